@@ -1,0 +1,22 @@
+import config from './config.js'
+import { createProxy } from './proxy.js'
+import { createTLSOptions } from './tls.js'
+
+var socketOptions = { idleTimeout: config.timeouts.idleSeconds }
+
+var $protocol
+
+if (config.inbound) {
+  var { address, port, mtls, acceptedIdentities, routes } = config.inbound
+  var plaintext = createProxy(routes)
+  var strict = pipeline($=>$.acceptTLS(createTLSOptions(acceptedIdentities)).to(plaintext))
+
+  pipy.listen(`${address}:${port}`, socketOptions, mtls === 'strict' ? strict : $=>$
+    .detectProtocol(protocol => $protocol = protocol)
+    .pipe(() => $protocol === undefined ? undefined : $protocol === 'TLS' ? strict : plaintext)
+  )
+}
+
+if (config.outbound) {
+  pipy.listen(`${config.outbound.address}:${config.outbound.port}`, socketOptions, createProxy(config.outbound.routes))
+}

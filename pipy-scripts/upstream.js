@@ -1,0 +1,105 @@
+// The way to one cluster: an endpoint, its pooled connections, one more try when a connection is
+// refused, and the answers that stand for a failure.
+//
+// What a request costs decides the shape: only the two functions marked (*) run for every request to a
+// cluster of one endpoint. Everything else is done once a connection, or only where there is a choice.
+
+import config from './config.js'
+import { createTLSOptions } from './tls.js'
+
+var muxOptions = {
+  bufferSize: 16384,
+  maxQueue: 1,
+  maxIdle: config.timeouts.requestSeconds,
+}
+
+var $address
+var $endpoint
+var $triesLeft
+
+export function createUpstream(cluster) {
+  return cluster.endpoints.length === 1 ? createSingle(cluster) : createBalanced(cluster)
+}
+
+export function reply(status, reason) {
+  return new Message({ status, headers: { 'content-type': 'text/plain' } }, reason)
+}
+
+// One endpoint: a refused connection is tried again by the connection itself.
+function createSingle(cluster) {
+  var endpoint = createEndpoint(cluster.endpoints[0])
+  var connection = createConnection(cluster, config.retries)
+
+  return pipeline($=>$
+    .muxHTTP(() => endpoint, muxOptions).to(connection) // (*)
+    .replaceMessageStart(start => start.head.status > 400 ? answerFor(endpoint, start) : start) // (*)
+  )
+}
+
+// Several: the whole request is tried again at the endpoint that is next.
+function createBalanced(cluster) {
+  var connection = createConnection(cluster, 0)
+  var balancer = new algo.LoadBalancer(
+    cluster.endpoints.map(createEndpoint),
+    { algorithm: cluster.balancing === 'least-requests' ? 'least-load' : 'round-robin' }
+  )
+
+  return pipeline($=>$
+    .onStart(
+      function () {
+        $triesLeft = config.retries
+      }
+    )
+    .repeat(() => $triesLeft-- > 0).to($=>$
+      .onStart(
+        function () {
+          $endpoint = balancer.allocate()
+        }
+      )
+      .muxHTTP(() => $endpoint.target, muxOptions).to(connection)
+      .replaceMessageStart(
+        function (start) {
+          if (isFailure(start.head) && start.head.statusText === 'Connection Refused' && $triesLeft > 0) return new StreamEnd
+          return answerFor($endpoint.target, start)
+        }
+      )
+      .onEnd(() => $endpoint.free())
+    )
+  )
+}
+
+function createEndpoint(endpoint) {
+  return { address: `${endpoint.address}:${endpoint.port}` }
+}
+
+// A layout for one connection; muxHTTP starts it with its key, the endpoint.
+function createConnection(cluster, retryCount) {
+  var options = {
+    connectTimeout: config.timeouts.connectSeconds,
+    // Nothing read or written for so long: a request in flight is answered 504, an idle connection closed.
+    idleTimeout: config.timeouts.requestSeconds,
+    retryCount,
+    retryDelay: 0,
+  }
+  var connect = $=>$
+    .connect(() => $address, options)
+    // A silent close reads as a reset, or a waiting request would be dropped without an answer.
+    .replaceStreamEnd(end => end.error ? end : new StreamEnd('ConnectionReset'))
+
+  if (!cluster.mtls) return $=>$.onStart(endpoint => void ($address = endpoint.address)).pipe(pipeline(connect))
+
+  var tls = Object.assign(createTLSOptions(cluster.mtls.acceptedIdentities), { sni: cluster.mtls.serverName })
+  return $=>$.onStart(endpoint => void ($address = endpoint.address)).connectTLS(tls).to(connect)
+}
+
+// Pipy answers for an upstream that failed with a head that has no headers: 504, or 502 and why.
+function answerFor(endpoint, start) {
+  var head = start.head
+  if (!isFailure(head)) return start
+  if (head.status === 504) return reply(504, `no answer from ${endpoint.address} in time`)
+  return reply(503, `${endpoint.address}: ${head.statusText}`)
+}
+
+function isFailure(head) {
+  return head.status > 400 && Object.keys(head.headers).length === 0
+}

@@ -1,0 +1,33 @@
+import { createPipyArgv } from './dataplanes/pipy/launch.js'
+
+/**
+ * @import { Endpoint, ProcessSpec, Tool } from './types.ts'
+ */
+
+/**
+ * The application of a service, as a process of one worker.
+ * @param {{ service: string, kind: 'echo' | 'forward', listen: Endpoint, next: (Endpoint & { host: string }) | null,
+ *   runtime: Tool, scripts: string, folder: string }} options runtime: pipy or node; scripts: the folder `echo/`
+ * @returns {ProcessSpec}
+ */
+export function createApplication({ service, kind, listen, next, runtime, scripts, folder }) {
+  const args = [`${listen.address}:${listen.port}`, ...(next ? [`${next.address}:${next.port}`, next.host] : [])]
+  const argv =
+    runtime.name === 'pipy'
+      ? createPipyArgv({ version: runtime.version, threads: 1, script: `${scripts}/${kind}.js`, args })
+      : [`${scripts}/node/${kind}.js`, ...args]
+  return {
+    service,
+    role: 'application',
+    program: runtime.path,
+    argv,
+    env: {},
+    folder,
+    files: [],
+    listens: [listen],
+    workers: 1,
+    cpuCores: null,
+    memoryLimitBytes: null,
+    image: runtime.name === 'pipy' ? `flomesh/pipy:${runtime.version}` : `node:${runtime.version}-slim`,
+  }
+}

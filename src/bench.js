@@ -1,0 +1,188 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { parseExperiment } from './experiment.js'
+import { writeCertificates } from './lib/certificates.js'
+import { BenchError, MissingPlaneError, UsageError } from './lib/errors.js'
+import { readKit, readMachine } from './lib/machine.js'
+import { suggest } from './lib/nearest.js'
+import { ROOT } from './lib/paths.js'
+import { createPlan } from './plan.js'
+import { createResultsFolder } from './records.js'
+import { runPlan } from './run.js'
+import { SCHEMA_VERSION } from './schema-version.js'
+import { processStartTicks } from './targets/local/cleanup.js'
+import { createLocalTarget } from './targets/local/index.js'
+import { identityOf, parseTopology } from './topology.js'
+
+/**
+ * @import { DataPlane, LoadGenerator, Plan, Summary, Tool, ToolSpec, Topology } from './types.ts'
+ * @import { Overrides } from './plan.js'
+ * @import { CapWay } from './targets/local/cgroups.js'
+ */
+
+/**
+ * What `plan` and `bench` share: the experiment, the tools, and every trial.
+ * @typedef {object} Preparation
+ * @property {Plan & { notes: string[] }} plan
+ * @property {Record<string, Topology>} topologies
+ * @property {Record<string, Tool>} tools by name
+ * @property {Tool} appRuntime
+ */
+
+/**
+ * @param {{ experimentName: string, overrides: Overrides, app: 'pipy' | 'node' | null, dataPlanes: DataPlane[], load: LoadGenerator,
+ *   findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>, pipyTool: ToolSpec, say: (line: string) => void }} options
+ * @returns {Promise<Preparation>}
+ */
+export async function prepare({ experimentName, overrides, app, dataPlanes, load, findTool, pipyTool, say }) {
+  const experiment = readExperiment(experimentName)
+  const chosen = overrides.planes ?? experiment.axes.plane.map(plane => ({ plane, variant: null }))
+  const names = dataPlanes.map(p => p.name)
+  for (const { plane, variant } of chosen) {
+    const known = dataPlanes.find(p => p.name === plane)
+    if (!known) throw new UsageError(`unknown plane "${plane}"${suggest(plane, names)}`)
+    if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
+  }
+  const topologies = Object.fromEntries((overrides.links ?? experiment.axes.link).map(link => [link, readTopology(link)]))
+
+  /** @type {Record<string, Tool>} */
+  const tools = {}
+  const missing = []
+  for (const plane of dataPlanes.filter(p => p.tool && chosen.some(c => c.plane === p.name))) {
+    const found = await findTool(/** @type {ToolSpec} */ (plane.tool))
+    if (!('missing' in found)) {
+      tools[found.name] = found
+    } else {
+      if (overrides.planes) throw new MissingPlaneError(`the plane ${plane.name} cannot be measured: ${found.missing}`)
+      missing.push({ plane: plane.name, reason: found.missing })
+    }
+  }
+  const generator = await findTool(load.tool)
+  if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
+  tools[generator.name] = generator
+
+  const appRuntime = await findAppRuntime({ app, tools, findTool, pipyTool, say })
+  const plan = createPlan({
+    experiment,
+    overrides: { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' },
+    cpus: os.availableParallelism(),
+    missing,
+  })
+  return { plan, topologies, tools, appRuntime }
+}
+
+/**
+ * Runs what was prepared: a results folder, certificates and a target of its own, all but the first removed at the end.
+ * @param {{ preparation: Preparation, dataPlanes: DataPlane[], load: LoadGenerator, way: CapWay, out: string | null,
+ *   retain: boolean, command: string[], signal: AbortSignal, say: (line: string) => void }} options
+ * @returns {Promise<{ summary: Summary, folder: string }>}
+ */
+export async function runBench({ preparation, dataPlanes, load, way, out, retain, command, signal, say }) {
+  const { plan, topologies, tools, appRuntime } = preparation
+  const startedAt = new Date().toISOString()
+  const stamp = startedAt.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
+  const runId = `${stamp}-${process.pid}`
+  const folder = path.resolve(out ?? path.join('results', `${stamp}-${plan.experiment}`))
+  createResultsFolder(folder)
+
+  const scratch = path.join(os.tmpdir(), `sidecar-bench.${runId}`)
+  mkdirSync(scratch, { mode: 0o700 })
+  const removeScratch = () => rmSync(scratch, { recursive: true, force: true })
+  process.on('exit', removeScratch)
+  writeFileSync(path.join(scratch, 'owner'), `${process.pid} ${processStartTicks(process.pid)}`)
+  const certificates = path.join(scratch, 'certificates')
+  const services = [...new Set(Object.values(topologies).flatMap(t => t.services.map(s => s.name)))]
+  await writeCertificates({ folder: certificates, services: services.map(name => ({ name, identity: identityOf(name) })) })
+
+  const target = await createLocalTarget({ runId, way })
+  try {
+    const manifest = {
+      schemaVersion: SCHEMA_VERSION,
+      run: { id: runId, startedAt, experiment: plan.experiment, seed: plan.seed },
+      command,
+      kit: await readKit(),
+      target: target.name,
+      machine: { ...readMachine(), cgroupVersion: way.version, capWay: way.how },
+      tools,
+      settings: plan.settings,
+      rounds: plan.rounds,
+      arms: plan.arms,
+      notMeasured: plan.notMeasured,
+      topologies,
+    }
+    const summary = await runPlan({
+      plan,
+      bench: {
+        settings: plan.settings,
+        target,
+        load,
+        loadTool: tools[load.tool.name],
+        planes: Object.fromEntries(dataPlanes.map(p => [p.name, p])),
+        tools,
+        appRuntime,
+        topologies,
+        cpus: os.availableParallelism(),
+        folders: {
+          pipyScripts: path.join(ROOT, 'pipy-scripts'),
+          echo: path.join(ROOT, 'echo'),
+          k6: path.join(ROOT, 'bench/k6'),
+          certificates,
+          raw: path.join(folder, 'raw'),
+        },
+        retain,
+      },
+      folder,
+      manifest,
+      signal,
+      say,
+    })
+    return { summary, folder }
+  } finally {
+    if (retain) say(`retained: ${[...target.retain(), scratch].join(', ')}; remove them with: npm run cleanup`)
+    await target.close()
+    process.off('exit', removeScratch)
+    if (!retain) removeScratch()
+  }
+}
+
+/**
+ * @param {string} name of an experiment of the kit, or the path of a file
+ */
+function readExperiment(name) {
+  const isFile = /\.ya?ml$/.test(name)
+  const file = isFile ? name : path.join(ROOT, 'bench/experiments', `${name}.yaml`)
+  return parseExperiment(readOrSuggest({ file, name, what: 'experiment', folder: 'bench/experiments' }), isFile ? name : `bench/experiments/${name}.yaml`)
+}
+
+/** @param {string} link */
+function readTopology(link) {
+  const file = path.join(ROOT, 'bench/topologies', `${link}.yaml`)
+  return parseTopology(readOrSuggest({ file, name: link, what: 'link', folder: 'bench/topologies' }), `bench/topologies/${link}.yaml`)
+}
+
+/** @param {{ file: string, name: string, what: string, folder: string }} options */
+function readOrSuggest({ file, name, what, folder }) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    const names = readdirSync(path.join(ROOT, folder)).map(f => f.replace(/\.yaml$/, ''))
+    throw new UsageError(`unknown ${what} "${name}"${suggest(name, names)}`)
+  }
+}
+
+/**
+ * Pipy serves the applications where it is to be had, else Node; said when it was not asked for.
+ * @param {{ app: 'pipy' | 'node' | null, tools: Record<string, Tool>, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
+ *   pipyTool: ToolSpec, say: (line: string) => void }} options
+ * @returns {Promise<Tool>}
+ */
+async function findAppRuntime({ app, tools, findTool, pipyTool, say }) {
+  const node = { name: 'node', path: process.execPath, version: process.versions.node, sha256: '', source: 'this' }
+  if (app === 'node') return node
+  const found = tools.pipy ?? (await findTool(pipyTool))
+  if (!('missing' in found)) return (tools.pipy = found)
+  if (app === 'pipy') throw new BenchError(`--app pipy: ${found.missing}`)
+  say('no Pipy: the applications are served by Node (their CPU is not comparable with runs served by Pipy)')
+  return node
+}

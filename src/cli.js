@@ -1,0 +1,225 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { prepare, runBench } from './bench.js'
+import { dataPlanes } from './dataplanes/registry.js'
+import { pipyTool } from './dataplanes/pipy/index.js'
+import { runDoctor } from './doctor.js'
+import { PROFILES } from './experiment.js'
+import { BenchError, UsageError } from './lib/errors.js'
+import { readKit } from './lib/machine.js'
+import { k6 } from './loads/k6/index.js'
+import { estimateSeconds } from './plan.js'
+import { readRun } from './records.js'
+import { renderPlan } from './report/plan.js'
+import { renderTable } from './report/table.js'
+import { writeSummary } from './run.js'
+import { cleanUpLocal } from './targets/local/cleanup.js'
+import { findCapWay, wrapInSystemdScope } from './targets/local/cgroups.js'
+import { RUN_VARIABLE } from './targets/local/index.js'
+import { findTool } from './tools/find.js'
+
+/**
+ * @import { PlaneChoice, ToolSpec } from './types.ts'
+ * @import { Overrides } from './plan.js'
+ */
+
+const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+const print = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`)
+
+const stopping = new AbortController()
+for (const [name, status] of /** @type {const} */ ([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+])) {
+  process.on(name, () => {
+    if (stopping.signal.aborted) return
+    say(`${name}: stopping what runs; what was measured is kept`)
+    stopping.abort(new BenchError(`interrupted by ${name}`, { exitStatus: status }))
+  })
+}
+
+const program = new Command('sidecar-bench')
+  .description('Measures what a service-mesh sidecar costs: Pipy, Envoy and no mesh, at a CPU cap, under k6.')
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, '')) })
+
+/** @param {Command} command */
+function withExperiment(command) {
+  return command
+    .argument('[experiment]', 'an experiment of bench/experiments, or a file', 'cap')
+    .option('--planes <list>', 'data planes, each a name or name=./variant', parsePlanes)
+    .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
+    .option('--cpu <list>', 'caps of each sidecar in cores, or none', parseCaps)
+    .option('--users <n>', 'virtual users of the closed loop', parseCount)
+    .option('--payload <bytes>', 'bytes posted and echoed', parseCount)
+    .option('--rounds <n>', 'rounds over all arms', parseCount)
+    .option('--profile <name>', `lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
+    .option('--seed <n>', 'seed of the order of the arms', parseSeed)
+    .addOption(new Option('--envoy-profile <name>', 'how Envoy is configured').choices(['lean', 'osm-1.1']).default('lean'))
+    .addOption(new Option('--app <name>', 'what serves the applications').choices(['pipy', 'node']))
+}
+
+withExperiment(program.command('bench').description('run an experiment'))
+  .option('--out <dir>', 'results folder; must not exist or be empty')
+  .option('--json', 'print summary.json instead of the table')
+  .option('--retain', 'leave the last trial running, and say what')
+  .action(async (experimentName, options) => {
+    const way = await chooseWay(options.cpu)
+    if (way === null) return
+    const preparation = await prepareWith(experimentName, options)
+    for (const note of announce(preparation.plan)) say(note)
+    const { summary, folder } = await runBench({
+      ...{ preparation, dataPlanes, load: k6, way, signal: stopping.signal, say },
+      ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
+    })
+    print(options.json ? JSON.stringify(summary, null, 2) : renderTable(summary))
+    const compared = summary.arms.filter(arm => arm.trials.completed > 0)
+    if (compared.length < Math.min(2, summary.arms.length)) process.exitCode = 3
+    say(`results: ${path.relative('', folder) || folder}`)
+  })
+
+withExperiment(program.command('plan').description('print what would run and how long it takes')).action(async (name, options) => {
+  const { plan } = await prepareWith(name, options)
+  print(renderPlan(plan, estimateSeconds(plan.trials)))
+})
+
+program
+  .command('report')
+  .description('print the table of a run again, from its records')
+  .argument('<results>', 'a results folder')
+  .option('--json', 'print summary.json instead of the table')
+  .action((folder, options) => {
+    for (const warning of readRun(folder).warnings) say(warning)
+    const summary = writeSummary(folder)
+    print(options.json ? JSON.stringify(summary, null, 2) : renderTable(summary))
+  })
+
+program
+  .command('doctor')
+  .description('say what is here for a default run, and what is missing')
+  .action(async () => {
+    const { text, isReady } = await runDoctor({ specs: [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool], findTool })
+    print(text)
+    if (!isReady) process.exitCode = 1
+  })
+
+program
+  .command('cleanup')
+  .description('remove what a killed run left on this machine')
+  .action(async () => {
+    const removed = await cleanUpLocal({ way: await findCapWay(), runVariable: RUN_VARIABLE })
+    print(removed.length > 0 ? removed.map(what => `removed ${what}`).join('\n') : 'nothing was left behind')
+  })
+
+try {
+  program.version((await readKit()).version)
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = exitStatusOf(error)
+  if (!(error instanceof CommanderError)) {
+    say(process.env.DEBUG ? /** @type {Error} */ (error).stack ?? '' : `error: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+/** @param {unknown} error */
+function exitStatusOf(error) {
+  if (error instanceof BenchError) return error.exitStatus
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  return 1
+}
+
+/**
+ * @param {string} experimentName
+ * @param {any} options
+ */
+function prepareWith(experimentName, options) {
+  /** @type {Overrides} */
+  const overrides = {
+    planes: options.planes ?? null,
+    links: options.link ?? null,
+    caps: options.cpu ?? null,
+    users: options.users ?? null,
+    payloadBytes: options.payload ?? null,
+    rounds: options.rounds ?? null,
+    profile: options.profile,
+    seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
+    envoyProfile: options.envoyProfile,
+    app: 'pipy',
+  }
+  const find = (/** @type {ToolSpec} */ spec) => findTool(spec, { onFetch: name => say(`fetching ${name}`) })
+  return prepare({ experimentName, overrides, app: options.app ?? null, dataPlanes, load: k6, findTool: find, pipyTool, say })
+}
+
+/** @param {{ notes: string[], notMeasured: { plane: string, reason: string }[], trials: any[], settings: { profile: string } }} plan */
+function announce({ notes, notMeasured, trials, settings }) {
+  return [
+    ...notes.map(note => `note: ${note}`),
+    ...notMeasured.map(({ plane, reason }) => `not measured: ${plane}: ${reason}`),
+    `${trials.length} trials, about ${Math.ceil(estimateSeconds(trials) / 60)} min (profile ${settings.profile})`,
+  ]
+}
+
+/**
+ * How to cap here; null when this program was started again inside a systemd scope that can.
+ * @param {number[] | 'none' | undefined} caps
+ */
+async function chooseWay(caps) {
+  const way = await findCapWay()
+  if (way.how === 'systemd-run') {
+    const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
+    const { execa } = await import('execa')
+    const { exitCode } = await execa(command, argv, { stdio: 'inherit', reject: false })
+    process.exitCode = exitCode ?? 1
+    return null
+  }
+  if (way.how === 'none' && caps !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
+  return way
+}
+
+/**
+ * @param {string} text
+ * @returns {PlaneChoice[]}
+ */
+function parsePlanes(text) {
+  return parseList(text).map(entry => {
+    const [plane, folder] = entry.split('=', 2)
+    if (folder === undefined) return { plane, variant: null }
+    const variant = path.resolve(folder)
+    if (!existsSync(path.join(variant, 'main.js'))) {
+      throw new UsageError(`--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/`)
+    }
+    return { plane, variant }
+  })
+}
+
+/** @param {string} text */
+function parseCaps(text) {
+  if (text === 'none') return text
+  return parseList(text).map(entry => {
+    const cap = Number(entry)
+    if (!(cap > 0) || !Number.isFinite(cap)) throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
+    return cap
+  })
+}
+
+/** @param {string} text */
+function parseList(text) {
+  const items = text.split(',').map(item => item.trim())
+  if (items.some(item => item === '')) throw new InvalidArgumentError('an entry of the list is empty')
+  if (new Set(items).size < items.length) throw new InvalidArgumentError('an entry stands twice in the list')
+  return items
+}
+
+/** @param {string} text */
+function parseCount(text) {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('a whole number above 0 is needed')
+  return Number(text)
+}
+
+/** @param {string} text */
+function parseSeed(text) {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed')
+  return Number(text)
+}

@@ -1,0 +1,21 @@
+import { isAtLeast } from '../../lib/version.js'
+import { createSidecar } from './launch.js'
+
+/**
+ * @import { DataPlane } from '../../types.ts'
+ */
+
+/** @type {DataPlane} */
+export const envoy = {
+  name: 'envoy',
+  tool: {
+    name: 'envoy',
+    variable: 'ENVOY',
+    versionArgv: ['--version'],
+    parseVersion: text => /version: [0-9a-f]+\/(\d+\.\d+\.\d+)/.exec(text)?.[1] ?? null,
+    wanted: '>= 1.30',
+    isAccepted: version => isAtLeast(version, '1.30'),
+  },
+  hasVariants: false,
+  createSidecar,
+}

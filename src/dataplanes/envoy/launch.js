@@ -1,0 +1,28 @@
+import { renderBootstrap } from './config.js'
+
+/**
+ * @import { ProcessSpec, SidecarOptions } from '../../types.ts'
+ */
+
+/**
+ * @param {SidecarOptions} options
+ * @returns {ProcessSpec}
+ */
+export function createSidecar({ model, folder, tool, envoyProfile, nodeCpus, cpuCores }) {
+  // OSM 1.1 gave no --concurrency: as many workers as the node has CPUs, whatever the cap.
+  const workers = envoyProfile === 'osm-1.1' ? nodeCpus : model.workers
+  return {
+    service: model.service,
+    role: 'sidecar',
+    program: tool.path,
+    argv: ['-c', `${folder}/envoy.json`, '--concurrency', `${workers}`, '--disable-hot-restart', '-l', 'error'],
+    env: {},
+    folder,
+    files: [{ name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, envoyProfile), null, 2)}\n` }],
+    listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
+    workers,
+    cpuCores,
+    memoryLimitBytes: null,
+    image: `envoyproxy/envoy:distroless-v${tool.version}`,
+  }
+}

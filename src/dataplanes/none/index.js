@@ -1,0 +1,6 @@
+/**
+ * No sidecars at all: the same applications and links, called directly.
+ * @import { DataPlane } from '../../types.ts'
+ * @type {DataPlane}
+ */
+export const none = { name: 'none', tool: null, hasVariants: false, createSidecar: null }

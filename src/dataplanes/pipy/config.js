@@ -1,0 +1,9 @@
+/**
+ * The sidecar model as pipy-scripts/config.js reads it: the model itself. JSON, because Pipy's YAML
+ * gives every scalar as a string.
+ * @import { SidecarModel } from '../../types.ts'
+ * @param {SidecarModel} model
+ */
+export function renderConfig(model) {
+  return model
+}

@@ -1,0 +1,10 @@
+import { envoy } from './envoy/index.js'
+import { none } from './none/index.js'
+import { pipy } from './pipy/index.js'
+
+/**
+ * Every data plane of the kit, in the order of the reports.
+ * @import { DataPlane } from '../types.ts'
+ * @type {DataPlane[]}
+ */
+export const dataPlanes = [none, pipy, envoy]

@@ -1,0 +1,111 @@
+// x509 needs the metadata polyfill before it loads.
+import 'reflect-metadata'
+
+import { createHash, webcrypto } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import * as x509 from '@peculiar/x509'
+
+x509.cryptoProvider.set(/** @type {Crypto} */ (webcrypto))
+
+const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
+const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' }
+const LIFETIME_MS = 24 * 3600 * 1000
+const CLOCK_SKEW_MS = 300 * 1000
+
+/**
+ * @typedef {object} Authority
+ * @property {x509.X509Certificate} certificate
+ * @property {CryptoKeyPair} keys
+ */
+
+/**
+ * Creates a self-signed certificate authority (ECDSA P-256, valid for a day).
+ * @param {string} name its common name
+ * @returns {Promise<Authority>}
+ */
+export async function createAuthority(name) {
+  const keys = await createKeys()
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(name),
+    name: `CN=${name}`,
+    ...validity(),
+    keys,
+    signingAlgorithm: SIGNING_ALGORITHM,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  })
+  return { certificate, keys }
+}
+
+/**
+ * Issues a leaf certificate for a SPIFFE identity. The identity stands in the URI subject alternative
+ * name, as SPIFFE's X.509-SVID asks, and in the common name too: Pipy 1.5.18 and 2.0.2 show scripts only
+ * the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names), so its sidecar reads the subject.
+ * @param {{ authority: Authority, identity: string, dnsName: string }} request
+ * @returns {Promise<{ certificatePem: string, keyPem: string }>}
+ */
+export async function issueCertificate({ authority, identity, dnsName }) {
+  const keys = await createKeys()
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(identity),
+    issuer: authority.certificate.subjectName,
+    subject: new x509.Name([{ CN: [{ utf8String: identity }] }]),
+    ...validity(),
+    publicKey: keys.publicKey,
+    signingKey: authority.keys.privateKey,
+    signingAlgorithm: SIGNING_ALGORITHM,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+      new x509.SubjectAlternativeNameExtension([
+        { type: 'url', value: identity },
+        { type: 'dns', value: dnsName },
+      ]),
+      await x509.AuthorityKeyIdentifierExtension.create(authority.keys.publicKey),
+    ],
+  })
+  const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
+  return {
+    certificatePem: `${certificate.toString('pem')}\n`,
+    keyPem: `-----BEGIN PRIVATE KEY-----\n${(key.match(/.{1,64}/g) ?? []).join('\n')}\n-----END PRIVATE KEY-----\n`,
+  }
+}
+
+/**
+ * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
+ * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`.
+ * @param {{ folder: string, services: { name: string, identity: string }[] }} options
+ * @returns {Promise<Authority>}
+ */
+export async function writeCertificates({ folder, services }) {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const authority = await createAuthority('sidecar-bench')
+  const write = (/** @type {string} */ name, /** @type {string} */ text) =>
+    writeFile(path.join(folder, name), text, { mode: 0o600 })
+  await write('ca.pem', `${authority.certificate.toString('pem')}\n`)
+  for (const { name, identity } of services) {
+    const { certificatePem, keyPem } = await issueCertificate({ authority, identity, dnsName: name })
+    await write(`${name}.pem`, certificatePem)
+    await write(`${name}-key.pem`, keyPem)
+  }
+  return authority
+}
+
+function createKeys() {
+  return /** @type {Promise<CryptoKeyPair>} */ (webcrypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']))
+}
+
+function validity() {
+  const now = Date.now()
+  return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + LIFETIME_MS) }
+}
+
+/** @param {string} name */
+function serialNumber(name) {
+  return createHash('sha256').update(`${name} ${webcrypto.randomUUID()}`).digest('hex').slice(0, 30).replace(/^./, '1')
+}

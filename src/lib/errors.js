@@ -1,0 +1,30 @@
+/** An error that a person can act on; `cli.js` prints its message and exits with its status. */
+export class BenchError extends Error {
+  /**
+   * @param {string} message what was attempted, what came, what to do next
+   * @param {{ exitStatus?: number, cause?: unknown }} [options]
+   */
+  constructor(message, { exitStatus = 1, cause } = {}) {
+    super(message, { cause })
+    this.name = 'BenchError'
+    this.exitStatus = exitStatus
+  }
+}
+
+/** Words on the command line, or in an experiment file, that cannot be followed: exit status 2. */
+export class UsageError extends BenchError {
+  /** @param {string} message */
+  constructor(message) {
+    super(message, { exitStatus: 2 })
+    this.name = 'UsageError'
+  }
+}
+
+/** A plane named with --planes whose program cannot be had: exit status 4. */
+export class MissingPlaneError extends BenchError {
+  /** @param {string} message */
+  constructor(message) {
+    super(message, { exitStatus: 4 })
+    this.name = 'MissingPlaneError'
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * Whether a version is at least another, part by part: "1.40.0" >= "1.36.0".
+ * @param {string} version
+ * @param {string} least
+ */
+export function isAtLeast(version, least) {
+  const [a, b] = [version, least].map(text => text.split('.').map(Number))
+  for (let i = 0; i < b.length; i++) {
+    if ((a[i] ?? 0) !== b[i]) return (a[i] ?? 0) > b[i]
+  }
+  return true
+}

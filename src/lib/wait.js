@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { BenchError } from './errors.js'
+
+/**
+ * Asks until the answer is true.
+ * @param {() => boolean | Promise<boolean>} isDone
+ * @param {{ what: string, deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
+ * @throws {BenchError} when the deadline passes; the signal's reason when it aborts
+ */
+export async function waitFor(isDone, { what, deadlineSeconds, intervalMs = 20, signal }) {
+  const deadline = performance.now() + deadlineSeconds * 1000
+  while (!(await isDone())) {
+    signal?.throwIfAborted()
+    if (performance.now() > deadline) throw new BenchError(`waited ${deadlineSeconds} s for ${what}, in vain`)
+    await delay(intervalMs, undefined, { signal })
+  }
+}
+
+/**
+ * Waits until a moment of the wall clock; returns at once when it has passed.
+ * @param {number} epochMs
+ * @param {AbortSignal} [signal]
+ */
+export async function waitUntil(epochMs, signal) {
+  const left = epochMs - Date.now()
+  if (left > 0) await delay(left, undefined, { signal })
+}

@@ -1,0 +1,14 @@
+import { isAtLeast } from '../../lib/version.js'
+
+/**
+ * @import { ToolSpec } from '../../types.ts'
+ * @type {ToolSpec}
+ */
+export const k6Tool = {
+  name: 'k6',
+  variable: 'K6',
+  versionArgv: ['version'],
+  parseVersion: text => /^k6(?:\.exe)? v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  wanted: '>= 1.0',
+  isAccepted: version => isAtLeast(version, '1.0'),
+}

@@ -1,0 +1,138 @@
+import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import path from 'node:path'
+import { BenchError, UsageError } from './lib/errors.js'
+import { SCHEMA_VERSION } from './schema-version.js'
+
+/**
+ * @import { Trial, TrialRecord } from './types.ts'
+ * @import { Sample } from './sampler.js'
+ */
+
+
+
+/**
+ * The folder of a run: must not exist, or be empty.
+ * @param {string} folder
+ * @throws {UsageError} when something is in it; {BenchError} when it cannot be written
+ */
+export function createResultsFolder(folder) {
+  try {
+    mkdirSync(path.join(folder, 'raw'), { recursive: true })
+  } catch (error) {
+    throw cannotWrite(folder, error)
+  }
+  if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0) {
+    throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {string} name
+ * @param {string} text
+ * @throws {BenchError} when it cannot be written
+ */
+export function writeResult(folder, name, text) {
+  const file = path.join(folder, name)
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw cannotWrite(file, error)
+  }
+}
+
+/**
+ * Appends a trial to `trials.jsonl` and flushes it: what is recorded survives a crash.
+ * @param {string} folder
+ * @param {TrialRecord} record
+ * @throws {BenchError} when it cannot be written
+ */
+export function appendTrial(folder, record) {
+  const file = path.join(folder, 'trials.jsonl')
+  try {
+    const fd = openSync(file, 'a')
+    try {
+      writeSync(fd, `${JSON.stringify(record)}\n`)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+  } catch (error) {
+    throw cannotWrite(file, error)
+  }
+}
+
+/**
+ * Writes the samples of a trial, one moment a line.
+ * @param {string} folder
+ * @param {{ trial: Trial, samples: Sample[], names: string[] }} series names: of the processes, in the order of the readings
+ * @throws {BenchError} when they cannot be written
+ */
+export function writeSamples(folder, { trial, samples, names }) {
+  const file = path.join(folder, 'raw', trial.id, 'samples.jsonl')
+  const lines = samples.map(({ epochMs, readings }) =>
+    JSON.stringify({ epochMs, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
+  )
+  try {
+    mkdirSync(path.dirname(file), { recursive: true })
+    appendFileSync(file, `${lines.join('\n')}\n`)
+  } catch (error) {
+    throw cannotWrite(file, error)
+  }
+}
+
+/**
+ * Reads a run from disk.
+ * @param {string} folder
+ * @returns {{ manifest: any, records: TrialRecord[], warnings: string[] }} warnings: lines that were cut off
+ * @throws {BenchError} when it is no run, or one of another schema version
+ */
+export function readRun(folder) {
+  const manifest = parseManifest(folder)
+  /** @type {TrialRecord[]} */
+  const records = []
+  const warnings = []
+  for (const [i, line] of readText(path.join(folder, 'trials.jsonl')).split('\n').entries()) {
+    if (!line.trim()) continue
+    try {
+      records.push(JSON.parse(line))
+    } catch {
+      warnings.push(`${folder}/trials.jsonl:${i + 1}: the line is cut off and left out`)
+    }
+  }
+  return { manifest, records, warnings }
+}
+
+/** @param {string} folder */
+function parseManifest(folder) {
+  const file = path.join(folder, 'manifest.json')
+  let manifest
+  try {
+    manifest = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new BenchError(`${folder} holds no run: ${file} cannot be read (${/** @type {Error} */ (error).message})`, { cause: error })
+  }
+  if (manifest.schemaVersion !== SCHEMA_VERSION) {
+    throw new BenchError(`${file} has schema version ${manifest.schemaVersion}, and this kit reads version ${SCHEMA_VERSION}`)
+  }
+  return manifest
+}
+
+/** @param {string} file */
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * @param {string} file
+ * @param {unknown} error
+ */
+function cannotWrite(file, error) {
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  const why = code === 'ENOSPC' ? 'the disk is full; what was recorded before is kept' : message
+  return new BenchError(`cannot write ${file}: ${why}`, { cause: error })
+}

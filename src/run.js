@@ -1,0 +1,99 @@
+import path from 'node:path'
+import { estimateSeconds } from './plan.js'
+import { appendTrial, readRun, writeResult, writeSamples } from './records.js'
+import { summarise } from './summarise.js'
+import { runTrial, startServices } from './trial.js'
+
+/**
+ * @import { Plan, Summary, Trial, TrialRecord } from './types.ts'
+ * @import { Bench } from './trial.js'
+ */
+
+// Repetitions of unsteady windows: as many as two more rounds.
+const SPARE_ROUNDS = 2
+
+/**
+ * Runs a plan: checks every arm once, then round after round; each trial is on disk before the next starts.
+ * @param {{ plan: Plan, bench: Bench, folder: string, manifest: Record<string, unknown>, signal: AbortSignal,
+ *   say: (line: string) => void }} options say: a line of progress
+ * @returns {Promise<Summary>}
+ * @throws {import('./lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
+ */
+export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
+  writeResult(folder, 'manifest.json', `${JSON.stringify(manifest, null, 2)}\n`)
+  let index = 0
+
+  const [first] = plan.trials
+  say(`checking ${plan.arms.length} arms`)
+  for (const arm of plan.arms) {
+    const started = await startServices({ bench, arm, index: index++, folder: path.join(folder, 'raw', `check-${arm.id}`), signal })
+    await started.deployment.remove()
+  }
+
+  const pace = createPace(plan.trials)
+  let spare = SPARE_ROUNDS * plan.arms.length
+  const lastTrial = plan.trials.at(-1)
+  /** @param {Trial} trial */
+  const run = async trial => {
+    const { record, samples } = await runTrial({
+      bench: { ...bench, retain: bench.retain && trial === lastTrial },
+      trial,
+      index: index++,
+      signal,
+    })
+    appendTrial(folder, record)
+    writeSamples(folder, { trial, samples, names: record.processes.map(p => `${p.service}-${p.role}`) })
+    say(`round ${trial.round} of ${plan.rounds}  ${describe(record)}  ${pace.left(trial)}`)
+    return record
+  }
+
+  try {
+    for (let round = first.round; round <= plan.rounds; round++) {
+      const records = []
+      for (const trial of plan.trials.filter(t => t.round === round)) records.push(await run(trial))
+      for (const { trial, isSteady } of records) {
+        if (isSteady === false && spare-- > 0) await run({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
+      }
+    }
+  } finally {
+    writeSummary(folder)
+  }
+  return writeSummary(folder)
+}
+
+/**
+ * Makes summary.json from the records on disk.
+ * @param {string} folder
+ * @returns {Summary}
+ */
+export function writeSummary(folder) {
+  const { manifest, records } = readRun(folder)
+  const summary = summarise({ manifest, records })
+  writeResult(folder, 'summary.json', `${JSON.stringify(summary, null, 2)}\n`)
+  return summary
+}
+
+/** @param {TrialRecord} record */
+function describe({ trial, outcome, load, window, boundBy, isSteady, reasons }) {
+  const name = `${trial.id.replace(/^r\d+-/, '')}:`
+  if (outcome === 'failed' || !load || !window) return `${name} failed: ${reasons[0]}`
+  const rate = `${Math.round(load.verified / window.seconds)} requests/s, bound by ${boundBy}`
+  return `${name} ${rate}${isSteady ? '' : ', unsteady'}${outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''}`
+}
+
+/**
+ * The time left, from the pace so far.
+ * @param {Trial[]} trials
+ */
+function createPace(trials) {
+  const start = performance.now()
+  return {
+    left(/** @type {Trial} */ trial) {
+      const done = trials.findIndex(t => t.id === (trial.repeats ?? trial.id)) + 1
+      const planned = estimateSeconds(trials.slice(0, done))
+      const pace = (performance.now() - start) / 1000 / planned
+      const left = Math.round(estimateSeconds(trials.slice(done)) * pace)
+      return left > 0 ? `(${left >= 90 ? `${Math.round(left / 60)} min` : `${left} s`} left)` : ''
+    },
+  }
+}

@@ -1,0 +1,2 @@
+/** The version of the records and of summary.json. */
+export const SCHEMA_VERSION = 1

@@ -1,0 +1,154 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { execa } from 'execa'
+import { createTreeV1 } from './cgroup-v1.js'
+import { createTreeV2, enableControllers } from './cgroup-v2.js'
+
+/**
+ * @import { Reading } from '../../types.ts'
+ */
+
+/** @typedef {{ cpuCores: number | null, memoryLimitBytes: number | null }} GroupLimits */
+
+/**
+ * One group of processes that is counted, and capped, together.
+ * @typedef {object} Group
+ * @property {string[]} joinFiles a process joins by writing its pid into each
+ * @property {() => Reading} read
+ * @property {() => number | null} readCapCores
+ * @property {() => number[]} pids
+ * @property {() => void} close
+ * @property {() => Promise<void>} remove kills what is in it
+ */
+
+/**
+ * @typedef {object} CgroupTree
+ * @property {(name: string, limits: GroupLimits) => Promise<Group>} create
+ * @property {() => Promise<void>} remove
+ */
+
+/**
+ * How processes can be capped here.
+ * @typedef {{ how: 'v1' | 'v2', version: 1 | 2, parents: { cpu: string, cpuacct: string, memory: string }, isRoot: boolean }
+ *   | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }} CapWay
+ */
+
+const PREFIX = 'sidecar-bench.'
+const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user; or measure without a cap: --cpu none'
+
+/**
+ * Finds how processes can be capped: as root, or in a delegated cgroup v2 subtree, or through systemd.
+ * @returns {Promise<CapWay>}
+ */
+export async function findCapWay({ mountinfo = read('/proc/self/mountinfo'), own = read('/proc/self/cgroup'), hasSystemd = hasUserSystemd } = {}) {
+  const mounts = parseMounts(mountinfo)
+  const controllers = ['cpu', 'cpuacct', 'memory']
+  if (controllers.every(name => mounts.v1.has(name))) {
+    const [cpu, cpuacct, memory] = controllers.map(name => joinIfThere(mounts.v1.get(name) ?? '', ownPath(own, name)))
+    if ([cpu, cpuacct, memory].every(isWritable)) return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true }
+    return { how: 'none', version: 1, reason: `cgroup v1 under ${cpu} is not writable: ${WAYS_OUT}` }
+  }
+  if (!mounts.v2) return { how: 'none', version: null, reason: `no cgroup hierarchy is mounted with cpu and memory: ${WAYS_OUT}` }
+  const home = joinIfThere(mounts.v2, ownPath(own, ''))
+  const parent = isWritable(path.join(mounts.v2, 'cgroup.subtree_control')) ? mounts.v2 : home
+  if (isWritable(parent) && isWritable(path.join(parent, 'cgroup.subtree_control'))) {
+    const offered = read(path.join(parent, 'cgroup.controllers')).split(/\s+/)
+    if (offered.includes('cpu') && offered.includes('memory')) {
+      return { how: 'v2', version: 2, parents: { cpu: parent, cpuacct: parent, memory: parent }, isRoot: parent === mounts.v2 }
+    }
+  }
+  if (await hasSystemd()) return { how: 'systemd-run', version: 2 }
+  return { how: 'none', version: 2, reason: `the cgroup ${home} is not delegated to this user with cpu and memory: ${WAYS_OUT}` }
+}
+
+/**
+ * @param {{ way: Extract<CapWay, { how: 'v1' | 'v2' }>, runId: string }} options
+ * @returns {Promise<CgroupTree>}
+ */
+export async function createTree({ way, runId }) {
+  const name = `${PREFIX}${runId}`
+  if (way.how === 'v1') return createTreeV1({ parents: way.parents, name })
+  await enableControllers(way.parents.cpu)
+  return createTreeV2({ parent: way.parents.cpu, name })
+}
+
+/**
+ * The command that starts this program again inside a delegated scope of the user's systemd.
+ * @param {string[]} command
+ */
+export function wrapInSystemdScope(command) {
+  return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
+}
+
+/**
+ * Where the trees of runs are: the folders that `cleanup` looks through.
+ * @param {CapWay} way
+ */
+export function treeParents(way) {
+  return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
+}
+
+/** @param {string} name of a folder in a cgroup hierarchy */
+export function runIdOf(name) {
+  return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
+}
+
+/**
+ * @param {string} mountinfo the text of /proc/self/mountinfo, proc(5)
+ */
+export function parseMounts(mountinfo) {
+  const v1 = new Map()
+  /** @type {string | null} */
+  let v2 = null
+  for (const line of mountinfo.split('\n').filter(Boolean)) {
+    const [left, right] = line.split(' - ')
+    const mountPoint = left.split(' ')[4]
+    const [type, , options = ''] = right.split(' ')
+    if (type === 'cgroup2') v2 ??= mountPoint
+    if (type === 'cgroup') for (const option of options.split(',')) v1.set(option, mountPoint)
+  }
+  return { v1, v2 }
+}
+
+/**
+ * @param {string} text of /proc/self/cgroup
+ * @param {string} controller '' for v2
+ */
+function ownPath(text, controller) {
+  const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
+  return line?.split(':').slice(2).join(':') ?? '/'
+}
+
+/**
+ * In a container the own path may not exist below the mount: then the mount is the own group.
+ * @param {string} mount
+ * @param {string} own
+ */
+function joinIfThere(mount, own) {
+  const folder = path.join(mount, own)
+  return existsSync(folder) ? folder.replace(/\/$/, '') : mount
+}
+
+async function hasUserSystemd() {
+  const probe = await execa('systemctl', ['--user', 'is-system-running'], { reject: false, timeout: 2000 })
+  return ['running', 'degraded'].includes(probe.stdout?.trim() ?? '')
+}
+
+/** @param {string} file */
+function isWritable(file) {
+  try {
+    accessSync(file, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** @param {string} file */
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { runIdOf, treeParents } from './cgroups.js'
+import { findMarked } from './process-accounting.js'
+import { removeCgroup } from './remove-cgroup.js'
+
+/**
+ * @import { CapWay } from './cgroups.js'
+ */
+
+/**
+ * Removes what runs on this machine left behind: processes, cgroups, certificates. A run that is still
+ * going is left alone.
+ * @param {{ way: CapWay, runVariable: string }} options
+ * @returns {Promise<string[]>} what was removed
+ */
+export async function cleanUpLocal({ way, runVariable }) {
+  const removed = []
+  const isGone = (/** @type {string} */ runId) => !isOwnerAlive(runId)
+
+  for (const pid of findMarked(`${runVariable}=`, null)) {
+    const runId = readEnvironment(pid, runVariable)
+    if (!runId || !isGone(runId)) continue
+    process.kill(pid, 'SIGKILL')
+    removed.push(`process ${pid} of run ${runId}`)
+  }
+  for (const parent of treeParents(way)) {
+    for (const name of readdirSync(parent)) {
+      const runId = runIdOf(name)
+      if (runId === null || !isGone(runId)) continue
+      await removeCgroup(path.join(parent, name))
+      removed.push(`cgroup ${path.join(parent, name)}`)
+    }
+  }
+  for (const name of readdirSync(os.tmpdir())) {
+    const runId = runIdOf(name)
+    if (runId === null || !isGone(runId)) continue
+    rmSync(path.join(os.tmpdir(), name), { recursive: true, force: true })
+    removed.push(`folder ${path.join(os.tmpdir(), name)}`)
+  }
+  return removed
+}
+
+/**
+ * When a process started, in clock ticks since boot (proc(5), stat field 22); null when there is none.
+ * @param {number} pid
+ */
+export function processStartTicks(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[19])
+  } catch {
+    return null
+  }
+}
+
+/** @param {string} runId */
+function isOwnerAlive(runId) {
+  try {
+    const [pid, ticks] = readFileSync(path.join(os.tmpdir(), `sidecar-bench.${runId}`, 'owner'), 'utf8').split(' ').map(Number)
+    return processStartTicks(pid) === ticks
+  } catch {
+    return false
+  }
+}
+
+/**
+ * @param {number} pid
+ * @param {string} name
+ */
+function readEnvironment(pid, name) {
+  try {
+    const entry = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').find(e => e.startsWith(`${name}=`))
+    return entry?.slice(name.length + 1) ?? null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,116 @@
+import { randomInt } from 'node:crypto'
+import { BenchError } from '../../lib/errors.js'
+import { createTree } from './cgroups.js'
+import { createProcessAccounting, findMarked } from './process-accounting.js'
+import { startProcess } from './process.js'
+import { findConflict, findOwner, listListeners } from './sockets.js'
+
+/**
+ * @import { Deployment, ProcessSpec, Target } from '../../types.ts'
+ * @import { CapWay, CgroupTree } from './cgroups.js'
+ * @import { RunningProcess } from './process.js'
+ */
+
+/** The variable that marks every process of a run, so that `cleanup` finds what a killed run left. */
+export const RUN_VARIABLE = 'SIDECAR_BENCH_RUN'
+
+/**
+ * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of
+ * its own that no trial before it had.
+ * @param {{ runId: string, way: CapWay }} options
+ * @returns {Promise<Target>}
+ */
+export async function createLocalTarget({ runId, way }) {
+  const mark = `${RUN_VARIABLE}=${runId}`
+  const isCapped = way.how === 'v1' || way.how === 'v2'
+  /** @type {CgroupTree} */
+  const tree = isCapped ? await createTree({ way, runId }) : createProcessAccounting({ environmentMark: mark })
+  const block = chooseBlock()
+  let deployments = 0
+  let isRetained = false
+  /** @type {Set<RunningProcess>} */
+  const running = new Set()
+
+  const killAll = () => {
+    if (!isRetained) for (const pid of findMarked(mark, null)) killQuietly(pid)
+  }
+  process.on('exit', killAll)
+
+  return {
+    name: 'local',
+
+    addressesFor(trialIndex, services) {
+      const third = (trialIndex % 254) + 1
+      return Object.fromEntries(services.map((name, i) => [name, `127.${block}.${third}.${i + 1}`]))
+    },
+
+    async deploy(specs, folder) {
+      checkPorts(specs)
+      const prefix = `${++deployments}`
+      /** @type {RunningProcess[]} */
+      const processes = []
+      /** @type {Deployment} */
+      const deployment = {
+        processes,
+        async remove() {
+          await Promise.all(processes.map(p => p.stop()))
+          for (const p of processes) running.delete(p)
+        },
+      }
+      try {
+        for (const spec of specs) {
+          const process = await startProcess({ spec, folder, tree, prefix, mark })
+          processes.push(process)
+          running.add(process)
+        }
+        return deployment
+      } catch (error) {
+        await deployment.remove()
+        throw error
+      }
+    },
+
+    retain() {
+      isRetained = true
+      for (const process of running) process.unref()
+      return [...running].map(({ spec }) => `${spec.service}'s ${spec.role}`)
+    },
+
+    async close() {
+      process.off('exit', killAll)
+      if (isRetained) return
+      await tree.remove()
+    },
+  }
+}
+
+/** A second octet under which nothing listens. */
+function chooseBlock() {
+  const taken = new Set(listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.')))
+  for (let tries = 0; tries < 1000; tries++) {
+    const block = randomInt(2, 255)
+    if (!taken.has(`127.${block}`)) return block
+  }
+  throw new BenchError('no free block of loopback addresses 127.x.0.0/16: something listens in every one')
+}
+
+/** @param {ProcessSpec[]} specs */
+function checkPorts(specs) {
+  const listeners = listListeners()
+  for (const endpoint of specs.flatMap(spec => spec.listens)) {
+    const conflict = findConflict(endpoint, listeners)
+    if (!conflict) continue
+    const owner = findOwner(conflict.inode) ?? 'another process'
+    const where = `${conflict.address}:${conflict.port}`
+    throw new BenchError(`port ${endpoint.port} is already taken: ${owner} listens on ${where}; stop it, or run where it is free`)
+  }
+}
+
+/** @param {number} pid */
+function killQuietly(pid) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended by itself.
+  }
+}

@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * @import { CgroupTree } from './cgroups.js'
+ */
+
+/**
+ * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be
+ * capped, and what only a cgroup counts is null.
+ * @param {{ environmentMark: string }} options the entry that marks this run's processes in their environment
+ * @returns {CgroupTree}
+ */
+export function createProcessAccounting({ environmentMark }) {
+  return {
+    create: async name => {
+      /** @type {number[]} */
+      let known = []
+      const pids = () => (known = known.length > 0 ? known.filter(isAlive) : findMarked(environmentMark, name))
+      return {
+        joinFiles: [],
+        read() {
+          const before = performance.now()
+          const cpuSeconds = pids().reduce((sum, pid) => sum + readThreads(pid).reduce((s, t) => s + t.cpuSeconds, 0), 0)
+          const after = performance.now()
+          return {
+            atSeconds: (before + after) / 2000,
+            cpuSeconds,
+            periods: null,
+            throttledPeriods: null,
+            throttledSeconds: null,
+            anonBytes: sumStatus(pids(), 'RssAnon'),
+            workingSetBytes: null,
+            peakBytes: sumStatus(pids(), 'VmHWM'),
+            oomKills: null,
+          }
+        },
+        readCapCores: () => null,
+        pids,
+        close() {},
+        async remove() {
+          for (const pid of pids()) process.kill(pid, 'SIGKILL')
+        },
+      }
+    },
+    async remove() {},
+  }
+}
+
+/**
+ * The threads of a process with their CPU time, from /proc/PID/task/TID/schedstat (nanoseconds on a CPU;
+ * Documentation/scheduler/sched-stats.rst). Empty when the process has ended.
+ * @param {number} pid
+ */
+export function readThreads(pid) {
+  return listSafely(`/proc/${pid}/task`).flatMap(id => {
+    const folder = `/proc/${pid}/task/${id}`
+    const schedstat = readSafely(`${folder}/schedstat`)
+    if (!schedstat) return []
+    return [{ id: Number(id), name: readSafely(`${folder}/comm`).trim(), cpuSeconds: Number(schedstat.split(' ', 1)[0]) / 1e9 }]
+  })
+}
+
+/**
+ * The processes whose environment carries a mark, and a name in SIDECAR_BENCH_PROCESS.
+ * @param {string} mark `NAME=value`
+ * @param {string | null} name null: any
+ */
+export function findMarked(mark, name) {
+  return listSafely('/proc')
+    .filter(entry => /^\d+$/.test(entry))
+    .filter(pid => {
+      const environment = readSafely(`/proc/${pid}/environ`).split('\0')
+      return environment.some(entry => entry.startsWith(mark)) && (name === null || environment.includes(`SIDECAR_BENCH_PROCESS=${name}`))
+    })
+    .map(Number)
+}
+
+/**
+ * @param {number[]} pids
+ * @param {string} field of /proc/PID/status, in kB
+ */
+function sumStatus(pids, field) {
+  return pids.reduce((sum, pid) => sum + Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readSafely(`/proc/${pid}/status`))?.[1] ?? 0) * 1024, 0)
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  return listSafely(`/proc/${pid}/task`).length > 0
+}
+
+/** @param {string} folder */
+function listSafely(folder) {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** @param {string} file */
+function readSafely(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

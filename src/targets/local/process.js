@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { BenchError } from '../../lib/errors.js'
+import { waitFor } from '../../lib/wait.js'
+import { readThreads } from './process-accounting.js'
+import { listListeners, listSocketInodes } from './sockets.js'
+
+/**
+ * @import { Handle, ProcessSpec } from '../../types.ts'
+ * @import { CgroupTree } from './cgroups.js'
+ */
+
+/** @typedef {Handle & { stop: () => Promise<void>, unref: () => void }} RunningProcess */
+
+const READY_SECONDS = 60
+const LOG_LINES = 8
+
+// Joins the cgroups before it becomes the program, so that every page it touches is charged to them.
+const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
+
+/**
+ * Starts a process in a cgroup of its own, in a folder of its own with its files and its log.
+ * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, prefix: string, mark: string }} options
+ * @returns {Promise<RunningProcess>}
+ */
+export async function startProcess({ spec, folder, tree, prefix, mark }) {
+  const name = `${spec.service}-${spec.role}`
+  const logFile = path.join(folder, `${name}.log`)
+  await mkdir(folder, { recursive: true })
+  await mkdir(spec.folder, { recursive: true })
+  for (const file of spec.files) await writeFile(path.join(spec.folder, file.name), file.content)
+
+  const group = await tree.create(`${prefix}-${name}`, spec)
+  const log = openSync(logFile, 'w')
+  const [markName, runId] = mark.split('=')
+  const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, spec.program, ...spec.argv]
+  const child = spawn('/bin/sh', argv, {
+    cwd: spec.folder,
+    env: { ...spec.env, PATH: process.env.PATH, [markName]: runId, SIDECAR_BENCH_PROCESS: name },
+    stdio: ['ignore', log, log],
+    // A process group of its own: a Ctrl-C of the terminal reaches only us, and we stop it in order.
+    detached: true,
+  })
+  closeSync(log)
+
+  /** @type {string | null} */
+  let ending = null
+  const exited = new Promise(resolve => {
+    child.once('error', error => resolve(error.message))
+    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
+  }).then(how => (ending = how))
+
+  const countListeners = () => {
+    const inodes = listSocketInodes(group.pids())
+    const own = listListeners().filter(l => inodes.has(l.inode))
+    return Math.min(...spec.listens.map(e => own.filter(l => l.address === e.address && l.port === e.port).length))
+  }
+
+  return {
+    spec,
+    exited,
+    ending: () => ending,
+    read: group.read,
+    readCapCores: group.readCapCores,
+    readThreads: () => group.pids().flatMap(readThreads),
+    readMemory: () => sumMemory(group.pids()),
+    countListeners,
+
+    async waitUntilReady(signal) {
+      if (spec.listens.length === 0) return
+      const isReady = () => {
+        if (ending !== null) throw failure(`${name} did not start: it ended with ${ending}`, logFile)
+        return countListeners() >= spec.workers
+      }
+      await waitFor(isReady, { what: `${name} to listen (${spec.workers} sockets an address)`, deadlineSeconds: READY_SECONDS, signal })
+    },
+
+    failureMessage: what => failure(what, logFile).message,
+    readLog: () => readFile(logFile, 'utf8'),
+    readFile: file => readFile(path.join(spec.folder, file), 'utf8'),
+
+    unref: () => child.unref(),
+
+    async stop() {
+      await group.remove()
+      await exited
+      group.close()
+    },
+  }
+}
+
+/**
+ * @param {string} what
+ * @param {string} logFile
+ */
+function failure(what, logFile) {
+  const lines = readFileSync(logFile, 'utf8').trim().split('\n').filter(Boolean).slice(-LOG_LINES)
+  const shown = lines.length > 0 ? `; the end of its log (${logFile}):\n  ${lines.join('\n  ')}` : `; its log is empty (${logFile})`
+  return new BenchError(`${what}${shown}`)
+}
+
+/**
+ * Resident and proportional set size, from /proc/PID/smaps_rollup; null when a process has ended.
+ * @param {number[]} pids
+ */
+function sumMemory(pids) {
+  const sum = { rssBytes: 0, pssBytes: 0 }
+  for (const pid of pids) {
+    try {
+      const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+      sum.rssBytes += Number(/^Rss:\s+(\d+)/m.exec(text)?.[1]) * 1024
+      sum.pssBytes += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1]) * 1024
+    } catch {
+      return null
+    }
+  }
+  return sum
+}

