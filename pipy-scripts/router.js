@@ -1,3 +1,4 @@
+// @ts-nocheck: a Pipy script
 // Which route a request takes: the first in the list whose host, path prefix and headers all match.
 // Pure, and written in the JavaScript that Pipy and Node share, so that it is unit-tested in Node.
 

@@ -13,7 +13,6 @@ var muxOptions = {
   maxIdle: config.timeouts.requestSeconds,
 }
 
-var $address
 var $endpoint
 var $triesLeft
 
@@ -28,7 +27,7 @@ export function reply(status, reason) {
 // One endpoint: a refused connection is tried again by the connection itself.
 function createSingle(cluster) {
   var endpoint = createEndpoint(cluster.endpoints[0])
-  var connection = createConnection(cluster, config.retries)
+  var connection = createConnection(cluster, () => endpoint.address, config.retries)
 
   return pipeline($=>$
     .muxHTTP(() => endpoint, muxOptions).to(connection) // (*)
@@ -38,7 +37,7 @@ function createSingle(cluster) {
 
 // Several: the whole request is tried again at the endpoint that is next.
 function createBalanced(cluster) {
-  var connection = createConnection(cluster, 0)
+  var connection = createConnection(cluster, () => $endpoint.target.address, 0)
   var balancer = new algo.LoadBalancer(
     cluster.endpoints.map(createEndpoint),
     { algorithm: cluster.balancing === 'least-requests' ? 'least-load' : 'round-robin' }
@@ -72,24 +71,25 @@ function createEndpoint(endpoint) {
   return { address: `${endpoint.address}:${endpoint.port}` }
 }
 
-// A layout for one connection; muxHTTP starts it with its key, the endpoint.
-function createConnection(cluster, retryCount) {
+// The layout of one connection; its address is asked for once, when muxHTTP opens it.
+function createConnection(cluster, address, retryCount) {
   var options = {
     connectTimeout: config.timeouts.connectSeconds,
     // Nothing read or written for so long: a request in flight is answered 504, an idle connection closed.
-    idleTimeout: config.timeouts.requestSeconds,
+    // Pipy counts in ticks of a second, begun ones too: one more, so that it is never early.
+    idleTimeout: config.timeouts.requestSeconds + 1,
     retryCount,
     retryDelay: 0,
   }
   var connect = $=>$
-    .connect(() => $address, options)
+    .connect(address, options)
     // A silent close reads as a reset, or a waiting request would be dropped without an answer.
     .replaceStreamEnd(end => end.error ? end : new StreamEnd('ConnectionReset'))
 
-  if (!cluster.mtls) return $=>$.onStart(endpoint => void ($address = endpoint.address)).pipe(pipeline(connect))
+  if (!cluster.mtls) return connect
 
   var tls = Object.assign(createTLSOptions(cluster.mtls.acceptedIdentities), { sni: cluster.mtls.serverName })
-  return $=>$.onStart(endpoint => void ($address = endpoint.address)).connectTLS(tls).to(connect)
+  return $=>$.connectTLS(tls).to(connect)
 }
 
 // Pipy answers for an upstream that failed with a head that has no headers: 504, or 502 and why.

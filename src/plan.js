@@ -16,7 +16,7 @@ const SMALL_CAP = 0.25
 const USERS = { default: 200, atSmallCaps: 50 }
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Starting, checking, k6's own start, the tail, stopping: measured, for the estimate of the time left.
-const OVERHEAD_SECONDS = 2
+const OVERHEAD_SECONDS = 1.4
 
 /**
  * What was asked for beside the experiment; null where nothing was.

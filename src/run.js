@@ -33,10 +33,13 @@ export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
   const pace = createPace(plan.trials)
   let spare = SPARE_ROUNDS * plan.arms.length
   const lastTrial = plan.trials.at(-1)
-  /** @param {Trial} trial */
-  const run = async trial => {
+  // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
+  const warmups = new Map()
+  /** @param {Trial} planned */
+  const run = async planned => {
+    const trial = withWarmup(planned, warmups.get(planned.arm.id))
     const { record, samples } = await runTrial({
-      bench: { ...bench, retain: bench.retain && trial === lastTrial },
+      bench: { ...bench, retain: bench.retain && planned === lastTrial },
       trial,
       index: index++,
       signal,
@@ -51,8 +54,10 @@ export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
     for (let round = first.round; round <= plan.rounds; round++) {
       const records = []
       for (const trial of plan.trials.filter(t => t.round === round)) records.push(await run(trial))
-      for (const { trial, isSteady } of records) {
-        if (isSteady === false && spare-- > 0) await run({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
+      for (const { trial, isSteady, load } of records) {
+        const isCold = (load?.coldUsers ?? 0) > 0 || load?.verified === 0
+        if (isCold) warmups.set(trial.arm.id, 2 * trial.arm.load.warmupSeconds)
+        if ((isCold || isSteady === false) && spare-- > 0) await run({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
       }
     }
   } finally {
@@ -73,6 +78,16 @@ export function writeSummary(folder) {
   return summary
 }
 
+/**
+ * @param {Trial} trial
+ * @param {number | undefined} warmupSeconds
+ * @returns {Trial}
+ */
+function withWarmup(trial, warmupSeconds) {
+  if (warmupSeconds === undefined) return trial
+  return { ...trial, arm: { ...trial.arm, load: { ...trial.arm.load, warmupSeconds } } }
+}
+
 /** @param {TrialRecord} record */
 function describe({ trial, outcome, load, window, boundBy, isSteady, reasons }) {
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
@@ -87,9 +102,10 @@ function describe({ trial, outcome, load, window, boundBy, isSteady, reasons }) 
  */
 function createPace(trials) {
   const start = performance.now()
+  let done = 0
   return {
     left(/** @type {Trial} */ trial) {
-      const done = trials.findIndex(t => t.id === (trial.repeats ?? trial.id)) + 1
+      done = Math.max(done, trials.findIndex(t => t.id === trial.id) + 1)
       const planned = estimateSeconds(trials.slice(0, done))
       const pace = (performance.now() - start) / 1000 / planned
       const left = Math.round(estimateSeconds(trials.slice(done)) * pace)

@@ -4,7 +4,7 @@ import { findBound, findInvalidities, isSteady } from './gates.js'
 import { BenchError } from './lib/errors.js'
 import { readHostCpu } from './lib/machine.js'
 import { post } from './lib/post.js'
-import { waitUntil } from './lib/wait.js'
+import { waitFor, waitUntil } from './lib/wait.js'
 import { sampleUntil, takeSample } from './sampler.js'
 import { createModel, findEntry, findNextHop, PORTS } from './topology.js'
 
@@ -14,10 +14,9 @@ import { createModel, findEntry, findNextHop, PORTS } from './topology.js'
  * @import { Sample } from './sampler.js'
  */
 
-// From the start of k6 to its first request, beyond the warm-up (0.2 s here); and the load after the window,
-// so that its end is measured under load and the memory is read there.
-const GENERATOR_START_MS = 500
+// Load after the window, so that its end is measured under load and the memory is read there.
 const TAIL_MS = 1000
+const GENERATOR_START_SECONDS = 60
 const GENERATOR_EXIT_SECONDS = 20
 const CHECK_SECONDS = 10
 
@@ -109,37 +108,36 @@ export async function runTrial({ bench, trial, index, signal }) {
 
     const { load } = trial.arm
     const idle = services.processes.map(p => p.readMemory())
-    const windowStartMs = Date.now() + GENERATOR_START_MS + load.warmupSeconds * 1000
-    const windowEndMs = windowStartMs + load.windowSeconds * 1000
     const cpus = Math.max(1, Math.floor(bench.cpus / 2))
     const spec = bench.load.createGenerator({
       ...{ tool: bench.loadTool, scripts: bench.folders.k6, url: started.url, host: started.host, load },
-      ...{ windowStartMs, windowEndMs, tailMs: TAIL_MS, cpus, folder },
+      ...{ tailMs: TAIL_MS, cpus, folder },
     })
     generator = await bench.target.deploy([spec], folder)
     const processes = [...services.processes, ...generator.processes]
+    const window = await agreeWindow({ bench, generator, signal })
+    watch.lap('generator')
 
     const sampling = new AbortController()
     const sampled = sampleUntil(processes, AbortSignal.any([sampling.signal, signal]))
     try {
-      const first = await takeEdge(processes, windowStartMs, signal)
+      const first = await takeEdge(processes, window.startMs, signal)
       watch.lap('warmup')
-      const last = await takeEdge(processes, windowEndMs, signal)
+      const last = await takeEdge(processes, window.endMs, signal)
       watch.lap('window')
       const memory = processes.map(p => p.readMemory())
       assertAllRun(processes)
-      const { result } = await finishLoad({ bench, generator, windowEndMs, signal })
+      const { result } = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
       watch.lap('tail')
       sampling.abort()
       samples = await sampled
 
       record.load = result
       record.window = {
-        startMs: windowStartMs,
-        endMs: windowEndMs,
-        seconds: load.windowSeconds,
-        startLateMs: first.sample.epochMs - windowStartMs,
-        endLateMs: last.sample.epochMs - windowEndMs,
+        ...window,
+        seconds: (window.endMs - window.startMs) / 1000,
+        startLateMs: first.sample.epochMs - window.startMs,
+        endLateMs: last.sample.epochMs - window.endMs,
       }
       record.processes = processes.map((process, i) =>
         describeProcess({ process, first, last, i, idleRssBytes: idle[i]?.rssBytes ?? null, memory: memory[i] }),
@@ -228,14 +226,34 @@ async function sendNonce({ url, host, arm }) {
 }
 
 /**
+ * Waits until the generator says when its window is.
+ * @param {{ bench: Bench, generator: Deployment, signal: AbortSignal }} options
+ */
+async function agreeWindow({ bench, generator, signal }) {
+  const [process] = generator.processes
+  let window = null
+  const isAgreed = async () => {
+    assertAllRun([process])
+    window = bench.load.parseWindow(await process.readLog())
+    return window !== null
+  }
+  await waitFor(isAgreed, { what: 'the load generator to start', deadlineSeconds: GENERATOR_START_SECONDS, intervalMs: 50, signal })
+  return /** @type {{ startMs: number, endMs: number }} */ (/** @type {unknown} */ (window))
+}
+
+/**
  * Waits for the generator to end and reads what it counted.
  * @param {{ bench: Bench, generator: Deployment, windowEndMs: number, signal: AbortSignal }} options
  * @returns {Promise<{ result: LoadResult }>}
  */
 async function finishLoad({ bench, generator, windowEndMs, signal }) {
   const [process] = generator.processes
-  const late = waitUntil(windowEndMs + TAIL_MS + GENERATOR_EXIT_SECONDS * 1000, signal).then(() => 'late')
+  const waiting = new AbortController()
+  const deadlineMs = windowEndMs + TAIL_MS + GENERATOR_EXIT_SECONDS * 1000
+  const late = waitUntil(deadlineMs, AbortSignal.any([waiting.signal, signal])).then(() => 'late')
+  late.catch(() => {})
   const ending = await Promise.race([process.exited, late])
+  waiting.abort()
   if (ending === 'late') throw new BenchError(process.failureMessage(`the load generator did not end within ${GENERATOR_EXIT_SECONDS} s`))
   if (ending !== 'status 0') throw new BenchError(process.failureMessage(`the load generator ended with ${ending}`))
   return { result: bench.load.parseSummary(await process.readFile('k6-summary.json'), await process.readLog()) }

@@ -313,8 +313,6 @@ export interface LoadOptions {
   url: string
   host: string
   load: Load
-  windowStartMs: number
-  windowEndMs: number
   tailMs: number
   /** CPUs the generator may use. */
   cpus: number
@@ -325,6 +323,8 @@ export interface LoadGenerator {
   name: string
   tool: ToolSpec
   createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
+  /** The window that the generator says when it starts; null while it has not. */
+  parseWindow(log: string): { startMs: number; endMs: number } | null
   /** The result in the summary that the generator wrote. */
   parseSummary(text: string, log: string): LoadResult
 }

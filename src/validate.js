@@ -18,7 +18,9 @@ export function parseYaml({ text, file, schema }) {
   }
   const result = schema.safeParse(document.toJS())
   if (result.success) return result.data
-  const [issue] = result.error.issues
+  // A name that is unknown explains another that is missing.
+  const { issues } = result.error
+  const issue = issues.find(i => i.code === 'unrecognized_keys') ?? issues[0]
   const { path, words } = explain(issue, schema)
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.join('.') || 'the file'}: ${words}`)
 }

@@ -1,13 +1,10 @@
 // Closed loop: every user posts, waits for the answer and posts again, through warm-up, window and tail.
-// Run by k6, never imported. Times are epoch milliseconds, agreed with the orchestrator beforehand.
+// Run by k6, never imported. The window is agreed in epoch milliseconds: k6 says it, when its users are there.
 import { Counter, Trend } from 'k6/metrics'
 import http from 'k6/http'
 import exec from 'k6/execution'
 
-const { URL, HOST, USERS, PAYLOAD_BYTES, WINDOW_START_MS, WINDOW_END_MS, TAIL_MS, SUMMARY_PATH } = __ENV
-const windowStart = Number(WINDOW_START_MS)
-const windowEnd = Number(WINDOW_END_MS)
-const windowMiddle = (windowStart + windowEnd) / 2
+const { URL, HOST, USERS, PAYLOAD_BYTES, WARMUP_MS, WINDOW_MS, TAIL_MS, SUMMARY_PATH } = __ENV
 const payloadBytes = Number(PAYLOAD_BYTES)
 const NONCE_EVERY = 50
 const WARM_AFTER = 3
@@ -23,7 +20,7 @@ export const options = {
     load: {
       executor: 'constant-vus',
       vus: Number(USERS),
-      duration: `${Math.max(1, windowEnd + Number(TAIL_MS) - Date.now())}ms`,
+      duration: `${Number(WARMUP_MS) + Number(WINDOW_MS) + Number(TAIL_MS)}ms`,
       gracefulStop: '0s',
     },
   },
@@ -47,9 +44,16 @@ const plain = { headers, responseType: 'text' }
 let done = 0
 let isInWindow = false
 
-export default function () {
+export function setup() {
+  const start = Date.now() + Number(WARMUP_MS)
+  const end = start + Number(WINDOW_MS)
+  console.log(`window ${start} ${end}`)
+  return { start, end, middle: (start + end) / 2 }
+}
+
+export default function ({ start, end, middle }) {
   const isNonced = done % NONCE_EVERY === 0
-  const nonce = isNonced ? `${exec.vu.idInTest}-${done}-${windowStart}` : ''
+  const nonce = isNonced ? `${exec.vu.idInTest}-${done}-${start}` : ''
   const sent = isNonced ? (nonce + body).slice(0, payloadBytes) : body
   const response = isNonced
     ? http.post(URL, sent, { headers: Object.assign({ 'x-nonce': nonce }, headers), responseType: 'text' })
@@ -62,14 +66,14 @@ export default function () {
     corrupted.add(1)
     isVerified = false
   }
-  if (now < windowStart || now >= windowEnd) return
+  if (now < start || now >= end) return
   if (!isInWindow) {
     isInWindow = true
     if (done <= WARM_AFTER) cold.add(1)
   }
   if (isVerified) {
     verified.add(response.timings.duration)
-    if (now >= windowMiddle) verifiedLate.add(1)
+    if (now >= middle) verifiedLate.add(1)
   } else {
     failed.add(1)
     if (failuresLogged++ < 3) {

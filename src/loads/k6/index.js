@@ -9,14 +9,14 @@ export const k6 = {
   name: 'k6',
   tool: k6Tool,
 
-  createGenerator({ tool, scripts, url, host, load, windowStartMs, windowEndMs, tailMs, cpus, folder }) {
+  createGenerator({ tool, scripts, url, host, load, tailMs, cpus, folder }) {
     const variables = {
       URL: url,
       HOST: host,
       USERS: load.users,
       PAYLOAD_BYTES: load.payloadBytes,
-      WINDOW_START_MS: windowStartMs,
-      WINDOW_END_MS: windowEndMs,
+      WARMUP_MS: Math.round(load.warmupSeconds * 1000),
+      WINDOW_MS: Math.round(load.windowSeconds * 1000),
       TAIL_MS: tailMs,
       SUMMARY_PATH: 'k6-summary.json',
     }
@@ -41,6 +41,11 @@ export const k6 = {
       memoryLimitBytes: null,
       image: `grafana/k6:${tool.version}`,
     }
+  },
+
+  parseWindow: log => {
+    const [, start, end] = /msg="window (\d+) (\d+)"/.exec(log) ?? []
+    return start ? { startMs: Number(start), endMs: Number(end) } : null
   },
 
   parseSummary,

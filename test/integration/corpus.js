@@ -1,0 +1,155 @@
+import http from 'node:http'
+import https from 'node:https'
+
+/**
+ * @import { Endpoint, Route, SidecarModel } from '../../src/types.ts'
+ */
+
+/** What a comparison of planes leaves out, because they are known to differ there. */
+export const LEFT_OUT = [
+  'repeated request headers other than cookies (Pipy keeps the last)',
+  'trailers (Pipy drops them)',
+  'malformed requests (Pipy closes the connection, Envoy answers 400)',
+  'framing of large bodies (Pipy sends them chunked)',
+  'responses cut short by the application (Pipy passes them on as complete)',
+  'hop-by-hop headers, and server, date, x-envoy-*, x-forwarded-*, x-request-id, which Envoy adds',
+]
+
+const IGNORED_HEADERS =
+  /^(connection|keep-alive|transfer-encoding|content-length|server|date|x-envoy-.*|x-forwarded-.*|x-request-id)$/
+
+/**
+ * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be
+ * connected), rude (resets).
+ * @type {Route[]}
+ */
+export const ROUTES = [
+  route('canary', { headers: { 'x-canary': 'yes' } }, ['b', 1]),
+  route('split', {}, ['a', 80], ['b', 20]),
+  ...['gone', 'half', 'slow', 'full', 'rude', 'quiet'].map(name => route(name, {}, [name, 1])),
+  route('paths', { pathPrefix: '/api/v2' }, ['b', 1]),
+  route('paths', { pathPrefix: '/api' }, ['a', 1]),
+  { host: 'any-header', pathPrefix: '/', headers: { 'x-canary': 'yes', 'x-tier': '1' }, split: [{ cluster: 'b', weight: 1 }] },
+  { host: null, pathPrefix: '/everywhere', headers: {}, split: [{ cluster: 'b', weight: 1 }] },
+  route('echo', {}, ['a', 1]),
+]
+
+/**
+ * One request each and what must come back, the same from every plane.
+ * @type {{ name: string, request: Ask, expected: Partial<Answer> }[]}
+ */
+export const CASES = [
+  { name: 'a plain GET', request: { host: 'echo' }, expected: { status: 200, upstream: 'a', body: '' } },
+  { name: 'the path and its query', request: { host: 'echo', path: '/x/y?z=1&w=%20' }, expected: { status: 200, path: '/x/y?z=1&w=%20' } },
+  { name: 'a host with a port', request: { host: 'echo:15001' }, expected: { status: 200, upstream: 'a' } },
+  { name: 'a host in capitals', request: { host: 'ECHO' }, expected: { status: 200, upstream: 'a' } },
+  { name: 'an unknown host', request: { host: 'nobody' }, expected: { status: 404 } },
+  { name: 'an unknown path of a known host', request: { host: 'paths', path: '/other' }, expected: { status: 404 } },
+  { name: 'a route for any host', request: { host: 'nobody', path: '/everywhere/1' }, expected: { status: 200, upstream: 'b' } },
+  { name: 'the first of two path prefixes', request: { host: 'paths', path: '/api/v2/x' }, expected: { status: 200, upstream: 'b' } },
+  { name: 'the second of two path prefixes', request: { host: 'paths', path: '/api/v1/x' }, expected: { status: 200, upstream: 'a' } },
+  { name: 'a header that matches', request: { host: 'canary', headers: { 'x-canary': 'yes' } }, expected: { status: 200, upstream: 'b' } },
+  { name: 'a header with another value', request: { host: 'canary', headers: { 'x-canary': 'no' } }, expected: { status: 404 } },
+  { name: 'one of two headers', request: { host: 'any-header', headers: { 'x-canary': 'yes' } }, expected: { status: 404 } },
+  { name: 'both of two headers', request: { host: 'any-header', headers: { 'x-canary': 'yes', 'x-tier': '1' } }, expected: { status: 200, upstream: 'b' } },
+  { name: 'a header passed on and back', request: { host: 'echo', headers: { 'x-nonce': 'abc', 'x-long': 'v'.repeat(4000) } }, expected: { status: 200, nonce: 'abc', long: 4000 } },
+  ...[0, 1, 1024, 65536, 1024 * 1024, 10 * 1024 * 1024].map(bytes => ({
+    name: `a body of ${bytes} bytes`,
+    request: { host: 'echo', method: 'POST', body: 'b'.repeat(bytes) },
+    expected: { status: 200, body: 'b'.repeat(bytes) },
+  })),
+  ...[1, 1024, 1024 * 1024].map(bytes => ({
+    name: `a chunked body of ${bytes} bytes`,
+    request: { host: 'echo', method: 'POST', body: 'c'.repeat(bytes), isChunked: true },
+    expected: { status: 200, body: 'c'.repeat(bytes) },
+  })),
+  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => ({
+    name: `the method ${method}`,
+    request: { host: 'echo', method },
+    expected: { status: 200, method },
+  })),
+  { name: 'a HEAD', request: { host: 'echo', method: 'HEAD' }, expected: { status: 200, method: 'HEAD', body: '' } },
+  ...[201, 204, 304, 400, 401, 404, 500, 502, 503].map(status => ({
+    name: `an application's ${status}`,
+    request: { host: 'echo', path: `/status/${status}` },
+    expected: { status, upstream: 'a' },
+  })),
+  { name: 'an upstream that refuses', request: { host: 'gone' }, expected: { status: 503, upstream: undefined } },
+  { name: 'an upstream that resets', request: { host: 'rude' }, expected: { status: 503, upstream: undefined } },
+  { name: 'an upstream that closes without an answer', request: { host: 'quiet' }, expected: { status: 503, upstream: undefined } },
+  { name: 'an upstream that does not answer in time', request: { host: 'slow' }, expected: { status: 504, upstream: undefined } },
+  { name: 'an upstream that cannot be connected in time', request: { host: 'full' }, expected: { status: 504, upstream: undefined } },
+]
+
+/**
+ * @typedef {{ host: string, path?: string, method?: string, headers?: Record<string, string>, body?: string, isChunked?: boolean }} Ask
+ * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number,
+ *   headers: Record<string, unknown>, socketId: string }} Answer
+ */
+
+/**
+ * Answers what it got, and who it is. `/status/N` answers with that status.
+ * @param {string} name
+ * @returns {http.RequestListener}
+ */
+export function echoAs(name) {
+  return (request, response) => {
+    const status = Number(/^\/status\/(\d+)/.exec(request.url ?? '')?.[1] ?? 200)
+    const { 'x-nonce': nonce, 'x-long': long } = request.headers
+    response.writeHead(status, {
+      'x-upstream': name,
+      'x-path': request.url,
+      'x-method': request.method,
+      ...(nonce ? { 'x-nonce': nonce } : {}),
+      ...(long ? { 'x-long': long } : {}),
+    })
+    request.pipe(response)
+  }
+}
+
+/**
+ * @param {Endpoint} endpoint
+ * @param {Ask} ask
+ * @param {{ agent?: http.Agent | https.Agent, tls?: import('node:tls').ConnectionOptions }} [options]
+ * @returns {Promise<Answer>}
+ */
+export function send({ address, port }, { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false }, { agent, tls } = {}) {
+  return new Promise((resolve, reject) => {
+    const framing = isChunked ? { 'transfer-encoding': 'chunked' } : body || method === 'POST' ? { 'content-length': `${body.length}` } : {}
+    const options = { host: address, port, path, method, agent: agent ?? false, headers: { ...headers, ...framing, host }, timeout: 10_000 }
+    const request = tls ? https.request({ ...options, ...tls, servername: 'server', rejectUnauthorized: false }) : http.request(options)
+    request.on('timeout', () => request.destroy(new Error('no answer within 10 s')))
+    request.on('error', reject)
+    request.on('response', response => {
+      const chunks = /** @type {Buffer[]} */ ([])
+      response.on('data', chunk => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (response.headers[name])
+        resolve({
+          status: response.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString('latin1'),
+          upstream: get('x-upstream'),
+          path: get('x-path'),
+          method: get('x-method'),
+          nonce: get('x-nonce'),
+          long: get('x-long')?.length,
+          headers: Object.fromEntries(Object.entries(response.headers).filter(([name]) => !IGNORED_HEADERS.test(name))),
+          socketId: `${request.socket?.localPort}`,
+        })
+      })
+    })
+    for (let at = 0; at < body.length; at += 65536) request.write(body.slice(at, at + 65536))
+    request.end()
+  })
+}
+
+/**
+ * @param {string} host
+ * @param {Partial<Route>} match
+ * @param {[string, number][]} split
+ * @returns {Route}
+ */
+function route(host, match, ...split) {
+  return { host, pathPrefix: '/', headers: {}, ...match, split: split.map(([cluster, weight]) => ({ cluster, weight })) }
+}

@@ -1,0 +1,49 @@
+import { envoy } from '../../src/dataplanes/envoy/index.js'
+import { pipy, pipyTool } from '../../src/dataplanes/pipy/index.js'
+import { k6Tool } from '../../src/loads/k6/tool.js'
+import { findCapWay } from '../../src/targets/local/cgroups.js'
+import { findTool } from '../../src/tools/find.js'
+
+/**
+ * @import { DataPlane, Tool, ToolSpec } from '../../src/types.ts'
+ */
+
+/** The real programs, found as the kit finds them; null and why where one cannot be had. */
+export const tools = {
+  pipy: await find(pipyTool),
+  envoy: await find(/** @type {ToolSpec} */ (envoy.tool)),
+  k6: await find(k6Tool),
+}
+
+export const capWay = await findCapWay()
+
+/** @type {{ plane: DataPlane, tool: Tool | null }[]} */
+export const sidecarPlanes = [
+  { plane: pipy, tool: tools.pipy },
+  { plane: envoy, tool: tools.envoy },
+]
+
+// A second Pipy, of the other series, runs the same corpus where PIPY_OTHER names one.
+if (process.env.PIPY_OTHER) {
+  const other = await findTool(pipyTool, { environment: { PIPY: process.env.PIPY_OTHER }, fetch: null })
+  if (!('missing' in other)) sidecarPlanes.push({ plane: { ...pipy, name: `pipy-${other.version}` }, tool: other })
+}
+
+/**
+ * Skips a test, and names the tools it needs, when one of them is missing.
+ * @param {import('vitest').TestContext} context
+ * @param {('pipy' | 'envoy' | 'k6' | 'caps')[]} names
+ */
+export function need(context, ...names) {
+  const missing = names.filter(name => (name === 'caps' ? capWay.how !== 'v1' && capWay.how !== 'v2' : !tools[name]))
+  if (missing.length > 0) context.skip(`needs ${missing.join(', ')}, which cannot be had here`)
+}
+
+/**
+ * @param {ToolSpec} spec
+ * @returns {Promise<Tool | null>}
+ */
+async function find(spec) {
+  const found = await findTool(spec)
+  return 'missing' in found ? null : found
+}
