@@ -40,9 +40,9 @@ export function isSteady({ verified, verifiedInSecondHalf }) {
 
 /**
  * What makes every number of a trial worthless; empty when nothing does.
- * @param {{ load: LoadResult, processes: ProcessRecord[] }} trial
+ * @param {{ load: LoadResult, users: number, processes: ProcessRecord[] }} trial
  */
-export function findInvalidities({ load, processes }) {
+export function findInvalidities({ load, users, processes }) {
   const reasons = []
   if (load.verified === 0) reasons.push('no request was answered rightly in the window')
   if (load.corrupted > 0) reasons.push(`${load.corrupted} answers came back with a wrong body or nonce`)
@@ -51,6 +51,7 @@ export function findInvalidities({ load, processes }) {
     reasons.push(`${load.failed} requests failed (${share} %, at most 0.1 %): ${load.failures.join('; ') || 'no message'}`)
   }
   if (load.coldUsers > 0) reasons.push(`${load.coldUsers} users had not done three requests when the window opened`)
+  if (load.reportedUsers < users) reasons.push(`${users - load.reportedUsers} of ${users} users never came through the window: their requests hung`)
   for (const { service, role, capCores, capReadBackCores, oomKills } of processes) {
     const name = `${service}'s ${role}`
     if (capCores !== null && Math.abs((capReadBackCores ?? Number.POSITIVE_INFINITY) - capCores) > CAP_TOLERANCE) {

@@ -17,7 +17,8 @@ import { createModel, findEntry, findNextHop, PORTS } from './topology.js'
 // Load after the window, so that its end is measured under load and the memory is read there.
 const TAIL_MS = 1000
 const GENERATOR_START_SECONDS = 60
-const GENERATOR_EXIT_SECONDS = 20
+// Longer than the sidecars' request timeout and k6's own grace for requests in flight.
+const GENERATOR_EXIT_SECONDS = 30
 const CHECK_SECONDS = 10
 
 /**
@@ -150,7 +151,7 @@ export async function runTrial({ bench, trial, index, signal }) {
       record.orchestratorCpuSeconds = last.ownCpuSeconds - first.ownCpuSeconds
       record.boundBy = findBound({ processes: record.processes, generatorCpus: cpus, idleFraction: record.host.idleFraction })
       record.isSteady = isSteady(result)
-      record.reasons = findInvalidities({ load: result, processes: record.processes })
+      record.reasons = findInvalidities({ load: result, users: load.users, processes: record.processes })
       record.outcome = record.reasons.length > 0 ? 'invalid' : 'completed'
     } finally {
       sampling.abort()

@@ -239,15 +239,17 @@ export interface Distribution {
 }
 
 export interface LoadResult {
-  /** Requests that ended inside of the window and were verified. */
+  /** Requests that started inside of the window and were verified. */
   verified: number
-  /** Requests that ended inside of the window and were not. */
+  /** Requests that started inside of the window and were not. */
   failed: number
   /** Bodies or nonces that came back wrong, in the whole trial. */
   corrupted: number
   verifiedInSecondHalf: number
   /** Users that had not done three requests when the window opened. */
   coldUsers: number
+  /** Users that went through the whole window. */
+  reportedUsers: number
   distribution: Distribution | null
   failures: string[]
 }

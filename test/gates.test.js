@@ -52,7 +52,7 @@ describe('findBound', () => {
   })
 })
 
-const load = { verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, distribution: null, failures: [] }
+const load = { verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, reportedUsers: 50, distribution: null, failures: [] }
 
 describe('isSteady', () => {
   it('allows halves that differ by 20 %', () => {
@@ -64,18 +64,19 @@ describe('isSteady', () => {
 
 describe('findInvalidities', () => {
   it('finds nothing wrong with a good trial', () => {
-    expect(findInvalidities({ load: { ...load, failed: 1 }, processes: [process({})] })).toEqual([])
+    expect(findInvalidities({ load: { ...load, failed: 1 }, users: 50, processes: [process({})] })).toEqual([])
   })
 
   it.each([
     ['more than one failure in a thousand', { load: { ...load, failed: 2, failures: ['status 503'] } }, '2 requests failed (0.20 %, at most 0.1 %): status 503'],
     ['one wrong body', { load: { ...load, corrupted: 1 } }, '1 answers came back with a wrong body or nonce'],
     ['users that were cold', { load: { ...load, coldUsers: 3 } }, '3 users had not done three requests'],
+    ['users that hung', { load: { ...load, reportedUsers: 48 } }, '2 of 50 users never came through the window'],
     ['nothing answered', { load: { ...load, verified: 0 } }, 'no request was answered rightly'],
     ['a cap that was not in force', { processes: [process({ capReadBackCores: null })] }, 'the kernel says no quota'],
     ['another cap', { processes: [process({ capReadBackCores: 0.5 })] }, 'the kernel says 0.5'],
     ['a process killed for memory', { processes: [process({ oomKills: 1 })] }, 'the kernel killed 1 processes'],
   ])('finds %s', (_, trial, words) => {
-    expect(findInvalidities({ load, processes: [], ...trial }).join()).toContain(words)
+    expect(findInvalidities({ load, users: 50, processes: [], ...trial }).join()).toContain(words)
   })
 })

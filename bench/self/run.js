@@ -1,0 +1,186 @@
+// Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time ...]
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { median } from 'simple-statistics'
+import { createApplication } from '../../src/applications.js'
+import { pipyTool } from '../../src/dataplanes/pipy/index.js'
+import { ROOT } from '../../src/lib/paths.js'
+import { k6 } from '../../src/loads/k6/index.js'
+import { readRun } from '../../src/records.js'
+import { findCapWay } from '../../src/targets/local/cgroups.js'
+import { createLocalTarget } from '../../src/targets/local/index.js'
+import { findTool } from '../../src/tools/find.js'
+
+/**
+ * @import { Summary, SummaryArm, Tool, TrialRecord } from '../../src/types.ts'
+ */
+
+const K6_ROUNDS = 6
+const K6_SECONDS = 5
+
+/** @typedef {{ promise: string, measured: string, isKept: boolean }} Finding */
+
+/** @type {Record<string, () => Promise<Finding[]>>} */
+const measurements = {
+  async sidecar() {
+    const { records, arms } = await bench('--planes', 'pipy,pipy=bench/self/pipy/shortest', '--link', 'pair', '--cpu', '0.25', '--rounds', '8')
+    const ratios = roundRatios(records, arms[0].id, arms[1].id, costOf)
+    return [finding('full sidecar / shortest script, CPU per request, at most 1.15', median(ratios), ratios, r => r <= 1.15)]
+  },
+
+  async k6() {
+    const ratios = await compareScripts()
+    return [finding('our k6 script / shortest k6 script, rate, at least 0.95', median(ratios), ratios, r => r >= 0.95)]
+  },
+
+  async orchestrator() {
+    const { records } = await bench('--planes', 'pipy', '--link', 'gateway-ratings', '--cpu', '0.25')
+    const shares = records.map(r => (r.orchestratorCpuSeconds ?? Number.NaN) / (r.window?.seconds ?? Number.NaN))
+    return [finding('orchestrator and sampler, cores in the window at two sidecars, below 0.01', median(shares), shares, s => s < 0.01)]
+  },
+
+  async caps() {
+    const { records } = await bench('--planes', 'pipy,envoy', '--link', 'gateway-ratings', '--cpu', '0.1,0.25', '--rounds', '3')
+    const ids = [...new Set(records.map(r => r.trial.arm.id))]
+    return ids.map(id => {
+      const trials = records.filter(r => r.trial.arm.id === id)
+      const shares = trials.flatMap(t => boundSidecars(t).map(p => p.cpuCores / (p.capCores ?? Number.NaN)))
+      return finding(`share of the cap used by the sidecar that binds, 0.97 to 1.01: ${id}`, median(shares), shares, s => s >= 0.97 && s <= 1.01)
+    })
+  },
+
+  async time() {
+    const whole = async (/** @type {string[]} */ ...argv) => {
+      const start = performance.now()
+      const { records } = await bench(...argv)
+      const seconds = (performance.now() - start) / 1000
+      const measured = records.reduce((sum, r) => sum + r.trial.arm.load.warmupSeconds + r.trial.arm.load.windowSeconds, 0)
+      return { seconds, overhead: 1 - measured / seconds }
+    }
+    const standard = await whole('--cpu', '1')
+    const quick = await whole('--cpu', '1', '--profile', 'quick')
+    return [
+      finding('default run, one cap and one link, seconds, at most 240', standard.seconds, [standard.seconds], s => s <= 240),
+      finding('its share outside of warm-ups and windows, below 0.3', standard.overhead, [standard.overhead], s => s < 0.3),
+      finding('quick run, seconds, below 75', quick.seconds, [quick.seconds], s => s < 75),
+    ]
+  },
+}
+
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(measurements)
+for (const name of chosen) {
+  if (!(name in measurements)) throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}`)
+  for (const { promise, measured, isKept } of await measurements[name]()) {
+    console.log(`${isKept ? 'kept    ' : 'NOT KEPT'}  ${promise}: ${measured}`)
+    if (!isKept) process.exitCode = 1
+  }
+}
+
+/**
+ * Runs the kit and gives back its records.
+ * @param {string[]} argv
+ * @returns {Promise<{ records: TrialRecord[], arms: SummaryArm[] }>}
+ */
+async function bench(...argv) {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-self-'))
+  try {
+    const out = path.join(folder, 'run')
+    const { stdout } = await execa('node', ['src/cli.js', 'bench', ...argv, '--out', out, '--json'], { cwd: ROOT, stderr: 'inherit' })
+    return { records: readRun(out).records.filter(r => r.outcome === 'completed'), arms: JSON.parse(stdout).arms }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * @param {TrialRecord[]} records
+ * @param {string} a
+ * @param {string} b
+ * @param {(record: TrialRecord) => number} measure
+ */
+function roundRatios(records, a, b, measure) {
+  const of = (/** @type {string} */ id, /** @type {number} */ round) => records.find(r => r.trial.arm.id === id && r.trial.round === round)
+  const rounds = [...new Set(records.map(r => r.trial.round))]
+  return rounds.flatMap(round => {
+    const [x, y] = [of(a, round), of(b, round)]
+    return x && y ? [measure(x) / measure(y)] : []
+  })
+}
+
+/** @param {TrialRecord} record */
+function costOf({ processes, load }) {
+  return processes.filter(p => p.role === 'sidecar').reduce((sum, p) => sum + p.cpuSeconds, 0) / (load?.verified ?? Number.NaN)
+}
+
+/** @param {TrialRecord} record */
+function boundSidecars({ processes }) {
+  const sidecars = processes.filter(p => p.role === 'sidecar')
+  return [sidecars.reduce((most, p) => (p.cpuCores > most.cpuCores ? p : most))]
+}
+
+/** Both scripts against the same echo, in turn. */
+async function compareScripts() {
+  const [k6Found, pipyFound] = [await need(k6.tool), await need(pipyTool)]
+  const target = await createLocalTarget({ runId: `self-${process.pid}`, way: await findCapWay() })
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-self-'))
+  const { echo } = target.addressesFor(0, ['echo'])
+  const load = { kind: /** @type {const} */ ('closed'), users: 50, payloadBytes: 1024, warmupSeconds: 1, windowSeconds: K6_SECONDS }
+  const application = createApplication({
+    ...{ service: 'echo', kind: 'echo', listen: { address: echo, port: 8080 }, next: null, runtime: pipyFound },
+    ...{ scripts: path.join(ROOT, 'echo'), folder },
+  })
+  const url = `http://${echo}:8080/`
+  const ours = k6.createGenerator({ url, host: 'echo', load, tailMs: 0, cpus: 1, folder, tool: k6Found, scripts: path.join(ROOT, 'bench/k6') })
+  const shortest = {
+    ...ours,
+    argv: [
+      ...['run', '--quiet', '--address=', `--vus=${load.users}`, `--duration=${K6_SECONDS + 1}s`, '--summary-export=shortest.json'],
+      ...[`--env=URL=${url}`, `--env=PAYLOAD_BYTES=${load.payloadBytes}`, path.join(ROOT, 'bench/self/k6/shortest.js')],
+    ],
+  }
+  try {
+    const services = await target.deploy([application], folder)
+    await services.processes[0].waitUntilReady(new AbortController().signal)
+    const rate = async (/** @type {typeof ours} */ spec, /** @type {string} */ file) => {
+      const deployment = await target.deploy([spec], folder)
+      await deployment.processes[0].exited
+      const { metrics } = JSON.parse(await readFile(path.join(folder, file), 'utf8'))
+      await deployment.remove()
+      return metrics.http_reqs.rate ?? metrics.http_reqs.values.rate
+    }
+    const ratios = []
+    for (let round = 0; round < K6_ROUNDS; round++) {
+      ratios.push((await rate(ours, 'k6-summary.json')) / (await rate(shortest, 'shortest.json')))
+    }
+    await services.remove()
+    return ratios
+  } finally {
+    await target.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * @param {import('../../src/types.ts').ToolSpec} spec
+ * @returns {Promise<Tool>}
+ */
+async function need(spec) {
+  const found = await findTool(spec)
+  if ('missing' in found) throw new Error(found.missing)
+  return found
+}
+
+/**
+ * @param {string} promise
+ * @param {number} value
+ * @param {number[]} all
+ * @param {(value: number) => boolean} isKept
+ * @returns {Finding}
+ */
+function finding(promise, value, all, isKept) {
+  const range = all.length > 1 ? ` [${Math.min(...all).toFixed(4)}, ${Math.max(...all).toFixed(4)}] in ${all.length} trials` : ''
+  return { promise, measured: `${value.toFixed(4)}${range}`, isKept: isKept(value) }
+}
