@@ -44,7 +44,9 @@ export async function prepare({ experimentName, overrides, app, dataPlanes, load
     if (!known) throw new UsageError(`unknown plane "${plane}"${suggest(plane, names)}`)
     if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
   }
-  const topologies = Object.fromEntries((overrides.links ?? experiment.axes.link).map(link => [link, readTopology(link)]))
+  const topologies = Object.fromEntries(
+    (overrides.links ?? experiment.axes.link).map(link => [link, readTopology(link)]),
+  )
 
   /** @type {Record<string, Tool>} */
   const tools = {}
@@ -93,7 +95,10 @@ export async function runBench({ preparation, dataPlanes, load, way, out, retain
   writeFileSync(path.join(scratch, 'owner'), `${process.pid} ${processStartTicks(process.pid)}`)
   const certificates = path.join(scratch, 'certificates')
   const services = [...new Set(Object.values(topologies).flatMap(t => t.services.map(s => s.name)))]
-  await writeCertificates({ folder: certificates, services: services.map(name => ({ name, identity: identityOf(name) })) })
+  await writeCertificates({
+    folder: certificates,
+    services: services.map(name => ({ name, identity: identityOf(name) })),
+  })
 
   const target = await createLocalTarget({ runId, way })
   try {
@@ -152,13 +157,19 @@ export async function runBench({ preparation, dataPlanes, load, way, out, retain
 function readExperiment(name) {
   const isFile = /\.ya?ml$/.test(name)
   const file = isFile ? name : path.join(ROOT, 'bench/experiments', `${name}.yaml`)
-  return parseExperiment(readOrSuggest({ file, name, what: 'experiment', folder: 'bench/experiments' }), isFile ? name : `bench/experiments/${name}.yaml`)
+  return parseExperiment(
+    readOrSuggest({ file, name, what: 'experiment', folder: 'bench/experiments' }),
+    isFile ? name : `bench/experiments/${name}.yaml`,
+  )
 }
 
 /** @param {string} link */
 function readTopology(link) {
   const file = path.join(ROOT, 'bench/topologies', `${link}.yaml`)
-  return parseTopology(readOrSuggest({ file, name: link, what: 'link', folder: 'bench/topologies' }), `bench/topologies/${link}.yaml`)
+  return parseTopology(
+    readOrSuggest({ file, name: link, what: 'link', folder: 'bench/topologies' }),
+    `bench/topologies/${link}.yaml`,
+  )
 }
 
 /** @param {{ file: string, name: string, what: string, folder: string }} options */

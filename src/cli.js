@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { prepare, runBench } from './bench.js'
-import { dataPlanes } from './dataplanes/registry.js'
 import { pipyTool } from './dataplanes/pipy/index.js'
+import { dataPlanes } from './dataplanes/registry.js'
 import { runDoctor } from './doctor.js'
 import { PROFILES } from './experiment.js'
 import { BenchError, UsageError } from './lib/errors.js'
@@ -15,8 +15,8 @@ import { readRun } from './records.js'
 import { renderPlan } from './report/plan.js'
 import { renderTable } from './report/table.js'
 import { writeSummary } from './run.js'
-import { cleanUpLocal } from './targets/local/cleanup.js'
 import { findCapWay, wrapInSystemdScope } from './targets/local/cgroups.js'
+import { cleanUpLocal } from './targets/local/cleanup.js'
 import { RUN_VARIABLE } from './targets/local/index.js'
 import { findTool } from './tools/find.js'
 
@@ -57,7 +57,9 @@ function withExperiment(command) {
     .option('--rounds <n>', 'rounds over all arms', parseCount)
     .option('--profile <name>', `lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the order of the arms', parseSeed)
-    .addOption(new Option('--envoy-profile <name>', 'how Envoy is configured').choices(['lean', 'osm-1.1']).default('lean'))
+    .addOption(
+      new Option('--envoy-profile <name>', 'how Envoy is configured').choices(['lean', 'osm-1.1']).default('lean'),
+    )
     .addOption(new Option('--app <name>', 'what serves the applications').choices(['pipy', 'node']))
 }
 
@@ -80,10 +82,12 @@ withExperiment(program.command('bench').description('run an experiment'))
     say(`results: ${path.relative('', folder) || folder}`)
   })
 
-withExperiment(program.command('plan').description('print what would run and how long it takes')).action(async (name, options) => {
-  const { plan } = await prepareWith(name, options)
-  print(renderPlan(plan, estimateSeconds(plan.trials)))
-})
+withExperiment(program.command('plan').description('print what would run and how long it takes')).action(
+  async (name, options) => {
+    const { plan } = await prepareWith(name, options)
+    print(renderPlan(plan, estimateSeconds(plan.trials)))
+  },
+)
 
 program
   .command('report')
@@ -100,7 +104,10 @@ program
   .command('doctor')
   .description('say what is here for a default run, and what is missing')
   .action(async () => {
-    const { text, isReady } = await runDoctor({ specs: [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool], findTool })
+    const { text, isReady } = await runDoctor({
+      specs: [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool],
+      findTool,
+    })
     print(text)
     if (!isReady) process.exitCode = 1
   })
@@ -119,7 +126,9 @@ try {
 } catch (error) {
   process.exitCode = exitStatusOf(error)
   if (!(error instanceof CommanderError)) {
-    say(process.env.DEBUG ? /** @type {Error} */ (error).stack ?? '' : `error: ${/** @type {Error} */ (error).message}`)
+    say(
+      process.env.DEBUG ? /** @type {Error} */ ((error).stack ?? '') : `error: ${/** @type {Error} */ (error).message}`,
+    )
   }
 }
 
@@ -149,7 +158,16 @@ function prepareWith(experimentName, options) {
     app: 'pipy',
   }
   const find = (/** @type {ToolSpec} */ spec) => findTool(spec, { onFetch: name => say(`fetching ${name}`) })
-  return prepare({ experimentName, overrides, app: options.app ?? null, dataPlanes, load: k6, findTool: find, pipyTool, say })
+  return prepare({
+    experimentName,
+    overrides,
+    app: options.app ?? null,
+    dataPlanes,
+    load: k6,
+    findTool: find,
+    pipyTool,
+    say,
+  })
 }
 
 /** @param {{ notes: string[], notMeasured: { plane: string, reason: string }[], trials: any[], settings: { profile: string } }} plan */
@@ -188,7 +206,9 @@ function parsePlanes(text) {
     if (folder === undefined) return { plane, variant: null }
     const variant = path.resolve(folder)
     if (!existsSync(path.join(variant, 'main.js'))) {
-      throw new UsageError(`--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/`)
+      throw new UsageError(
+        `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/`,
+      )
     }
     return { plane, variant }
   })
@@ -199,7 +219,8 @@ function parseCaps(text) {
   if (text === 'none') return text
   return parseList(text).map(entry => {
     const cap = Number(entry)
-    if (!(cap > 0) || !Number.isFinite(cap)) throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
+    if (!(cap > 0) || !Number.isFinite(cap))
+      throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
     return cap
   })
 }

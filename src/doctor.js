@@ -17,12 +17,17 @@ export async function runDoctor({ specs, findTool }) {
   const lines = []
   let isReady = true
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
-  lines.push(`ok       machine: ${cpus} CPUs (${cpuModel}), ${(memoryBytes / 2 ** 30).toFixed(1)} GiB, ${kernel}, Node ${node}`)
+  lines.push(
+    `ok       machine: ${cpus} CPUs (${cpuModel}), ${(memoryBytes / 2 ** 30).toFixed(1)} GiB, ${kernel}, Node ${node}`,
+  )
   for (const spec of new Map(specs.map(s => [s.name, s])).values()) {
     const found = await findTool(spec).catch(error => ({ missing: error.message }))
     if ('missing' in found) {
       isReady = false
-      lines.push(`missing  ${spec.name}: ${found.missing}`, `         install ${spec.name} ${spec.wanted} on PATH, or set ${spec.variable} to its path`)
+      lines.push(
+        `missing  ${spec.name}: ${found.missing}`,
+        `         install ${spec.name} ${spec.wanted} on PATH, or set ${spec.variable} to its path`,
+      )
     } else {
       lines.push(`ok       ${spec.name} ${found.version}: ${found.path} (${found.source})`)
     }
@@ -30,7 +35,9 @@ export async function runDoctor({ specs, findTool }) {
   const way = await findCapWay()
   if (way.how === 'none') isReady = false
   lines.push(describeWay(way))
-  lines.push(`ok       largest cap at which two sidecars can bind on ${cpus} CPUs: ${largestBindingCap(os.availableParallelism())} cores`)
+  lines.push(
+    `ok       largest cap at which two sidecars can bind on ${cpus} CPUs: ${largestBindingCap(os.availableParallelism())} cores`,
+  )
   lines.push(isReady ? 'Everything a default run needs is here.' : 'A default run needs what is missing above.')
   return { text: lines.join('\n'), isReady }
 }

@@ -24,7 +24,8 @@ export function findBound({ processes, generatorCpus, idleFraction }) {
   if (sidecars.some(p => p.capCores !== null && p.cpuCores >= SIDECAR_BOUND * p.capCores)) return 'sidecar'
   if (sidecars.some(p => p.busiestThreadCores >= WORKER_BOUND)) return 'worker'
   if (applications.some(p => p.busiestThreadCores >= APPLICATION_BOUND)) return 'application'
-  if (generators.some(p => p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0)) return 'generator'
+  if (generators.some(p => p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0))
+    return 'generator'
   if (idleFraction < HOST_IDLE_LEAST) return 'host'
   return 'users'
 }
@@ -48,14 +49,19 @@ export function findInvalidities({ load, users, processes }) {
   if (load.corrupted > 0) reasons.push(`${load.corrupted} answers came back with a wrong body or nonce`)
   if (load.failed > ERRORS_MOST * (load.verified + load.failed)) {
     const share = ((100 * load.failed) / (load.verified + load.failed)).toFixed(2)
-    reasons.push(`${load.failed} requests failed (${share} %, at most 0.1 %): ${load.failures.join('; ') || 'no message'}`)
+    reasons.push(
+      `${load.failed} requests failed (${share} %, at most 0.1 %): ${load.failures.join('; ') || 'no message'}`,
+    )
   }
   if (load.coldUsers > 0) reasons.push(`${load.coldUsers} users had not done three requests when the window opened`)
-  if (load.reportedUsers < users) reasons.push(`${users - load.reportedUsers} of ${users} users never came through the window: their requests hung`)
+  if (load.reportedUsers < users)
+    reasons.push(`${users - load.reportedUsers} of ${users} users never came through the window: their requests hung`)
   for (const { service, role, capCores, capReadBackCores, oomKills } of processes) {
     const name = `${service}'s ${role}`
     if (capCores !== null && Math.abs((capReadBackCores ?? Number.POSITIVE_INFINITY) - capCores) > CAP_TOLERANCE) {
-      reasons.push(`${name} was to be capped at ${capCores} cores, and the kernel says ${capReadBackCores ?? 'no quota'}`)
+      reasons.push(
+        `${name} was to be capped at ${capCores} cores, and the kernel says ${capReadBackCores ?? 'no quota'}`,
+      )
     }
     if ((oomKills ?? 0) > 0) reasons.push(`the kernel killed ${oomKills} processes of ${name} for memory`)
   }

@@ -46,11 +46,14 @@ export function createPlan({ experiment, overrides, cpus, missing }) {
   const planes = (overrides.planes ?? experiment.axes.plane.map(plane => ({ plane, variant: null }))).filter(
     ({ plane }) => !missing.some(m => m.plane === plane),
   )
-  const ends = (/** @type {any[]} */ list) => (overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list)
+  const ends = (/** @type {any[]} */ list) =>
+    overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list
   const links = overrides.links ?? experiment.axes.link
   const arms = ends(links).flatMap(link =>
     planes.flatMap(choice =>
-      (choice.plane === 'none' ? [null] : ends(caps)).map(cap => createArm({ choice, link, cap, caps, experiment, overrides, profile })),
+      (choice.plane === 'none' ? [null] : ends(caps)).map(cap =>
+        createArm({ choice, link, cap, caps, experiment, overrides, profile }),
+      ),
     ),
   )
   if (arms.length === 0) throw new UsageError('nothing to measure: no plane is left')
@@ -99,7 +102,8 @@ export function largestBindingCap(cpus) {
  * @returns {Profile}
  */
 function findProfile(experiment, { profile, rounds }) {
-  if (!(profile in PROFILES)) throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)
+  if (!(profile in PROFILES))
+    throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)
   const own = experiment.profiles[/** @type {'quick'} */ (profile)]
   return { ...PROFILES[profile], ...own, ...(rounds ? { rounds } : {}) }
 }
@@ -130,7 +134,10 @@ function chooseCaps({ axes }, { caps }, cpus) {
   const reason = (/** @type {number} */ cap) => `sidecars at ${cap} cores cannot bind on ${cpus} CPUs`
   return {
     caps: binding.length > 0 ? binding : [FALLBACK_CAP],
-    notes: binding.length > 0 ? [] : [`${axes.capCores.map(reason).join('; ')}: measuring at ${FALLBACK_CAP} instead (give --cpu to choose)`],
+    notes:
+      binding.length > 0
+        ? []
+        : [`${axes.capCores.map(reason).join('; ')}: measuring at ${FALLBACK_CAP} instead (give --cpu to choose)`],
     notMeasured: others.map(cap => ({ plane: `every plane at ${cap} cores`, reason: reason(cap) })),
   }
 }
@@ -142,7 +149,8 @@ function chooseCaps({ axes }, { caps }, cpus) {
  */
 function createArm({ choice, link, cap, caps, experiment, overrides, profile }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
-  const users = overrides.users ?? experiment.users ?? (choice.plane === 'none' ? Math.max(...caps.map(usersAt)) : usersAt(cap))
+  const users =
+    overrides.users ?? experiment.users ?? (choice.plane === 'none' ? Math.max(...caps.map(usersAt)) : usersAt(cap))
   const variant = choice.variant ? `-${choice.variant.split('/').filter(Boolean).at(-1)}` : ''
   return {
     ...choice,

@@ -1,4 +1,14 @@
-import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import path from 'node:path'
 import { BenchError, UsageError } from './lib/errors.js'
 import { SCHEMA_VERSION } from './schema-version.js'
@@ -7,8 +17,6 @@ import { SCHEMA_VERSION } from './schema-version.js'
  * @import { Trial, TrialRecord } from './types.ts'
  * @import { Sample } from './sampler.js'
  */
-
-
 
 /**
  * The folder of a run: must not exist, or be empty.
@@ -110,10 +118,14 @@ function parseManifest(folder) {
   try {
     manifest = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new BenchError(`${folder} holds no run: ${file} cannot be read (${/** @type {Error} */ (error).message})`, { cause: error })
+    throw new BenchError(`${folder} holds no run: ${file} cannot be read (${/** @type {Error} */ (error).message})`, {
+      cause: error,
+    })
   }
   if (manifest.schemaVersion !== SCHEMA_VERSION) {
-    throw new BenchError(`${file} has schema version ${manifest.schemaVersion}, and this kit reads version ${SCHEMA_VERSION}`)
+    throw new BenchError(
+      `${file} has schema version ${manifest.schemaVersion}, and this kit reads version ${SCHEMA_VERSION}`,
+    )
   }
   return manifest
 }

@@ -26,7 +26,13 @@ export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
   const [first] = plan.trials
   say(`checking ${plan.arms.length} arms`)
   for (const arm of plan.arms) {
-    const started = await startServices({ bench, arm, index: index++, folder: path.join(folder, 'raw', `check-${arm.id}`), signal })
+    const started = await startServices({
+      bench,
+      arm,
+      index: index++,
+      folder: path.join(folder, 'raw', `check-${arm.id}`),
+      signal,
+    })
     await started.deployment.remove()
   }
 
@@ -57,7 +63,8 @@ export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
       for (const { trial, isSteady, load } of records) {
         const isCold = (load?.coldUsers ?? 0) > 0 || load?.verified === 0
         if (isCold) warmups.set(trial.arm.id, 2 * trial.arm.load.warmupSeconds)
-        if ((isCold || isSteady === false) && spare-- > 0) await run({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
+        if ((isCold || isSteady === false) && spare-- > 0)
+          await run({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
       }
     }
   } finally {

@@ -21,7 +21,9 @@ export function summarise({ manifest, records }) {
     machine: manifest.machine,
     tools: manifest.tools,
     notMeasured: manifest.notMeasured,
-    arms: manifest.arms.map((/** @type {Arm} */ arm) => summariseArm({ arm, manifest, records: records.filter(r => r.trial.arm.id === arm.id) })),
+    arms: manifest.arms.map((/** @type {Arm} */ arm) =>
+      summariseArm({ arm, manifest, records: records.filter(r => r.trial.arm.id === arm.id) }),
+    ),
   }
 }
 
@@ -30,7 +32,9 @@ export function summarise({ manifest, records }) {
  * @returns {SummaryArm}
  */
 function summariseArm({ arm, manifest, records }) {
-  const rounds = Array.from({ length: manifest.rounds }, (_, i) => records.filter(r => r.trial.round === i + 1 && r.outcome === 'completed'))
+  const rounds = Array.from({ length: manifest.rounds }, (_, i) =>
+    records.filter(r => r.trial.round === i + 1 && r.outcome === 'completed'),
+  )
   /** @param {(record: TrialRecord) => number | null} measure */
   const quantity = measure => summariseValues(rounds.map(trials => valueOf(trials, () => true, measure)))
   // A window whose halves differ spoils what depends on the rate; its repetition stands in for it.
@@ -39,7 +43,9 @@ function summariseArm({ arm, manifest, records }) {
 
   const measured = rounds.flat()
   const pooled = measured.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
-  const services = [...new Set(measured.flatMap(r => r.processes.filter(p => p.role === 'sidecar').map(p => p.service)))]
+  const services = [
+    ...new Set(measured.flatMap(r => r.processes.filter(p => p.role === 'sidecar').map(p => p.service))),
+  ]
   return {
     id: arm.id,
     plane: arm.plane,
@@ -54,10 +60,16 @@ function summariseArm({ arm, manifest, records }) {
       invalid: records.filter(r => r.outcome === 'invalid').length,
     },
     throughputPerSecond: steady(r => ratePerSecond(r)),
-    cpuPerRequestMicros: services.length === 0 ? summariseValues(rounds.map(() => null)) : quantity(r => cpuPerRequestMicros(r, sidecarsOf(r))),
+    cpuPerRequestMicros:
+      services.length === 0
+        ? summariseValues(rounds.map(() => null))
+        : quantity(r => cpuPerRequestMicros(r, sidecarsOf(r))),
     responseTimeMs: /** @type {SummaryArm['responseTimeMs']} */ (
       Object.fromEntries(
-        Object.entries(QUANTILES).map(([name, q]) => [name, steady(r => (pooled < TAIL_REQUESTS / (1 - q) ? null : quantileMs(r, q)))]),
+        Object.entries(QUANTILES).map(([name, q]) => [
+          name,
+          steady(r => (pooled < TAIL_REQUESTS / (1 - q) ? null : quantileMs(r, q))),
+        ]),
       )
     ),
     latencyMs: null,
@@ -69,7 +81,12 @@ function summariseArm({ arm, manifest, records }) {
         service,
         cpuCores: quantity(r => of(r)?.cpuCores ?? null),
         cpuOfCap: quantity(r => (arm.capCores === null ? null : (of(r)?.cpuCores ?? Number.NaN) / arm.capCores)),
-        cpuPerRequestMicros: quantity(r => cpuPerRequestMicros(r, sidecarsOf(r).filter(p => p.service === service))),
+        cpuPerRequestMicros: quantity(r =>
+          cpuPerRequestMicros(
+            r,
+            sidecarsOf(r).filter(p => p.service === service),
+          ),
+        ),
         throttledFraction: quantity(r => of(r)?.throttledFraction ?? null),
         memory: {
           anonBytes: memory('anonBytes'),

@@ -94,7 +94,9 @@ export function findNextHop({ name, calls }, { addresses, hasSidecars }) {
 export function createModel({ services, entry }, { service, addresses, trafficPolicy, workers, certificates }) {
   const isOpen = trafficPolicy === 'open'
   const callers = services.filter(s => s.calls.includes(service.name)).map(s => identityOf(s.name))
-  const reachable = isOpen ? services.filter(s => s.application !== null && s !== service) : services.filter(s => service.calls.includes(s.name))
+  const reachable = isOpen
+    ? services.filter(s => s.application !== null && s !== service)
+    : services.filter(s => service.calls.includes(s.name))
   const hasOutbound = service.calls.length > 0
   const isEntry = entry.service === service.name && entry.listener === 'inbound'
   /** @type {Cluster[]} */

@@ -60,7 +60,9 @@ export async function startServices({ bench, arm, index, folder, signal }) {
     for (const { spec, countListeners } of deployment.processes) {
       const seen = countListeners()
       if (seen !== spec.workers) {
-        throw new BenchError(`${spec.service}'s ${spec.role} listens with ${seen} sockets an address, and ${spec.workers} workers were asked for`)
+        throw new BenchError(
+          `${spec.service}'s ${spec.role} listens with ${seen} sockets an address, and ${spec.workers} workers were asked for`,
+        )
       }
     }
     return { deployment, url, host: entry.host }
@@ -149,7 +151,11 @@ export async function runTrial({ bench, trial, index, signal }) {
         stealFraction: (last.host.steal - first.host.steal) / ticks,
       }
       record.orchestratorCpuSeconds = last.ownCpuSeconds - first.ownCpuSeconds
-      record.boundBy = findBound({ processes: record.processes, generatorCpus: cpus, idleFraction: record.host.idleFraction })
+      record.boundBy = findBound({
+        processes: record.processes,
+        generatorCpus: cpus,
+        idleFraction: record.host.idleFraction,
+      })
       record.isSteady = isSteady(result)
       record.reasons = findInvalidities({ load: result, users: load.users, processes: record.processes })
       record.outcome = record.reasons.length > 0 ? 'invalid' : 'completed'
@@ -218,11 +224,19 @@ function createSpecs({ bench, arm, topology, plane, addresses, folder }) {
 async function sendNonce({ url, host, arm }) {
   const nonce = `check-${arm.id}`
   const what = `one request through ${arm.id} (${url})`
-  const answer = await post({ url, host, body: nonce, headers: { 'x-nonce': nonce }, timeoutSeconds: CHECK_SECONDS }).catch(error => {
+  const answer = await post({
+    url,
+    host,
+    body: nonce,
+    headers: { 'x-nonce': nonce },
+    timeoutSeconds: CHECK_SECONDS,
+  }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
   if (answer.status !== 200 || answer.body !== nonce || answer.headers['x-nonce'] !== nonce) {
-    throw new BenchError(`${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application's echo of its nonce`)
+    throw new BenchError(
+      `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application's echo of its nonce`,
+    )
   }
 }
 
@@ -238,7 +252,12 @@ async function agreeWindow({ bench, generator, signal }) {
     window = bench.load.parseWindow(await process.readLog())
     return window !== null
   }
-  await waitFor(isAgreed, { what: 'the load generator to start', deadlineSeconds: GENERATOR_START_SECONDS, intervalMs: 50, signal })
+  await waitFor(isAgreed, {
+    what: 'the load generator to start',
+    deadlineSeconds: GENERATOR_START_SECONDS,
+    intervalMs: 50,
+    signal,
+  })
   return /** @type {{ startMs: number, endMs: number }} */ (/** @type {unknown} */ (window))
 }
 
@@ -255,7 +274,8 @@ async function finishLoad({ bench, generator, windowEndMs, signal }) {
   late.catch(() => {})
   const ending = await Promise.race([process.exited, late])
   waiting.abort()
-  if (ending === 'late') throw new BenchError(process.failureMessage(`the load generator did not end within ${GENERATOR_EXIT_SECONDS} s`))
+  if (ending === 'late')
+    throw new BenchError(process.failureMessage(`the load generator did not end within ${GENERATOR_EXIT_SECONDS} s`))
   if (ending !== 'status 0') throw new BenchError(process.failureMessage(`the load generator ended with ${ending}`))
   return { result: bench.load.parseSummary(await process.readFile('k6-summary.json'), await process.readLog()) }
 }
@@ -296,7 +316,8 @@ function describeProcess({ process: { spec, readCapCores, countListeners }, firs
   const [a, b] = [first.sample.readings[i], last.sample.readings[i]]
   const seconds = b.atSeconds - a.atSeconds
   const threads = threadsBetween(first.threads[i], last.threads[i])
-  const difference = (/** @type {number | null} */ from, /** @type {number | null} */ to) => (from === null || to === null ? null : to - from)
+  const difference = (/** @type {number | null} */ from, /** @type {number | null} */ to) =>
+    from === null || to === null ? null : to - from
   const periods = difference(a.periods, b.periods)
   const throttled = difference(a.throttledPeriods, b.throttledPeriods)
   return {
@@ -330,7 +351,10 @@ function describeProcess({ process: { spec, readCapCores, countListeners }, firs
  * @returns {ThreadCpu[]}
  */
 function threadsBetween(before, after) {
-  return after.map(thread => ({ ...thread, cpuSeconds: thread.cpuSeconds - (before.find(t => t.id === thread.id)?.cpuSeconds ?? 0) }))
+  return after.map(thread => ({
+    ...thread,
+    cpuSeconds: thread.cpuSeconds - (before.find(t => t.id === thread.id)?.cpuSeconds ?? 0),
+  }))
 }
 
 function createStopwatch() {

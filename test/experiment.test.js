@@ -11,7 +11,12 @@ axes:
 
 describe('parseExperiment', () => {
   it('fills in what a file leaves out', () => {
-    expect(parseExperiment(text, 'cap.yaml')).toMatchObject({ users: null, payloadBytes: 1024, trafficPolicy: 'listed', profiles: {} })
+    expect(parseExperiment(text, 'cap.yaml')).toMatchObject({
+      users: null,
+      payloadBytes: 1024,
+      trafficPolicy: 'listed',
+      profiles: {},
+    })
   })
 
   it('names file, line and the nearest name for a typo at the top', () => {
@@ -36,6 +41,8 @@ describe('parseExperiment', () => {
   })
 
   it('says what is missing', () => {
-    expect(() => parseExperiment('name: a\naxes: { plane: [none], link: [a], capCores: [1] }\n', 'a.yaml')).toThrow('question')
+    expect(() => parseExperiment('name: a\naxes: { plane: [none], link: [a], capCores: [1] }\n', 'a.yaml')).toThrow(
+      'question',
+    )
   })
 })

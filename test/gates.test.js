@@ -22,7 +22,8 @@ const process = fields => ({
   memory: { anonBytes: 1, rssBytes: 1, workingSetBytes: 1, pssBytes: 1, peakBytes: 1, idleRssBytes: 1 },
   ...fields,
 })
-const bound = (/** @type {any[]} */ processes, idleFraction = 0.5) => findBound({ processes, generatorCpus: 1, idleFraction })
+const bound = (/** @type {any[]} */ processes, idleFraction = 0.5) =>
+  findBound({ processes, generatorCpus: 1, idleFraction })
 
 describe('findBound', () => {
   const application = process({ role: 'application', capCores: null, busiestThreadCores: 0.95 })
@@ -44,7 +45,9 @@ describe('findBound', () => {
   })
 
   it('is a generator that was throttled', () => {
-    expect(bound([process({ role: 'generator', capCores: null, cpuCores: 0.1, throttledFraction: 0.1 })])).toBe('generator')
+    expect(bound([process({ role: 'generator', capCores: null, cpuCores: 0.1, throttledFraction: 0.1 })])).toBe(
+      'generator',
+    )
   })
 
   it('is the number of users where nothing is saturated', () => {
@@ -52,7 +55,16 @@ describe('findBound', () => {
   })
 })
 
-const load = { verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, reportedUsers: 50, distribution: null, failures: [] }
+const load = {
+  verified: 1000,
+  failed: 0,
+  corrupted: 0,
+  verifiedInSecondHalf: 500,
+  coldUsers: 0,
+  reportedUsers: 50,
+  distribution: null,
+  failures: [],
+}
 
 describe('isSteady', () => {
   it('allows halves that differ by 20 %', () => {
@@ -68,7 +80,11 @@ describe('findInvalidities', () => {
   })
 
   it.each([
-    ['more than one failure in a thousand', { load: { ...load, failed: 2, failures: ['status 503'] } }, '2 requests failed (0.20 %, at most 0.1 %): status 503'],
+    [
+      'more than one failure in a thousand',
+      { load: { ...load, failed: 2, failures: ['status 503'] } },
+      '2 requests failed (0.20 %, at most 0.1 %): status 503',
+    ],
     ['one wrong body', { load: { ...load, corrupted: 1 } }, '1 answers came back with a wrong body or nonce'],
     ['users that were cold', { load: { ...load, coldUsers: 3 } }, '3 users had not done three requests'],
     ['users that hung', { load: { ...load, reportedUsers: 48 } }, '2 of 50 users never came through the window'],

@@ -23,7 +23,8 @@ const asked = {
   envoyProfile: 'lean',
   app: 'pipy',
 }
-const plan = (overrides = {}, cpus = 16) => createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus, missing: [] })
+const plan = (overrides = {}, cpus = 16) =>
+  createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus, missing: [] })
 
 describe('createPlan', () => {
   it('makes an arm of every plane, cap and link, and one of none per link', () => {

@@ -9,21 +9,45 @@ const options = { addresses, workers: 1, certificates: '/c' }
 describe('findEntry', () => {
   it('is the entry sidecar, or its application without sidecars', () => {
     const topology = read('gateway-ratings')
-    expect(findEntry(topology, { addresses, hasSidecars: true })).toEqual({ address: '127.9.1.1', port: 15003, host: 'gateway' })
-    expect(findEntry(topology, { addresses, hasSidecars: false })).toEqual({ address: '127.9.1.1', port: 8080, host: 'gateway' })
+    expect(findEntry(topology, { addresses, hasSidecars: true })).toEqual({
+      address: '127.9.1.1',
+      port: 15003,
+      host: 'gateway',
+    })
+    expect(findEntry(topology, { addresses, hasSidecars: false })).toEqual({
+      address: '127.9.1.1',
+      port: 8080,
+      host: 'gateway',
+    })
   })
 
   it('is, where the load is the application, its outbound listener or the service called', () => {
-    expect(findEntry(read('pair'), { addresses, hasSidecars: true })).toEqual({ address: '127.9.1.3', port: 15001, host: 'server' })
-    expect(findEntry(read('pair'), { addresses, hasSidecars: false })).toEqual({ address: '127.9.1.4', port: 8080, host: 'server' })
+    expect(findEntry(read('pair'), { addresses, hasSidecars: true })).toEqual({
+      address: '127.9.1.3',
+      port: 15001,
+      host: 'server',
+    })
+    expect(findEntry(read('pair'), { addresses, hasSidecars: false })).toEqual({
+      address: '127.9.1.4',
+      port: 8080,
+      host: 'server',
+    })
   })
 })
 
 describe('findNextHop', () => {
   it('is the own outbound listener, or the next application without sidecars', () => {
     const [service] = read('gateway-ratings').services
-    expect(findNextHop(service, { addresses, hasSidecars: true })).toEqual({ address: '127.9.1.1', port: 15001, host: 'ratings' })
-    expect(findNextHop(service, { addresses, hasSidecars: false })).toEqual({ address: '127.9.1.2', port: 8080, host: 'ratings' })
+    expect(findNextHop(service, { addresses, hasSidecars: true })).toEqual({
+      address: '127.9.1.1',
+      port: 15001,
+      host: 'ratings',
+    })
+    expect(findNextHop(service, { addresses, hasSidecars: false })).toEqual({
+      address: '127.9.1.2',
+      port: 8080,
+      host: 'ratings',
+    })
   })
 })
 
@@ -32,8 +56,12 @@ describe('createModel', () => {
   const [gateway, ratings] = topology.services
 
   it('is permissive where the load enters and strict behind', () => {
-    expect(createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed' }).inbound?.mtls).toBe('permissive')
-    expect(createModel(topology, { ...options, service: ratings, trafficPolicy: 'listed' }).inbound?.mtls).toBe('strict')
+    expect(createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed' }).inbound?.mtls).toBe(
+      'permissive',
+    )
+    expect(createModel(topology, { ...options, service: ratings, trafficPolicy: 'listed' }).inbound?.mtls).toBe(
+      'strict',
+    )
   })
 
   it('accepts, under the policy listed, those who call and no other', () => {
@@ -47,7 +75,9 @@ describe('createModel', () => {
   })
 
   it('accepts, under the policy open, any identity of the authority', () => {
-    expect(createModel(topology, { ...options, service: ratings, trafficPolicy: 'open' }).inbound?.acceptedIdentities).toBeNull()
+    expect(
+      createModel(topology, { ...options, service: ratings, trafficPolicy: 'open' }).inbound?.acceptedIdentities,
+    ).toBeNull()
   })
 
   it('has an outbound listener only where something is called', () => {
@@ -73,6 +103,8 @@ describe('parseTopology', () => {
   })
 
   it('asks one service to call of a forward application', () => {
-    expect(() => parseTopology(text.replace('calls: [ratings]', 'calls: []'), 't.yaml')).toThrow('calls exactly one service')
+    expect(() => parseTopology(text.replace('calls: [ratings]', 'calls: []'), 't.yaml')).toThrow(
+      'calls exactly one service',
+    )
   })
 })

@@ -65,7 +65,8 @@ const failures = [0, 0, 0, 0]
 
 export default function (edges) {
   for (let done = 0; phase < edges.length; done++) {
-    const response = done % NONCE_EVERY === 0 ? postNonce(`${exec.vu.idInTest}-${done}-${edges[0]}-`) : http.post(URL, body, plain)
+    const response =
+      done % NONCE_EVERY === 0 ? postNonce(`${exec.vu.idInTest}-${done}-${edges[0]}-`) : http.post(URL, body, plain)
     const text = response.body
     counts[phase]++
     if (text === null || text.length !== payloadBytes) fail(response, text)

@@ -26,9 +26,20 @@ const K6_SECONDS = 5
 /** @type {Record<string, () => Promise<Finding[]>>} */
 const measurements = {
   async sidecar() {
-    const { records, arms } = await bench('--planes', 'pipy,pipy=bench/self/pipy/shortest', '--link', 'pair', '--cpu', '0.25', '--rounds', '8')
+    const { records, arms } = await bench(
+      '--planes',
+      'pipy,pipy=bench/self/pipy/shortest',
+      '--link',
+      'pair',
+      '--cpu',
+      '0.25',
+      '--rounds',
+      '8',
+    )
     const ratios = roundRatios(records, arms[0].id, arms[1].id, costOf)
-    return [finding('full sidecar / shortest script, CPU per request, at most 1.15', median(ratios), ratios, r => r <= 1.15)]
+    return [
+      finding('full sidecar / shortest script, CPU per request, at most 1.15', median(ratios), ratios, r => r <= 1.15),
+    ]
   },
 
   async k6() {
@@ -39,16 +50,37 @@ const measurements = {
   async orchestrator() {
     const { records } = await bench('--planes', 'pipy', '--link', 'gateway-ratings', '--cpu', '0.25')
     const shares = records.map(r => (r.orchestratorCpuSeconds ?? Number.NaN) / (r.window?.seconds ?? Number.NaN))
-    return [finding('orchestrator and sampler, cores in the window at two sidecars, below 0.01', median(shares), shares, s => s < 0.01)]
+    return [
+      finding(
+        'orchestrator and sampler, cores in the window at two sidecars, below 0.01',
+        median(shares),
+        shares,
+        s => s < 0.01,
+      ),
+    ]
   },
 
   async caps() {
-    const { records } = await bench('--planes', 'pipy,envoy', '--link', 'gateway-ratings', '--cpu', '0.1,0.25', '--rounds', '3')
+    const { records } = await bench(
+      '--planes',
+      'pipy,envoy',
+      '--link',
+      'gateway-ratings',
+      '--cpu',
+      '0.1,0.25',
+      '--rounds',
+      '3',
+    )
     const ids = [...new Set(records.map(r => r.trial.arm.id))]
     return ids.map(id => {
       const trials = records.filter(r => r.trial.arm.id === id)
       const shares = trials.flatMap(t => boundSidecars(t).map(p => p.cpuCores / (p.capCores ?? Number.NaN)))
-      return finding(`share of the cap used by the sidecar that binds, 0.97 to 1.01: ${id}`, median(shares), shares, s => s >= 0.97 && s <= 1.01)
+      return finding(
+        `share of the cap used by the sidecar that binds, 0.97 to 1.01: ${id}`,
+        median(shares),
+        shares,
+        s => s >= 0.97 && s <= 1.01,
+      )
     })
   },
 
@@ -57,14 +89,27 @@ const measurements = {
       const start = performance.now()
       const { records } = await bench(...argv)
       const seconds = (performance.now() - start) / 1000
-      const measured = records.reduce((sum, r) => sum + r.trial.arm.load.warmupSeconds + r.trial.arm.load.windowSeconds, 0)
+      const measured = records.reduce(
+        (sum, r) => sum + r.trial.arm.load.warmupSeconds + r.trial.arm.load.windowSeconds,
+        0,
+      )
       return { seconds, overhead: 1 - measured / seconds }
     }
     const standard = await whole('--cpu', '1')
     const quick = await whole('--cpu', '1', '--profile', 'quick')
     return [
-      finding('default run, one cap and one link, seconds, at most 240', standard.seconds, [standard.seconds], s => s <= 240),
-      finding('its share outside of warm-ups and windows, below 0.3', standard.overhead, [standard.overhead], s => s < 0.3),
+      finding(
+        'default run, one cap and one link, seconds, at most 240',
+        standard.seconds,
+        [standard.seconds],
+        s => s <= 240,
+      ),
+      finding(
+        'its share outside of warm-ups and windows, below 0.3',
+        standard.overhead,
+        [standard.overhead],
+        s => s < 0.3,
+      ),
       finding('quick run, seconds, below 75', quick.seconds, [quick.seconds], s => s < 75),
     ]
   },
@@ -72,7 +117,8 @@ const measurements = {
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(measurements)
 for (const name of chosen) {
-  if (!(name in measurements)) throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}`)
+  if (!(name in measurements))
+    throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}`)
   for (const { promise, measured, isKept } of await measurements[name]()) {
     console.log(`${isKept ? 'kept    ' : 'NOT KEPT'}  ${promise}: ${measured}`)
     if (!isKept) process.exitCode = 1
@@ -88,7 +134,10 @@ async function bench(...argv) {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-self-'))
   try {
     const out = path.join(folder, 'run')
-    const { stdout } = await execa('node', ['src/cli.js', 'bench', ...argv, '--out', out, '--json'], { cwd: ROOT, stderr: 'inherit' })
+    const { stdout } = await execa('node', ['src/cli.js', 'bench', ...argv, '--out', out, '--json'], {
+      cwd: ROOT,
+      stderr: 'inherit',
+    })
     return { records: readRun(out).records.filter(r => r.outcome === 'completed'), arms: JSON.parse(stdout).arms }
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -102,7 +151,8 @@ async function bench(...argv) {
  * @param {(record: TrialRecord) => number} measure
  */
 function roundRatios(records, a, b, measure) {
-  const of = (/** @type {string} */ id, /** @type {number} */ round) => records.find(r => r.trial.arm.id === id && r.trial.round === round)
+  const of = (/** @type {string} */ id, /** @type {number} */ round) =>
+    records.find(r => r.trial.arm.id === id && r.trial.round === round)
   const rounds = [...new Set(records.map(r => r.trial.round))]
   return rounds.flatMap(round => {
     const [x, y] = [of(a, round), of(b, round)]
@@ -112,7 +162,10 @@ function roundRatios(records, a, b, measure) {
 
 /** @param {TrialRecord} record */
 function costOf({ processes, load }) {
-  return processes.filter(p => p.role === 'sidecar').reduce((sum, p) => sum + p.cpuSeconds, 0) / (load?.verified ?? Number.NaN)
+  return (
+    processes.filter(p => p.role === 'sidecar').reduce((sum, p) => sum + p.cpuSeconds, 0) /
+    (load?.verified ?? Number.NaN)
+  )
 }
 
 /** @param {TrialRecord} record */
@@ -127,17 +180,39 @@ async function compareScripts() {
   const target = await createLocalTarget({ runId: `self-${process.pid}`, way: await findCapWay() })
   const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-self-'))
   const { echo } = target.addressesFor(0, ['echo'])
-  const load = { kind: /** @type {const} */ ('closed'), users: 50, payloadBytes: 1024, warmupSeconds: 1, windowSeconds: K6_SECONDS }
+  const load = {
+    kind: /** @type {const} */ ('closed'),
+    users: 50,
+    payloadBytes: 1024,
+    warmupSeconds: 1,
+    windowSeconds: K6_SECONDS,
+  }
   const application = createApplication({
     ...{ service: 'echo', kind: 'echo', listen: { address: echo, port: 8080 }, next: null, runtime: pipyFound },
     ...{ scripts: path.join(ROOT, 'echo'), folder },
   })
   const url = `http://${echo}:8080/`
-  const ours = k6.createGenerator({ url, host: 'echo', load, tailMs: 0, cpus: 1, folder, tool: k6Found, scripts: path.join(ROOT, 'bench/k6') })
+  const ours = k6.createGenerator({
+    url,
+    host: 'echo',
+    load,
+    tailMs: 0,
+    cpus: 1,
+    folder,
+    tool: k6Found,
+    scripts: path.join(ROOT, 'bench/k6'),
+  })
   const shortest = {
     ...ours,
     argv: [
-      ...['run', '--quiet', '--address=', `--vus=${load.users}`, `--duration=${K6_SECONDS + 1}s`, '--summary-export=shortest.json'],
+      ...[
+        'run',
+        '--quiet',
+        '--address=',
+        `--vus=${load.users}`,
+        `--duration=${K6_SECONDS + 1}s`,
+        '--summary-export=shortest.json',
+      ],
       ...[`--env=URL=${url}`, `--env=PAYLOAD_BYTES=${load.payloadBytes}`, path.join(ROOT, 'bench/self/k6/shortest.js')],
     ],
   }
@@ -181,6 +256,7 @@ async function need(spec) {
  * @returns {Finding}
  */
 function finding(promise, value, all, isKept) {
-  const range = all.length > 1 ? ` [${Math.min(...all).toFixed(4)}, ${Math.max(...all).toFixed(4)}] in ${all.length} trials` : ''
+  const range =
+    all.length > 1 ? ` [${Math.min(...all).toFixed(4)}, ${Math.max(...all).toFixed(4)}] in ${all.length} trials` : ''
   return { promise, measured: `${value.toFixed(4)}${range}`, isKept: isKept(value) }
 }

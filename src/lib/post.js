@@ -20,7 +20,11 @@ export function post({ url, host, body, headers = {}, timeoutSeconds }) {
       response.on('data', chunk => chunks.push(chunk))
       response.on('error', reject)
       response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() }),
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
       )
     })
     request.end(body)

@@ -13,9 +13,43 @@ const MIB = 1024 * 1024
  */
 export function renderTable(summary) {
   const table = new Table({
-    head: ['plane', 'cap', 'link', 'req/s', 'p50', 'p90', 'p95', 'p99 ms', 'µs/req', 'sidecar', 'CPU cores', 'of cap', 'µs/req', 'throttled', 'anon', 'RSS MiB', 'bound by'],
+    head: [
+      'plane',
+      'cap',
+      'link',
+      'req/s',
+      'p50',
+      'p90',
+      'p95',
+      'p99 ms',
+      'µs/req',
+      'sidecar',
+      'CPU cores',
+      'of cap',
+      'µs/req',
+      'throttled',
+      'anon',
+      'RSS MiB',
+      'bound by',
+    ],
     style: { head: [], border: [], compact: true },
-    chars: { top: '─', 'top-mid': '─', 'top-left': '', 'top-right': '', bottom: '─', 'bottom-mid': '─', 'bottom-left': '', 'bottom-right': '', left: '', right: '', mid: '', 'mid-mid': '', 'left-mid': '', 'right-mid': '', middle: '  ' },
+    chars: {
+      top: '─',
+      'top-mid': '─',
+      'top-left': '',
+      'top-right': '',
+      bottom: '─',
+      'bottom-mid': '─',
+      'bottom-left': '',
+      'bottom-right': '',
+      left: '',
+      right: '',
+      mid: '',
+      'mid-mid': '',
+      'left-mid': '',
+      'right-mid': '',
+      middle: '  ',
+    },
     colAligns: ['left', 'right', 'left', ...Array(6).fill('right'), 'left', ...Array(6).fill('right'), 'left'],
   })
   for (const arm of summary.arms) table.push(renderArm(arm))
@@ -26,13 +60,14 @@ export function renderTable(summary) {
 /** @param {SummaryArm} arm */
 function renderArm(arm) {
   const times = arm.responseTimeMs ?? arm.latencyMs
-  const lines = (/** @type {(s: SummaryArm['sidecars'][0]) => string} */ show) => arm.sidecars.map(show).join('\n') || '-'
+  const lines = (/** @type {(s: SummaryArm['sidecars'][0]) => string} */ show) =>
+    arm.sidecars.map(show).join('\n') || '-'
   return [
     arm.variant ? `${arm.plane}=${arm.variant.split('/').at(-1)}` : arm.plane,
     arm.capCores === null ? '-' : `${arm.capCores}`,
     arm.link,
     withInterval(arm.throughputPerSecond, v => v.toFixed(0)),
-    ...(['p50', 'p90', 'p95', 'p99'].map(name => show(times?.[/** @type {'p50'} */ (name)], v => v.toFixed(1)))),
+    ...['p50', 'p90', 'p95', 'p99'].map(name => show(times?.[/** @type {'p50'} */ (name)], v => v.toFixed(1))),
     withInterval(arm.cpuPerRequestMicros, v => v.toFixed(1)),
     lines(s => s.service),
     lines(s => show(s.cpuCores, v => v.toFixed(3))),
@@ -47,7 +82,10 @@ function renderArm(arm) {
 
 /** @param {SummaryArm} arm */
 function boundOf({ boundBy, trials }) {
-  const spoiled = [trials.failed > 0 ? `${trials.failed} failed` : '', trials.invalid > 0 ? `${trials.invalid} invalid` : ''].filter(Boolean)
+  const spoiled = [
+    trials.failed > 0 ? `${trials.failed} failed` : '',
+    trials.invalid > 0 ? `${trials.invalid} invalid` : '',
+  ].filter(Boolean)
   return [boundBy ?? 'nothing measured', ...spoiled].join('\n')
 }
 
@@ -59,7 +97,8 @@ function renderNotes({ arms }) {
     `Response time at saturation (${[...new Set(arms.map(a => a.load.users))].join(' or ')} users): in a closed loop it follows from req/s, and is no latency.`,
     `Medians of up to ${rounds} rounds${rounds >= 6 ? ', [95 % interval]' : ': too few for an interval'}; ${load.payloadBytes} bytes posted and echoed; µs/req is CPU time per verified request, first of all sidecars, then of each.`,
   ]
-  if (arms.some(a => a.link === 'ratings')) notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
+  if (arms.some(a => a.link === 'ratings'))
+    notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   if (arms.some(a => a.boundBy !== 'sidecar' && a.plane !== 'none')) {
     notes.push('Where the sidecar did not bind, req/s is throughput and not its capacity.')
   }

@@ -88,7 +88,8 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
 
 function pipyUrl() {
   const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (os.arch())]
-  if (!architecture) throw new Error(`Pipy is released for x86-64 and arm64, and this is ${os.arch()}: build it and set PIPY`)
+  if (!architecture)
+    throw new Error(`Pipy is released for x86-64 and arm64, and this is ${os.arch()}: build it and set PIPY`)
   const file = `pipy-${PIPY_VERSION}-generic_linux-${architecture}.tar.gz`
   return `https://github.com/flomesh-io/pipy/releases/download/${PIPY_VERSION}/${file}`
 }
@@ -99,7 +100,10 @@ function pipyUrl() {
  */
 async function download(url, file) {
   const connect = new AbortController()
-  const timer = setTimeout(() => connect.abort(new Error(`no answer within ${CONNECT_SECONDS} s`)), CONNECT_SECONDS * 1000)
+  const timer = setTimeout(
+    () => connect.abort(new Error(`no answer within ${CONNECT_SECONDS} s`)),
+    CONNECT_SECONDS * 1000,
+  )
   try {
     const response = await fetch(url, { signal: connect.signal })
     clearTimeout(timer)

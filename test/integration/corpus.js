@@ -29,7 +29,12 @@ export const ROUTES = [
   ...['gone', 'half', 'slow', 'full', 'rude', 'quiet'].map(name => route(name, {}, [name, 1])),
   route('paths', { pathPrefix: '/api/v2' }, ['b', 1]),
   route('paths', { pathPrefix: '/api' }, ['a', 1]),
-  { host: 'any-header', pathPrefix: '/', headers: { 'x-canary': 'yes', 'x-tier': '1' }, split: [{ cluster: 'b', weight: 1 }] },
+  {
+    host: 'any-header',
+    pathPrefix: '/',
+    headers: { 'x-canary': 'yes', 'x-tier': '1' },
+    split: [{ cluster: 'b', weight: 1 }],
+  },
   { host: null, pathPrefix: '/everywhere', headers: {}, split: [{ cluster: 'b', weight: 1 }] },
   route('echo', {}, ['a', 1]),
 ]
@@ -40,19 +45,55 @@ export const ROUTES = [
  */
 export const CASES = [
   { name: 'a plain GET', request: { host: 'echo' }, expected: { status: 200, upstream: 'a', body: '' } },
-  { name: 'the path and its query', request: { host: 'echo', path: '/x/y?z=1&w=%20' }, expected: { status: 200, path: '/x/y?z=1&w=%20' } },
+  {
+    name: 'the path and its query',
+    request: { host: 'echo', path: '/x/y?z=1&w=%20' },
+    expected: { status: 200, path: '/x/y?z=1&w=%20' },
+  },
   { name: 'a host with a port', request: { host: 'echo:15001' }, expected: { status: 200, upstream: 'a' } },
   { name: 'a host in capitals', request: { host: 'ECHO' }, expected: { status: 200, upstream: 'a' } },
   { name: 'an unknown host', request: { host: 'nobody' }, expected: { status: 404 } },
   { name: 'an unknown path of a known host', request: { host: 'paths', path: '/other' }, expected: { status: 404 } },
-  { name: 'a route for any host', request: { host: 'nobody', path: '/everywhere/1' }, expected: { status: 200, upstream: 'b' } },
-  { name: 'the first of two path prefixes', request: { host: 'paths', path: '/api/v2/x' }, expected: { status: 200, upstream: 'b' } },
-  { name: 'the second of two path prefixes', request: { host: 'paths', path: '/api/v1/x' }, expected: { status: 200, upstream: 'a' } },
-  { name: 'a header that matches', request: { host: 'canary', headers: { 'x-canary': 'yes' } }, expected: { status: 200, upstream: 'b' } },
-  { name: 'a header with another value', request: { host: 'canary', headers: { 'x-canary': 'no' } }, expected: { status: 404 } },
-  { name: 'one of two headers', request: { host: 'any-header', headers: { 'x-canary': 'yes' } }, expected: { status: 404 } },
-  { name: 'both of two headers', request: { host: 'any-header', headers: { 'x-canary': 'yes', 'x-tier': '1' } }, expected: { status: 200, upstream: 'b' } },
-  { name: 'a header passed on and back', request: { host: 'echo', headers: { 'x-nonce': 'abc', 'x-long': 'v'.repeat(4000) } }, expected: { status: 200, nonce: 'abc', long: 4000 } },
+  {
+    name: 'a route for any host',
+    request: { host: 'nobody', path: '/everywhere/1' },
+    expected: { status: 200, upstream: 'b' },
+  },
+  {
+    name: 'the first of two path prefixes',
+    request: { host: 'paths', path: '/api/v2/x' },
+    expected: { status: 200, upstream: 'b' },
+  },
+  {
+    name: 'the second of two path prefixes',
+    request: { host: 'paths', path: '/api/v1/x' },
+    expected: { status: 200, upstream: 'a' },
+  },
+  {
+    name: 'a header that matches',
+    request: { host: 'canary', headers: { 'x-canary': 'yes' } },
+    expected: { status: 200, upstream: 'b' },
+  },
+  {
+    name: 'a header with another value',
+    request: { host: 'canary', headers: { 'x-canary': 'no' } },
+    expected: { status: 404 },
+  },
+  {
+    name: 'one of two headers',
+    request: { host: 'any-header', headers: { 'x-canary': 'yes' } },
+    expected: { status: 404 },
+  },
+  {
+    name: 'both of two headers',
+    request: { host: 'any-header', headers: { 'x-canary': 'yes', 'x-tier': '1' } },
+    expected: { status: 200, upstream: 'b' },
+  },
+  {
+    name: 'a header passed on and back',
+    request: { host: 'echo', headers: { 'x-nonce': 'abc', 'x-long': 'v'.repeat(4000) } },
+    expected: { status: 200, nonce: 'abc', long: 4000 },
+  },
   ...[0, 1, 1024, 65536, 1024 * 1024, 10 * 1024 * 1024].map(bytes => ({
     name: `a body of ${bytes} bytes`,
     request: { host: 'echo', method: 'POST', body: 'b'.repeat(bytes) },
@@ -76,9 +117,21 @@ export const CASES = [
   })),
   { name: 'an upstream that refuses', request: { host: 'gone' }, expected: { status: 503, upstream: undefined } },
   { name: 'an upstream that resets', request: { host: 'rude' }, expected: { status: 503, upstream: undefined } },
-  { name: 'an upstream that closes without an answer', request: { host: 'quiet' }, expected: { status: 503, upstream: undefined } },
-  { name: 'an upstream that does not answer in time', request: { host: 'slow' }, expected: { status: 504, upstream: undefined } },
-  { name: 'an upstream that cannot be connected in time', request: { host: 'full' }, expected: { status: 504, upstream: undefined } },
+  {
+    name: 'an upstream that closes without an answer',
+    request: { host: 'quiet' },
+    expected: { status: 503, upstream: undefined },
+  },
+  {
+    name: 'an upstream that does not answer in time',
+    request: { host: 'slow' },
+    expected: { status: 504, upstream: undefined },
+  },
+  {
+    name: 'an upstream that cannot be connected in time',
+    request: { host: 'full' },
+    expected: { status: 504, upstream: undefined },
+  },
 ]
 
 /**
@@ -113,11 +166,29 @@ export function echoAs(name) {
  * @param {{ agent?: http.Agent | https.Agent, tls?: import('node:tls').ConnectionOptions }} [options]
  * @returns {Promise<Answer>}
  */
-export function send({ address, port }, { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false }, { agent, tls } = {}) {
+export function send(
+  { address, port },
+  { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false },
+  { agent, tls } = {},
+) {
   return new Promise((resolve, reject) => {
-    const framing = isChunked ? { 'transfer-encoding': 'chunked' } : body || method === 'POST' ? { 'content-length': `${body.length}` } : {}
-    const options = { host: address, port, path, method, agent: agent ?? false, headers: { ...headers, ...framing, host }, timeout: 10_000 }
-    const request = tls ? https.request({ ...options, ...tls, servername: 'server', rejectUnauthorized: false }) : http.request(options)
+    const framing = isChunked
+      ? { 'transfer-encoding': 'chunked' }
+      : body || method === 'POST'
+        ? { 'content-length': `${body.length}` }
+        : {}
+    const options = {
+      host: address,
+      port,
+      path,
+      method,
+      agent: agent ?? false,
+      headers: { ...headers, ...framing, host },
+      timeout: 10_000,
+    }
+    const request = tls
+      ? https.request({ ...options, ...tls, servername: 'server', rejectUnauthorized: false })
+      : http.request(options)
     request.on('timeout', () => request.destroy(new Error('no answer within 10 s')))
     request.on('error', reject)
     request.on('response', response => {
@@ -151,5 +222,11 @@ export function send({ address, port }, { host, path = '/', method = 'GET', head
  * @returns {Route}
  */
 function route(host, match, ...split) {
-  return { host, pathPrefix: '/', headers: {}, ...match, split: split.map(([cluster, weight]) => ({ cluster, weight })) }
+  return {
+    host,
+    pathPrefix: '/',
+    headers: {},
+    ...match,
+    split: split.map(([cluster, weight]) => ({ cluster, weight })),
+  }
 }

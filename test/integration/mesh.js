@@ -24,7 +24,10 @@ export const SERVICES = ['client', 'server', 'stranger']
 export async function createMesh() {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'mesh-test-'))
   const certificates = path.join(folder, 'certificates')
-  await writeCertificates({ folder: certificates, services: SERVICES.map(name => ({ name, identity: identityOf(name) })) })
+  await writeCertificates({
+    folder: certificates,
+    services: SERVICES.map(name => ({ name, identity: identityOf(name) })),
+  })
   const target = await createLocalTarget({ runId: `test-${process.pid}-${Date.now()}`, way: capWay })
   /** @type {(() => Promise<unknown> | unknown)[]} */
   const closers = []
@@ -101,16 +104,25 @@ export async function createMesh() {
     async observeTls(address, port, credentials, ecdhCurve) {
       /** @type {Record<string, unknown>[]} */
       const seen = []
-      const server = tls.createServer({ ...credentials, ca: readFileSync(`${certificates}/ca.pem`), ecdhCurve, requestCert: true, honorCipherOrder: false }, socket => {
-        seen.push({
-          version: socket.getProtocol(),
-          suite: socket.getCipher().name,
-          isResumed: socket.isSessionReused(),
-          serverName: /** @type {any} */ (socket).servername,
-        })
-        socket.on('error', () => {})
-        socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'))
-      })
+      const server = tls.createServer(
+        {
+          ...credentials,
+          ca: readFileSync(`${certificates}/ca.pem`),
+          ecdhCurve,
+          requestCert: true,
+          honorCipherOrder: false,
+        },
+        socket => {
+          seen.push({
+            version: socket.getProtocol(),
+            suite: socket.getCipher().name,
+            isResumed: socket.isSessionReused(),
+            serverName: /** @type {any} */ (socket).servername,
+          })
+          socket.on('error', () => {})
+          socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'))
+        },
+      )
       await new Promise(resolve => server.listen(port, address, () => resolve(null)))
       closers.push(() => server.close())
       return seen

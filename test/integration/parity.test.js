@@ -31,7 +31,20 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
   beforeAll(async () => {
     if (!tool) return
     mesh = await createMesh()
-    at = mesh.addresses('client', 'server', 'permissive', 'a', 'b', 'slow', 'rude', 'quiet', 'full', 'gone', 'observer', 'otherGroup')
+    at = mesh.addresses(
+      'client',
+      'server',
+      'permissive',
+      'a',
+      'b',
+      'slow',
+      'rude',
+      'quiet',
+      'full',
+      'gone',
+      'observer',
+      'otherGroup',
+    )
     countedA = await mesh.serve(at.a, 8080, echoAs('a'))
     await mesh.serve(at.b, 8080, echoAs('b'))
     await mesh.serve(at.slow, 8080, () => {})
@@ -45,7 +58,16 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
       tool,
       model: {
         ...common('client'),
-        outbound: { address: at.client, port: OUTBOUND, routes: [anyTo('stranger-only', 'wrong'), anyTo('observed', 'observed'), anyTo('other-group', 'otherGroup'), anyTo(null, 'server')] },
+        outbound: {
+          address: at.client,
+          port: OUTBOUND,
+          routes: [
+            anyTo('stranger-only', 'wrong'),
+            anyTo('observed', 'observed'),
+            anyTo('other-group', 'otherGroup'),
+            anyTo(null, 'server'),
+          ],
+        },
         clusters: [
           toServer('server', at.server, 'server'),
           toServer('wrong', at.server, 'stranger'),
@@ -74,7 +96,8 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
   it('tries a refused connection once more, at the endpoint that is next', async context => {
     needTool(context)
     const answers = []
-    for (let i = 0; i < 20; i++) answers.push(await send({ address: at.client, port: OUTBOUND }, { host: 'half', method: 'POST', body: `${i}` }))
+    for (let i = 0; i < 20; i++)
+      answers.push(await send({ address: at.client, port: OUTBOUND }, { host: 'half', method: 'POST', body: `${i}` }))
     expect(answers.map(a => `${a.status} ${a.upstream} ${a.body}`)).toEqual(answers.map((_, i) => `200 a ${i}`))
   })
 
@@ -82,7 +105,9 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
     needTool(context)
     const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
     const answers = await Promise.all(
-      Array.from({ length: SPLIT_REQUESTS }, () => send({ address: at.client, port: OUTBOUND }, { host: 'split' }, { agent })),
+      Array.from({ length: SPLIT_REQUESTS }, () =>
+        send({ address: at.client, port: OUTBOUND }, { host: 'split' }, { agent }),
+      ),
     )
     agent.destroy()
     const share = answers.filter(a => a.upstream === 'a').length / SPLIT_REQUESTS
@@ -94,7 +119,8 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
     const before = countedA.connections
     const answers = []
-    for (let i = 0; i < 50; i++) answers.push(await send({ address: at.client, port: OUTBOUND }, { host: 'echo' }, { agent }))
+    for (let i = 0; i < 50; i++)
+      answers.push(await send({ address: at.client, port: OUTBOUND }, { host: 'echo' }, { agent }))
     agent.destroy()
     expect(new Set(answers.map(a => a.socketId)).size).toBe(1)
     expect(countedA.connections - before).toBeLessThanOrEqual(1)
@@ -110,8 +136,11 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
   it('negotiates, as a client, TLS 1.3 with the pinned suite and group, afresh for each connection', async context => {
     needTool(context)
     const seen = await mesh.observeTls(at.observer, INBOUND, certificateOf('server'), 'X25519')
-    for (let i = 0; i < 2; i++) expect((await send({ address: at.client, port: OUTBOUND }, { host: 'observed' })).status).toBe(200)
-    expect(seen).toEqual(Array(2).fill({ version: 'TLSv1.3', suite: 'TLS_AES_128_GCM_SHA256', isResumed: false, serverName: 'server' }))
+    for (let i = 0; i < 2; i++)
+      expect((await send({ address: at.client, port: OUTBOUND }, { host: 'observed' })).status).toBe(200)
+    expect(seen).toEqual(
+      Array(2).fill({ version: 'TLSv1.3', suite: 'TLS_AES_128_GCM_SHA256', isResumed: false, serverName: 'server' }),
+    )
     await mesh.observeTls(at.otherGroup, INBOUND, certificateOf('server'), 'P-256')
     expect((await send({ address: at.client, port: OUTBOUND }, { host: 'other-group' })).status).toBe(503)
   })
@@ -119,7 +148,11 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
   describe('in strict mode', () => {
     it('answers a peer with the accepted identity, over TLS 1.3 with the pinned suite and group', async context => {
       needTool(context)
-      const answer = await send({ address: at.server, port: INBOUND }, { host: 'echo' }, { tls: certificateOf('client') })
+      const answer = await send(
+        { address: at.server, port: INBOUND },
+        { host: 'echo' },
+        { tls: certificateOf('client') },
+      )
       expect(answer.status).toBe(200)
       expect(await handshake(at.server, certificateOf('client'))).toEqual({
         version: 'TLSv1.3',
@@ -129,17 +162,22 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
       })
     })
 
-    it.for(['no certificate', 'a foreign authority', 'another identity', 'plaintext'])('refuses a peer with %s', async (kind, context) => {
-      needTool(context)
-      const foreign = await createForeignCertificate()
-      const credentials = {
-        'no certificate': {},
-        'a foreign authority': { cert: foreign.certificatePem, key: foreign.keyPem },
-        'another identity': certificateOf('stranger'),
-        plaintext: undefined,
-      }[kind]
-      await expect(send({ address: at.server, port: INBOUND }, { host: 'echo' }, { tls: credentials })).rejects.toThrow()
-    })
+    it.for(['no certificate', 'a foreign authority', 'another identity', 'plaintext'])(
+      'refuses a peer with %s',
+      async (kind, context) => {
+        needTool(context)
+        const foreign = await createForeignCertificate()
+        const credentials = {
+          'no certificate': {},
+          'a foreign authority': { cert: foreign.certificatePem, key: foreign.keyPem },
+          'another identity': certificateOf('stranger'),
+          plaintext: undefined,
+        }[kind]
+        await expect(
+          send({ address: at.server, port: INBOUND }, { host: 'echo' }, { tls: credentials }),
+        ).rejects.toThrow()
+      },
+    )
 
     it('does not let a peer go down to TLS 1.2', async context => {
       needTool(context)
@@ -203,17 +241,34 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
    */
   function serverModel(service, mtls) {
     const cluster = (/** @type {string} */ name, /** @type {string[]} */ ...hosts) =>
-      /** @type {Cluster} */ ({ name, endpoints: hosts.map(host => ({ address: at[host], port: 8080 })), balancing: 'round-robin', mtls: null })
+      /** @type {Cluster} */ ({
+        name,
+        endpoints: hosts.map(host => ({ address: at[host], port: 8080 })),
+        balancing: 'round-robin',
+        mtls: null,
+      })
     return {
       ...common(service),
-      inbound: { address: at[service], port: INBOUND, mtls, acceptedIdentities: [identityOf('client')], routes: ROUTES },
-      clusters: [...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => cluster(name, name)), cluster('half', 'gone', 'a')],
+      inbound: {
+        address: at[service],
+        port: INBOUND,
+        mtls,
+        acceptedIdentities: [identityOf('client')],
+        routes: ROUTES,
+      },
+      clusters: [
+        ...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => cluster(name, name)),
+        cluster('half', 'gone', 'a'),
+      ],
     }
   }
 
   /** @param {string} name */
   function certificateOf(name) {
-    return { cert: readFileSync(`${mesh.certificates}/${name}.pem`), key: readFileSync(`${mesh.certificates}/${name}-key.pem`) }
+    return {
+      cert: readFileSync(`${mesh.certificates}/${name}.pem`),
+      key: readFileSync(`${mesh.certificates}/${name}-key.pem`),
+    }
   }
 
   /**
@@ -223,11 +278,23 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
    */
   function handshake(address, options) {
     return new Promise((resolve, reject) => {
-      const socket = tls.connect({ host: address, port: INBOUND, servername: 'server', rejectUnauthorized: false, ...PREFERENCES, ...options })
+      const socket = tls.connect({
+        host: address,
+        port: INBOUND,
+        servername: 'server',
+        rejectUnauthorized: false,
+        ...PREFERENCES,
+        ...options,
+      })
       socket.on('error', reject)
       socket.on('secureConnect', () => {
         const key = /** @type {tls.EphemeralKeyInfo} */ (socket.getEphemeralKeyInfo())
-        resolve({ version: socket.getProtocol(), suite: socket.getCipher().name, group: key.name, isResumed: socket.isSessionReused() })
+        resolve({
+          version: socket.getProtocol(),
+          suite: socket.getCipher().name,
+          group: key.name,
+          isResumed: socket.isSessionReused(),
+        })
         socket.destroy()
       })
     })

@@ -6,7 +6,11 @@ const head = (path = '/', headers = {}) => ({ path, headers })
 
 describe('createRouter', () => {
   it('takes the first route that matches', () => {
-    const find = createRouter([route('a', { pathPrefix: '/api' }), route('b', { pathPrefix: '/' }), route('c', { pathPrefix: '/api/x' })])
+    const find = createRouter([
+      route('a', { pathPrefix: '/api' }),
+      route('b', { pathPrefix: '/' }),
+      route('c', { pathPrefix: '/api/x' }),
+    ])
     expect(find(head('/api/x')).name).toBe('a')
     expect(find(head('/other')).name).toBe('b')
   })

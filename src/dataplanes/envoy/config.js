@@ -144,7 +144,9 @@ function renderHosts(model, routes) {
           timeout: seconds(model.timeouts.requestSeconds),
           ...(route.split.length === 1
             ? { cluster: route.split[0].cluster }
-            : { weighted_clusters: { clusters: route.split.map(({ cluster, weight }) => ({ name: cluster, weight })) } }),
+            : {
+                weighted_clusters: { clusters: route.split.map(({ cluster, weight }) => ({ name: cluster, weight })) },
+              }),
           ...(model.retries > 0
             ? {
                 retry_policy: {
@@ -182,9 +184,7 @@ function renderCluster(model, { name, endpoints, balancing, mtls }) {
     },
     load_assignment: {
       cluster_name: name,
-      endpoints: [
-        { lb_endpoints: endpoints.map(endpoint => ({ endpoint: { address: socketAddress(endpoint) } })) },
-      ],
+      endpoints: [{ lb_endpoints: endpoints.map(endpoint => ({ endpoint: { address: socketAddress(endpoint) } })) }],
     },
     typed_extension_protocol_options: {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {

@@ -16,7 +16,11 @@ const PERIOD_US = 100_000
  * @returns {Promise<CgroupTree>}
  */
 export async function createTreeV1({ parents, name }) {
-  const bases = { cpu: path.join(parents.cpu, name), cpuacct: path.join(parents.cpuacct, name), memory: path.join(parents.memory, name) }
+  const bases = {
+    cpu: path.join(parents.cpu, name),
+    cpuacct: path.join(parents.cpuacct, name),
+    memory: path.join(parents.memory, name),
+  }
   for (const base of distinct(bases)) await mkdir(base)
   return {
     create: (group, limits) => createGroup(bases, group, limits),
@@ -32,13 +36,18 @@ export async function createTreeV1({ parents, name }) {
  * @param {GroupLimits} limits
  */
 async function createGroup(bases, name, { cpuCores, memoryLimitBytes }) {
-  const folders = { cpu: path.join(bases.cpu, name), cpuacct: path.join(bases.cpuacct, name), memory: path.join(bases.memory, name) }
+  const folders = {
+    cpu: path.join(bases.cpu, name),
+    cpuacct: path.join(bases.cpuacct, name),
+    memory: path.join(bases.memory, name),
+  }
   for (const folder of distinct(folders)) await mkdir(folder)
   if (cpuCores !== null) {
     await writeFile(path.join(folders.cpu, 'cpu.cfs_period_us'), `${PERIOD_US}`)
     await writeFile(path.join(folders.cpu, 'cpu.cfs_quota_us'), `${Math.round(cpuCores * PERIOD_US)}`)
   }
-  if (memoryLimitBytes !== null) await writeFile(path.join(folders.memory, 'memory.limit_in_bytes'), `${memoryLimitBytes}`)
+  if (memoryLimitBytes !== null)
+    await writeFile(path.join(folders.memory, 'memory.limit_in_bytes'), `${memoryLimitBytes}`)
 
   const files = {
     usage: openCounterFile(path.join(folders.cpuacct, 'cpuacct.usage')),

@@ -29,12 +29,18 @@ export async function createTreeV2({ parent, name }) {
  */
 async function createGroup(folder, { cpuCores, memoryLimitBytes }) {
   await mkdir(folder)
-  if (cpuCores !== null) await writeFile(path.join(folder, 'cpu.max'), `${Math.round(cpuCores * PERIOD_US)} ${PERIOD_US}`)
+  if (cpuCores !== null)
+    await writeFile(path.join(folder, 'cpu.max'), `${Math.round(cpuCores * PERIOD_US)} ${PERIOD_US}`)
   if (memoryLimitBytes !== null) await writeFile(path.join(folder, 'memory.max'), `${memoryLimitBytes}`)
 
   const hasPeak = existsSync(path.join(folder, 'memory.peak')) // since Linux 5.19
   const open = (/** @type {string} */ name) => openCounterFile(path.join(folder, name))
-  const files = { cpu: open('cpu.stat'), stat: open('memory.stat'), current: open('memory.current'), events: open('memory.events') }
+  const files = {
+    cpu: open('cpu.stat'),
+    stat: open('memory.stat'),
+    current: open('memory.current'),
+    events: open('memory.events'),
+  }
   const peak = hasPeak ? open('memory.peak') : null
 
   return {

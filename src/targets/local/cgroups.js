@@ -40,25 +40,40 @@ const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user;
  * Finds how processes can be capped: as root, or in a delegated cgroup v2 subtree, or through systemd.
  * @returns {Promise<CapWay>}
  */
-export async function findCapWay({ mountinfo = read('/proc/self/mountinfo'), own = read('/proc/self/cgroup'), hasSystemd = hasUserSystemd } = {}) {
+export async function findCapWay({
+  mountinfo = read('/proc/self/mountinfo'),
+  own = read('/proc/self/cgroup'),
+  hasSystemd = hasUserSystemd,
+} = {}) {
   const mounts = parseMounts(mountinfo)
   const controllers = ['cpu', 'cpuacct', 'memory']
   if (controllers.every(name => mounts.v1.has(name))) {
     const [cpu, cpuacct, memory] = controllers.map(name => joinIfThere(mounts.v1.get(name) ?? '', ownPath(own, name)))
-    if ([cpu, cpuacct, memory].every(isWritable)) return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true }
+    if ([cpu, cpuacct, memory].every(isWritable))
+      return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true }
     return { how: 'none', version: 1, reason: `cgroup v1 under ${cpu} is not writable: ${WAYS_OUT}` }
   }
-  if (!mounts.v2) return { how: 'none', version: null, reason: `no cgroup hierarchy is mounted with cpu and memory: ${WAYS_OUT}` }
+  if (!mounts.v2)
+    return { how: 'none', version: null, reason: `no cgroup hierarchy is mounted with cpu and memory: ${WAYS_OUT}` }
   const home = joinIfThere(mounts.v2, ownPath(own, ''))
   const parent = isWritable(path.join(mounts.v2, 'cgroup.subtree_control')) ? mounts.v2 : home
   if (isWritable(parent) && isWritable(path.join(parent, 'cgroup.subtree_control'))) {
     const offered = read(path.join(parent, 'cgroup.controllers')).split(/\s+/)
     if (offered.includes('cpu') && offered.includes('memory')) {
-      return { how: 'v2', version: 2, parents: { cpu: parent, cpuacct: parent, memory: parent }, isRoot: parent === mounts.v2 }
+      return {
+        how: 'v2',
+        version: 2,
+        parents: { cpu: parent, cpuacct: parent, memory: parent },
+        isRoot: parent === mounts.v2,
+      }
     }
   }
   if (await hasSystemd()) return { how: 'systemd-run', version: 2 }
-  return { how: 'none', version: 2, reason: `the cgroup ${home} is not delegated to this user with cpu and memory: ${WAYS_OUT}` }
+  return {
+    how: 'none',
+    version: 2,
+    reason: `the cgroup ${home} is not delegated to this user with cpu and memory: ${WAYS_OUT}`,
+  }
 }
 
 /**

@@ -48,7 +48,11 @@ export async function cleanUpLocal({ way, runVariable }) {
  */
 export function processStartTicks(pid) {
   try {
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[19])
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[19],
+    )
   } catch {
     return null
   }
@@ -57,7 +61,9 @@ export function processStartTicks(pid) {
 /** @param {string} runId */
 function isOwnerAlive(runId) {
   try {
-    const [pid, ticks] = readFileSync(path.join(os.tmpdir(), `sidecar-bench.${runId}`, 'owner'), 'utf8').split(' ').map(Number)
+    const [pid, ticks] = readFileSync(path.join(os.tmpdir(), `sidecar-bench.${runId}`, 'owner'), 'utf8')
+      .split(' ')
+      .map(Number)
     return processStartTicks(pid) === ticks
   } catch {
     return false
@@ -70,7 +76,9 @@ function isOwnerAlive(runId) {
  */
 function readEnvironment(pid, name) {
   try {
-    const entry = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').find(e => e.startsWith(`${name}=`))
+    const entry = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .find(e => e.startsWith(`${name}=`))
     return entry?.slice(name.length + 1) ?? null
   } catch {
     return null

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { BenchError } from '../../lib/errors.js'
 import { createTree } from './cgroups.js'
-import { createProcessAccounting, findMarked } from './process-accounting.js'
 import { startProcess } from './process.js'
+import { createProcessAccounting, findMarked } from './process-accounting.js'
 import { findConflict, findOwner, listListeners } from './sockets.js'
 
 /**
@@ -102,7 +102,9 @@ function checkPorts(specs) {
     if (!conflict) continue
     const owner = findOwner(conflict.inode) ?? 'another process'
     const where = `${conflict.address}:${conflict.port}`
-    throw new BenchError(`port ${endpoint.port} is already taken: ${owner} listens on ${where}; stop it, or run where it is free`)
+    throw new BenchError(
+      `port ${endpoint.port} is already taken: ${owner} listens on ${where}; stop it, or run where it is free`,
+    )
   }
 }
 

@@ -20,7 +20,10 @@ export function createProcessAccounting({ environmentMark }) {
         joinFiles: [],
         read() {
           const before = performance.now()
-          const cpuSeconds = pids().reduce((sum, pid) => sum + readThreads(pid).reduce((s, t) => s + t.cpuSeconds, 0), 0)
+          const cpuSeconds = pids().reduce(
+            (sum, pid) => sum + readThreads(pid).reduce((s, t) => s + t.cpuSeconds, 0),
+            0,
+          )
           const after = performance.now()
           return {
             atSeconds: (before + after) / 2000,
@@ -56,7 +59,13 @@ export function readThreads(pid) {
     const folder = `/proc/${pid}/task/${id}`
     const schedstat = readSafely(`${folder}/schedstat`)
     if (!schedstat) return []
-    return [{ id: Number(id), name: readSafely(`${folder}/comm`).trim(), cpuSeconds: Number(schedstat.split(' ', 1)[0]) / 1e9 }]
+    return [
+      {
+        id: Number(id),
+        name: readSafely(`${folder}/comm`).trim(),
+        cpuSeconds: Number(schedstat.split(' ', 1)[0]) / 1e9,
+      },
+    ]
   })
 }
 
@@ -70,7 +79,10 @@ export function findMarked(mark, name) {
     .filter(entry => /^\d+$/.test(entry))
     .filter(pid => {
       const environment = readSafely(`/proc/${pid}/environ`).split('\0')
-      return environment.some(entry => entry.startsWith(mark)) && (name === null || environment.includes(`SIDECAR_BENCH_PROCESS=${name}`))
+      return (
+        environment.some(entry => entry.startsWith(mark)) &&
+        (name === null || environment.includes(`SIDECAR_BENCH_PROCESS=${name}`))
+      )
     })
     .map(Number)
 }
@@ -80,7 +92,11 @@ export function findMarked(mark, name) {
  * @param {string} field of /proc/PID/status, in kB
  */
 function sumStatus(pids, field) {
-  return pids.reduce((sum, pid) => sum + Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readSafely(`/proc/${pid}/status`))?.[1] ?? 0) * 1024, 0)
+  return pids.reduce(
+    (sum, pid) =>
+      sum + Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readSafely(`/proc/${pid}/status`))?.[1] ?? 0) * 1024,
+    0,
+  )
 }
 
 /** @param {number} pid */

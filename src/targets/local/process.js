@@ -74,7 +74,11 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
         if (ending !== null) throw failure(`${name} did not start: it ended with ${ending}`, logFile)
         return countListeners() >= spec.workers
       }
-      await waitFor(isReady, { what: `${name} to listen (${spec.workers} sockets an address)`, deadlineSeconds: READY_SECONDS, signal })
+      await waitFor(isReady, {
+        what: `${name} to listen (${spec.workers} sockets an address)`,
+        deadlineSeconds: READY_SECONDS,
+        signal,
+      })
     },
 
     failureMessage: what => failure(what, logFile).message,
@@ -97,7 +101,8 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
  */
 function failure(what, logFile) {
   const lines = readFileSync(logFile, 'utf8').trim().split('\n').filter(Boolean).slice(-LOG_LINES)
-  const shown = lines.length > 0 ? `; the end of its log (${logFile}):\n  ${lines.join('\n  ')}` : `; its log is empty (${logFile})`
+  const shown =
+    lines.length > 0 ? `; the end of its log (${logFile}):\n  ${lines.join('\n  ')}` : `; its log is empty (${logFile})`
   return new BenchError(`${what}${shown}`)
 }
 

@@ -17,7 +17,11 @@ export async function removeCgroup(folder) {
     return
   }
   for (const child of children) await removeCgroup(path.join(folder, child.name))
-  await waitFor(() => tryRemove(folder), { what: `the processes of ${folder} to end`, deadlineSeconds: DEADLINE_SECONDS, intervalMs: 5 })
+  await waitFor(() => tryRemove(folder), {
+    what: `the processes of ${folder} to end`,
+    deadlineSeconds: DEADLINE_SECONDS,
+    intervalMs: 5,
+  })
 }
 
 /** @param {string} folder */

@@ -66,7 +66,8 @@ function parse(text) {
 /** @param {string} hex eight digits a 32-bit word, in host (little-endian) order */
 function parseAddress(hex) {
   if (/^0+$/.test(hex)) return '*'
-  const bytes = (/** @type {string} */ word) => [6, 4, 2, 0].map(i => Number.parseInt(word.slice(i, i + 2), 16)).join('.')
+  const bytes = (/** @type {string} */ word) =>
+    [6, 4, 2, 0].map(i => Number.parseInt(word.slice(i, i + 2), 16)).join('.')
   if (hex.length === 8) return bytes(hex)
   return hex.startsWith('0000000000000000FFFF0000') ? bytes(hex.slice(24)) : hex
 }

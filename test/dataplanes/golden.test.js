@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
+import { envoy } from '../../src/dataplanes/envoy/index.js'
+import { pipy } from '../../src/dataplanes/pipy/index.js'
+import { createPipyArgv } from '../../src/dataplanes/pipy/launch.js'
+
+/**
+ * @import { DataPlane, SidecarModel } from '../../src/types.ts'
+ */
+
+/** @type {SidecarModel} */
+const model = {
+  service: 'gateway',
+  identity: 'spiffe://sidecar-bench/ns/bench/sa/gateway',
+  workers: 2,
+  retries: 1,
+  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
+  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
+  trust: { caPath: '/c/ca.pem', certificatePath: '/c/gateway.pem', keyPath: '/c/gateway-key.pem' },
+  inbound: {
+    address: '127.1.1.1',
+    port: 15003,
+    mtls: 'permissive',
+    acceptedIdentities: ['spiffe://sidecar-bench/ns/bench/sa/front'],
+    routes: [{ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'application', weight: 1 }] }],
+  },
+  outbound: {
+    address: '127.1.1.1',
+    port: 15001,
+    routes: [
+      {
+        host: 'ratings',
+        pathPrefix: '/v2',
+        headers: { 'x-canary': 'yes' },
+        split: [
+          { cluster: 'ratings', weight: 80 },
+          { cluster: 'ratings-v2', weight: 20 },
+        ],
+      },
+      { host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'ratings', weight: 1 }] },
+    ],
+  },
+  clusters: [
+    { name: 'application', endpoints: [{ address: '127.1.1.1', port: 8080 }], balancing: 'round-robin', mtls: null },
+    ...['ratings', 'ratings-v2'].map(name => ({
+      name,
+      endpoints: [
+        { address: '127.1.1.2', port: 15003 },
+        { address: '127.1.1.3', port: 15003 },
+      ],
+      balancing: /** @type {const} */ ('least-requests'),
+      mtls: { serverName: 'ratings', acceptedIdentities: null },
+    })),
+  ],
+}
+const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
+
+/** @param {DataPlane} plane */
+const specOf = plane =>
+  plane.createSidecar?.({
+    ...{ model, folder: '/f', scripts: '/s', envoyProfile: /** @type {const} */ ('lean'), nodeCpus: 16, cpuCores: 1.5 },
+    tool: { name: plane.name, path: `/bin/${plane.name}`, version: '1.5.18', sha256: '', source: '' },
+  })
+
+describe('what the planes render', () => {
+  it('is, for Envoy lean, the golden bootstrap', () =>
+    expect(text(renderBootstrap(model, 'lean'))).toMatchFileSnapshot('../golden/envoy-lean.json'))
+  it('is, for Envoy osm-1.1, the golden bootstrap', () =>
+    expect(text(renderBootstrap(model, 'osm-1.1'))).toMatchFileSnapshot('../golden/envoy-osm-1.1.json'))
+  it.each([pipy, envoy])('is, for $name, the golden process', plane =>
+    expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`),
+  )
+})
+
+describe('workers', () => {
+  it('are as the model says, whatever the plane', () => {
+    expect(specOf(pipy)?.argv).toContain('--threads=2')
+    expect(specOf(envoy)?.argv.join(' ')).toContain('--concurrency 2')
+    expect([specOf(pipy)?.workers, specOf(envoy)?.workers]).toEqual([2, 2])
+  })
+})
+
+describe('createPipyArgv', () => {
+  it('leaves out for 2.0 the flags that it rejects', () => {
+    expect(createPipyArgv({ version: '2.0.2', threads: 1, script: 'm.js', args: ['a'] })).toEqual([
+      '--log-level=error',
+      '--threads=1',
+      '--reuse-port',
+      'm.js',
+      '--args',
+      'a',
+    ])
+    expect(createPipyArgv({ version: '1.5.18', threads: 1, script: 'm.js', args: [] })).toContain('--no-graph')
+  })
+})

@@ -1,0 +1,172 @@
+import http from 'node:http'
+
+/**
+ * @import { DataPlane, Handle, LoadGenerator, LoadResult, ProcessSpec, Reading, Target, Tool } from '../../src/types.ts'
+ */
+
+const TOOL = (/** @type {string} */ name) => ({
+  name,
+  path: `/fake/${name}`,
+  version: '1.0.0',
+  sha256: 'f'.repeat(64),
+  source: 'fake',
+})
+
+/** @type {Tool} */
+export const fakeTool = TOOL('fake')
+
+/**
+ * A plane that renders nothing; its CPU per request is what the fake target charges.
+ * @param {string} name
+ * @returns {DataPlane}
+ */
+export function createFakePlane(name) {
+  const tool = {
+    name,
+    variable: name.toUpperCase(),
+    versionArgv: [],
+    parseVersion: () => '1.0.0',
+    wanted: 'any',
+    isAccepted: () => true,
+  }
+  return {
+    name,
+    tool,
+    hasVariants: false,
+    createSidecar: ({ model, folder, cpuCores }) => ({
+      ...createSpec(model.service, 'sidecar', folder),
+      listens: model.inbound ? [{ address: model.inbound.address, port: model.inbound.port }] : [],
+      workers: model.workers,
+      cpuCores,
+    }),
+  }
+}
+
+/**
+ * A load that ends at once with what `results` says for the trial that runs: by default 1000 verified requests.
+ * @param {{ results?: () => Partial<LoadResult> }} [options]
+ * @returns {LoadGenerator}
+ */
+export function createFakeLoad({ results = () => ({}) } = {}) {
+  return {
+    name: 'fake',
+    tool: {
+      name: 'fake',
+      variable: 'FAKE',
+      versionArgv: [],
+      parseVersion: () => '1.0.0',
+      wanted: 'any',
+      isAccepted: () => true,
+    },
+    createGenerator: ({ folder }) => createSpec('fake', 'generator', folder),
+    parseWindow: () => ({ startMs: Date.now(), endMs: Date.now() + 2 }),
+    parseSummary: () => ({
+      ...{
+        verified: 1000,
+        failed: 0,
+        corrupted: 0,
+        verifiedInSecondHalf: 500,
+        coldUsers: 0,
+        reportedUsers: 10,
+        failures: [],
+      },
+      distribution: { count: 1000, meanMs: 5, grid: [0.5, 0.9, 0.95, 0.99, 0.999].map(q => [q, 10 * q]) },
+      ...results(),
+    }),
+  }
+}
+
+/**
+ * A target whose processes use a set share of a core each, by a clock that stands still but for the readings:
+ * every reading is one second after the one before.
+ * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec) => string | null, capCores?: (spec: ProcessSpec) => number | null }} [options]
+ * @returns {Promise<Target & { running: Set<ProcessSpec> }>}
+ */
+export async function createFakeTarget({
+  cores = () => 0.1,
+  ending = () => null,
+  capCores = spec => spec.cpuCores,
+} = {}) {
+  const running = new Set()
+  /** @type {http.RequestListener} */
+  const echo = (request, response) => {
+    const nonce = request.headers['x-nonce']
+    response.writeHead(200, nonce ? { 'x-nonce': nonce } : {})
+    request.pipe(response)
+  }
+  /** @type {Map<string, http.Server>} */
+  const listeners = new Map()
+
+  return {
+    name: 'fake',
+    running,
+    addressesFor: (index, services) =>
+      Object.fromEntries(services.map((name, i) => [name, `127.251.${index % 250}.${i + 1}`])),
+    async deploy(specs) {
+      for (const { listens } of specs) {
+        for (const { address, port } of listens) {
+          const listener = http.createServer(echo)
+          await new Promise(resolve => listener.listen(port, address, () => resolve(null)))
+          listeners.set(`${address}:${port}`, listener)
+        }
+      }
+      for (const spec of specs) running.add(spec)
+      const processes = specs.map(spec => createHandle({ spec, cores, ending, capCores }))
+      return {
+        processes,
+        async remove() {
+          for (const spec of specs) {
+            running.delete(spec)
+            for (const { address, port } of spec.listens) listeners.get(`${address}:${port}`)?.close()
+          }
+        },
+      }
+    },
+    retain: () => [],
+    async close() {},
+  }
+}
+
+/**
+ * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, ending: (spec: ProcessSpec) => string | null, capCores: (spec: ProcessSpec) => number | null }} options
+ * @returns {Handle}
+ */
+function createHandle({ spec, cores, ending, capCores }) {
+  let seconds = 0
+  return {
+    spec,
+    exited: Promise.resolve('status 0'),
+    ending: () => ending(spec),
+    /** @returns {Reading} */
+    read() {
+      seconds++
+      return {
+        atSeconds: seconds,
+        cpuSeconds: seconds * cores(spec),
+        ...{ periods: seconds * 10, throttledPeriods: spec.role === 'sidecar' ? seconds * 5 : 0, throttledSeconds: 0 },
+        ...{ anonBytes: 1e6, workingSetBytes: 2e6, peakBytes: 3e6, oomKills: 0 },
+      }
+    },
+    readCapCores: () => capCores(spec),
+    readThreads: () => [{ id: 1, name: 'main', cpuSeconds: seconds * cores(spec) }],
+    readMemory: () => ({ rssBytes: 4e6, pssBytes: 3.5e6 }),
+    countListeners: () => spec.workers,
+    async waitUntilReady() {},
+    failureMessage: what => `${what}; the end of its log: boom`,
+    readLog: async () => '',
+    readFile: async () => '{}',
+  }
+}
+
+/**
+ * @param {string} service
+ * @param {import('../../src/types.ts').Role} role
+ * @param {string} folder
+ * @returns {ProcessSpec}
+ */
+function createSpec(service, role, folder) {
+  return {
+    ...{ service, role, folder, program: `/fake/${role}`, argv: [], env: {}, files: [], listens: [], workers: 0 },
+    ...{ cpuCores: null, memoryLimitBytes: null, image: null },
+  }
+}

@@ -1,0 +1,306 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readRun } from '../../src/records.js'
+import { treeParents } from '../../src/targets/local/cgroups.js'
+import { findMarked } from '../../src/targets/local/process-accounting.js'
+import { capWay, need } from './real-tools.js'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'bench-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let count = 0
+
+/**
+ * Starts the command line with a results folder of its own.
+ * @param {string[]} argv
+ * @param {import('execa').Options} [options]
+ */
+function start(argv, options = {}) {
+  const out = path.join(folder, `run-${++count}`)
+  const child = execa('node', ['src/cli.js', 'bench', '--profile', 'smoke', '--out', out, ...argv], {
+    reject: false,
+    ...options,
+  })
+  return { out, child }
+}
+
+/** @param {string} out */
+const recordsOf = out => readRun(out).records
+
+function expectNothingLeft() {
+  expect(findMarked('SIDECAR_BENCH_RUN=', null)).toEqual([])
+  for (const parent of treeParents(capWay))
+    expect(readdirSync(parent).filter(name => name.startsWith('sidecar-bench.2'))).toEqual([])
+  expect(readdirSync(os.tmpdir()).filter(name => name.startsWith('sidecar-bench.'))).toEqual([])
+}
+
+/**
+ * @param {string} out
+ * @param {string} words
+ */
+async function waitForLine(out, words) {
+  for (let i = 0; i < 400; i++) {
+    if (findMarked('SIDECAR_BENCH_RUN=', words).length > 0) return findMarked('SIDECAR_BENCH_RUN=', words)[0]
+    await new Promise(resolve => setTimeout(resolve, 25))
+  }
+  throw new Error(`no process ${words} for ${out}`)
+}
+
+describe('a capped run', { timeout: 60_000 }, () => {
+  it('measures none, Pipy and Envoy, holds the cap, and leaves nothing behind', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const { out, child } = start(['--cpu', '0.25', '--json'])
+    const { stdout, stderr, exitCode } = await child
+    expect(exitCode, `${stderr}`).toBe(0)
+    const summary = JSON.parse(`${stdout}`)
+    expect(summary).toEqual(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')))
+    expect(summary.arms.map((/** @type {any} */ a) => a.plane)).toEqual(['none', 'pipy', 'envoy'])
+    for (const record of recordsOf(out).filter(r => r.outcome === 'completed')) {
+      for (const sidecar of record.processes.filter(p => p.role === 'sidecar')) {
+        expect(sidecar.capReadBackCores).toBe(0.25)
+        expect(sidecar.cpuCores).toBeLessThan(0.25 * 1.05)
+      }
+      if (record.trial.arm.plane !== 'none') expect(record.boundBy).toBe('sidecar')
+    }
+    const { tools } = readRun(out).manifest
+    for (const name of ['pipy', 'envoy', 'k6']) expect(tools[name].sha256).toMatch(/^[0-9a-f]{64}$/)
+    const [first] = recordsOf(out)
+    const samples = readFileSync(`${out}/raw/${first.trial.id}/samples.jsonl`, 'utf8')
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(samples.length).toBeGreaterThan(20)
+    expect(Object.keys(samples[0].processes)).toContain('k6-generator')
+    expect(`${stderr}`.trim().split('\n').at(-1)).toContain('results: ')
+    expectNothingLeft()
+  })
+
+  it('runs every link, with an application on Node too', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { out, child } = start([
+      '--cpu',
+      '0.5',
+      '--planes',
+      'none,pipy',
+      '--link',
+      'ratings,pair',
+      '--users',
+      '5',
+      '--app',
+      'node',
+    ])
+    const { stdout, exitCode } = await child
+    expect(exitCode).toBe(0)
+    expect(new Set(recordsOf(out).map(r => r.trial.arm.id))).toEqual(
+      new Set(['ratings-none', 'ratings-pipy-0.5', 'pair-none', 'pair-pipy-0.5']),
+    )
+    expect(`${stdout}`).toContain('The link ratings carries no mTLS')
+  })
+
+  it('runs without a cap, with workers for every CPU', async context => {
+    need(context, 'pipy', 'envoy', 'k6')
+    const { out, child } = start(['--cpu', 'none', '--planes', 'pipy,envoy', '--link', 'ratings', '--users', '5'])
+    expect((await child).exitCode).toBe(0)
+    for (const { processes } of recordsOf(out)) {
+      expect(processes.find(p => p.role === 'sidecar')).toMatchObject({
+        capCores: null,
+        workers: os.availableParallelism(),
+      })
+    }
+  })
+
+  it('runs Envoy as OSM 1.1 did', async context => {
+    need(context, 'envoy', 'k6', 'caps')
+    const { out, child } = start(['--cpu', '0.5', '--planes', 'envoy', '--users', '5', '--envoy-profile', 'osm-1.1'])
+    expect((await child).exitCode).toBe(0)
+    expect(recordsOf(out)[0].processes.find(p => p.role === 'sidecar')?.workers).toBe(os.availableParallelism())
+  })
+
+  it('runs a variant of the Pipy sidecar beside the kit’s own', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const variant = path.join(folder, 'variant')
+    cpSync('pipy-scripts', variant, { recursive: true })
+    const { out, child } = start([
+      '--cpu',
+      '0.5',
+      '--planes',
+      `pipy,pipy=${variant}`,
+      '--link',
+      'ratings',
+      '--users',
+      '5',
+      '--json',
+    ])
+    expect(JSON.parse(`${(await child).stdout}`).arms.map((/** @type {any} */ a) => a.variant)).toEqual([null, variant])
+    expect(
+      recordsOf(out)
+        .find(r => r.trial.arm.variant)
+        ?.processes.find(p => p.role === 'sidecar')
+        ?.command.join(' '),
+    ).toContain(`${variant}/main.js`)
+  })
+})
+
+describe('when things go wrong', { timeout: 60_000 }, () => {
+  it('shows what Pipy says of a script that it refuses, with status 1', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const variant = path.join(folder, 'refused')
+    mkdirSync(variant)
+    writeFileSync(path.join(variant, 'main.js'), 'var x = = 1\n')
+    const { child } = start(['--cpu', '0.5', '--planes', `pipy=${variant}`, '--link', 'ratings'])
+    const { exitCode, stderr } = await child
+    expect(`${stderr}`).toContain('did not start')
+    expect(`${stderr}`).toContain('var x = = 1')
+    expect(exitCode).toBe(1)
+    expectNothingLeft()
+  })
+
+  it('records a sidecar that dies under load as a failed trial, and goes on', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { out, child } = start([
+      '--cpu',
+      '0.5',
+      '--planes',
+      'none,pipy',
+      '--link',
+      'ratings',
+      '--rounds',
+      '2',
+      '--users',
+      '5',
+      '--seed',
+      '1',
+    ])
+    await waitForLine(out, 'k6-generator')
+    let pid = 0
+    for (let i = 0; i < 400 && !pid; i++) {
+      ;[pid = 0] = findMarked('SIDECAR_BENCH_RUN=', 'ratings-sidecar').filter(
+        () => findMarked('SIDECAR_BENCH_RUN=', 'k6-generator').length > 0,
+      )
+      if (!pid) await new Promise(resolve => setTimeout(resolve, 25))
+    }
+    await new Promise(resolve => setTimeout(resolve, 500))
+    process.kill(pid, 'SIGSEGV')
+    expect((await child).exitCode).toBe(0)
+    const outcomes = recordsOf(out).map(r => r.outcome)
+    expect(outcomes.filter(o => o === 'failed')).toHaveLength(1)
+    expect(outcomes.filter(o => o === 'completed').length).toBeGreaterThanOrEqual(3)
+    expect(recordsOf(out).find(r => r.outcome === 'failed')?.reasons[0]).toMatch(
+      /ratings's sidecar died under load with signal SIG(SEGV|ABRT)/,
+    )
+    expectNothingLeft()
+  })
+
+  it.for([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ])('stops in order on %s, keeps what was measured, and leaves nothing behind', async ([signal, status], context) => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { out, child } = start([
+      '--cpu',
+      '0.5',
+      '--planes',
+      'none,pipy',
+      '--link',
+      'ratings',
+      '--users',
+      '5',
+      '--rounds',
+      '3',
+    ])
+    for (let i = 0; i < 800 && !`${readSafely(`${out}/trials.jsonl`)}`.includes('\n'); i++)
+      await new Promise(resolve => setTimeout(resolve, 25))
+    child.kill(/** @type {NodeJS.Signals} */ (signal))
+    const { exitCode, stderr } = await child
+    expect(exitCode, `${stderr}`).toBe(status)
+    expect(recordsOf(out).length).toBeGreaterThanOrEqual(1)
+    expect(readdirSync(out)).toContain('summary.json')
+    expectNothingLeft()
+  })
+
+  it('leaves a killed run to cleanup, which leaves a running one alone', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { out, child } = start(['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings', '--users', '5'])
+    await waitForLine(out, 'k6-generator')
+    expect((await execa('node', ['src/cli.js', 'cleanup'])).stdout).toBe('nothing was left behind')
+    child.kill('SIGKILL')
+    await child
+    expect(findMarked('SIDECAR_BENCH_RUN=', null).length).toBeGreaterThan(0)
+    const { stdout } = await execa('node', ['src/cli.js', 'cleanup'])
+    expect(stdout).toMatch(/removed process \d+ of run/)
+    expect(stdout).toMatch(/removed folder/)
+    expectNothingLeft()
+  })
+
+  it('retains the last trial, says what, and cleanup removes it', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { child } = start(['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings', '--users', '5', '--retain'])
+    const { stderr } = await child
+    expect(`${stderr}`).toMatch(/retained: ratings's application, ratings's sidecar.*remove them with: npm run cleanup/)
+    expect(findMarked('SIDECAR_BENCH_RUN=', 'ratings-sidecar')).toHaveLength(1)
+    await execa('node', ['src/cli.js', 'cleanup'])
+    expectNothingLeft()
+  })
+
+  it('names who holds a port that is taken, with status 1', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const holder = execa(
+      'python3',
+      [
+        '-c',
+        'import socket,time\ns=socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("0.0.0.0",15003)); s.listen(); print("up",flush=True); time.sleep(30)',
+      ],
+      { reject: false },
+    )
+    await new Promise(resolve => holder.stdout?.once('data', resolve))
+    const { exitCode, stderr } = await start(['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings']).child
+    holder.kill('SIGKILL')
+    expect(`${stderr}`).toMatch(/port 15003 is already taken: python3.* \(pid \d+\) listens on \*:15003/)
+    expect(exitCode).toBe(1)
+    expectNothingLeft()
+  })
+
+  it('says that the disk is full, and keeps what was recorded', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    if (process.getuid?.() !== 0) context.skip('needs root, to mount a small disk')
+    const disk = path.join(folder, 'disk')
+    mkdirSync(disk)
+    await execa('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', disk])
+    try {
+      const argv = [
+        'src/cli.js',
+        'bench',
+        '--profile',
+        'smoke',
+        '--rounds',
+        '9',
+        '--cpu',
+        '0.5',
+        '--planes',
+        'pipy',
+        '--link',
+        'ratings',
+        '--users',
+        '5',
+      ]
+      const { exitCode, stderr } = await execa('node', [...argv, '--out', path.join(disk, 'run')], { reject: false })
+      expect(`${stderr}`).toContain('the disk is full; what was recorded before is kept')
+      expect(exitCode).toBe(1)
+      expect(recordsOf(path.join(disk, 'run')).length).toBeGreaterThanOrEqual(1)
+      expectNothingLeft()
+    } finally {
+      await execa('umount', [disk])
+    }
+  })
+})
+
+/** @param {string} file */
+function readSafely(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

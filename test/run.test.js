@@ -1,0 +1,173 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { none } from '../src/dataplanes/none/index.js'
+import { parseExperiment } from '../src/experiment.js'
+import { createPlan } from '../src/plan.js'
+import { createResultsFolder, readRun } from '../src/records.js'
+import { renderTable } from '../src/report/table.js'
+import { runPlan } from '../src/run.js'
+import { parseTopology } from '../src/topology.js'
+import { createFakeLoad, createFakePlane, createFakeTarget, fakeTool } from './fakes/fake-bench.js'
+
+const experiment = parseExperiment(
+  `name: fake
+question: q
+axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
+users: 10
+`,
+  'fake.yaml',
+)
+
+describe('runPlan', () => {
+  /** @type {string} */
+  let folder
+  beforeEach(() => {
+    folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'run-test-')), 'run')
+  })
+  afterEach(() => rmSync(path.dirname(folder), { recursive: true, force: true }))
+
+  it('measures every arm in every round, and sums exactly', async () => {
+    const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.2 : 0.05) })
+    const { summary, records } = await run({ target })
+    expect(records.map(r => r.outcome)).toEqual(Array(18).fill('completed'))
+    expect(summary.arms.map(a => a.plane)).toEqual(['none', 'cheap', 'dear'])
+
+    const [nothing, cheap] = summary.arms
+    const rate = records[0].load.verified / records[0].window.seconds
+    expect(cheap.throughputPerSecond).toEqual({ median: rate, low: rate, high: rate, values: Array(6).fill(rate) })
+    expect(cheap.cpuPerRequestMicros.median).toBeCloseTo((0.4 / rate) * 1e6, 6)
+    expect(cheap.sidecars.map(s => s.service)).toEqual(['gateway', 'ratings'])
+    expect(cheap.sidecars[0].cpuPerRequestMicros.median).toBeCloseTo((0.2 / rate) * 1e6, 6)
+    expect(cheap.sidecars[0].cpuOfCap.median).toBeCloseTo(0.8, 9)
+    expect(cheap.sidecars[0].throttledFraction.median).toBe(0.5)
+    expect(cheap.sidecars[0].memory.rssBytes.median).toBe(4e6)
+    expect(cheap.responseTimeMs?.p99.median).toBeCloseTo(9.9, 9)
+    expect(cheap.responseTimeMs?.p999.median).toBeNull()
+    expect(nothing).toMatchObject({ capCores: null, sidecars: [], cpuPerRequestMicros: { median: null } })
+    expect(target.running.size).toBe(0)
+  })
+
+  it('leaves a table that names what bound each arm', async () => {
+    const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.25 : 0.05) })
+    const { summary } = await run({ target })
+    const table = renderTable({ ...summary, notMeasured: [{ plane: 'envoy', reason: 'not here' }] })
+    expect(table.split('\n')[0]).toBe('Not measured: envoy: not here')
+    expect(table.split('\n').at(-1)).toBe('Not measured: envoy: not here')
+    expect(table).toMatch(/cheap +0\.25 .* sidecar/)
+    expect(table).toMatch(/none +- .* users/)
+  })
+
+  it('goes on when a sidecar dies in a window, and keeps why', async () => {
+    let reads = 0
+    const target = await createFakeTarget({
+      ending: spec => (spec.role === 'sidecar' && spec.folder.includes('r2-') && reads++ > 6 ? 'signal SIGSEGV' : null),
+    })
+    const { summary, records } = await run({ target })
+    const failed = records.filter(r => r.outcome === 'failed')
+    expect(failed.length).toBeGreaterThan(0)
+    expect(failed[0].reasons[0]).toMatch(/'s sidecar died under load with signal SIGSEGV; the end of its log: boom$/)
+    expect(records).toHaveLength(18)
+    expect(summary.arms.flatMap(a => a.throughputPerSecond.values)).toContain(null)
+    expect(target.running.size).toBe(0)
+  })
+
+  it('calls a trial invalid whose cap was not in force', async () => {
+    const target = await createFakeTarget({
+      capCores: spec => (spec.service === 'ratings' && spec.role === 'sidecar' ? null : spec.cpuCores),
+    })
+    const { summary, records } = await run({ target })
+    expect(records.filter(r => r.outcome === 'invalid')).toHaveLength(12)
+    expect(records.find(r => r.outcome === 'invalid').reasons).toEqual([
+      "ratings's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
+    ])
+    expect(summary.arms[1]).toMatchObject({
+      trials: { completed: 0, failed: 0, invalid: 6 },
+      throughputPerSecond: { median: null },
+    })
+  })
+
+  it('runs an unsteady window again at the end of its round, keeps both, and takes its CPU per request from the first', async () => {
+    let calls = 0
+    const load = createFakeLoad({ results: () => (calls++ === 0 ? { verifiedInSecondHalf: 300, verified: 900 } : {}) })
+    const { summary, records } = await run({ target: await createFakeTarget(), load })
+    expect(records).toHaveLength(19)
+    const again = records.find(r => r.trial.repeats)
+    expect(again.trial.id).toBe(`${again.trial.repeats}-again`)
+    expect(records.indexOf(again)).toBe(3)
+    const arm = summary.arms.find(a => a.id === again.trial.arm.id)
+    expect(arm?.throughputPerSecond.values[0]).toBeCloseTo(1000 / again.window.seconds, 6)
+  })
+
+  it('gives an arm whose users were cold a longer warm-up from then on', async () => {
+    let calls = 0
+    const load = createFakeLoad({ results: () => (calls++ === 0 ? { coldUsers: 2 } : {}) })
+    const { records } = await run({ target: await createFakeTarget(), load })
+    const { arm } = records[0].trial
+    const warmups = records.filter(r => r.trial.arm.id === arm.id).map(r => r.trial.arm.load.warmupSeconds)
+    expect(warmups).toEqual([arm.load.warmupSeconds, ...Array(6).fill(2 * arm.load.warmupSeconds)])
+  })
+
+  it('stops when it is aborted, keeps what was measured, and leaves nothing running', async () => {
+    const target = await createFakeTarget()
+    const abort = new AbortController()
+    let calls = 0
+    const load = createFakeLoad({
+      results: () => {
+        if (++calls === 5) abort.abort(new Error('interrupted'))
+        return {}
+      },
+    })
+    await expect(run({ target, load, signal: abort.signal })).rejects.toThrow('interrupted')
+    expect(readRun(folder).records.length).toBeGreaterThanOrEqual(4)
+    expect(JSON.parse(readFileSync(`${folder}/summary.json`, 'utf8')).arms).toHaveLength(3)
+    expect(target.running.size).toBe(0)
+  })
+
+  /** @param {{ target: any, load?: any, signal?: AbortSignal }} options */
+  async function run({ target, load = createFakeLoad(), signal = new AbortController().signal }) {
+    createResultsFolder(folder)
+    const plan = createPlan({
+      experiment,
+      overrides: {
+        ...{ planes: null, links: null, caps: null, users: null, payloadBytes: null, rounds: null },
+        ...{ profile: 'standard', seed: 1, envoyProfile: 'lean', app: 'pipy' },
+      },
+      cpus: 4,
+      missing: [],
+    })
+    const planes = Object.fromEntries([none, createFakePlane('cheap'), createFakePlane('dear')].map(p => [p.name, p]))
+    const manifest = {
+      ...{
+        schemaVersion: 1,
+        run: { id: 'x', startedAt: '', experiment: 'fake', seed: 1 },
+        target: 'fake',
+        machine: {},
+        tools: {},
+      },
+      ...{ rounds: plan.rounds, arms: plan.arms, notMeasured: plan.notMeasured },
+    }
+    const summary = await runPlan({
+      plan,
+      bench: {
+        ...{
+          settings: plan.settings,
+          target,
+          load,
+          loadTool: fakeTool,
+          planes,
+          tools: { cheap: fakeTool, dear: fakeTool },
+        },
+        appRuntime: { ...fakeTool, name: 'pipy' },
+        topologies: {
+          'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),
+        },
+        ...{ cpus: 4, retain: false },
+        folders: { pipyScripts: '/p', echo: '/e', k6: '/k', certificates: '/c', raw: path.join(folder, 'raw') },
+      },
+      ...{ folder, manifest, signal, say: () => {} },
+    })
+    return { summary, records: /** @type {any[]} */ (readRun(folder).records) }
+  }
+})
