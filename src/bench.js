@@ -192,7 +192,10 @@ async function findAppRuntime({ app, tools, findTool, pipyTool, say }) {
   const node = { name: 'node', path: process.execPath, version: process.versions.node, sha256: '', source: 'this' }
   if (app === 'node') return node
   const found = tools.pipy ?? (await findTool(pipyTool))
-  if (!('missing' in found)) return (tools.pipy = found)
+  if (!('missing' in found)) {
+    tools.pipy = found
+    return found
+  }
   if (app === 'pipy') throw new BenchError(`--app pipy: ${found.missing}`)
   say('no Pipy: the applications are served by Node (their CPU is not comparable with runs served by Pipy)')
   return node

@@ -126,9 +126,8 @@ try {
 } catch (error) {
   process.exitCode = exitStatusOf(error)
   if (!(error instanceof CommanderError)) {
-    say(
-      process.env.DEBUG ? /** @type {Error} */ ((error).stack ?? '') : `error: ${/** @type {Error} */ (error).message}`,
-    )
+    const { message, stack } = /** @type {Error} */ (error)
+    say(process.env.DEBUG ? (stack ?? message) : `error: ${message}`)
   }
 }
 

@@ -36,10 +36,11 @@ function summariseArm({ arm, manifest, records }) {
     records.filter(r => r.trial.round === i + 1 && r.outcome === 'completed'),
   )
   /** @param {(record: TrialRecord) => number | null} measure */
-  const quantity = measure => summariseValues(rounds.map(trials => valueOf(trials, () => true, measure)))
+  const quantity = measure => summariseValues(rounds.map(trials => valueOfRound(trials, () => true, measure)))
   // A window whose halves differ spoils what depends on the rate; its repetition stands in for it.
   /** @param {(record: TrialRecord) => number | null} measure */
-  const steady = measure => summariseValues(rounds.map(trials => valueOf(trials, r => r.isSteady === true, measure)))
+  const steady = measure =>
+    summariseValues(rounds.map(trials => valueOfRound(trials, r => r.isSteady === true, measure)))
 
   const measured = rounds.flat()
   const pooled = measured.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
@@ -106,7 +107,7 @@ function summariseArm({ arm, manifest, records }) {
  * @param {(record: TrialRecord) => boolean} isGood
  * @param {(record: TrialRecord) => number | null} measure
  */
-function valueOf(trials, isGood, measure) {
+function valueOfRound(trials, isGood, measure) {
   const trial = trials.find(isGood)
   const value = trial ? measure(trial) : null
   return value !== null && Number.isFinite(value) ? value : null

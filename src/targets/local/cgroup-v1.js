@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { openCounterFile, valueOf } from './counter-file.js'
+import { numberAfter, openCounterFile } from './counter-file.js'
 import { removeCgroup } from './remove-cgroup.js'
 
 /**
@@ -68,13 +68,13 @@ async function createGroup(bases, name, { cpuCores, memoryLimitBytes }) {
       return {
         atSeconds: (before + after) / 2000,
         cpuSeconds: Number(usage) / 1e9,
-        periods: valueOf(cpu, 'nr_periods'),
-        throttledPeriods: valueOf(cpu, 'nr_throttled'),
-        throttledSeconds: valueOf(cpu, 'throttled_time') / 1e9,
-        anonBytes: valueOf(stat, 'total_rss'),
-        workingSetBytes: Math.max(0, Number(files.current.read()) - valueOf(stat, 'total_inactive_file')),
+        periods: numberAfter(cpu, 'nr_periods'),
+        throttledPeriods: numberAfter(cpu, 'nr_throttled'),
+        throttledSeconds: numberAfter(cpu, 'throttled_time') / 1e9,
+        anonBytes: numberAfter(stat, 'total_rss'),
+        workingSetBytes: Math.max(0, Number(files.current.read()) - numberAfter(stat, 'total_inactive_file')),
         peakBytes: Number(files.peak.read()),
-        oomKills: valueOf(files.oom.read(), 'oom_kill'),
+        oomKills: numberAfter(files.oom.read(), 'oom_kill'),
       }
     },
     readCapCores: () => readCap(folders.cpu),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { openCounterFile, valueOf } from './counter-file.js'
+import { numberAfter, openCounterFile } from './counter-file.js'
 import { removeCgroup } from './remove-cgroup.js'
 
 /**
@@ -52,14 +52,14 @@ async function createGroup(folder, { cpuCores, memoryLimitBytes }) {
       const stat = files.stat.read()
       return {
         atSeconds: (before + after) / 2000,
-        cpuSeconds: valueOf(cpu, 'usage_usec') / 1e6,
-        periods: valueOf(cpu, 'nr_periods'),
-        throttledPeriods: valueOf(cpu, 'nr_throttled'),
-        throttledSeconds: valueOf(cpu, 'throttled_usec') / 1e6,
-        anonBytes: valueOf(stat, 'anon'),
-        workingSetBytes: Math.max(0, Number(files.current.read()) - valueOf(stat, 'inactive_file')),
+        cpuSeconds: numberAfter(cpu, 'usage_usec') / 1e6,
+        periods: numberAfter(cpu, 'nr_periods'),
+        throttledPeriods: numberAfter(cpu, 'nr_throttled'),
+        throttledSeconds: numberAfter(cpu, 'throttled_usec') / 1e6,
+        anonBytes: numberAfter(stat, 'anon'),
+        workingSetBytes: Math.max(0, Number(files.current.read()) - numberAfter(stat, 'inactive_file')),
         peakBytes: peak ? Number(peak.read()) : null,
-        oomKills: valueOf(files.events.read(), 'oom_kill'),
+        oomKills: numberAfter(files.events.read(), 'oom_kill'),
       }
     },
     readCapCores: () => readCap(folder),

@@ -20,8 +20,8 @@ export function openCounterFile(path) {
  * @param {string} text
  * @param {string} name
  */
-export function valueOf(text, name) {
-  const at = text.startsWith(`${name} `) ? 0 : text.indexOf(`\n${name} `) + 1
-  if (at === 0 && !text.startsWith(`${name} `)) return Number.NaN
-  return Number.parseInt(text.slice(at + name.length + 1, at + name.length + 24), 10)
+export function numberAfter(text, name) {
+  if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1), 10)
+  const at = text.indexOf(`\n${name} `)
+  return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }

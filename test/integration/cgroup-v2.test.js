@@ -1,0 +1,94 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readRun } from '../../src/records.js'
+import { need } from './real-tools.js'
+
+// A command that runs its arguments on a kernel with cgroup v2; what it writes to CGROUP2_OUT comes back.
+const machine = process.env.TEST_CGROUP2
+const out = mkdtempSync(path.join(os.tmpdir(), 'cgroup2-test-'))
+afterAll(() => rmSync(out, { recursive: true, force: true }))
+
+// Emulated, so ten times slower: few users, the shortest link, one plane.
+const BENCH = 'bench --profile quick --rounds 1 --link ratings --users 8 --planes pipy'
+
+/**
+ * @param {string} script
+ * @param {import('vitest').TestContext} context
+ */
+async function onV2(script, context) {
+  need(context, 'pipy', 'k6')
+  if (!machine) return context.skip('needs TEST_CGROUP2, a command that runs its arguments on a cgroup v2 kernel')
+  const file = path.join(out, 'script')
+  writeFileSync(file, script)
+  const { exitCode, all } = await execa(machine, ['bash', file], {
+    ...{ reject: false, all: true, stdin: 'ignore' },
+    env: { CGROUP2_OUT: out, CGROUP2_SECONDS: '500' },
+  })
+  return { exitCode, all }
+}
+
+describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
+  it('caps sidecars as root, to 0.1 and 0.25 cores where they bind', async context => {
+    const result = await onV2(`node src/cli.js ${BENCH} --cpu 0.1,0.25 --out ${out}/root`, context)
+    expect(result?.exitCode, result?.all).toBe(0)
+    const { manifest, records } = readRun(`${out}/root`)
+    expect(manifest.machine).toMatchObject({ cgroupVersion: 2, capWay: 'v2' })
+    const completed = records.filter(r => r.outcome === 'completed')
+    expect(new Set(completed.map(r => r.trial.arm.capCores))).toEqual(new Set([0.1, 0.25]))
+    for (const { trial, processes, boundBy } of completed) {
+      const [sidecar] = processes.filter(p => p.role === 'sidecar')
+      expect(sidecar.capReadBackCores).toBe(trial.arm.capCores)
+      expect(sidecar.memory.anonBytes).toBeGreaterThan(1e6)
+      expect(boundBy).toBe('sidecar')
+      // A window of 35 periods, cut anywhere: one period more or less is 3 %.
+      expect(sidecar.cpuCores / Number(trial.arm.capCores)).toBeLessThan(1.03)
+    }
+  })
+
+  it('caps sidecars as another user, in a subtree delegated to him, and cleans up', async context => {
+    const script = `
+      set -e
+      mkdir /sys/fs/cgroup/delegated
+      echo '+cpu +memory' >/sys/fs/cgroup/cgroup.subtree_control
+      chown -R nobody /sys/fs/cgroup/delegated
+      chmod 777 ${out}
+      export SIDECAR_BENCH_CACHE=\${SIDECAR_BENCH_CACHE:-$HOME/.cache/sidecar-bench}
+      for tool in pipy k6; do install -m 755 "$(node -e "
+        const { findTool } = await import('./src/tools/find.js')
+        const { dataPlanes } = await import('./src/dataplanes/registry.js')
+        const { k6Tool } = await import('./src/loads/k6/tool.js')
+        const spec = [...dataPlanes.flatMap(p => p.tool ?? []), k6Tool].find(s => s.name === '$tool')
+        console.log((await findTool(spec, { fetch: null })).path)" --input-type=module)" /tmp/$tool; done
+      cp -r . /tmp/kit
+      chmod -R a+rX /tmp/kit
+      cd /tmp/kit
+      cat >/tmp/as-nobody <<'END'
+      echo 0 >/sys/fs/cgroup/delegated/cgroup.procs
+      cd /tmp/kit
+      exec setpriv --reuid=nobody --clear-groups env -u SIDECAR_BENCH_CACHE HOME=/tmp PIPY=/tmp/pipy K6=/tmp/k6 node src/cli.js ${BENCH} --cpu 0.25 --out ${out}/user
+END
+      bash /tmp/as-nobody
+      ls -d /sys/fs/cgroup/delegated/sidecar-bench.* 2>/dev/null && exit 9
+      exit 0`
+    const result = await onV2(script, context)
+    expect(result?.exitCode, result?.all).toBe(0)
+    expect(existsSync(`${out}/user/summary.json`)).toBe(true)
+    const { manifest, records } = readRun(`${out}/user`)
+    expect(manifest.machine.capWay).toBe('v2')
+    for (const { processes } of records) expect(processes.find(p => p.role === 'sidecar')?.capReadBackCores).toBe(0.25)
+  })
+
+  it('says without root or delegation what the three ways out are', async context => {
+    const result = await onV2(
+      'mkdir /tmp/kit && cp -r src package.json node_modules bench pipy-scripts echo /tmp/kit && cd /tmp/kit && exec setpriv --reuid=nobody --clear-groups env HOME=/tmp node src/cli.js bench --cpu 0.25',
+      context,
+    )
+    expect(result?.all).toMatch(
+      /no CPU cap can be set here: .*run as root; or in a cgroup v2 subtree delegated to this user; or measure without a cap: --cpu none/,
+    )
+    expect(result?.exitCode).toBe(1)
+  })
+})

@@ -1,0 +1,24 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { writeCertificates } from '../../src/lib/certificates.js'
+
+describe('writeCertificates', () => {
+  it('issues leaf certificates of a fresh authority that nobody else can read', async () => {
+    const folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'certificates-')), 'c')
+    await writeCertificates({ folder, services: [{ name: 'gateway', identity: 'spiffe://a/b' }] })
+    const ca = new X509Certificate(readFileSync(`${folder}/ca.pem`))
+    const leaf = new X509Certificate(readFileSync(`${folder}/gateway.pem`))
+    expect(leaf.verify(ca.publicKey)).toBe(true)
+    expect(leaf.checkIssued(ca)).toBe(true)
+    expect([ca.ca, leaf.ca]).toEqual([true, false])
+    expect(leaf.subjectAltName).toBe('URI:spiffe://a/b, DNS:gateway')
+    expect(leaf.subject).toBe('CN=spiffe://a/b')
+    expect(leaf.publicKey.asymmetricKeyDetails?.namedCurve).toBe('prime256v1')
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    expect(statSync(`${folder}/gateway-key.pem`).mode & 0o777).toBe(0o600)
+    rmSync(path.dirname(folder), { recursive: true })
+  })
+})

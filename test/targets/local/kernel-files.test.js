@@ -1,0 +1,106 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findCapWay, parseMounts, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
+import { numberAfter, openCounterFile } from '../../../src/targets/local/counter-file.js'
+import { readThreads } from '../../../src/targets/local/process-accounting.js'
+import { findConflict, listListeners } from '../../../src/targets/local/sockets.js'
+
+const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
+const V2 = '31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n'
+
+describe('listListeners', () => {
+  const listeners = listListeners({ tcp: read('proc-net-tcp.txt'), tcp6: '' })
+
+  it('reads address, port and inode of what listens, and nothing else', () => {
+    expect(listeners).toEqual([
+      { address: '*', port: 2024, inode: '628' },
+      { address: '127.9.1.2', port: 15003, inode: '9001' },
+      { address: '127.9.1.2', port: 15003, inode: '9002' },
+    ])
+  })
+
+  it('finds what is in the way: the same address, or a wildcard', () => {
+    expect(findConflict({ address: '127.9.1.2', port: 15003 }, listeners)?.inode).toBe('9001')
+    expect(findConflict({ address: '127.9.1.3', port: 2024 }, listeners)?.inode).toBe('628')
+    expect(findConflict({ address: '127.9.1.3', port: 15003 }, listeners)).toBeNull()
+  })
+})
+
+describe('numberAfter', () => {
+  const stat = 'usage_usec 12\nuser_usec 7\nnr_periods 40\n'
+  it('reads the number of a whole name', () => {
+    expect(numberAfter(stat, 'usage_usec')).toBe(12)
+    expect(numberAfter(stat, 'nr_periods')).toBe(40)
+    expect(numberAfter(stat, 'usec')).toBeNaN()
+    expect(numberAfter(stat, 'nr_throttled')).toBeNaN()
+  })
+})
+
+describe('openCounterFile', () => {
+  it('reads what the file holds now, again and again', () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'counter-'))
+    const file = path.join(folder, 'counter')
+    writeFileSync(file, '1\n')
+    const counter = openCounterFile(file)
+    expect(counter.read()).toBe('1\n')
+    writeFileSync(file, '22\n')
+    expect(counter.read()).toBe('22\n')
+    counter.close()
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('readThreads', () => {
+  it('counts the CPU time of this process', () => {
+    const before = readThreads(process.pid)
+    const until = performance.now() + 50
+    while (performance.now() < until);
+    const used =
+      readThreads(process.pid).reduce((sum, t) => sum + t.cpuSeconds, 0) -
+      before.reduce((sum, t) => sum + t.cpuSeconds, 0)
+    expect(used).toBeGreaterThan(0.01)
+    expect(readThreads(2 ** 22 + 1)).toEqual([])
+  })
+})
+
+describe('findCapWay', () => {
+  it('sees the v1 hierarchies, each with its mount', () => {
+    const { v1, v2 } = parseMounts(read('mountinfo-v1.txt'))
+    expect(v1.get('cpu')).toBe('/sys/fs/cgroup/cpu')
+    expect(v1.get('memory')).toBe('/sys/fs/cgroup/memory')
+    expect(v2).toBe('/sys/fs/cgroup/unified')
+  })
+
+  it('goes through systemd where the own group is not delegated and a user manager runs', async () => {
+    const way = await findCapWay({
+      mountinfo: V2.replace('/sys/fs/cgroup', '/nowhere'),
+      own: '0::/user.slice\n',
+      hasSystemd: async () => true,
+    })
+    expect(way).toEqual({ how: 'systemd-run', version: 2 })
+    expect(wrapInSystemdScope(['node', 'cli.js'])).toEqual([
+      ...['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--'],
+      ...['node', 'cli.js'],
+    ])
+  })
+
+  it('names the three ways out where nothing can be capped', async () => {
+    const way = await findCapWay({
+      mountinfo: V2.replace('/sys/fs/cgroup', '/nowhere'),
+      own: '0::/\n',
+      hasSystemd: async () => false,
+    })
+    expect(way).toMatchObject({
+      how: 'none',
+      reason: expect.stringMatching(
+        /run as root; or in a cgroup v2 subtree delegated .*; or measure without a cap: --cpu none/,
+      ),
+    })
+    expect(await findCapWay({ mountinfo: '', own: '', hasSystemd: async () => false })).toMatchObject({
+      how: 'none',
+      version: null,
+    })
+  })
+})
