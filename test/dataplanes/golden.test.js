@@ -68,8 +68,7 @@ describe('what the planes render', () => {
   it('is, for Envoy osm-1.1, the golden bootstrap', () =>
     expect(text(renderBootstrap(model, 'osm-1.1'))).toMatchFileSnapshot('../golden/envoy-osm-1.1.json'))
   it.each([pipy, envoy])('is, for $name, the golden process', plane =>
-    expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`),
-  )
+    expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
 })
 
 describe('workers', () => {

@@ -162,22 +162,24 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
       })
     })
 
-    it.for(['no certificate', 'a foreign authority', 'another identity', 'plaintext'])(
-      'refuses a peer with %s',
-      async (kind, context) => {
-        needTool(context)
-        const foreign = await createForeignCertificate()
-        const credentials = {
-          'no certificate': {},
-          'a foreign authority': { cert: foreign.certificatePem, key: foreign.keyPem },
-          'another identity': certificateOf('stranger'),
-          plaintext: undefined,
-        }[kind]
-        await expect(
-          send({ address: at.server, port: INBOUND }, { host: 'echo' }, { tls: credentials }),
-        ).rejects.toThrow()
-      },
-    )
+    it.for([
+      'no certificate',
+      'a foreign authority',
+      'another identity',
+      'plaintext',
+    ])('refuses a peer with %s', async (kind, context) => {
+      needTool(context)
+      const foreign = await createForeignCertificate()
+      const credentials = {
+        'no certificate': {},
+        'a foreign authority': { cert: foreign.certificatePem, key: foreign.keyPem },
+        'another identity': certificateOf('stranger'),
+        plaintext: undefined,
+      }[kind]
+      await expect(
+        send({ address: at.server, port: INBOUND }, { host: 'echo' }, { tls: credentials }),
+      ).rejects.toThrow()
+    })
 
     it('does not let a peer go down to TLS 1.2', async context => {
       needTool(context)
