@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { listSafely, readSafely } from './proc-files.js'
 
 /**
  * @import { CgroupTree } from './cgroups.js'
@@ -102,22 +102,4 @@ function sumStatus(pids, field) {
 /** @param {number} pid */
 function isAlive(pid) {
   return listSafely(`/proc/${pid}/task`).length > 0
-}
-
-/** @param {string} folder */
-function listSafely(folder) {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-/** @param {string} file */
-function readSafely(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }

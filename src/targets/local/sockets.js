@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
+import { listSafely, readSafely } from './proc-files.js'
 
 /**
  * @import { Endpoint } from '../../types.ts'
@@ -70,24 +71,6 @@ function parseAddress(hex) {
     [6, 4, 2, 0].map(i => Number.parseInt(word.slice(i, i + 2), 16)).join('.')
   if (hex.length === 8) return bytes(hex)
   return hex.startsWith('0000000000000000FFFF0000') ? bytes(hex.slice(24)) : hex
-}
-
-/** @param {string} folder */
-function listSafely(folder) {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-/** @param {string} file */
-function readSafely(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /** @param {string} file */

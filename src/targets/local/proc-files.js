@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * The entries of a folder of /proc; none when what it stands for has ended.
+ * @param {string} folder
+ */
+export function listSafely(folder) {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/**
+ * The text of a file of /proc; empty when what it stands for has ended, or may not be read.
+ * @param {string} file
+ */
+export function readSafely(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
