@@ -23,7 +23,6 @@ export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
   writeResult(folder, 'manifest.json', `${JSON.stringify(manifest, null, 2)}\n`)
   let index = 0
 
-  const [first] = plan.trials
   say(`checking ${plan.arms.length} arms`)
   for (const arm of plan.arms) {
     const started = await startServices({
@@ -44,20 +43,22 @@ export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
   /** @param {Trial} planned */
   const run = async planned => {
     const trial = withWarmup(planned, warmups.get(planned.arm.id))
-    const { record, samples } = await runTrial({
+    const { record, samples, names } = await runTrial({
       bench: { ...bench, retain: bench.retain && planned === lastTrial },
       trial,
       index: index++,
       signal,
     })
     appendTrial(folder, record)
-    writeSamples(folder, { trial, samples, names: record.processes.map(p => `${p.service}-${p.role}`) })
+    writeSamples(folder, { trial, samples, names })
     say(`round ${trial.round} of ${plan.rounds}  ${describe(record)}  ${pace.left(trial)}`)
     return record
   }
 
+  /** @type {Summary} */
+  let summary
   try {
-    for (let round = first.round; round <= plan.rounds; round++) {
+    for (let round = 1; round <= plan.rounds; round++) {
       const records = []
       for (const trial of plan.trials.filter(t => t.round === round)) records.push(await run(trial))
       for (const { trial, isSteady, load } of records) {
@@ -68,9 +69,9 @@ export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
       }
     }
   } finally {
-    writeSummary(folder)
+    summary = writeSummary(folder)
   }
-  return writeSummary(folder)
+  return summary
 }
 
 /**

@@ -34,8 +34,7 @@ const CHECK_SECONDS = 10
  * @property {Record<string, Topology>} topologies
  * @property {number} cpus of the machine
  * @property {{ pipyScripts: string, echo: string, k6: string, certificates: string, raw: string }} folders
-
- * @property {boolean} retain leave the processes of the first trial, and say what
+ * @property {boolean} retain leave the services of the trial running
  */
 
 /**
@@ -75,7 +74,7 @@ export async function startServices({ bench, arm, index, folder, signal }) {
 /**
  * Runs one trial: fresh processes, warm-up, window, tail. What goes wrong in it is its outcome, not an error.
  * @param {{ bench: Bench, trial: Trial, index: number, signal: AbortSignal }} options
- * @returns {Promise<{ record: TrialRecord, samples: Sample[] }>}
+ * @returns {Promise<{ record: TrialRecord, samples: Sample[], names: string[] }>} names: of the processes, in the order of the readings
  * @throws the signal's reason, when it aborts
  */
 export async function runTrial({ bench, trial, index, signal }) {
@@ -100,6 +99,8 @@ export async function runTrial({ bench, trial, index, signal }) {
   }
   /** @type {Sample[]} */
   let samples = []
+  /** @type {string[]} */
+  let names = []
   /** @type {Deployment | null} */
   let services = null
   /** @type {Deployment | null} */
@@ -118,6 +119,7 @@ export async function runTrial({ bench, trial, index, signal }) {
     })
     generator = await bench.target.deploy([spec], folder)
     const processes = [...services.processes, ...generator.processes]
+    names = processes.map(({ spec }) => `${spec.service}-${spec.role}`)
     const window = await agreeWindow({ bench, generator, signal })
     watch.lap('generator')
 
@@ -130,10 +132,8 @@ export async function runTrial({ bench, trial, index, signal }) {
       watch.lap('window')
       const memory = processes.map(p => p.readMemory())
       assertAllRun(processes)
-      const { result } = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
+      const result = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
       watch.lap('tail')
-      sampling.abort()
-      samples = await sampled
 
       record.load = result
       record.window = {
@@ -168,13 +168,11 @@ export async function runTrial({ bench, trial, index, signal }) {
     record.reasons = [/** @type {Error} */ (error).message]
     if (!(error instanceof BenchError)) record.reasons.push(/** @type {Error} */ (error).stack ?? '')
   } finally {
-    if (!(bench.retain && services)) {
-      await generator?.remove()
-      await services?.remove()
-    }
+    await generator?.remove()
+    if (!bench.retain) await services?.remove()
     watch.lap('stop')
   }
-  return { record, samples }
+  return { record, samples, names }
 }
 
 /**
@@ -264,7 +262,7 @@ async function agreeWindow({ bench, generator, signal }) {
 /**
  * Waits for the generator to end and reads what it counted.
  * @param {{ bench: Bench, generator: Deployment, windowEndMs: number, signal: AbortSignal }} options
- * @returns {Promise<{ result: LoadResult }>}
+ * @returns {Promise<LoadResult>}
  */
 async function finishLoad({ bench, generator, windowEndMs, signal }) {
   const [process] = generator.processes
@@ -277,7 +275,7 @@ async function finishLoad({ bench, generator, windowEndMs, signal }) {
   if (ending === 'late')
     throw new BenchError(process.failureMessage(`the load generator did not end within ${GENERATOR_EXIT_SECONDS} s`))
   if (ending !== 'status 0') throw new BenchError(process.failureMessage(`the load generator ended with ${ending}`))
-  return { result: bench.load.parseSummary(await process.readFile('k6-summary.json'), await process.readLog()) }
+  return bench.load.parseSummary(await process.readFile('k6-summary.json'), await process.readLog())
 }
 
 /**

@@ -69,6 +69,8 @@ describe('runPlan', () => {
     expect(failed.length).toBeGreaterThan(0)
     expect(failed[0].reasons[0]).toMatch(/'s sidecar died under load with signal SIGSEGV; the end of its log: boom$/)
     expect(records).toHaveLength(18)
+    const [sample] = readFileSync(`${folder}/raw/${failed[0].trial.id}/samples.jsonl`, 'utf8').split('\n')
+    expect(Object.keys(JSON.parse(sample).processes)).toContain('gateway-sidecar')
     expect(summary.arms.flatMap(a => a.throughputPerSecond.values)).toContain(null)
     expect(target.running.size).toBe(0)
   })
