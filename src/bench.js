@@ -7,7 +7,7 @@ import { BenchError, MissingPlaneError, UsageError } from './lib/errors.js'
 import { readKit, readMachine } from './lib/machine.js'
 import { suggest } from './lib/nearest.js'
 import { ROOT } from './lib/paths.js'
-import { createPlan } from './plan.js'
+import { choosePlanes, createPlan } from './plan.js'
 import { createResultsFolder } from './records.js'
 import { runPlan } from './run.js'
 import { SCHEMA_VERSION } from './schema-version.js'
@@ -37,7 +37,7 @@ import { identityOf, parseTopology } from './topology.js'
  */
 export async function prepare({ experimentName, overrides, app, dataPlanes, load, findTool, pipyTool, say }) {
   const experiment = readExperiment(experimentName)
-  const chosen = overrides.planes ?? experiment.axes.plane.map(plane => ({ plane, variant: null }))
+  const chosen = choosePlanes(experiment, overrides)
   const names = dataPlanes.map(p => p.name)
   for (const { plane, variant } of chosen) {
     const known = dataPlanes.find(p => p.name === plane)

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { execa } from 'execa'
 import { prepare, runBench } from './bench.js'
 import { pipyTool } from './dataplanes/pipy/index.js'
 import { dataPlanes } from './dataplanes/registry.js'
@@ -186,7 +187,6 @@ async function chooseWay(caps) {
   const way = await findCapWay()
   if (way.how === 'systemd-run') {
     const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
-    const { execa } = await import('execa')
     const { exitCode } = await execa(command, argv, { stdio: 'inherit', reject: false })
     process.exitCode = exitCode ?? 1
     return null

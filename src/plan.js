@@ -43,9 +43,7 @@ const OVERHEAD_SECONDS = 1.4
 export function createPlan({ experiment, overrides, cpus, missing }) {
   const profile = findProfile(experiment, overrides)
   const { caps, notes, notMeasured } = chooseCaps(experiment, overrides, cpus)
-  const planes = (overrides.planes ?? experiment.axes.plane.map(plane => ({ plane, variant: null }))).filter(
-    ({ plane }) => !missing.some(m => m.plane === plane),
-  )
+  const planes = choosePlanes(experiment, overrides).filter(({ plane }) => !missing.some(m => m.plane === plane))
   const ends = (/** @type {any[]} */ list) =>
     overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list
   const links = overrides.links ?? experiment.axes.link
@@ -78,6 +76,16 @@ export function createPlan({ experiment, overrides, cpus, missing }) {
       app: overrides.app,
     },
   }
+}
+
+/**
+ * The planes asked for, else the experiment's own.
+ * @param {Experiment} experiment
+ * @param {Overrides} overrides
+ * @returns {PlaneChoice[]}
+ */
+export function choosePlanes({ axes }, { planes }) {
+  return planes ?? axes.plane.map(plane => ({ plane, variant: null }))
 }
 
 /**

@@ -5,6 +5,7 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records.js'
 import { treeParents } from '../../src/targets/local/cgroups.js'
+import { readSafely } from '../../src/targets/local/proc-files.js'
 import { findMarked } from '../../src/targets/local/process-accounting.js'
 import { capWay, need } from './real-tools.js'
 
@@ -295,12 +296,3 @@ describe('when things go wrong', { timeout: 60_000 }, () => {
     }
   })
 })
-
-/** @param {string} file */
-function readSafely(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { numberAfter, openCounterFile } from './counter-file.js'
+import { readPids } from './proc-files.js'
 import { removeCgroup } from './remove-cgroup.js'
 
 /**
@@ -78,7 +79,7 @@ async function createGroup(bases, name, { cpuCores, memoryLimitBytes }) {
       }
     },
     readCapCores: () => readCap(folders.cpu),
-    pids: () => readFileSync(path.join(folders.cpu, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number),
+    pids: () => readPids(folders.cpu),
     close() {
       for (const file of Object.values(files)) file.close()
     },

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { numberAfter, openCounterFile } from './counter-file.js'
+import { readPids } from './proc-files.js'
 import { removeCgroup } from './remove-cgroup.js'
 
 /**
@@ -84,11 +85,6 @@ function readCap(folder) {
     if (quota !== 'max') least = Math.min(least, Number(quota) / Number(period))
   }
   return Number.isFinite(least) ? least : null
-}
-
-/** @param {string} folder */
-function readPids(folder) {
-  return readFileSync(path.join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number)
 }
 
 /**

@@ -23,3 +23,11 @@ export function readSafely(file) {
     return ''
   }
 }
+
+/**
+ * The processes of a cgroup; it must be there.
+ * @param {string} folder
+ */
+export function readPids(folder) {
+  return readFileSync(`${folder}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(Number)
+}

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { waitFor } from '../../lib/wait.js'
+import { readPids } from './proc-files.js'
 
 const DEADLINE_SECONDS = 10
 
@@ -26,9 +27,9 @@ export async function removeCgroup(folder) {
 
 /** @param {string} folder */
 async function tryRemove(folder) {
-  for (const pid of readFileSync(path.join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean)) {
+  for (const pid of readPids(folder)) {
     try {
-      process.kill(Number(pid), 'SIGKILL')
+      process.kill(pid, 'SIGKILL')
     } catch {
       // It ended by itself.
     }
