@@ -48,6 +48,10 @@ export async function prepare({ experimentName, overrides, app, dataPlanes, load
     (overrides.links ?? experiment.axes.link).map(link => [link, readTopology(link)]),
   )
 
+  const cpus = os.availableParallelism()
+  // What was asked is judged before anything is looked for, or fetched.
+  createPlan({ experiment, overrides, cpus, missing: [] })
+
   /** @type {Record<string, Tool>} */
   const tools = {}
   const missing = []
@@ -68,7 +72,7 @@ export async function prepare({ experimentName, overrides, app, dataPlanes, load
   const plan = createPlan({
     experiment,
     overrides: { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' },
-    cpus: os.availableParallelism(),
+    cpus,
     missing,
   })
   return { plan, topologies, tools, appRuntime }

@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** @param {string[]} argv */
 const cli = (...argv) => execa('node', ['src/cli.js', ...argv], { reject: false, all: true, env: { DEBUG: '' } })
 
-describe('bad input', () => {
+describe('bad input', { timeout: 60_000 }, () => {
   const typo = path.join(folder, 'typo.yaml')
   writeFileSync(typo, 'name: a\nquestion: b\naxes:\n  plane: [none]\n  lnk: [ratings]\n  capCores: [1]\n')
   const empty = path.join(folder, 'scripts')
