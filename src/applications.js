@@ -28,6 +28,8 @@ export function createApplication({ service, kind, listen, next, runtime, script
     workers: 1,
     cpuCores: null,
     memoryLimitBytes: null,
+    cpuSet: null,
+    admin: null,
     image: runtime.name === 'pipy' ? `flomesh/pipy:${runtime.version}` : `node:${runtime.version}-slim`,
   }
 }

@@ -4,22 +4,29 @@ import path from 'node:path'
 import { parseExperiment } from './experiment.js'
 import { writeCertificates } from './lib/certificates.js'
 import { BenchError, MissingPlaneError, UsageError } from './lib/errors.js'
-import { readKit, readMachine } from './lib/machine.js'
+import { observeHost, readCores, readKit, readMachine } from './lib/machine.js'
 import { suggest } from './lib/nearest.js'
 import { ROOT } from './lib/paths.js'
+import { gateParity } from './parity/gate.js'
+import { SERVICES as PARITY_SERVICES } from './parity/rig.js'
+import { placeArms } from './placement.js'
 import { choosePlanes, createPlan } from './plan.js'
 import { createResultsFolder } from './records.js'
 import { runPlan } from './run.js'
 import { SCHEMA_VERSION } from './schema-version.js'
-import { processStartTicks } from './targets/local/cleanup.js'
 import { createLocalTarget } from './targets/local/index.js'
+import { processStartTicks } from './targets/local/proc-files.js'
+import { parseThreshold } from './thresholds.js'
 import { identityOf, parseTopology } from './topology.js'
 
 /**
- * @import { DataPlane, LoadGenerator, Plan, Summary, Tool, ToolSpec, Topology } from './types.ts'
+ * @import { DataPlane, LoadGenerator, Placement, Plan, Summary, Tool, ToolSpec, Topology } from './types.ts'
  * @import { Overrides } from './plan.js'
  * @import { CapWay } from './targets/local/cgroups.js'
  */
+
+const OBSERVE_SECONDS = 3
+const IDLE_LEAST = 0.8
 
 /**
  * What `plan` and `bench` share: the experiment, the tools, and every trial.
@@ -28,14 +35,16 @@ import { identityOf, parseTopology } from './topology.js'
  * @property {Record<string, Topology>} topologies
  * @property {Record<string, Tool>} tools by name
  * @property {Tool} appRuntime
+ * @property {Record<string, Placement | null>} placements by the arm's id
  */
 
 /**
- * @param {{ experimentName: string, overrides: Overrides, app: 'pipy' | 'node' | null, dataPlanes: DataPlane[], load: LoadGenerator,
+ * @param {{ experimentName: string, overrides: Overrides, thresholds: string[], app: 'pipy' | 'node' | null, dataPlanes: DataPlane[], load: LoadGenerator,
  *   findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>, pipyTool: ToolSpec, say: (line: string) => void }} options
  * @returns {Promise<Preparation>}
  */
-export async function prepare({ experimentName, overrides, app, dataPlanes, load, findTool, pipyTool, say }) {
+export async function prepare({ experimentName, overrides, thresholds, app, dataPlanes, load, ...options }) {
+  const { findTool, pipyTool, say } = options
   const experiment = readExperiment(experimentName)
   const chosen = choosePlanes(experiment, overrides)
   const names = dataPlanes.map(p => p.name)
@@ -49,8 +58,12 @@ export async function prepare({ experimentName, overrides, app, dataPlanes, load
   )
 
   const cpus = os.availableParallelism()
+  const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
+  const check = (/** @type {Plan} */ { arms }) => {
+    for (const expression of thresholds) parseThreshold(expression, arms, services)
+  }
   // What was asked is judged before anything is looked for, or fetched.
-  createPlan({ experiment, overrides, cpus, missing: [] })
+  check(createPlan({ experiment, overrides, cpus, missing: [] }))
 
   /** @type {Record<string, Tool>} */
   const tools = {}
@@ -75,17 +88,21 @@ export async function prepare({ experimentName, overrides, app, dataPlanes, load
     cpus,
     missing,
   })
-  return { plan, topologies, tools, appRuntime }
+  check(plan)
+  const cores = plan.settings.isPinned ? readCores() : []
+  return { plan, topologies, tools, appRuntime, placements: placeArms({ arms: plan.arms, topologies, cores }) }
 }
 
 /**
  * Runs what was prepared: a results folder, certificates and a target of its own, all but the first removed at the end.
  * @param {{ preparation: Preparation, dataPlanes: DataPlane[], load: LoadGenerator, way: CapWay, out: string | null,
- *   retain: boolean, command: string[], signal: AbortSignal, say: (line: string) => void }} options
+ *   thresholds: string[], retain: boolean, command: string[], echoScripts?: string, signal: AbortSignal,
+ *   say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's
  * @returns {Promise<{ summary: Summary, folder: string }>}
  */
-export async function runBench({ preparation, dataPlanes, load, way, out, retain, command, signal, say }) {
-  const { plan, topologies, tools, appRuntime } = preparation
+export async function runBench({ preparation, dataPlanes, load, way, out, thresholds, retain, command, ...options }) {
+  const { echoScripts = path.join(ROOT, 'echo'), signal, say } = options
+  const { plan, topologies, tools, appRuntime, placements } = preparation
   const startedAt = new Date().toISOString()
   const stamp = startedAt.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
   const runId = `${stamp}-${process.pid}`
@@ -98,7 +115,9 @@ export async function runBench({ preparation, dataPlanes, load, way, out, retain
   process.on('exit', removeScratch)
   writeFileSync(path.join(scratch, 'owner'), `${process.pid} ${processStartTicks(process.pid)}`)
   const certificates = path.join(scratch, 'certificates')
-  const services = [...new Set(Object.values(topologies).flatMap(t => t.services.map(s => s.name)))]
+  const services = [
+    ...new Set([...PARITY_SERVICES, ...Object.values(topologies).flatMap(t => t.services.map(s => s.name))]),
+  ]
   await writeCertificates({
     folder: certificates,
     services: services.map(name => ({ name, identity: identityOf(name) })),
@@ -106,17 +125,27 @@ export async function runBench({ preparation, dataPlanes, load, way, out, retain
 
   const target = await createLocalTarget({ runId, way })
   try {
+    const before = await observeHost(OBSERVE_SECONDS, signal)
+    const { idleFraction, stealFraction } = before
+    if (idleFraction < IDLE_LEAST) {
+      const stolen = stealFraction > 0.01 ? `, ${Math.round(100 * stealFraction)} % stolen by its host` : ''
+      say(
+        `note: this machine is ${Math.round(100 * idleFraction)} % idle before the run${stolen}: expect wide intervals`,
+      )
+    }
     const manifest = {
       schemaVersion: SCHEMA_VERSION,
       run: { id: runId, startedAt, experiment: plan.experiment, seed: plan.seed },
       command,
       kit: await readKit(),
       target: target.name,
-      machine: { ...readMachine(), cgroupVersion: way.version, capWay: way.how },
+      machine: { ...readMachine(), cgroupVersion: way.version, capWay: way.how, before },
       tools,
       settings: plan.settings,
+      thresholds,
       rounds: plan.rounds,
       arms: plan.arms,
+      placements,
       notMeasured: plan.notMeasured,
       topologies,
     }
@@ -132,15 +161,17 @@ export async function runBench({ preparation, dataPlanes, load, way, out, retain
         appRuntime,
         topologies,
         cpus: os.availableParallelism(),
+        placements,
         folders: {
           pipyScripts: path.join(ROOT, 'pipy-scripts'),
-          echo: path.join(ROOT, 'echo'),
+          echo: echoScripts,
           k6: path.join(ROOT, 'bench/k6'),
           certificates,
           raw: path.join(folder, 'raw'),
         },
         retain,
       },
+      gateParity,
       folder,
       manifest,
       signal,

@@ -16,6 +16,7 @@ import { readRun } from './records.js'
 import { renderPlan } from './report/plan.js'
 import { renderTable } from './report/table.js'
 import { writeSummary } from './run.js'
+import { findStatus } from './status.js'
 import { findCapWay, wrapInSystemdScope } from './targets/local/cgroups.js'
 import { cleanUpLocal } from './targets/local/cleanup.js'
 import { RUN_VARIABLE } from './targets/local/index.js'
@@ -53,7 +54,8 @@ function withExperiment(command) {
     .option('--planes <list>', 'data planes, each a name or name=./variant', parsePlanes)
     .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
     .option('--cpu <list>', 'caps of each sidecar in cores, or none', parseCaps)
-    .option('--users <n>', 'virtual users of the closed loop', parseCount)
+    .option('--users <n>', 'virtual users of the closed loop; of the open, the most requests under way', parseCount)
+    .option('--rate <list>', 'open loop: requests per second, for latency', parseRates)
     .option('--payload <bytes>', 'bytes posted and echoed', parseCount)
     .option('--rounds <n>', 'rounds over all arms', parseCount)
     .option('--profile <name>', `lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
@@ -61,12 +63,15 @@ function withExperiment(command) {
     .addOption(
       new Option('--envoy-profile <name>', 'how Envoy is configured').choices(['lean', 'osm-1.1']).default('lean'),
     )
+    .option('--no-pin', 'let generator, applications and sidecars share CPUs')
     .addOption(new Option('--app <name>', 'what serves the applications').choices(['pipy', 'node']))
 }
 
 withExperiment(program.command('bench').description('run an experiment'))
   .option('--out <dir>', 'results folder; must not exist or be empty')
   .option('--json', 'print summary.json instead of the table')
+  .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
+  .option('--require-verdict', 'end with status 3 where no verdict is reached')
   .option('--retain', 'leave the last trial running, and say what')
   .action(async (experimentName, options) => {
     const way = await chooseWay(options.cpu)
@@ -76,10 +81,12 @@ withExperiment(program.command('bench').description('run an experiment'))
     const { summary, folder } = await runBench({
       ...{ preparation, dataPlanes, load: k6, way, signal: stopping.signal, say },
       ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
+      thresholds: options.threshold,
     })
     print(options.json ? JSON.stringify(summary, null, 2) : renderTable(summary))
-    const compared = summary.arms.filter(arm => arm.trials.completed > 0)
-    if (compared.length < Math.min(2, summary.arms.length)) process.exitCode = 3
+    const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
+    for (const reason of reasons) say(reason)
+    process.exitCode = status
     say(`results: ${path.relative('', folder) || folder}`)
   })
 
@@ -149,6 +156,7 @@ function prepareWith(experimentName, options) {
     planes: options.planes ?? null,
     links: options.link ?? null,
     caps: options.cpu ?? null,
+    rates: options.rate ?? null,
     users: options.users ?? null,
     payloadBytes: options.payload ?? null,
     rounds: options.rounds ?? null,
@@ -156,11 +164,13 @@ function prepareWith(experimentName, options) {
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
     envoyProfile: options.envoyProfile,
     app: 'pipy',
+    isPinned: options.pin,
   }
   const find = (/** @type {ToolSpec} */ spec) => findTool(spec, { onFetch: name => say(`fetching ${name}`) })
   return prepare({
     experimentName,
     overrides,
+    thresholds: options.threshold ?? [],
     app: options.app ?? null,
     dataPlanes,
     load: k6,
@@ -230,6 +240,19 @@ function parseList(text) {
   if (items.some(item => item === '')) throw new InvalidArgumentError('an entry of the list is empty')
   if (new Set(items).size < items.length) throw new InvalidArgumentError('an entry stands twice in the list')
   return items
+}
+
+/** @param {string} text */
+function parseRates(text) {
+  return parseList(text).map(parseCount)
+}
+
+/**
+ * @param {string} value
+ * @param {string[]} before
+ */
+function collect(value, before) {
+  return [...before, value]
 }
 
 /** @param {string} text */

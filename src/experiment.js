@@ -1,18 +1,23 @@
 import { z } from 'zod'
+import { GATE_NAMES } from './gates.js'
+import { PARITY_NAMES } from './parity/rows.js'
 import { parseYaml } from './validate.js'
 
 /**
- * How long and how often: lengths of decisions.md. `closed` windows are in seconds.
- * @typedef {{ rounds: number, warmupSeconds: number, windowSeconds: number }} Profile
+ * How long and how often, and whether one arm is run twice (A/A) to show the noise.
+ * @typedef {{ rounds: number, warmupSeconds: number, windowSeconds: number, hasControl: boolean }} Profile
  */
 
 /** @type {Record<string, Profile>} */
 export const PROFILES = {
-  smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 1.5 },
-  quick: { rounds: 3, warmupSeconds: 1.5, windowSeconds: 3.5 },
-  standard: { rounds: 6, warmupSeconds: 1.5, windowSeconds: 3.5 },
-  full: { rounds: 6, warmupSeconds: 20, windowSeconds: 50 },
+  smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 1.5, hasControl: false },
+  quick: { rounds: 3, warmupSeconds: 1.5, windowSeconds: 3.5, hasControl: false },
+  standard: { rounds: 6, warmupSeconds: 1.5, windowSeconds: 3.5, hasControl: true },
+  full: { rounds: 6, warmupSeconds: 20, windowSeconds: 50, hasControl: true },
 }
+
+// What an experiment may set aside, because it is its axis.
+const RELAXABLE = [...GATE_NAMES, ...PARITY_NAMES]
 
 const positive = z.number().positive()
 const schema = z.strictObject({
@@ -24,8 +29,11 @@ const schema = z.strictObject({
     capCores: z.array(positive).min(1),
   }),
   users: z.int().positive().nullable().default(null),
+  /** Given: an open loop at each of these rates. */
+  ratePerSecond: z.array(z.int().positive()).min(1).nullable().default(null),
   payloadBytes: z.int().min(1).default(1024),
   trafficPolicy: z.enum(['listed', 'open']).default('listed'),
+  relaxes: z.array(z.strictObject({ gate: z.enum(RELAXABLE), why: z.string().min(1) })).default([]),
   profiles: z
     .partialRecord(
       z.enum(['smoke', 'quick', 'standard', 'full']),

@@ -1,33 +1,279 @@
 /**
- * What a trial's numbers may be used for. Pure: plain data in, judgements out.
- * @import { BoundBy, LoadResult, ProcessRecord } from './types.ts'
+ * What a trial's numbers may be used for: each gate names the uses it spoils, and nothing else is lost.
+ * Pure: a record in, judgements out, so that `verify` comes to the same.
+ * @import { BoundBy, GateFinding, LoadResult, ProcessRecord, TrialRecord, Use } from './types.ts'
  */
 
 const SIDECAR_BOUND = 0.95
 const WORKER_BOUND = 0.95
 const APPLICATION_BOUND = 0.9
+const APPLICATION_BUSY = 0.7
 const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
+const NEIGHBOUR_MOST = 0.1
+const STEAL_MOST = 0.1
 const STEADY_DIFFERENCE_MOST = 0.2
 const ERRORS_MOST = 0.001
+const LAG_P99_MOST_MS = 5
+const RATE_LEAST = 0.99
+const USERS_SEEN_MOST = 1.05
+const USERS_SEEN_LEAST = 0.9
 const CAP_TOLERANCE = 0.001
+const CAP_USE_TOLERANCE = 0.03
+const PERIOD_SECONDS = 0.1
+const SAMPLE_GAP_MOST_SECONDS = 1
+const EDGE_LATE_MOST_MS = 500
+const APPLICATION_LEAST_SECONDS = 1e-6
+
+/** @type {Use[]} */
+export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']
+
+/** What a record must have been given to be judged. @typedef {TrialRecord & { load: LoadResult }} Measured */
+
+/** @type {{ name: string, words: string, spoils: Use[], find: (record: Measured) => (string | false)[] }[]} */
+const GATES = [
+  {
+    name: 'answers',
+    words: 'wrong answers',
+    spoils: USES,
+    find: ({ load }) => [
+      load.verified === 0 && 'no request was answered rightly in the window',
+      load.corrupted > 0 && `${load.corrupted} answers came back with a wrong body or nonce`,
+      load.coldUsers > 0 && `${load.coldUsers} users had not done three requests when the window opened`,
+    ],
+  },
+  {
+    name: 'errors',
+    words: 'failing requests',
+    spoils: USES,
+    find: ({ load: { failed, verified, failures } }) => [
+      failed > ERRORS_MOST * (verified + failed) &&
+        `${failed} requests failed (${percent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}`,
+    ],
+  },
+  {
+    name: 'hung-users',
+    words: 'hung users',
+    spoils: USES,
+    find: ({ load: { reportedUsers }, trial }) => [
+      reportedUsers !== null &&
+        reportedUsers < trial.arm.load.users &&
+        `${trial.arm.load.users - reportedUsers} of ${trial.arm.load.users} users never came through the window: their requests hung`,
+    ],
+  },
+  {
+    name: 'source',
+    words: 'answers not from the application',
+    spoils: USES,
+    find: ({ load: { verified }, processes }) =>
+      withRole(processes, 'application').map(
+        p =>
+          verified > 0 &&
+          p.cpuSeconds < APPLICATION_LEAST_SECONDS * verified &&
+          `${nameOf(p)} did no work for ${verified} answers: something before it gave them`,
+      ),
+  },
+  {
+    name: 'cap',
+    words: 'cap not in force',
+    spoils: USES,
+    find: ({ processes, window }) =>
+      processes.flatMap(p => {
+        const { capCores, capReadBackCores, cpuCores } = p
+        if (capCores === null) return []
+        const isSet = Math.abs((capReadBackCores ?? Number.POSITIVE_INFINITY) - capCores) <= CAP_TOLERANCE
+        // A window is cut anywhere: it can hold the quota of one period more than its length.
+        const most = capCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (window?.seconds ?? 1))
+        return [
+          !isSet &&
+            `${nameOf(p)} was to be capped at ${capCores} cores, and the kernel says ${capReadBackCores ?? 'no quota'}`,
+          cpuCores > most && `${nameOf(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${capCores}`,
+        ]
+      }),
+  },
+  {
+    name: 'workers',
+    words: 'other workers than asked',
+    spoils: USES,
+    find: ({ processes }) =>
+      processes.map(
+        p =>
+          p.workers !== p.askedWorkers &&
+          `${nameOf(p)} listens with ${p.workers} sockets an address, and ${p.askedWorkers} workers were asked for`,
+      ),
+  },
+  {
+    name: 'restart',
+    words: 'process replaced',
+    spoils: USES,
+    find: ({ processes }) => processes.map(p => p.isReplaced && `${nameOf(p)} is another process than was started`),
+  },
+  {
+    name: 'oom',
+    words: 'out of memory',
+    spoils: USES,
+    find: ({ processes }) =>
+      processes.map(
+        p => (p.oomKills ?? 0) > 0 && `the kernel killed ${p.oomKills} processes of ${nameOf(p)} for memory`,
+      ),
+  },
+  {
+    name: 'samples',
+    words: 'samples missing',
+    spoils: USES,
+    find: ({ samples, window }) => [
+      samples !== null && samples.missing > 0 && `${samples.missing} readings have a number missing`,
+      samples !== null &&
+        samples.largestGapSeconds > SAMPLE_GAP_MOST_SECONDS &&
+        `no sample for ${samples.largestGapSeconds.toFixed(1)} s of the window`,
+      window !== null &&
+        Math.max(window.startLateMs, window.endLateMs) > EDGE_LATE_MOST_MS &&
+        `an edge of the window was read ${Math.round(Math.max(window.startLateMs, window.endLateMs))} ms late`,
+    ],
+  },
+  {
+    name: 'overflow',
+    words: 'overflow',
+    spoils: USES,
+    find: ({ processes }) =>
+      processes.map(
+        p => (p.overflows ?? 0) > 0 && `${nameOf(p)} answered ${p.overflows} requests itself, for overflow`,
+      ),
+  },
+  {
+    // Little's law: requests under way = rate × time. More than there are users cannot be.
+    name: 'little',
+    words: "Little's law broken",
+    spoils: USES,
+    find: record => {
+      const { users } = record.trial.arm.load
+      const seen = usersSeen(record)
+      return [
+        seen !== null &&
+          seen > USERS_SEEN_MOST * users &&
+          `rate × time gives ${seen.toFixed(1)} requests under way, and there were ${users} users`,
+      ]
+    },
+  },
+  {
+    name: 'generator',
+    words: 'generator bound',
+    spoils: ['capacity', 'latency'],
+    find: record => {
+      const { processes, generatorCpus, load } = record
+      const { users } = record.trial.arm.load
+      return [
+        ...withRole(processes, 'generator').flatMap(p => [
+          p.cpuCores > GENERATOR_BOUND * generatorCpus &&
+            `the generator used ${percent(p.cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
+          (p.throttledFraction ?? 0) > 0 && 'the generator was throttled',
+        ]),
+        record.trial.arm.load.kind === 'closed' &&
+          (usersSeen(record) ?? users) < USERS_SEEN_LEAST * users &&
+          `by rate × time ${usersSeen(record)?.toFixed(1)} of ${users} users waited for answers: the others' time went by in the generator`,
+        load.lagP99Ms !== null &&
+          load.lagP99Ms > LAG_P99_MOST_MS &&
+          `requests started late: 1 in 100 by more than ${load.lagP99Ms.toFixed(1)} ms (at most ${LAG_P99_MOST_MS})`,
+      ]
+    },
+  },
+  {
+    name: 'drops',
+    words: 'requests dropped',
+    spoils: ['latency'],
+    find: ({ load }) => [load.dropped > 0 && `${load.dropped} requests were dropped: no user was free to send them`],
+  },
+  {
+    name: 'application',
+    words: 'application bound',
+    spoils: ['capacity', 'latency'],
+    find: ({ processes }) =>
+      withRole(processes, 'application').flatMap(p => [
+        p.busiestThreadCores >= APPLICATION_BUSY &&
+          `${nameOf(p)} was ${percent(p.busiestThreadCores)} busy (below 70 %)`,
+        (p.throttledFraction ?? 0) > 0 && `${nameOf(p)} was throttled`,
+      ]),
+  },
+  {
+    name: 'neighbour',
+    words: 'busy neighbour',
+    spoils: ['throughput', 'capacity', 'latency'],
+    find: ({ host }) => [
+      host !== null &&
+        host.foreignCores > NEIGHBOUR_MOST * host.cpus &&
+        `something else used ${host.foreignCores.toFixed(2)} cores of this machine`,
+      host !== null &&
+        host.stealFraction > STEAL_MOST &&
+        `${percent(host.stealFraction)} of this machine's CPU time was stolen by its host`,
+    ],
+  },
+  {
+    name: 'steady',
+    words: 'unsteady',
+    spoils: ['throughput', 'capacity', 'latency'],
+    find: ({ isSteady }) => [isSteady === false && 'the halves of the window differ by more than 20 %'],
+  },
+  {
+    name: 'knee',
+    words: 'above the knee',
+    spoils: ['latency'],
+    find: ({ trial, boundBy, load, window }) => {
+      const { kind, ratePerSecond = 0 } = trial.arm.load
+      if (kind === 'closed' || window === null) return []
+      const rate = load.verified / window.seconds
+      return [
+        boundBy !== 'rate' && `bound by ${boundBy}: above the knee`,
+        rate < RATE_LEAST * ratePerSecond &&
+          `${rate.toFixed(0)} requests/s were answered of ${ratePerSecond} asked for: above the knee`,
+      ]
+    },
+  },
+]
+
+/** The names of all gates. */
+export const GATE_NAMES = GATES.map(gate => gate.name)
+
+/** What a gate that failed is called in a verdict, by its name. @type {Record<string, string>} */
+export const GATE_WORDS = Object.fromEntries(GATES.map(({ name, words }) => [name, words]))
+
+/**
+ * Everything that spoils a use of a trial; empty when nothing does.
+ * @param {Measured} record
+ * @param {string[]} [relaxed] gates that the experiment sets aside
+ * @returns {GateFinding[]}
+ */
+export function findGates(record, relaxed = []) {
+  return GATES.filter(({ name }) => !relaxed.includes(name)).flatMap(({ name, spoils, find }) =>
+    find(record)
+      .filter(reason => reason !== false)
+      .map(reason => ({ gate: name, spoils, reason })),
+  )
+}
+
+/**
+ * Whether a use of a trial is spoiled.
+ * @param {TrialRecord} record
+ * @param {Use} use
+ */
+export function isSpoiled({ gates }, use) {
+  return gates.some(gate => gate.spoils.includes(use))
+}
 
 /**
  * What bound the run: the first that holds.
- * @param {{ processes: ProcessRecord[], generatorCpus: number, idleFraction: number }} trial
+ * @param {{ processes: ProcessRecord[], generatorCpus: number, idleFraction: number, kind: 'closed' | 'open' }} trial
  * @returns {BoundBy}
  */
-export function findBound({ processes, generatorCpus, idleFraction }) {
-  const sidecars = processes.filter(p => p.role === 'sidecar')
-  const applications = processes.filter(p => p.role === 'application')
-  const generators = processes.filter(p => p.role === 'generator')
+export function findBound({ processes, generatorCpus, idleFraction, kind }) {
+  const sidecars = withRole(processes, 'sidecar')
   if (sidecars.some(p => p.capCores !== null && p.cpuCores >= SIDECAR_BOUND * p.capCores)) return 'sidecar'
   if (sidecars.some(p => p.busiestThreadCores >= WORKER_BOUND)) return 'worker'
-  if (applications.some(p => p.busiestThreadCores >= APPLICATION_BOUND)) return 'application'
-  if (generators.some(p => p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0))
-    return 'generator'
+  if (withRole(processes, 'application').some(p => p.busiestThreadCores >= APPLICATION_BOUND)) return 'application'
+  const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
+    p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
+  if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
   if (idleFraction < HOST_IDLE_LEAST) return 'host'
-  return 'users'
+  return kind === 'open' ? 'rate' : 'users'
 }
 
 /**
@@ -40,30 +286,27 @@ export function isSteady({ verified, verifiedInSecondHalf }) {
 }
 
 /**
- * What makes every number of a trial worthless; empty when nothing does.
- * @param {{ load: LoadResult, users: number, processes: ProcessRecord[] }} trial
+ * Requests under way by Little's law, rate × mean time; null where nothing was measured.
+ * @param {Measured} record
  */
-export function findInvalidities({ load, users, processes }) {
-  const reasons = []
-  if (load.verified === 0) reasons.push('no request was answered rightly in the window')
-  if (load.corrupted > 0) reasons.push(`${load.corrupted} answers came back with a wrong body or nonce`)
-  if (load.failed > ERRORS_MOST * (load.verified + load.failed)) {
-    const share = ((100 * load.failed) / (load.verified + load.failed)).toFixed(2)
-    reasons.push(
-      `${load.failed} requests failed (${share} %, at most 0.1 %): ${load.failures.join('; ') || 'no message'}`,
-    )
-  }
-  if (load.coldUsers > 0) reasons.push(`${load.coldUsers} users had not done three requests when the window opened`)
-  if (load.reportedUsers < users)
-    reasons.push(`${users - load.reportedUsers} of ${users} users never came through the window: their requests hung`)
-  for (const { service, role, capCores, capReadBackCores, oomKills } of processes) {
-    const name = `${service}'s ${role}`
-    if (capCores !== null && Math.abs((capReadBackCores ?? Number.POSITIVE_INFINITY) - capCores) > CAP_TOLERANCE) {
-      reasons.push(
-        `${name} was to be capped at ${capCores} cores, and the kernel says ${capReadBackCores ?? 'no quota'}`,
-      )
-    }
-    if ((oomKills ?? 0) > 0) reasons.push(`the kernel killed ${oomKills} processes of ${name} for memory`)
-  }
-  return reasons
+function usersSeen({ load: { verified, distribution }, window }) {
+  return distribution && window ? ((verified / window.seconds) * distribution.meanMs) / 1000 : null
+}
+
+/**
+ * @param {ProcessRecord[]} processes
+ * @param {ProcessRecord['role']} role
+ */
+function withRole(processes, role) {
+  return processes.filter(p => p.role === role)
+}
+
+/** @param {ProcessRecord} process */
+function nameOf({ service, role }) {
+  return `${service}'s ${role}`
+}
+
+/** @param {number} share */
+function percent(share) {
+  return `${(100 * share).toFixed(share < 0.01 ? 2 : 0)} %`
 }

@@ -1,3 +1,4 @@
+import { groupOf, nameOf } from './arms.js'
 import { PROFILES } from './experiment.js'
 import { UsageError } from './lib/errors.js'
 import { suggest } from './lib/nearest.js'
@@ -13,7 +14,8 @@ import { createRandom, shuffle } from './lib/random.js'
 const CPUS_PER_CAPPED_CORE = 3.5
 const FALLBACK_CAP = 0.25
 const SMALL_CAP = 0.25
-const USERS = { default: 200, atSmallCaps: 50 }
+const USERS = { default: 200, atSmallCaps: 50, openLoop: 64 }
+const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Starting, checking, k6's own start, the tail, stopping: measured, for the estimate of the time left.
 const OVERHEAD_SECONDS = 1.4
@@ -25,12 +27,14 @@ const OVERHEAD_SECONDS = 1.4
  * @property {string[] | null} links
  * @property {number[] | 'none' | null} caps
  * @property {number | null} users
+ * @property {number[] | null} rates of an open loop, requests per second
  * @property {number | null} payloadBytes
  * @property {number | null} rounds
  * @property {string} profile
  * @property {number} seed
  * @property {EnvoyProfile} envoyProfile
  * @property {'pipy' | 'node'} app
+ * @property {boolean} isPinned
  */
 
 /**
@@ -47,14 +51,20 @@ export function createPlan({ experiment, overrides, cpus, missing }) {
   const ends = (/** @type {any[]} */ list) =>
     overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list
   const links = overrides.links ?? experiment.axes.link
+  const rates = overrides.rates ?? experiment.ratePerSecond ?? [null]
   const arms = ends(links).flatMap(link =>
-    planes.flatMap(choice =>
-      (choice.plane === 'none' ? [null] : ends(caps)).map(cap =>
-        createArm({ choice, link, cap, caps, experiment, overrides, profile }),
+    ends(rates).flatMap(rate =>
+      planes.flatMap(choice =>
+        (choice.plane === 'none' ? [null] : ends(caps)).map(cap =>
+          createArm({ choice, link, cap, rate, caps, experiment, overrides, profile }),
+        ),
       ),
     ),
   )
   if (arms.length === 0) throw new UsageError('nothing to measure: no plane is left')
+  if (profile.hasControl) arms.push(...createControls(arms))
+  const twice = arms.find((arm, i) => arms.findIndex(a => a.id === arm.id) < i)
+  if (twice) throw new UsageError(`two variants are both called ${nameOf(twice)}: rename the folder of one`)
   const random = createRandom(overrides.seed)
   /** @type {Trial[]} */
   const trials = []
@@ -74,6 +84,8 @@ export function createPlan({ experiment, overrides, cpus, missing }) {
       trafficPolicy: experiment.trafficPolicy,
       envoyProfile: overrides.envoyProfile,
       app: overrides.app,
+      isPinned: overrides.isPinned,
+      relaxes: experiment.relaxes,
     },
   }
 }
@@ -151,26 +163,47 @@ function chooseCaps({ axes }, { caps }, cpus) {
 }
 
 /**
- * @param {{ choice: PlaneChoice, link: string, cap: number | null, caps: (number | null)[], experiment: Experiment,
- *   overrides: Overrides, profile: Profile }} options
+ * @param {{ choice: PlaneChoice, link: string, cap: number | null, rate: number | null, caps: (number | null)[],
+ *   experiment: Experiment, overrides: Overrides, profile: Profile }} options
  * @returns {Arm}
  */
-function createArm({ choice, link, cap, caps, experiment, overrides, profile }) {
+function createArm({ choice, link, cap, rate, caps, experiment, overrides, profile }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
-  const users =
-    overrides.users ?? experiment.users ?? (choice.plane === 'none' ? Math.max(...caps.map(usersAt)) : usersAt(cap))
-  const variant = choice.variant ? `-${choice.variant.split('/').filter(Boolean).at(-1)}` : ''
+  const usersOfClosedLoop = choice.plane === 'none' ? Math.max(...caps.map(usersAt)) : usersAt(cap)
+  const users = overrides.users ?? experiment.users ?? (rate === null ? usersOfClosedLoop : USERS.openLoop)
+  // At the smallest cap of the run: the handshakes of all users, and in the open loop three requests of each.
+  const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
+  const rotationSeconds = rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate
   return {
     ...choice,
-    id: `${link}-${choice.plane}${variant}${cap === null ? '' : `-${cap}`}`,
+    id: [link, nameOf(choice).replace('=', '-'), cap, rate === null ? null : `${rate}rps`]
+      .filter(part => part !== null)
+      .join('-'),
+    repeatOf: null,
     link,
     capCores: cap,
     load: {
-      kind: 'closed',
-      users,
+      ...(rate === null ? { kind: 'closed', users } : { kind: 'open', users, ratePerSecond: rate }),
       payloadBytes: overrides.payloadBytes ?? experiment.payloadBytes,
-      warmupSeconds: Math.max(profile.warmupSeconds, cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0),
+      warmupSeconds: Math.max(profile.warmupSeconds, handshakeSeconds, rotationSeconds),
       windowSeconds: profile.windowSeconds,
     },
   }
+}
+
+/**
+ * For every link, cap and load at which planes are compared, its first sidecar plane once more: an arm against
+ * itself (A/A) shows the noise.
+ * @param {Arm[]} arms
+ * @returns {Arm[]}
+ */
+function createControls(arms) {
+  const groups = new Map()
+  for (const arm of arms.filter(a => a.plane !== 'none')) {
+    const key = groupOf(arm)
+    groups.set(key, [...(groups.get(key) ?? []), arm])
+  }
+  return [...groups.values()]
+    .filter(group => group.length > 1)
+    .map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
 }

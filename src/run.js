@@ -1,39 +1,30 @@
-import path from 'node:path'
 import { estimateSeconds } from './plan.js'
 import { appendTrial, readRun, writeResult, writeSamples } from './records.js'
 import { summarise } from './summarise.js'
-import { runTrial, startServices } from './trial.js'
+import { runTrial } from './trial.js'
 
 /**
  * @import { Plan, Summary, Trial, TrialRecord } from './types.ts'
- * @import { Bench } from './trial.js'
+ * @import { Bench } from './services.js'
+ * @import { GateParity } from './parity/gate.js'
  */
 
 // Repetitions of unsteady windows: as many as two more rounds.
 const SPARE_ROUNDS = 2
 
 /**
- * Runs a plan: checks every arm once, then round after round; each trial is on disk before the next starts.
- * @param {{ plan: Plan, bench: Bench, folder: string, manifest: Record<string, unknown>, signal: AbortSignal,
- *   say: (line: string) => void }} options say: a line of progress
+ * Runs a plan: holds the planes to parity, then round after round; each trial is on disk before the next starts.
+ * @param {{ plan: Plan, bench: Bench, gateParity: GateParity, folder: string, manifest: Record<string, unknown>,
+ *   signal: AbortSignal, say: (line: string) => void }} options say: a line of progress
  * @returns {Promise<Summary>}
  * @throws {import('./lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
-export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
-  writeResult(folder, 'manifest.json', `${JSON.stringify(manifest, null, 2)}\n`)
+export async function runPlan({ plan, bench, gateParity, folder, manifest, signal, say }) {
+  writeResult(folder, 'manifest.json', `${JSON.stringify({ ...manifest, parity: [] }, null, 2)}\n`)
   let index = 0
-
-  say(`checking ${plan.arms.length} arms`)
-  for (const arm of plan.arms) {
-    const started = await startServices({
-      bench,
-      arm,
-      index: index++,
-      folder: path.join(folder, 'raw', `check-${arm.id}`),
-      signal,
-    })
-    await started.deployment.remove()
-  }
+  const nextIndex = () => index++
+  const parity = await gateParity({ bench, arms: plan.arms, nextIndex, signal, say })
+  writeResult(folder, 'manifest.json', `${JSON.stringify({ ...manifest, parity }, null, 2)}\n`)
 
   const pace = createPace(plan.trials)
   let spare = SPARE_ROUNDS * plan.arms.length
@@ -46,7 +37,7 @@ export async function runPlan({ plan, bench, folder, manifest, signal, say }) {
     const { record, samples, names } = await runTrial({
       bench: { ...bench, retain: bench.retain && planned === lastTrial },
       trial,
-      index: index++,
+      index: nextIndex(),
       signal,
     })
     appendTrial(folder, record)

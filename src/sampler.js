@@ -37,3 +37,20 @@ export async function sampleUntil(processes, signal) {
 export function takeSample(processes) {
   return { epochMs: Date.now(), readings: processes.map(p => p.read()) }
 }
+
+/**
+ * Whether the samples of a window are complete.
+ * @param {Sample[]} samples
+ * @param {{ startMs: number, endMs: number }} window
+ */
+export function checkSamples(samples, { startMs, endMs }) {
+  const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
+  const moments = [startMs, ...inside.map(s => s.epochMs), endMs]
+  const gaps = moments.slice(1).map((at, i) => at - moments[i])
+  const isMissing = (/** @type {Reading} */ reading) => Object.values(reading).some(value => Number.isNaN(value))
+  return {
+    count: inside.length,
+    largestGapSeconds: Math.max(...gaps) / 1000,
+    missing: inside.flatMap(s => s.readings).filter(isMissing).length,
+  }
+}

@@ -1,11 +1,16 @@
-import { medianSorted } from 'simple-statistics'
+import { medianSorted, quantileSorted } from 'simple-statistics'
+import { createRandom } from './lib/random.js'
 
 /**
  * @import { Quantity } from './types.ts'
  */
 
 const CONFIDENCE = 0.95
-const ROUNDS_LEAST = 6
+/** Below this many rounds nothing has an interval. */
+export const ROUNDS_LEAST = 6
+const BOOTSTRAP_LEAST = 10
+const RESAMPLES = 2000
+const TREND_Z = 2.576
 
 /**
  * One value per round as a quantity: the median of those that are there, and its 95 % interval from
@@ -14,7 +19,7 @@ const ROUNDS_LEAST = 6
  * @returns {Quantity}
  */
 export function summariseValues(values) {
-  const sorted = values.filter(v => v !== null).sort((a, b) => a - b)
+  const sorted = sortPresent(values)
   if (sorted.length === 0) return { median: null, low: null, high: null, values }
   const depth = sorted.length >= ROUNDS_LEAST ? findDepth(sorted.length) : 0
   return {
@@ -22,6 +27,31 @@ export function summariseValues(values) {
     low: depth > 0 ? sorted[depth - 1] : null,
     high: depth > 0 ? sorted[sorted.length - depth] : null,
     values,
+  }
+}
+
+/**
+ * One ratio per round as a quantity: as other values below ten, from ten on the interval is the percentile
+ * bootstrap of the median of the logarithms (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
+ * @param {(number | null)[]} ratios above 0
+ * @param {number} seed of the resampling
+ * @returns {Quantity}
+ */
+export function summariseRatios(ratios, seed) {
+  const logs = sortPresent(ratios).map(Math.log)
+  if (logs.length < BOOTSTRAP_LEAST) return summariseValues(ratios)
+  const random = createRandom(seed)
+  const medians = Array.from({ length: RESAMPLES }, () =>
+    medianSorted(
+      Array.from({ length: logs.length }, () => logs[Math.floor(random() * logs.length)]).sort((a, b) => a - b),
+    ),
+  ).sort((a, b) => a - b)
+  const at = (/** @type {number} */ q) => Math.exp(quantileSorted(medians, q))
+  return {
+    median: Math.exp(medianSorted(logs)),
+    low: at((1 - CONFIDENCE) / 2),
+    high: at((1 + CONFIDENCE) / 2),
+    values: ratios,
   }
 }
 
@@ -40,4 +70,22 @@ export function findDepth(n) {
     combinations = (combinations * (n - k)) / (k + 1)
   }
   return Math.floor(n / 2)
+}
+
+/**
+ * Whether values rise or fall with their index: Mann's test of trend at 1 %, two-sided, normal approximation
+ * with continuity correction (Kendall, Rank Correlation Methods, 4).
+ * @param {number[]} values
+ */
+export function hasTrend(values) {
+  const n = values.length
+  let score = 0
+  for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) score += Math.sign(values[j] - values[i])
+  const deviation = Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18)
+  return n >= ROUNDS_LEAST && (Math.abs(score) - 1) / deviation >= TREND_Z
+}
+
+/** @param {(number | null)[]} values */
+function sortPresent(values) {
+  return values.filter(v => v !== null).sort((a, b) => a - b)
 }

@@ -1,11 +1,14 @@
+import { compareArms } from './compare.js'
+import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from './measures.js'
+import { findDisparities } from './parity/rows.js'
 import { SCHEMA_VERSION } from './schema-version.js'
 import { summariseValues } from './stats.js'
+import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
- * @import { Arm, ProcessRecord, Quantity, Summary, SummaryArm, TrialRecord } from './types.ts'
+ * @import { Arm, ProcessRecord, Quantiles, Summary, SummaryArm, TrialRecord, Use } from './types.ts'
  */
 
-const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 // A quantile needs ten times as many requests as one in its tail.
 const TAIL_REQUESTS = 10
 
@@ -15,80 +18,79 @@ const TAIL_REQUESTS = 10
  * @returns {Summary}
  */
 export function summarise({ manifest, records }) {
+  const { arms, rounds, run, settings, parity } = manifest
+  const relaxed = settings.relaxes.map((/** @type {{ gate: string }} */ r) => r.gate)
+  const comparisons = compareArms({
+    ...{ arms, records, rounds, seed: run.seed },
+    findDisparities: (a, b) => findDisparities({ rows: parity, a, b, relaxed }),
+  })
+  const byArm = Object.fromEntries(
+    arms.map((/** @type {Arm} */ arm) => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]),
+  )
   return {
     schemaVersion: SCHEMA_VERSION,
-    run: manifest.run,
+    run,
     machine: manifest.machine,
     tools: manifest.tools,
     notMeasured: manifest.notMeasured,
-    arms: manifest.arms.map((/** @type {Arm} */ arm) =>
-      summariseArm({ arm, manifest, records: records.filter(r => r.trial.arm.id === arm.id) }),
+    relaxes: settings.relaxes,
+    arms: arms.map((/** @type {Arm} */ arm) => summariseArm({ arm, arms, byArm, manifest })),
+    parity,
+    comparisons,
+    thresholds: manifest.thresholds.flatMap((/** @type {string} */ expression) =>
+      evaluateThreshold(parseThreshold(expression, arms), comparisons),
     ),
   }
 }
 
 /**
- * @param {{ arm: Arm, manifest: any, records: TrialRecord[] }} options
+ * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: any }} options
  * @returns {SummaryArm}
  */
-function summariseArm({ arm, manifest, records }) {
-  const rounds = Array.from({ length: manifest.rounds }, (_, i) =>
-    records.filter(r => r.trial.round === i + 1 && r.outcome === 'completed'),
+function summariseArm({ arm, arms, byArm, manifest }) {
+  const records = byArm[arm.id]
+  const rounds = splitRounds(records, manifest.rounds)
+  /**
+   * @param {Use} use
+   * @param {(record: TrialRecord) => number | null} measure
+   */
+  const quantity = (use, measure) => summariseValues(rounds.map(trials => valueOfRound(trials, use, measure)))
+  const services = [...new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))]
+  const isOpen = arm.load.kind === 'open'
+  const baseline = arms.find(
+    a => a.plane === 'none' && a.link === arm.link && a.load.ratePerSecond === arm.load.ratePerSecond && a !== arm,
   )
-  /** @param {(record: TrialRecord) => number | null} measure */
-  const quantity = measure => summariseValues(rounds.map(trials => valueOfRound(trials, () => true, measure)))
-  // A window whose halves differ spoils what depends on the rate; its repetition stands in for it.
-  /** @param {(record: TrialRecord) => number | null} measure */
-  const steady = measure =>
-    summariseValues(rounds.map(trials => valueOfRound(trials, r => r.isSteady === true, measure)))
-
-  const measured = rounds.flat()
-  const pooled = measured.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
-  const services = [
-    ...new Set(measured.flatMap(r => r.processes.filter(p => p.role === 'sidecar').map(p => p.service))),
-  ]
   return {
-    id: arm.id,
-    plane: arm.plane,
-    variant: arm.variant,
-    link: arm.link,
-    capCores: arm.capCores,
-    target: manifest.target,
-    load: arm.load,
+    ...{ id: arm.id, repeatOf: arm.repeatOf, plane: arm.plane, variant: arm.variant, link: arm.link },
+    ...{ capCores: arm.capCores, target: manifest.target, load: arm.load },
     trials: {
       completed: records.filter(r => r.outcome === 'completed').length,
       failed: records.filter(r => r.outcome === 'failed').length,
       invalid: records.filter(r => r.outcome === 'invalid').length,
     },
-    throughputPerSecond: steady(r => ratePerSecond(r)),
-    cpuPerRequestMicros:
-      services.length === 0
-        ? summariseValues(rounds.map(() => null))
-        : quantity(r => cpuPerRequestMicros(r, sidecarsOf(r))),
-    responseTimeMs: /** @type {SummaryArm['responseTimeMs']} */ (
-      Object.fromEntries(
-        Object.entries(QUANTILES).map(([name, q]) => [
-          name,
-          steady(r => (pooled < TAIL_REQUESTS / (1 - q) ? null : quantileMs(r, q))),
-        ]),
-      )
-    ),
-    latencyMs: null,
-    boundBy: mostFrequent(measured.map(r => r.boundBy)),
+    spoiled: countSpoiled(records),
+    throughputPerSecond: quantity('throughput', ratePerSecond),
+    cpuPerRequestMicros: quantity('cpuPerRequest', r => cpuPerRequestMicros(r, sidecarsOf(r))),
+    capacityPerSecond: quantity('capacity', r => (r.boundBy === 'sidecar' && !isOpen ? ratePerSecond(r) : null)),
+    responseTimeMs: isOpen ? null : summariseTimes(rounds, 'throughput', () => 0),
+    latencyMs: isOpen ? summariseTimes(rounds, 'latency', () => 0) : null,
+    addedLatencyMs:
+      isOpen && baseline
+        ? summariseTimes(rounds, 'latency', (q, i) =>
+            valueOfRound(splitRounds(byArm[baseline.id], manifest.rounds)[i], 'latency', r => quantileMs(r, q)),
+          )
+        : null,
+    boundBy: mostFrequent(records.flatMap(r => r.boundBy ?? [])),
     sidecars: services.map(service => {
-      const of = (/** @type {TrialRecord} */ r) => sidecarsOf(r).find(p => p.service === service)
-      const memory = (/** @type {keyof ProcessRecord['memory']} */ name) => quantity(r => of(r)?.memory[name] ?? null)
+      const of = (/** @type {TrialRecord} */ r) => sidecarsOf(r, service)[0]
+      const memory = (/** @type {keyof ProcessRecord['memory']} */ name) =>
+        quantity('memory', r => of(r)?.memory[name] ?? null)
       return {
         service,
-        cpuCores: quantity(r => of(r)?.cpuCores ?? null),
-        cpuOfCap: quantity(r => (arm.capCores === null ? null : (of(r)?.cpuCores ?? Number.NaN) / arm.capCores)),
-        cpuPerRequestMicros: quantity(r =>
-          cpuPerRequestMicros(
-            r,
-            sidecarsOf(r).filter(p => p.service === service),
-          ),
-        ),
-        throttledFraction: quantity(r => of(r)?.throttledFraction ?? null),
+        cpuCores: quantity('cpuPerRequest', r => of(r)?.cpuCores ?? null),
+        cpuOfCap: quantity('cpuPerRequest', r => (arm.capCores === null ? null : of(r)?.cpuCores / arm.capCores)),
+        cpuPerRequestMicros: quantity('cpuPerRequest', r => cpuPerRequestMicros(r, sidecarsOf(r, service))),
+        throttledFraction: quantity('cpuPerRequest', r => of(r)?.throttledFraction ?? null),
         memory: {
           anonBytes: memory('anonBytes'),
           rssBytes: memory('rssBytes'),
@@ -102,43 +104,51 @@ function summariseArm({ arm, manifest, records }) {
 }
 
 /**
- * The value of a round: of its first trial that is good for it.
- * @param {TrialRecord[]} trials
- * @param {(record: TrialRecord) => boolean} isGood
- * @param {(record: TrialRecord) => number | null} measure
+ * Every reported quantile over the rounds, less a baseline's of the same round.
+ * @param {TrialRecord[][]} rounds
+ * @param {Use} use
+ * @param {(q: number, round: number) => number | null} baselineMs null: there is none
+ * @returns {Quantiles}
  */
-function valueOfRound(trials, isGood, measure) {
-  const trial = trials.find(isGood)
-  const value = trial ? measure(trial) : null
-  return value !== null && Number.isFinite(value) ? value : null
-}
-
-/** @param {TrialRecord} record */
-function sidecarsOf({ processes }) {
-  return processes.filter(p => p.role === 'sidecar')
-}
-
-/** @param {TrialRecord} record */
-function ratePerSecond({ load, window }) {
-  return load && window ? load.verified / window.seconds : null
+function summariseTimes(rounds, use, baselineMs) {
+  const pooled = rounds.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
+  return /** @type {Quantiles} */ (
+    Object.fromEntries(
+      Object.entries(QUANTILES).map(([name, q]) => {
+        const values = rounds.map((trials, i) => {
+          const value = valueOfRound(trials, use, r => quantileMs(r, q))
+          const baseline = baselineMs(q, i)
+          return pooled < TAIL_REQUESTS / (1 - q) || value === null || baseline === null ? null : value - baseline
+        })
+        return [name, summariseValues(values)]
+      }),
+    )
+  )
 }
 
 /**
- * CPU time in the window over verified requests in it: both as rates, each by its own clock.
- * @param {TrialRecord} record
- * @param {ProcessRecord[]} processes
+ * The trials of each round, a window measured again after the first.
+ * @param {TrialRecord[]} records of one arm
+ * @param {number} count
  */
-function cpuPerRequestMicros(record, processes) {
-  const rate = ratePerSecond(record)
-  return rate ? (1e6 * processes.reduce((sum, p) => sum + p.cpuCores, 0)) / rate : null
+function splitRounds(records, count) {
+  return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
 
 /**
- * @param {TrialRecord} record
- * @param {number} q
+ * @param {TrialRecord[]} records of one arm
+ * @returns {SummaryArm['spoiled']}
  */
-function quantileMs({ load }, q) {
-  return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
+function countSpoiled(records) {
+  const findings = records.flatMap(r =>
+    r.outcome === 'failed'
+      ? [{ id: r.trial.id, gate: 'failed', reason: r.reasons[0] }]
+      : r.gates.map(g => ({ ...g, id: r.trial.id })),
+  )
+  return [...new Set(findings.map(f => f.gate))].map(gate => {
+    const same = findings.filter(f => f.gate === gate)
+    return { gate, trials: new Set(same.map(f => f.id)).size, reason: same[0].reason }
+  })
 }
 
 /**

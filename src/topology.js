@@ -8,9 +8,9 @@ import { parseYaml } from './validate.js'
  */
 
 /** The ports of every service, as in a pod; each service has an address of its own. */
-export const PORTS = { application: 8080, outbound: 15001, inbound: 15003 }
+export const PORTS = { application: 8080, admin: 15000, outbound: 15001, inbound: 15003 }
 
-const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
+export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 
 const schema = z.strictObject({
@@ -121,6 +121,7 @@ export function createModel({ services, entry }, { service, addresses, trafficPo
     service: service.name,
     identity: identityOf(service.name),
     workers,
+    admin: { address: addresses[service.name], port: PORTS.admin },
     retries: 1,
     timeouts: TIMEOUTS,
     tls: TLS,

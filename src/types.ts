@@ -41,6 +41,8 @@ export interface SidecarModel {
   /** SPIFFE URI. */
   identity: string
   workers: number
+  /** For a plane that counts what it refuses; the others open no such port. */
+  admin: Endpoint
   /** Tries again after a refused connection. */
   retries: 0 | 1
   timeouts: { connectSeconds: number; requestSeconds: number; idleSeconds: number }
@@ -70,6 +72,10 @@ export interface ProcessSpec {
   /** null: no cap. */
   cpuCores: number | null
   memoryLimitBytes: number | null
+  /** The CPUs it may run on; null: any. */
+  cpuSet: number[] | null
+  /** Where its counters are to be had, and the path; null: nowhere. */
+  admin: (Endpoint & { path: string }) | null
   image: string | null
 }
 
@@ -114,6 +120,8 @@ export interface DataPlane {
   hasVariants: boolean
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
+  /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */
+  parseOverflows: ((text: string) => number) | null
 }
 
 // --- Topologies and experiments ---
@@ -131,8 +139,12 @@ export interface Topology {
 }
 
 export interface Load {
-  kind: 'closed'
+  /** closed: each user waits for its answer and asks again; open: requests start at a rate, whatever is answered. */
+  kind: 'closed' | 'open'
+  /** Of the closed loop; in the open loop the most requests that may be under way. */
   users: number
+  /** Of the open loop; absent in the closed. */
+  ratePerSecond?: number
   payloadBytes: number
   warmupSeconds: number
   windowSeconds: number
@@ -146,11 +158,16 @@ export interface PlaneChoice {
 
 export interface Arm extends PlaneChoice {
   id: string
+  /** The arm that this one repeats to show the noise (A/A), or null. */
+  repeatOf: string | null
   link: string
   /** null for none, and for `--cpu none`. */
   capCores: number | null
   load: Load
 }
+
+/** The CPUs that each role has for itself. */
+export type Placement = Record<Role, number[]>
 
 export interface Trial {
   id: string
@@ -176,9 +193,28 @@ export interface RunSettings {
   trafficPolicy: TrafficPolicy
   envoyProfile: EnvoyProfile
   app: 'pipy' | 'node'
+  /** Give generator, applications and sidecars CPUs of their own where there are enough. */
+  isPinned: boolean
+  relaxes: Relaxation[]
+}
+
+/** A gate that an experiment sets aside, and why. */
+export interface Relaxation {
+  gate: string
+  why: string
 }
 
 // --- What is recorded ---
+
+/** What a trial can be used for; a gate spoils some of these. */
+export type Use = 'throughput' | 'capacity' | 'latency' | 'cpuPerRequest' | 'memory'
+
+/** A check that failed, and the uses it spoils. */
+export interface GateFinding {
+  gate: string
+  spoils: Use[]
+  reason: string
+}
 
 export interface ThreadCpu {
   id: number
@@ -210,9 +246,18 @@ export interface ProcessRecord {
   role: Role
   command: string[]
   capCores: number | null
-  /** The quota read back from the kernel, the least of its own and its ancestors'. */
+  /** The quota read back from the kernel, the least of its own and its ancestors'; of both edges, the one that is not as asked. */
   capReadBackCores: number | null
-  workers: number | null
+  askedWorkers: number
+  /** Listening sockets an address. */
+  workers: number
+  /** The CPUs it may run on, as the kernel lists them. */
+  cpuSet: string
+  /** Whether it is another process, or more of them, than was started. */
+  isReplaced: boolean
+  /** Requests it answered itself because a limit was reached; null where the plane counts none. */
+  overflows: number | null
+  files: { name: string; sha256: string }[]
   cpuSeconds: number
   cpuCores: number
   throttledFraction: number | null
@@ -248,8 +293,12 @@ export interface LoadResult {
   verifiedInSecondHalf: number
   /** Users that had not done three requests when the window opened. */
   coldUsers: number
-  /** Users that went through the whole window. */
-  reportedUsers: number
+  /** Users that went through the whole window; null in the open loop. */
+  reportedUsers: number | null
+  /** Requests of the open loop that found no free user, in the whole trial; 0 in the closed. */
+  dropped: number
+  /** How late requests of the open loop started, from a sample of them; null in the closed. */
+  lagP99Ms: number | null
   distribution: Distribution | null
   failures: string[]
 }
@@ -266,11 +315,16 @@ export interface TrialRecord {
   window: { startMs: number; endMs: number; seconds: number; startLateMs: number; endLateMs: number } | null
   load: LoadResult | null
   processes: ProcessRecord[]
-  /** Share of the machine's CPU time that was idle, and stolen, in the window. */
-  host: { idleFraction: number; stealFraction: number } | null
+  /** In the window: shares of the machine's CPU time that were idle and stolen, and the cores that others used. */
+  host: { cpus: number; idleFraction: number; stealFraction: number; foreignCores: number } | null
+  /** CPUs the generator might use. */
+  generatorCpus: number
+  /** In the window: how many, the longest time without one, and readings with a number missing. */
+  samples: { count: number; largestGapSeconds: number; missing: number } | null
   orchestratorCpuSeconds: number | null
   boundBy: BoundBy | null
   isSteady: boolean | null
+  gates: GateFinding[]
   phasesSeconds: Record<string, number>
 }
 
@@ -290,11 +344,26 @@ export interface Handle {
   readMemory(): ProcessMemory | null
   /** The listening sockets that it holds itself, the fewest of its addresses. */
   countListeners(): number
+  /** Its processes, each with when it started. */
+  identify(): string[]
+  /** The CPUs it may run on. */
+  readCpuSet(): string
+  /** What its administration port answers; null where it has none. */
+  readAdmin(): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
   /** A sentence with the last lines of its log. */
   failureMessage(what: string): string
   readLog(): Promise<string>
   readFile(file: string): Promise<string>
+}
+
+/** Clock ticks of all CPUs: idle, stolen, busy (without interrupts), all; and how many CPUs that are. */
+export interface HostCpu {
+  idle: number
+  steal: number
+  busy: number
+  total: number
+  cpus: number
 }
 
 export interface Deployment {
@@ -306,6 +375,8 @@ export interface Target {
   name: string
   addressesFor(trialIndex: number, services: string[]): Record<string, string>
   deploy(specs: ProcessSpec[], folder: string): Promise<Deployment>
+  /** Clock ticks of the CPUs of the machine it runs on, so far. */
+  readHost(): HostCpu
   /** Leaves what runs now, and says what. */
   retain(): string[]
   close(): Promise<void>
@@ -346,18 +417,72 @@ export interface SummarySidecar {
 
 export interface SummaryArm extends PlaneChoice {
   id: string
+  repeatOf: string | null
   link: string
   capCores: number | null
   target: string
   load: Load
   trials: { completed: number; failed: number; invalid: number }
+  /** What spoiled something, and in how many trials. */
+  spoiled: { gate: string; trials: number; reason: string }[]
   throughputPerSecond: Quantity
   /** The sum over its sidecars; no values for none. */
   cpuPerRequestMicros: Quantity
+  /** Where the sidecar bound the run. */
+  capacityPerSecond: Quantity
+  /** Closed loop: at saturation, no latency. */
   responseTimeMs: Quantiles | null
+  /** Open loop. */
   latencyMs: Quantiles | null
+  /** Open loop: more than without sidecars at the same rate, round by round. */
+  addedLatencyMs: Quantiles | null
   boundBy: BoundBy | null
   sidecars: SummarySidecar[]
+}
+
+export type Verdict = 'lower' | 'higher' | 'no-difference-shown' | 'indicative' | 'invalid'
+
+/** Two planes at the same link, cap and load, in one quantity. */
+export interface Comparison {
+  a: string
+  /** Another plane, or the same once more (A/A). */
+  b: string
+  link: string
+  capCores: number | null
+  load: Load
+  quantity: string
+  /** null: over all sidecars. */
+  service: string | null
+  /** a over b, round by round. */
+  ratio: Quantity
+  /** How far an arm was from itself in the same run; null without an A/A pair. */
+  aaSpread: number | null
+  verdict: Verdict
+  reasons: string[]
+}
+
+/** A condition on the median ratio of two planes: `pipy/envoy cpuPerRequest <= 0.6`. */
+export interface ThresholdResult {
+  expression: string
+  link: string
+  capCores: number | null
+  load: Load
+  /** null: spoiled, or not measured. */
+  value: number | null
+  held: boolean | null
+}
+
+/** One thing that both planes must do alike, as it was found for each. */
+export interface ParityRow {
+  name: string
+  plane: string
+  link: string
+  capCores: number | null
+  /** What was found, in words that are equal where the behaviour is. */
+  found: string
+  /** null: whatever it is, it must be equal; otherwise this. */
+  expected: string | null
+  differences: string[]
 }
 
 export interface Summary {
@@ -366,5 +491,9 @@ export interface Summary {
   machine: Record<string, unknown>
   tools: Record<string, { version: string; path: string; sha256: string }>
   notMeasured: { plane: string; reason: string }[]
+  relaxes: Relaxation[]
   arms: SummaryArm[]
+  parity: ParityRow[]
+  comparisons: Comparison[]
+  thresholds: ThresholdResult[]
 }

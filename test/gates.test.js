@@ -1,98 +1,234 @@
 import { describe, expect, it } from 'vitest'
-import { findBound, findInvalidities, isSteady } from '../src/gates.js'
+import { findBound, findGates, isSteady, USES } from '../src/gates.js'
+import { createRecord, describeFakeProcess } from './fakes/fake-records.js'
 
-/**
- * @param {Partial<import('../src/types.ts').ProcessRecord>} fields
- * @returns {import('../src/types.ts').ProcessRecord}
- */
-const process = fields => ({
-  service: 'gateway',
-  role: 'sidecar',
-  command: [],
-  capCores: 0.25,
-  capReadBackCores: 0.25,
-  workers: 1,
-  cpuSeconds: 0.4,
-  cpuCores: 0.1,
-  throttledFraction: 0,
-  throttledSeconds: 0,
-  oomKills: 0,
-  busiestThreadCores: 0.1,
-  threads: [],
-  memory: { anonBytes: 1, rssBytes: 1, workingSetBytes: 1, pssBytes: 1, peakBytes: 1, idleRssBytes: 1 },
-  ...fields,
-})
-const bound = (/** @type {any[]} */ processes, idleFraction = 0.5) =>
-  findBound({ processes, generatorCpus: 1, idleFraction })
+const bound = (
+  /** @type {any[]} */ processes,
+  idleFraction = 0.5,
+  kind = /** @type {'closed' | 'open'} */ ('closed'),
+) => findBound({ processes, generatorCpus: 1, idleFraction, kind })
 
 describe('findBound', () => {
-  const application = process({ role: 'application', capCores: null, busiestThreadCores: 0.95 })
-  const generator = process({ role: 'generator', capCores: null, cpuCores: 0.9 })
+  const application = describeFakeProcess({ role: 'application', capCores: null, busiestThreadCores: 0.95 })
+  const generator = describeFakeProcess({ role: 'generator', capCores: null, cpuCores: 0.9 })
+  const sidecar = describeFakeProcess({})
 
   it('is the sidecar from 95 % of its cap on, whatever else is busy', () => {
-    expect(bound([process({ cpuCores: 0.2375 }), application, generator], 0.01)).toBe('sidecar')
-    expect(bound([process({ cpuCores: 0.237 })])).toBe('users')
+    expect(bound([describeFakeProcess({ cpuCores: 0.2375 }), application, generator], 0.01)).toBe('sidecar')
+    expect(bound([describeFakeProcess({ cpuCores: 0.237 })])).toBe('users')
   })
 
   it('is a worker thread that fills a core', () => {
-    expect(bound([process({ capCores: 2, cpuCores: 1.2, busiestThreadCores: 0.96 })])).toBe('worker')
+    expect(bound([describeFakeProcess({ capCores: 2, cpuCores: 1.2, busiestThreadCores: 0.96 })])).toBe('worker')
   })
 
   it('is the application before the generator, and the generator before the host', () => {
-    expect(bound([process({}), application, generator], 0.01)).toBe('application')
-    expect(bound([process({}), generator], 0.01)).toBe('generator')
-    expect(bound([process({})], 0.01)).toBe('host')
+    expect(bound([sidecar, application, generator], 0.01)).toBe('application')
+    expect(bound([sidecar, generator], 0.01)).toBe('generator')
+    expect(bound([sidecar], 0.01)).toBe('host')
   })
 
   it('is a generator that was throttled', () => {
-    expect(bound([process({ role: 'generator', capCores: null, cpuCores: 0.1, throttledFraction: 0.1 })])).toBe(
-      'generator',
-    )
+    const throttled = describeFakeProcess({ role: 'generator', capCores: null, cpuCores: 0.1, throttledFraction: 0.1 })
+    expect(bound([throttled])).toBe('generator')
   })
 
-  it('is the number of users where nothing is saturated', () => {
-    expect(bound([process({})])).toBe('users')
+  it('is the number of users, or the rate, where nothing is saturated', () => {
+    expect(bound([sidecar])).toBe('users')
+    expect(bound([sidecar], 0.5, 'open')).toBe('rate')
   })
 })
-
-const load = {
-  verified: 1000,
-  failed: 0,
-  corrupted: 0,
-  verifiedInSecondHalf: 500,
-  coldUsers: 0,
-  reportedUsers: 50,
-  distribution: null,
-  failures: [],
-}
 
 describe('isSteady', () => {
+  const { load } = createRecord()
   it('allows halves that differ by 20 %', () => {
-    expect(isSteady({ ...load, verifiedInSecondHalf: 550 })).toBe(true)
-    expect(isSteady({ ...load, verifiedInSecondHalf: 551 })).toBe(false)
-    expect(isSteady({ ...load, verifiedInSecondHalf: 449 })).toBe(false)
+    expect(isSteady({ ...load, verified: 1000, verifiedInSecondHalf: 550 })).toBe(true)
+    expect(isSteady({ ...load, verified: 1000, verifiedInSecondHalf: 551 })).toBe(false)
+    expect(isSteady({ ...load, verified: 1000, verifiedInSecondHalf: 449 })).toBe(false)
   })
 })
 
-describe('findInvalidities', () => {
-  it('finds nothing wrong with a good trial', () => {
-    expect(findInvalidities({ load: { ...load, failed: 1 }, users: 50, processes: [process({})] })).toEqual([])
+describe('findGates', () => {
+  /** @param {Parameters<typeof createRecord>[0]} fields */
+  const found = fields => findGates(createRecord(fields)).map(({ gate, reason }) => `${gate}: ${reason}`)
+  const application = describeFakeProcess({ role: 'application', capCores: null, cpuCores: 0.1, cpuSeconds: 0.1 })
+  const generator = describeFakeProcess({ service: 'k6', role: 'generator', capCores: null, cpuCores: 0.1 })
+  const open = { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 1000 }
+
+  it('finds nothing wrong with a good trial, with one failure in a thousand, or with an open loop below the knee', () => {
+    expect(found({})).toEqual([])
+    expect(found({ load: { failed: 1 } })).toEqual([])
+    expect(found({ arm: { load: open }, load: { reportedUsers: null, lagP99Ms: 1 }, boundBy: 'rate' })).toEqual([])
   })
 
   it.each([
     [
-      'more than one failure in a thousand',
-      { load: { ...load, failed: 2, failures: ['status 503'] } },
-      '2 requests failed (0.20 %, at most 0.1 %): status 503',
+      'failures above one in a thousand',
+      { load: { failed: 2, failures: ['status 503'] } },
+      'errors: 2 requests failed (0.20 %, at most 0.1 %): status 503',
     ],
-    ['one wrong body', { load: { ...load, corrupted: 1 } }, '1 answers came back with a wrong body or nonce'],
-    ['users that were cold', { load: { ...load, coldUsers: 3 } }, '3 users had not done three requests'],
-    ['users that hung', { load: { ...load, reportedUsers: 48 } }, '2 of 50 users never came through the window'],
-    ['nothing answered', { load: { ...load, verified: 0 } }, 'no request was answered rightly'],
-    ['a cap that was not in force', { processes: [process({ capReadBackCores: null })] }, 'the kernel says no quota'],
-    ['another cap', { processes: [process({ capReadBackCores: 0.5 })] }, 'the kernel says 0.5'],
-    ['a process killed for memory', { processes: [process({ oomKills: 1 })] }, 'the kernel killed 1 processes'],
-  ])('finds %s', (_, trial, words) => {
-    expect(findInvalidities({ load, users: 50, processes: [], ...trial }).join()).toContain(words)
+    ['one wrong body', { load: { corrupted: 1 } }, 'answers: 1 answers came back with a wrong body or nonce'],
+    [
+      'users that were cold',
+      { load: { coldUsers: 3 } },
+      'answers: 3 users had not done three requests when the window opened',
+    ],
+    [
+      'users that hung',
+      { load: { reportedUsers: 8 } },
+      'hung-users: 2 of 10 users never came through the window: their requests hung',
+    ],
+    [
+      'nothing answered',
+      { load: { verified: 0, distribution: null } },
+      'answers: no request was answered rightly in the window',
+    ],
+    [
+      'an application that did nothing',
+      { processes: [{ ...application, cpuSeconds: 0.0005 }] },
+      "source: gateway's application did no work for 1000 answers: something before it gave them",
+    ],
+    [
+      'a cap that was not in force',
+      { processes: [describeFakeProcess({ capReadBackCores: null })] },
+      "cap: gateway's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
+    ],
+    [
+      'another cap',
+      { processes: [describeFakeProcess({ capReadBackCores: 0.5 })] },
+      "cap: gateway's sidecar was to be capped at 0.25 cores, and the kernel says 0.5",
+    ],
+    [
+      'a cap that was not held',
+      { processes: [describeFakeProcess({ cpuCores: 0.3 })] },
+      "cap: gateway's sidecar used 0.300 cores under a cap of 0.25",
+    ],
+    [
+      'other workers than asked',
+      { processes: [describeFakeProcess({ workers: 2 })] },
+      "workers: gateway's sidecar listens with 2 sockets an address, and 1 workers were asked for",
+    ],
+    [
+      'a process that was replaced',
+      { processes: [describeFakeProcess({ isReplaced: true })] },
+      "restart: gateway's sidecar is another process than was started",
+    ],
+    [
+      'a process killed for memory',
+      { processes: [describeFakeProcess({ oomKills: 1 })] },
+      "oom: the kernel killed 1 processes of gateway's sidecar for memory",
+    ],
+    [
+      'a number missing in a sample',
+      { samples: { count: 35, largestGapSeconds: 0.1, missing: 2 } },
+      'samples: 2 readings have a number missing',
+    ],
+    [
+      'a gap in the samples',
+      { samples: { count: 20, largestGapSeconds: 1.4, missing: 0 } },
+      'samples: no sample for 1.4 s of the window',
+    ],
+    [
+      'an edge read late',
+      { window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 600, endLateMs: 0 } },
+      'samples: an edge of the window was read 600 ms late',
+    ],
+    [
+      'requests that the sidecar refused',
+      { processes: [describeFakeProcess({ overflows: 7 })] },
+      "overflow: gateway's sidecar answered 7 requests itself, for overflow",
+    ],
+    [
+      'more requests under way than users',
+      { load: { distribution: { count: 1000, meanMs: 11, grid: [] } } },
+      'little: rate × time gives 11.0 requests under way, and there were 10 users',
+    ],
+  ])('finds %s, which spoils everything', (_, fields, words) => {
+    const gates = findGates(createRecord(/** @type {any} */ (fields)))
+    expect(gates.map(({ gate, reason }) => `${gate}: ${reason}`)).toContain(words)
+    expect(gates[0].spoils).toEqual(USES)
+  })
+
+  it.each([
+    [
+      'a generator at its limit',
+      { processes: [{ ...generator, cpuCores: 0.81 }] },
+      'generator: the generator used 81 % of its CPUs (at most 80 %)',
+    ],
+    [
+      'a generator that was throttled',
+      { processes: [{ ...generator, throttledFraction: 0.1 }] },
+      'generator: the generator was throttled',
+    ],
+    [
+      'users whose time goes by in the generator',
+      { load: { distribution: { count: 1000, meanMs: 8, grid: [] } } },
+      "generator: by rate × time 8.0 of 10 users waited for answers: the others' time went by in the generator",
+    ],
+    [
+      'an application at its limit',
+      { processes: [{ ...application, busiestThreadCores: 0.7 }] },
+      "application: gateway's application was 70 % busy (below 70 %)",
+    ],
+    [
+      'an application that was throttled',
+      { processes: [{ ...application, throttledFraction: 0.1 }] },
+      "application: gateway's application was throttled",
+    ],
+  ])('finds %s, which spoils capacity and latency, and nothing else', (_, fields, words) => {
+    const [finding, ...others] = findGates(createRecord(/** @type {any} */ (fields)))
+    expect(`${finding.gate}: ${finding.reason}`).toBe(words)
+    expect(finding.spoils).toEqual(['capacity', 'latency'])
+    expect(others).toEqual([])
+  })
+
+  it.each([
+    [
+      'a busy neighbour',
+      { host: { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0.3 } },
+      'neighbour: something else used 0.30 cores of this machine',
+    ],
+    [
+      'a host that steals',
+      { host: { cpus: 2, idleFraction: 0.5, stealFraction: 0.12, foreignCores: 0 } },
+      "neighbour: 12 % of this machine's CPU time was stolen by its host",
+    ],
+    ['an unsteady window', { isSteady: false }, 'steady: the halves of the window differ by more than 20 %'],
+  ])('finds %s, which leaves CPU per request and memory', (_, fields, words) => {
+    const [finding] = findGates(createRecord(fields))
+    expect(`${finding.gate}: ${finding.reason}`).toBe(words)
+    expect(USES.filter(use => !finding.spoils.includes(use))).toEqual(['cpuPerRequest', 'memory'])
+  })
+
+  it.each([
+    ['dropped requests', { dropped: 1 }, 'rate', 'drops: 1 requests were dropped: no user was free to send them'],
+    [
+      'requests that started late',
+      { lagP99Ms: 6 },
+      'rate',
+      'generator: requests started late: 1 in 100 by more than 6.0 ms (at most 5)',
+    ],
+    ['a sidecar at its cap', {}, 'sidecar', 'knee: bound by sidecar: above the knee'],
+    [
+      'a rate that was not kept',
+      { verified: 980 },
+      'rate',
+      'knee: 980 requests/s were answered of 1000 asked for: above the knee',
+    ],
+  ])('finds %s in an open loop, which spoils its latency', (_, load, boundBy, words) => {
+    const gates = findGates(
+      createRecord({
+        arm: { load: open },
+        load: { reportedUsers: null, lagP99Ms: 0, ...load },
+        boundBy: /** @type {any} */ (boundBy),
+      }),
+    )
+    expect(gates.map(({ gate, reason }) => `${gate}: ${reason}`)).toEqual([words])
+    expect(gates[0].spoils).toContain('latency')
+    expect(gates[0].spoils).not.toContain('cpuPerRequest')
+  })
+
+  it('leaves out a gate that the experiment sets aside', () => {
+    expect(findGates(createRecord({ isSteady: false }), ['steady'])).toEqual([])
   })
 })

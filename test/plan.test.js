@@ -15,6 +15,7 @@ const asked = {
   planes: null,
   links: null,
   caps: null,
+  rates: null,
   users: null,
   payloadBytes: null,
   rounds: null,
@@ -22,6 +23,7 @@ const asked = {
   seed: 7,
   envoyProfile: 'lean',
   app: 'pipy',
+  isPinned: true,
 }
 const plan = (overrides = {}, cpus = 16) =>
   createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus, missing: [] })
@@ -33,6 +35,8 @@ describe('createPlan', () => {
       ...['pipy-2', 'pipy-1', 'envoy-2', 'envoy-1'].map(id => `ratings-${id}`),
       'gateway-ratings-none',
       ...['pipy-2', 'pipy-1', 'envoy-2', 'envoy-1'].map(id => `gateway-ratings-${id}`),
+      // Each once more: A/A.
+      ...['ratings-pipy-2', 'ratings-pipy-1', 'gateway-ratings-pipy-2', 'gateway-ratings-pipy-1'].map(id => `${id}-aa`),
     ])
   })
 
@@ -104,4 +108,30 @@ describe('largestBindingCap', () => {
     [4, 1],
     [8, 2],
   ])('is, on %i CPUs, %d cores', (cpus, cap) => expect(largestBindingCap(cpus)).toBe(cap))
+
+  it('repeats an arm (A/A) only where planes are compared', () => {
+    const controls = (/** @type {object} */ overrides) =>
+      plan(overrides)
+        .arms.filter(a => a.repeatOf)
+        .map(a => a.repeatOf)
+    expect(controls({ links: ['ratings'], caps: [1] })).toEqual(['ratings-pipy-1'])
+    expect(controls({ links: ['ratings'], caps: [1], profile: 'quick' })).toEqual([])
+    expect(controls({ links: ['ratings'], caps: [1], planes: [{ plane: 'envoy', variant: null }] })).toEqual([])
+  })
+
+  it('makes an open loop of a rate, with a warm-up in which every user has its turns', () => {
+    const { arms } = plan({ rates: [100, 1000], links: ['ratings'], caps: [1], profile: 'quick' })
+    expect(arms.map(a => a.id)).toEqual(
+      ['none-100rps', 'pipy-1-100rps', 'envoy-1-100rps', 'none-1000rps', 'pipy-1-1000rps', 'envoy-1-1000rps'].map(
+        id => `ratings-${id}`,
+      ),
+    )
+    expect(arms[1].load).toMatchObject({ kind: 'open', users: 64, ratePerSecond: 100, warmupSeconds: 2.88 })
+    expect(arms[4].load.warmupSeconds).toBe(1.5)
+  })
+
+  it('refuses two variants of one name', () => {
+    const planes = ['/a/x', '/b/x'].map(variant => ({ plane: 'pipy', variant }))
+    expect(() => plan({ planes })).toThrow('two variants are both called pipy=x')
+  })
 })

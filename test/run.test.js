@@ -31,8 +31,8 @@ describe('runPlan', () => {
   it('measures every arm in every round, and sums exactly', async () => {
     const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.2 : 0.05) })
     const { summary, records } = await run({ target })
-    expect(records.map(r => r.outcome)).toEqual(Array(18).fill('completed'))
-    expect(summary.arms.map(a => a.plane)).toEqual(['none', 'cheap', 'dear'])
+    expect(records.map(r => r.outcome)).toEqual(Array(24).fill('completed'))
+    expect(summary.arms.map(a => a.plane)).toEqual(['none', 'cheap', 'dear', 'cheap'])
 
     const [nothing, cheap] = summary.arms
     const rate = records[0].load.verified / records[0].window.seconds
@@ -68,7 +68,7 @@ describe('runPlan', () => {
     const failed = records.filter(r => r.outcome === 'failed')
     expect(failed.length).toBeGreaterThan(0)
     expect(failed[0].reasons[0]).toMatch(/'s sidecar died under load with signal SIGSEGV; the end of its log: boom$/)
-    expect(records).toHaveLength(18)
+    expect(records).toHaveLength(24)
     const [sample] = readFileSync(`${folder}/raw/${failed[0].trial.id}/samples.jsonl`, 'utf8').split('\n')
     expect(Object.keys(JSON.parse(sample).processes)).toContain('gateway-sidecar')
     expect(summary.arms.flatMap(a => a.throughputPerSecond.values)).toContain(null)
@@ -80,9 +80,9 @@ describe('runPlan', () => {
       capCores: spec => (spec.service === 'ratings' && spec.role === 'sidecar' ? null : spec.cpuCores),
     })
     const { summary, records } = await run({ target })
-    expect(records.filter(r => r.outcome === 'invalid')).toHaveLength(12)
+    expect(records.filter(r => r.outcome === 'invalid')).toHaveLength(18)
     expect(records.find(r => r.outcome === 'invalid').reasons).toEqual([
-      "ratings's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
+      "cap: ratings's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
     ])
     expect(summary.arms[1]).toMatchObject({
       trials: { completed: 0, failed: 0, invalid: 6 },
@@ -94,10 +94,10 @@ describe('runPlan', () => {
     let calls = 0
     const load = createFakeLoad({ results: () => (calls++ === 0 ? { verifiedInSecondHalf: 300, verified: 900 } : {}) })
     const { summary, records } = await run({ target: await createFakeTarget(), load })
-    expect(records).toHaveLength(19)
+    expect(records).toHaveLength(25)
     const again = records.find(r => r.trial.repeats)
     expect(again.trial.id).toBe(`${again.trial.repeats}-again`)
-    expect(records.indexOf(again)).toBe(3)
+    expect(records.indexOf(again)).toBe(4)
     const arm = summary.arms.find(a => a.id === again.trial.arm.id)
     expect(arm?.throughputPerSecond.values[0]).toBeCloseTo(1000 / again.window.seconds, 6)
   })
@@ -123,7 +123,7 @@ describe('runPlan', () => {
     })
     await expect(run({ target, load, signal: abort.signal })).rejects.toThrow('interrupted')
     expect(readRun(folder).records.length).toBeGreaterThanOrEqual(4)
-    expect(JSON.parse(readFileSync(`${folder}/summary.json`, 'utf8')).arms).toHaveLength(3)
+    expect(JSON.parse(readFileSync(`${folder}/summary.json`, 'utf8')).arms).toHaveLength(4)
     expect(target.running.size).toBe(0)
   })
 
@@ -133,8 +133,8 @@ describe('runPlan', () => {
     const plan = createPlan({
       experiment,
       overrides: {
-        ...{ planes: null, links: null, caps: null, users: null, payloadBytes: null, rounds: null },
-        ...{ profile: 'standard', seed: 1, envoyProfile: 'lean', app: 'pipy' },
+        ...{ planes: null, links: null, caps: null, rates: null, users: null, payloadBytes: null, rounds: null },
+        ...{ profile: 'standard', seed: 1, envoyProfile: 'lean', app: 'pipy', isPinned: true },
       },
       cpus: 4,
       missing: [],
@@ -148,7 +148,8 @@ describe('runPlan', () => {
         machine: {},
         tools: {},
       },
-      ...{ rounds: plan.rounds, arms: plan.arms, notMeasured: plan.notMeasured },
+      ...{ rounds: plan.rounds, arms: plan.arms, notMeasured: plan.notMeasured, settings: plan.settings },
+      thresholds: [],
     }
     const summary = await runPlan({
       plan,
@@ -165,10 +166,10 @@ describe('runPlan', () => {
         topologies: {
           'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),
         },
-        ...{ cpus: 4, retain: false },
+        ...{ cpus: 4, placements: {}, retain: false },
         folders: { pipyScripts: '/p', echo: '/e', k6: '/k', certificates: '/c', raw: path.join(folder, 'raw') },
       },
-      ...{ folder, manifest, signal, say: () => {} },
+      ...{ gateParity: async () => [], folder, manifest, signal, say: () => {} },
     })
     return { summary, records: /** @type {any[]} */ (readRun(folder).records) }
   }

@@ -11,3 +11,11 @@ export async function hashFile(file) {
   await pipeline(createReadStream(file), hash)
   return hash.digest('hex')
 }
+
+/**
+ * The SHA-256 of a text, in hexadecimal.
+ * @param {string} text
+ */
+export function hashText(text) {
+  return createHash('sha256').update(text).digest('hex')
+}

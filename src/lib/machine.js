@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { ROOT } from './paths.js'
 
 /**
  * Facts about this machine for the manifest; what it does not tell is null.
- * @returns {{ kernel: string, architecture: string, cpuModel: string, cpus: number, memoryBytes: number,
- *   governor: string | null, node: string }}
+ * @returns {{ kernel: string, architecture: string, cpuModel: string, cpus: number, physicalCores: number, memoryBytes: number,
+ *   smt: string | null, governor: string | null, node: string }}
  */
 export function readMachine() {
   const cpus = os.cpus()
@@ -15,10 +16,49 @@ export function readMachine() {
     architecture: os.arch(),
     cpuModel: cpus[0]?.model.trim() ?? 'unknown',
     cpus: os.availableParallelism(),
+    physicalCores: readCores().length,
+    smt: readText('/sys/devices/system/cpu/smt/control'),
     memoryBytes: os.totalmem(),
     governor: readText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor'),
     node: process.version,
   }
+}
+
+/**
+ * The CPUs that this process may use, those of one physical core together.
+ * @returns {number[][]}
+ */
+export function readCores() {
+  const allowed = parseCpuList(/^Cpus_allowed_list:\s+(\S+)/m.exec(readText('/proc/self/status') ?? '')?.[1] ?? '0')
+  const cores = new Map()
+  for (const cpu of allowed) {
+    const siblings = readText(`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`) ?? `${cpu}`
+    cores.set(siblings, [...(cores.get(siblings) ?? []), cpu])
+  }
+  return [...cores.values()]
+}
+
+/**
+ * @param {string} text `0-3,8` (cpuset(7), list format)
+ */
+export function parseCpuList(text) {
+  return text.split(',').flatMap(range => {
+    const [first, last = first] = range.split('-').map(Number)
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  })
+}
+
+/**
+ * How idle this machine is while nothing of ours runs.
+ * @param {number} seconds
+ * @param {AbortSignal} signal
+ */
+export async function observeHost(seconds, signal) {
+  const first = readHostCpu()
+  await delay(seconds * 1000, undefined, { signal })
+  const last = readHostCpu()
+  const total = last.total - first.total
+  return { seconds, idleFraction: (last.idle - first.idle) / total, stealFraction: (last.steal - first.steal) / total }
 }
 
 /** The kit's version and the state of its checkout (null outside of git). */
@@ -28,15 +68,19 @@ export async function readKit() {
   return { version, git: git.exitCode === 0 ? git.stdout : null }
 }
 
-/** Clock ticks of all CPUs so far: idle (with iowait), stolen, all. From /proc/stat, proc(5). */
+/**
+ * Clock ticks of all CPUs so far: idle (with iowait), stolen, busy (without interrupts), all; and how many CPUs
+ * that are. From /proc/stat, proc(5).
+ * @returns {import('../types.ts').HostCpu}
+ */
 export function readHostCpu() {
-  const [user, nice, system, idle, iowait, irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
-    .split('\n', 1)[0]
-    .trim()
-    .split(/\s+/)
-    .slice(1)
-    .map(Number)
-  return { idle: idle + iowait, steal, total: user + nice + system + idle + iowait + irq + softirq + steal }
+  const lines = readFileSync('/proc/stat', 'utf8').split('\n')
+  const [user, nice, system, idle, iowait, irq, softirq, steal] = lines[0].trim().split(/\s+/).slice(1).map(Number)
+  const busy = user + nice + system
+  return {
+    ...{ idle: idle + iowait, steal, busy, total: busy + idle + iowait + irq + softirq + steal },
+    cpus: lines.filter(line => /^cpu\d/.test(line)).length,
+  }
 }
 
 /** @param {string} file */

@@ -1,35 +1,100 @@
 import Table from 'cli-table3'
+import { groupOf, nameOf } from '../arms.js'
+import { MEASURES } from '../measures.js'
+import { largestBindingCap } from '../plan.js'
+import { ROUNDS_LEAST } from '../stats.js'
+import { renderNoise, renderVerdict } from './verdicts.js'
 
 /**
- * @import { Quantity, Summary, SummaryArm } from '../types.ts'
+ * @import { Comparison, Quantity, Summary, SummaryArm } from '../types.ts'
  */
+
+// Far below the rate at saturation: a proxy that is not saturated wakes up for every request, and costs up to
+// three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
+const RATE_SHARE = 0.15
 
 const MIB = 1024 * 1024
 
 /**
- * The terminal's table: a row per plane, cap and link, a line in it per sidecar; what could not be
- * measured stands above and below.
+ * The terminal's report: what could not be measured, the verdicts, a row per plane, cap and link with a line in it
+ * per sidecar, parity, and what the numbers do not say.
  * @param {Summary} summary
  */
 export function renderTable(summary) {
-  const links = [...new Set(summary.arms.map(arm => arm.link))]
-  const table = new Table({
-    head: COLUMNS.map(([name]) => name),
-    colAligns: COLUMNS.map(([, align]) => align),
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1 },
-    chars: { ...NO_LINES, middle: ' ' },
-  })
-  for (const link of links) {
-    if (links.length > 1) table.push([{ content: `link ${link}`, colSpan: COLUMNS.length }])
-    for (const arm of summary.arms.filter(a => a.link === link)) table.push(renderArm(arm))
-  }
   const missing = summary.notMeasured.map(({ plane, reason }) => `Not measured: ${plane}: ${reason}`)
-  const title = `${summary.run.experiment}, link ${links.join(' and ')}, ${summary.arms[0].load.windowSeconds} s windows`
-  const rows = table
-    .toString()
-    .split('\n')
-    .map(line => line.trimEnd())
-  return [...missing, title, '', ...rows, '', ...renderNotes(summary), ...missing].join('\n')
+  const [{ load }] = summary.arms
+  const title = `${summary.run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows`
+  const parts = [
+    missing,
+    [title],
+    renderAnswers(summary),
+    trim(renderArms(summary)),
+    [...renderNotes(summary), ...renderThresholds(summary)],
+    summary.parity.length > 0 ? ['Equal work, tried before load:', ...trim(renderParity(summary))] : [],
+    [...renderNext(summary), ...missing],
+  ]
+  return parts
+    .filter(lines => lines.length > 0)
+    .map(lines => lines.join('\n'))
+    .join('\n\n')
+}
+
+/**
+ * The verdicts: the primary quantity first, the others under a heading that says that they are not adjusted for
+ * being many; under a heading of their own where there is more than one link, cap or load.
+ * @param {Summary} summary
+ */
+function renderAnswers({ comparisons }) {
+  const whole = comparisons.filter(c => c.service === null)
+  const keys = [...new Set(whole.map(groupOf))]
+  return keys.flatMap(key => {
+    const group = whole.filter(c => groupOf(c) === key)
+    const pairs = group.filter(c => !isControl(c))
+    const [{ link, capCores, load }] = group
+    const rate = load.kind === 'open' ? `, ${load.ratePerSecond} requests/s` : ''
+    const heading = keys.length > 1 ? [`${link}, ${capCores ?? 'no'} cap${rate}:`] : []
+    const primary = pairs.filter(c => c.quantity === MEASURES[0].name)
+    const secondary = pairs.filter(c => c.quantity !== MEASURES[0].name)
+    return [
+      ...heading,
+      ...primary.map(renderVerdict),
+      ...(secondary.length > 0 ? ['Secondary, unadjusted:', ...secondary.map(c => `  ${renderVerdict(c)}`)] : []),
+      renderNoise(group.filter(isControl)),
+    ].filter(Boolean)
+  })
+}
+
+/** @param {Summary} summary */
+function renderArms(summary) {
+  const links = linksOf(summary)
+  const isOpen = summary.arms[0].load.kind === 'open'
+  const columns = [...COLUMNS, ...(isOpen ? ADDED_COLUMNS : [])]
+  const table = createTable(columns)
+  for (const link of links) {
+    if (links.length > 1) table.push([{ content: `link ${link}`, colSpan: columns.length }])
+    for (const arm of summary.arms.filter(a => a.link === link && a.repeatOf === null))
+      table.push(renderArm(arm, isOpen))
+  }
+  return table.toString()
+}
+
+/**
+ * What was found of each plane; what differs is listed below.
+ * @param {Summary} summary
+ */
+function renderParity({ parity }) {
+  const planes = [...new Set(parity.map(row => row.plane))]
+  const table = createTable([['', 'left'], ...planes.map(plane => /** @type {[string, 'left']} */ ([plane, 'left']))])
+  for (const name of new Set(parity.map(row => row.name))) {
+    const found = planes.map(plane => [
+      ...new Set(parity.filter(r => r.name === name && r.plane === plane).map(r => r.found)),
+    ])
+    table.push([name.replace('parity-', ''), ...found.map(words => words.join('\n'))])
+  }
+  const differences = planes.flatMap(plane => [
+    ...new Set(parity.filter(row => row.plane === plane).flatMap(row => row.differences.map(d => `  ${plane}: ${d}`))),
+  ])
+  return [table.toString(), ...differences].join('\n')
 }
 
 /** @type {[string, 'left' | 'right'][]} */
@@ -52,19 +117,38 @@ const COLUMNS = [
   ['bound by', 'left'],
 ]
 
+/** @type {[string, 'left' | 'right'][]} */
+const ADDED_COLUMNS = [
+  ['added p50', 'right'],
+  ['p99 ms', 'right'],
+]
+
+/** @param {[string, 'left' | 'right'][]} columns */
+function createTable(columns) {
+  return new Table({
+    head: columns.map(([name]) => name),
+    colAligns: columns.map(([, align]) => align),
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1 },
+    chars: { ...NO_LINES, middle: ' ' },
+  })
+}
+
 const NO_LINES = Object.fromEntries(
   ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
     .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'])
     .map(name => [name, '']),
 )
 
-/** @param {SummaryArm} arm */
-function renderArm(arm) {
+/**
+ * @param {SummaryArm} arm
+ * @param {boolean} isOpen
+ */
+function renderArm(arm, isOpen) {
   const times = arm.responseTimeMs ?? arm.latencyMs
   const lines = (/** @type {(s: SummaryArm['sidecars'][0]) => string} */ line) =>
     arm.sidecars.map(line).join('\n') || '-'
   return [
-    arm.variant ? `${arm.plane}=${arm.variant.split('/').at(-1)}` : arm.plane,
+    nameOf(arm),
     arm.capCores === null ? '-' : `${arm.capCores}`,
     withInterval(arm.throughputPerSecond, v => v.toFixed(0)),
     ...['p50', 'p90', 'p95', 'p99'].map(name => show(times?.[/** @type {'p50'} */ (name)], v => v.toFixed(1))),
@@ -77,32 +161,97 @@ function renderArm(arm) {
     lines(s => show(s.memory.anonBytes, mib)),
     lines(s => show(s.memory.rssBytes, mib)),
     boundOf(arm),
+    ...(isOpen ? [arm.addedLatencyMs?.p50, arm.addedLatencyMs?.p99].map(added => show(added, v => v.toFixed(2))) : []),
   ]
 }
 
 /** @param {SummaryArm} arm */
 function boundOf({ boundBy, trials }) {
-  const spoiled = [
-    trials.failed > 0 ? `${trials.failed} failed` : '',
-    trials.invalid > 0 ? `${trials.invalid} invalid` : '',
-  ].filter(Boolean)
-  return [boundBy ?? 'nothing measured', ...spoiled].join('\n')
+  return [
+    boundBy ?? 'nothing measured',
+    ...(trials.failed > 0 ? [`${trials.failed} failed`] : []),
+    ...(trials.invalid > 0 ? [`${trials.invalid} invalid`] : []),
+  ].join('\n')
 }
 
 /** @param {Summary} summary */
-function renderNotes({ arms }) {
+function renderNotes({ arms, relaxes }) {
   const [{ load }] = arms
+  const isOpen = load.kind === 'open'
   const rounds = Math.max(...arms.map(a => a.throughputPerSecond.values.filter(v => v !== null).length))
+  const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
   const notes = [
-    `Response time at saturation (${[...new Set(arms.map(a => a.load.users))].join(' or ')} users): in a closed loop it follows from req/s, and is no latency.`,
-    `Medians of up to ${rounds} rounds${rounds >= 6 ? ', [95 % interval]' : ': too few for an interval'}; ${load.payloadBytes} bytes posted and echoed; µs/req is CPU time per verified request, first of all sidecars, then of each.`,
+    isOpen
+      ? `Open loop: requests start at a rate whatever is answered, at most ${users} under way; added is the latency over no mesh, round by round.`
+      : `Response time at saturation (${users} users): in a closed loop it follows from req/s, and is no latency.`,
+    `Medians of up to ${rounds} rounds${rounds >= ROUNDS_LEAST ? ', [95 % interval]' : ': too few for an interval'}; ${load.payloadBytes} bytes posted and echoed; µs/req is CPU time per verified request, first of all sidecars, then of each.`,
   ]
   if (arms.some(a => a.link === 'ratings'))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
-  if (arms.some(a => a.boundBy !== 'sidecar' && a.plane !== 'none')) {
-    notes.push('Where the sidecar did not bind, req/s is throughput and not its capacity.')
+  if (!isOpen) {
+    const bound = arms.filter(a => a.plane !== 'none' && a.repeatOf === null && a.boundBy === 'sidecar').map(nameOf)
+    notes.push(
+      bound.length > 0
+        ? `req/s is the capacity at this cap where the sidecar bound the run (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
+        : 'No sidecar bound the run: req/s is throughput, and no capacity.',
+    )
   }
+  for (const arm of arms) {
+    const total = arm.trials.completed + arm.trials.failed + arm.trials.invalid
+    for (const { gate, trials, reason } of arm.spoiled)
+      notes.push(
+        `${nameOf(arm)}${arm.capCores ? ` at ${arm.capCores}` : ''}: ${gate} in ${trials} of ${total} trials: ${reason}`,
+      )
+  }
+  for (const { gate, why } of relaxes) notes.push(`Set aside by the experiment: ${gate}: ${why}`)
   return notes
+}
+
+/** @param {Summary} summary */
+function renderThresholds({ thresholds }) {
+  return thresholds.map(({ expression, link, capCores, value, held }) => {
+    const result = held === null ? 'not tested: spoiled' : `${held ? 'held' : 'CROSSED'}: ${value?.toFixed(3)}`
+    return `Threshold ${expression} (${link}${capCores ? `, ${capCores} cores` : ''}): ${result}`
+  })
+}
+
+/**
+ * What this run could not show, and the command that would, here.
+ * @param {Summary} summary
+ */
+function renderNext({ arms, machine }) {
+  const lines = []
+  const sidecars = arms.filter(a => a.sidecars.length > 0 && a.capCores !== null)
+  const [{ load, link }] = arms
+  if (load.kind === 'closed' && sidecars.some(a => a.boundBy !== 'sidecar')) {
+    const largest = largestBindingCap(Number(machine.cpus))
+    const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
+    if (largest < smallest) lines.push(`Capacity can be shown here with: npm run bench -- --cpu ${largest}`)
+  }
+  const slowest = Math.min(...arms.map(a => a.throughputPerSecond.median ?? 0))
+  if (load.kind === 'closed' && slowest > 0) {
+    const rate = Number((slowest * RATE_SHARE).toPrecision(1))
+    const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].capCores}` : ''
+    lines.push(
+      `Latency at an equal rate, below the knee: npm run bench -- --rate ${Math.max(1, rate)}${cpu} --link ${link}`,
+    )
+  }
+  return lines
+}
+
+/** @param {Summary} summary */
+function linksOf({ arms }) {
+  return [...new Set(arms.map(arm => arm.link))]
+}
+
+/** @param {Comparison} comparison */
+function isControl({ b }) {
+  return b.endsWith('(A/A)')
+}
+
+/** @param {string} text */
+function trim(text) {
+  return text.split('\n').map(line => line.trimEnd())
 }
 
 /**

@@ -13,6 +13,7 @@ const model = {
   service: 'gateway',
   identity: 'spiffe://sidecar-bench/ns/bench/sa/gateway',
   workers: 2,
+  admin: { address: '127.1.1.1', port: 15000 },
   retries: 1,
   timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
   tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },

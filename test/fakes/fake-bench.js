@@ -33,6 +33,7 @@ export function createFakePlane(name) {
     name,
     tool,
     hasVariants: false,
+    parseOverflows: null,
     createSidecar: ({ model, folder, cpuCores }) => ({
       ...createSpec(model.service, 'sidecar', folder),
       listens: model.inbound ? [{ address: model.inbound.address, port: model.inbound.port }] : [],
@@ -68,9 +69,11 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
         verifiedInSecondHalf: 500,
         coldUsers: 0,
         reportedUsers: 10,
+        dropped: 0,
+        lagP99Ms: null,
         failures: [],
       },
-      distribution: { count: 1000, meanMs: 5, grid: [0.5, 0.9, 0.95, 0.99, 0.999].map(q => [q, 10 * q]) },
+      distribution: { count: 1000, meanMs: 0.02, grid: [0.5, 0.9, 0.95, 0.99, 0.999].map(q => [q, 10 * q]) },
       ...results(),
     }),
   }
@@ -88,6 +91,7 @@ export async function createFakeTarget({
   capCores = spec => spec.cpuCores,
 } = {}) {
   const running = new Set()
+  let ticks = 0
   /** @type {http.RequestListener} */
   const echo = (request, response) => {
     const nonce = request.headers['x-nonce']
@@ -122,6 +126,7 @@ export async function createFakeTarget({
         },
       }
     },
+    readHost: () => ({ idle: 60 * ++ticks, steal: 0, busy: 40 * ticks, total: 100 * ticks, cpus: 0 }),
     retain: () => [],
     async close() {},
   }
@@ -151,6 +156,9 @@ function createHandle({ spec, cores, ending, capCores }) {
     readThreads: () => [{ id: 1, name: 'main', cpuSeconds: seconds * cores(spec) }],
     readMemory: () => ({ rssBytes: 4e6, pssBytes: 3.5e6 }),
     countListeners: () => spec.workers,
+    identify: () => ['1 since 1'],
+    readCpuSet: () => '0-3',
+    readAdmin: async () => null,
     async waitUntilReady() {},
     failureMessage: what => `${what}; the end of its log: boom`,
     readLog: async () => '',
@@ -167,6 +175,6 @@ function createHandle({ spec, cores, ending, capCores }) {
 function createSpec(service, role, folder) {
   return {
     ...{ service, role, folder, program: `/fake/${role}`, argv: [], env: {}, files: [], listens: [], workers: 0 },
-    ...{ cpuCores: null, memoryLimitBytes: null, image: null },
+    ...{ cpuCores: null, memoryLimitBytes: null, cpuSet: null, admin: null, image: null },
   }
 }

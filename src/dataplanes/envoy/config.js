@@ -26,6 +26,7 @@ export function renderBootstrap(model, profile) {
   }
   return {
     node: { id: model.service, cluster: model.service },
+    admin: { address: socketAddress(model.admin) },
     static_resources: { listeners, clusters: model.clusters.map(cluster => renderCluster(model, cluster)) },
   }
 }

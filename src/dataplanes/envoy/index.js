@@ -1,4 +1,5 @@
 import { isAtLeast } from '../../lib/version.js'
+import { parseOverflows } from './counters.js'
 import { createSidecar } from './launch.js'
 
 /**
@@ -18,4 +19,5 @@ export const envoy = {
   },
   hasVariants: false,
   createSidecar,
+  parseOverflows,
 }

@@ -1,4 +1,5 @@
 import { renderBootstrap } from './config.js'
+import { OVERFLOW_PATH } from './counters.js'
 
 /**
  * @import { ProcessSpec, SidecarOptions } from '../../types.ts'
@@ -23,6 +24,8 @@ export function createSidecar({ model, folder, tool, envoyProfile, nodeCpus, cpu
     workers,
     cpuCores,
     memoryLimitBytes: null,
+    cpuSet: null,
+    admin: { ...model.admin, path: OVERFLOW_PATH },
     image: `envoyproxy/envoy:distroless-v${tool.version}`,
   }
 }

@@ -3,4 +3,4 @@
  * @import { DataPlane } from '../../types.ts'
  * @type {DataPlane}
  */
-export const none = { name: 'none', tool: null, hasVariants: false, createSidecar: null }
+export const none = { name: 'none', tool: null, hasVariants: false, createSidecar: null, parseOverflows: null }

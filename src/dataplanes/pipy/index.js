@@ -15,4 +15,4 @@ export const pipyTool = {
 }
 
 /** @type {DataPlane} */
-export const pipy = { name: 'pipy', tool: pipyTool, hasVariants: true, createSidecar }
+export const pipy = { name: 'pipy', tool: pipyTool, hasVariants: true, createSidecar, parseOverflows: null }

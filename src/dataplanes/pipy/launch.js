@@ -40,6 +40,8 @@ export function createSidecar({ model, folder, tool, scripts, cpuCores }) {
     workers: model.workers,
     cpuCores,
     memoryLimitBytes: null,
+    cpuSet: null,
+    admin: null,
     image: `flomesh/pipy:${tool.version}`,
   }
 }

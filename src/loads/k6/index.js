@@ -14,6 +14,7 @@ export const k6 = {
       URL: url,
       HOST: host,
       USERS: load.users,
+      ...(load.kind === 'open' ? { RATE: load.ratePerSecond } : {}),
       PAYLOAD_BYTES: load.payloadBytes,
       WARMUP_MS: Math.round(load.warmupSeconds * 1000),
       WINDOW_MS: Math.round(load.windowSeconds * 1000),
@@ -30,7 +31,7 @@ export const k6 = {
         '--no-color',
         '--address=', // no REST server, so no port to collide on
         ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
-        `${scripts}/closed-loop.js`,
+        `${scripts}/${load.kind}-loop.js`,
       ],
       // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
       env: { GOMAXPROCS: `${cpus}`, GOGC: '300' },
@@ -40,6 +41,8 @@ export const k6 = {
       workers: 0,
       cpuCores: null,
       memoryLimitBytes: null,
+      cpuSet: null,
+      admin: null,
       image: `grafana/k6:${tool.version}`,
     }
   },

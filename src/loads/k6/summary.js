@@ -3,7 +3,7 @@
  */
 
 /**
- * The result in the summary of bench/k6/closed-loop.js. k6 gives handleSummary a metric's numbers under
+ * The result in the summary of the scripts of bench/k6. k6 gives handleSummary a metric's numbers under
  * `values` (all 1.x), or beside its name and type (the machine-readable summary): both are read.
  * @param {string} text JSON
  * @param {string} log what k6 printed
@@ -25,7 +25,9 @@ export function parseSummary(text, log) {
     corrupted: countOf('corrupted'),
     verifiedInSecondHalf: countOf('window_second_half'),
     coldUsers: countOf('cold_users'),
-    reportedUsers: countOf('reported_users'),
+    reportedUsers: metrics.lag ? null : countOf('reported_users'),
+    dropped: countOf('dropped_iterations'),
+    lagP99Ms: valuesOf('lag')['p(99)'] ?? null,
     distribution,
     failures: [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5),
   }

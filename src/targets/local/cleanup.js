@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { runIdOf, treeParents } from './cgroups.js'
+import { processStartTicks } from './proc-files.js'
 import { findMarked } from './process-accounting.js'
 import { removeCgroup } from './remove-cgroup.js'
 
@@ -40,22 +41,6 @@ export async function cleanUpLocal({ way, runVariable }) {
     removed.push(`folder ${path.join(os.tmpdir(), name)}`)
   }
   return removed
-}
-
-/**
- * When a process started, in clock ticks since boot (proc(5), stat field 22); null when there is none.
- * @param {number} pid
- */
-export function processStartTicks(pid) {
-  try {
-    return Number(
-      readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ')[19],
-    )
-  } catch {
-    return null
-  }
 }
 
 /** @param {string} runId */

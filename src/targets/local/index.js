@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { BenchError } from '../../lib/errors.js'
+import { readHostCpu } from '../../lib/machine.js'
 import { createTree } from './cgroups.js'
 import { startProcess } from './process.js'
 import { createProcessAccounting, findMarked } from './process-accounting.js'
@@ -70,6 +71,8 @@ export async function createLocalTarget({ runId, way }) {
       }
     },
 
+    readHost: readHostCpu,
+
     retain() {
       isRetained = true
       for (const process of running) process.unref()
@@ -97,7 +100,7 @@ function chooseBlock() {
 /** @param {ProcessSpec[]} specs */
 function checkPorts(specs) {
   const listeners = listListeners()
-  for (const endpoint of specs.flatMap(spec => spec.listens)) {
+  for (const endpoint of specs.flatMap(spec => [...spec.listens, ...(spec.admin ? [spec.admin] : [])])) {
     const conflict = findConflict(endpoint, listeners)
     if (!conflict) continue
     const owner = findOwner(conflict.inode) ?? 'another process'

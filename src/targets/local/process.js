@@ -3,8 +3,10 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
+import { send } from '../../lib/send.js'
 import { waitFor } from '../../lib/wait.js'
-import { readThreads } from './process-accounting.js'
+import { processStartTicks } from './proc-files.js'
+import { readCpuSet, readThreads } from './process-accounting.js'
 import { listListeners, listSocketInodes } from './sockets.js'
 
 /**
@@ -35,7 +37,8 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
   const group = await tree.create(`${prefix}-${name}`, spec)
   const log = openSync(logFile, 'w')
   const [markName, runId] = mark.split('=')
-  const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, spec.program, ...spec.argv]
+  const command = [...(spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []), spec.program, ...spec.argv]
+  const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
   const child = spawn('/bin/sh', argv, {
     cwd: spec.folder,
     env: { ...spec.env, PATH: process.env.PATH, [markName]: runId, SIDECAR_BENCH_PROCESS: name },
@@ -55,7 +58,8 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
   const countListeners = () => {
     const inodes = listSocketInodes(group.pids())
     const own = listListeners().filter(l => inodes.has(l.inode))
-    return Math.min(...spec.listens.map(e => own.filter(l => l.address === e.address && l.port === e.port).length))
+    const counts = spec.listens.map(e => own.filter(l => l.address === e.address && l.port === e.port).length)
+    return counts.length > 0 ? Math.min(...counts) : 0
   }
 
   return {
@@ -67,6 +71,10 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
     readThreads: () => group.pids().flatMap(readThreads),
     readMemory: () => sumMemory(group.pids()),
     countListeners,
+    identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
+    readCpuSet: () => [...new Set(group.pids().map(readCpuSet))].join(' and '),
+    readAdmin: async () =>
+      spec.admin ? (await send(spec.admin, { host: spec.service, path: spec.admin.path })).body : null,
 
     async waitUntilReady(signal) {
       if (spec.listens.length === 0) return

@@ -1,8 +1,7 @@
-import http from 'node:http'
-import https from 'node:https'
-
 /**
- * @import { Endpoint, Route, SidecarModel } from '../../src/types.ts'
+ * One corpus of requests that every plane must answer alike. Pure data.
+ * @import { Route } from '../types.ts'
+ * @import { Ask } from '../lib/send.js'
  */
 
 /** What a comparison of planes leaves out, because they are known to differ there. */
@@ -15,7 +14,7 @@ export const LEFT_OUT = [
   'hop-by-hop headers, and server, date, x-envoy-*, x-forwarded-*, x-request-id, which Envoy adds',
 ]
 
-const IGNORED_HEADERS =
+export const IGNORED_HEADERS =
   /^(connection|keep-alive|transfer-encoding|content-length|server|date|x-envoy-.*|x-forwarded-.*|x-request-id)$/
 
 /**
@@ -40,8 +39,13 @@ export const ROUTES = [
 ]
 
 /**
+ * What the corpus looks at in an answer: who gave it, and what it had got.
+ * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number }} Seen
+ */
+
+/**
  * One request each and what must come back, the same from every plane.
- * @type {{ name: string, request: Ask, expected: Partial<Answer> }[]}
+ * @type {{ name: string, request: Ask, expected: Partial<Seen> }[]}
  */
 export const CASES = [
   { name: 'a plain GET', request: { host: 'echo' }, expected: { status: 200, upstream: 'a', body: '' } },
@@ -133,87 +137,6 @@ export const CASES = [
     expected: { status: 504, upstream: undefined },
   },
 ]
-
-/**
- * @typedef {{ host: string, path?: string, method?: string, headers?: Record<string, string>, body?: string, isChunked?: boolean }} Ask
- * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number,
- *   headers: Record<string, unknown>, socketId: string }} Answer
- */
-
-/**
- * Answers what it got, and who it is. `/status/N` answers with that status.
- * @param {string} name
- * @returns {http.RequestListener}
- */
-export function echoAs(name) {
-  return (request, response) => {
-    const status = Number(/^\/status\/(\d+)/.exec(request.url ?? '')?.[1] ?? 200)
-    const { 'x-nonce': nonce, 'x-long': long } = request.headers
-    response.writeHead(status, {
-      'x-upstream': name,
-      'x-path': request.url,
-      'x-method': request.method,
-      ...(nonce ? { 'x-nonce': nonce } : {}),
-      ...(long ? { 'x-long': long } : {}),
-    })
-    request.pipe(response)
-  }
-}
-
-/**
- * @param {Endpoint} endpoint
- * @param {Ask} ask
- * @param {{ agent?: http.Agent | https.Agent, tls?: import('node:tls').ConnectionOptions }} [options]
- * @returns {Promise<Answer>}
- */
-export function send(
-  { address, port },
-  { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false },
-  { agent, tls } = {},
-) {
-  return new Promise((resolve, reject) => {
-    const framing = isChunked
-      ? { 'transfer-encoding': 'chunked' }
-      : body || method === 'POST'
-        ? { 'content-length': `${body.length}` }
-        : {}
-    const options = {
-      host: address,
-      port,
-      path,
-      method,
-      agent: agent ?? false,
-      headers: { ...headers, ...framing, host },
-      timeout: 10_000,
-    }
-    const request = tls
-      ? https.request({ ...options, ...tls, servername: 'server', rejectUnauthorized: false })
-      : http.request(options)
-    request.on('timeout', () => request.destroy(new Error('no answer within 10 s')))
-    request.on('error', reject)
-    request.on('response', response => {
-      const chunks = /** @type {Buffer[]} */ ([])
-      response.on('data', chunk => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => {
-        const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (response.headers[name])
-        resolve({
-          status: response.statusCode ?? 0,
-          body: Buffer.concat(chunks).toString('latin1'),
-          upstream: get('x-upstream'),
-          path: get('x-path'),
-          method: get('x-method'),
-          nonce: get('x-nonce'),
-          long: get('x-long')?.length,
-          headers: Object.fromEntries(Object.entries(response.headers).filter(([name]) => !IGNORED_HEADERS.test(name))),
-          socketId: `${request.socket?.localPort}`,
-        })
-      })
-    })
-    for (let at = 0; at < body.length; at += 65536) request.write(body.slice(at, at + 65536))
-    request.end()
-  })
-}
 
 /**
  * @param {string} host

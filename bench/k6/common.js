@@ -1,0 +1,62 @@
+// What both load shapes share. Run by k6, never imported by src/.
+import http from 'k6/http'
+import { Counter } from 'k6/metrics'
+
+const { URL, HOST, PAYLOAD_BYTES, WARMUP_MS, WINDOW_MS, TAIL_MS, SUMMARY_PATH } = __ENV
+
+export const payloadBytes = Number(PAYLOAD_BYTES)
+export const USERS = Number(__ENV.USERS)
+export const DURATION_MS = Number(WARMUP_MS) + Number(WINDOW_MS) + Number(TAIL_MS)
+// A request in flight may end, so that the slow ones of the window are counted.
+export const GRACE_MS = 20000
+export const NONCE_EVERY = 50
+export const WARM_AFTER = 3
+// The number and the times of the requests in the window are k6's own metric, cut by a tag.
+export const IN_WINDOW = 'http_req_duration{window:yes}'
+
+// A fine grid, so that whole distributions can be drawn and compared.
+const QUANTILES = []
+for (let i = 0; i <= 98; i++) QUANTILES.push(i)
+for (let i = 990; i <= 998; i++) QUANTILES.push(i / 10)
+for (let i = 9990; i <= 9999; i++) QUANTILES.push(i / 100)
+
+export const commonOptions = {
+  summaryTrendStats: ['count', 'avg', ...QUANTILES.map(q => `p(${q})`)],
+  systemTags: [],
+  // No cookies here: a jar of its own for every iteration costs for nothing.
+  noCookiesReset: true,
+}
+http.setResponseCallback(http.expectedStatuses(200))
+
+const corrupted = new Counter('corrupted')
+const body = 'x'.repeat(payloadBytes)
+const plain = HOST ? { headers: { Host: HOST } } : undefined
+
+// The window is agreed in epoch milliseconds: k6 says it, when its users are there.
+export function announceWindow() {
+  const start = Date.now() + Number(WARMUP_MS)
+  const end = start + Number(WINDOW_MS)
+  console.log(`window ${start} ${end}`)
+  return [start, (start + end) / 2, end, end + Number(TAIL_MS)]
+}
+
+export function postPlain() {
+  return http.post(URL, body, plain)
+}
+
+// A body with a nonce must come back as it was: what anything but the application answered is found here.
+export function postNonce(nonce) {
+  const sent = (nonce + body).slice(0, payloadBytes)
+  const response = http.post(URL, sent, plain)
+  if (response.status === 200 && response.body !== sent) corrupted.add(1)
+  return response
+}
+
+export function logFailure(response) {
+  const text = response.body
+  console.error(`status ${response.status}, ${response.error || `${text === null ? 0 : text.length} bytes`}`)
+}
+
+export function writeMetrics(metrics) {
+  return { [SUMMARY_PATH]: JSON.stringify({ metrics }) }
+}

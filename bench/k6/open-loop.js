@@ -1,0 +1,91 @@
+// Open loop: requests start at a rate, whatever is answered, through warm-up, window and tail.
+import exec from 'k6/execution'
+import { Counter, Trend } from 'k6/metrics'
+import {
+  announceWindow,
+  commonOptions,
+  DURATION_MS,
+  GRACE_MS,
+  IN_WINDOW,
+  logFailure,
+  NONCE_EVERY,
+  payloadBytes,
+  postNonce,
+  postPlain,
+  USERS,
+  WARM_AFTER,
+  writeMetrics,
+} from './common.js'
+
+const RATE = Number(__ENV.RATE)
+const SECOND_HALF = 'http_reqs{half:second}'
+
+const failed = new Counter('window_failed')
+const failedSecondHalf = new Counter('failed_second_half')
+const known = new Counter('known_failures')
+const cold = new Counter('cold_users')
+// How late a request starts: k6 itself does not time from the moment at which it was due.
+const lag = new Trend('lag', true)
+const REPORTED = [IN_WINDOW, 'http_req_failed', 'http_reqs', 'window_failed', 'known_failures', 'corrupted']
+REPORTED.push('cold_users', 'dropped_iterations', 'lag')
+
+export const options = {
+  ...commonOptions,
+  scenarios: {
+    load: {
+      executor: 'constant-arrival-rate',
+      rate: RATE,
+      timeUnit: '1s',
+      duration: `${DURATION_MS}ms`,
+      // As many for every plane, and no more are made under load: a request that finds none free is dropped.
+      preAllocatedVUs: USERS,
+      maxVUs: USERS,
+      gracefulStop: `${GRACE_MS}ms`,
+    },
+  },
+  // Always true: a threshold is how k6 keeps a metric cut by a tag.
+  thresholds: { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: ['count>=0'] },
+}
+
+export const setup = announceWindow
+
+// 0: warm-up, 1 and 2: the halves of the window, 3: the tail. A request belongs to the phase in which it starts.
+let phase = 0
+let done = 0
+let failures = 0
+
+export default function (edges) {
+  if (phase < edges.length && Date.now() >= edges[phase]) enterPhase(edges)
+  const i = exec.scenario.iterationInTest
+  const isSampled = i % NONCE_EVERY === 0
+  if (isSampled && (phase === 1 || phase === 2)) lag.add(Date.now() - (exec.scenario.startTime + (i * 1000) / RATE))
+  const response = isSampled ? postNonce(`${i}-${edges[0]}-`) : postPlain()
+  const text = response.body
+  done++
+  if (text === null || text.length !== payloadBytes) fail(response)
+}
+
+function enterPhase(edges) {
+  const isFirst = phase === 0
+  while (phase < edges.length && Date.now() >= edges[phase]) phase++
+  if (isFirst && phase < 3 && done < WARM_AFTER) cold.add(1)
+  const { tags } = exec.vu.metrics
+  tags.window = phase === 1 || phase === 2 ? 'yes' : 'no'
+  tags.half = phase === 2 ? 'second' : 'other'
+}
+
+// A failure has another length than the payload. A status other than 200 that has the same is counted by k6.
+function fail(response) {
+  known.add(1)
+  if (phase === 1 || phase === 2) failed.add(1)
+  if (phase === 2) failedSecondHalf.add(1)
+  if (++failures === 1) logFailure(response)
+}
+
+export function handleSummary({ metrics: all }) {
+  const metrics = {}
+  for (const name of REPORTED) metrics[name] = all[name]
+  const count = name => all[name]?.values?.count ?? all[name]?.count ?? 0
+  metrics.window_second_half = { count: count(SECOND_HALF) - count('failed_second_half') }
+  return writeMetrics(metrics)
+}

@@ -1,0 +1,21 @@
+/**
+ * How arms are named and which belong together. Pure.
+ * @import { Arm, PlaneChoice } from './types.ts'
+ */
+
+/**
+ * The name of a plane or variant, as in `--planes`, with the last part of the variant's path.
+ * @param {PlaneChoice & { repeatOf?: string | null }} arm
+ */
+export function nameOf({ plane, variant, repeatOf }) {
+  const name = variant ? `${plane}=${variant.split('/').filter(Boolean).at(-1)}` : plane
+  return repeatOf ? `${name} (A/A)` : name
+}
+
+/**
+ * What arms must share to be compared: link, cap and load.
+ * @param {Pick<Arm, 'link' | 'capCores' | 'load'>} arm
+ */
+export function groupOf({ link, capCores, load: { kind, users, ratePerSecond, payloadBytes } }) {
+  return JSON.stringify({ link, capCores, kind, users, ratePerSecond, payloadBytes })
+}

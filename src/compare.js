@@ -1,0 +1,161 @@
+import { groupOf, nameOf } from './arms.js'
+import { GATE_WORDS } from './gates.js'
+import { MEASURES, valueOfRound } from './measures.js'
+import { hasTrend, ROUNDS_LEAST, summariseRatios } from './stats.js'
+
+/**
+ * Verdicts: what the rounds have shown of two planes, and no more. Pure.
+ * @import { Arm, Comparison, Quantity, TrialRecord, Verdict } from './types.ts'
+ * @import { Measure } from './measures.js'
+ */
+
+/** A gap smaller than this is no difference, however narrow the interval. */
+export const GAP_LEAST = 0.03
+
+/**
+ * @typedef {object} Compared
+ * @property {Arm[]} arms
+ * @property {TrialRecord[]} records
+ * @property {number} rounds
+ * @property {number} seed of the resampling
+ * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
+ */
+
+/**
+ * Every pair of planes at the same link, cap and load, and every A/A pair, in every quantity.
+ * @param {Compared} run
+ * @returns {Comparison[]}
+ */
+export function compareArms(run) {
+  const controls = run.arms.filter(arm => arm.repeatOf !== null)
+  const planes = run.arms.filter(arm => arm.repeatOf === null && arm.plane !== 'none')
+  const ofControls = controls.flatMap(b => {
+    const a = planes.find(arm => arm.id === b.repeatOf)
+    return a ? comparePair({ run, a, b, controls: [] }) : []
+  })
+  const pairs = planes.flatMap((a, i) =>
+    planes
+      .slice(i + 1)
+      .filter(b => groupOf(a) === groupOf(b))
+      .map(b => ({ a, b })),
+  )
+  const ofPlanes = pairs.flatMap(({ a, b }) => comparePair({ run, a, b, controls: ofControls }))
+  return [...ofPlanes, ...ofControls]
+}
+
+/**
+ * @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[] }} options
+ * @returns {Comparison[]}
+ */
+function comparePair({ run, a, b, controls }) {
+  const services = [...new Set(run.records.filter(r => r.trial.arm.id === a.id).flatMap(r => r.processes))].flatMap(
+    p => (p.role === 'sidecar' ? [p.service] : []),
+  )
+  const disparities = run.findDisparities(a, b)
+  return MEASURES.filter(measure => measure.kinds.includes(a.load.kind)).flatMap(measure =>
+    [null, ...(measure.isPerService ? new Set(services) : [])].map(service => {
+      const noise = controls.find(
+        c => c.quantity === measure.name && c.service === service && groupOf(c) === groupOf(a),
+      )?.ratio.median
+      return compareBy({
+        run,
+        a,
+        b,
+        measure,
+        service,
+        aaSpread: noise == null ? null : Math.abs(noise - 1),
+        disparities,
+      })
+    }),
+  )
+}
+
+/**
+ * @param {{ run: Compared, a: Arm, b: Arm, measure: Measure, service: string | null, aaSpread: number | null,
+ *   disparities: string[] }} options
+ * @returns {Comparison}
+ */
+function compareBy({ run, a, b, measure, service, aaSpread, disparities }) {
+  const rounds = Array.from({ length: run.rounds }, (_, i) => {
+    const trialsOf = (/** @type {Arm} */ arm) =>
+      run.records.filter(r => r.trial.arm.id === arm.id && r.trial.round === i + 1)
+    const sides = [a, b].map(arm => {
+      const trials = trialsOf(arm)
+      return { arm, trials, value: valueOfRound(trials, measure.use, r => measure.measure(r, service)) }
+    })
+    const [x, y] = sides.map(side => side.value)
+    return { sides, ratio: x !== null && y ? x / y : null }
+  })
+  const ratio = summariseRatios(
+    rounds.map(r => r.ratio),
+    run.seed,
+  )
+  const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, measure)
+  const verdict = judge({ ratio, floor: Math.max(GAP_LEAST, aaSpread ?? 0), isSpoiled: spoiled.length > 0 })
+  const ratios = rounds.flatMap(r => r.ratio ?? [])
+  const drift = hasTrend(ratios)
+    ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
+    : []
+  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${ROUNDS_LEAST} are needed`] : []
+  return {
+    ...{ a: nameOf(a), b: nameOf(b), link: a.link, capCores: a.capCores, load: a.load },
+    ...{ quantity: measure.name, service, ratio, aaSpread, verdict },
+    reasons: [...spoiled, ...few, ...drift],
+  }
+}
+
+/**
+ * The rule of a verdict: no winner below six rounds, where the interval includes 1, where the gap is below the
+ * floor, or where a round was spoiled.
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options
+ * @returns {Verdict}
+ */
+export function judge({ ratio: { median, low, high, values }, floor, isSpoiled }) {
+  if (median === null || (isSpoiled && values.length >= ROUNDS_LEAST)) return 'invalid'
+  if (low === null || high === null) return 'indicative'
+  if ((low <= 1 && high >= 1) || Math.abs(median - 1) < floor) return 'no-difference-shown'
+  return median < 1 ? 'lower' : 'higher'
+}
+
+/**
+ * Why rounds have no ratio, each reason with how many: `generator bound in 4 of 6 rounds`.
+ * @param {{ sides: { arm: Arm, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
+ * @param {Measure} measure
+ */
+function findSpoiled(rounds, measure) {
+  /** @type {Map<string, { rounds: Set<number>, names: Set<string> }>} */
+  const found = new Map()
+  for (const [i, { sides }] of rounds.entries()) {
+    for (const { arm, trials, value } of sides) {
+      if (value !== null || trials.length === 0) continue
+      for (const words of wordsFor(trials, measure)) {
+        const entry = found.get(words) ?? { rounds: new Set(), names: new Set() }
+        entry.rounds.add(i)
+        entry.names.add(nameOf(arm))
+        found.set(words, entry)
+      }
+    }
+  }
+  return [...found]
+    .sort((x, y) => y[1].rounds.size - x[1].rounds.size)
+    .map(([words, { rounds: in_, names }]) => {
+      const whose = names.size === 1 ? ` (${[...names][0]})` : ''
+      return `${words} in ${in_.size} of ${rounds.length} rounds${whose}`
+    })
+}
+
+/**
+ * @param {TrialRecord[]} trials of one arm in one round, none of them good
+ * @param {Measure} measure
+ */
+function wordsFor(trials, { name, use }) {
+  const words = trials.flatMap(({ outcome, boundBy, gates }) => {
+    if (outcome === 'failed') return ['trial failed']
+    const isUnbound = name === 'capacity' && boundBy !== 'sidecar' && boundBy !== null
+    return [
+      ...(isUnbound ? [`${boundBy} bound`] : []),
+      ...gates.filter(gate => gate.spoils.includes(use)).map(({ gate }) => GATE_WORDS[gate]),
+    ]
+  })
+  return new Set(words.length > 0 ? words : ['not measured'])
+}

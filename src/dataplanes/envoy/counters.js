@@ -1,0 +1,14 @@
+/** Where Envoy's administration port says how often a limit was reached. */
+export const OVERFLOW_PATH = '/stats?filter=overflow|overload_close'
+
+/**
+ * Requests and connections that Envoy refused because a circuit breaker or another limit was reached
+ * (Envoy's documentation, "Cluster manager statistics": upstream_rq_pending_overflow, upstream_cx_overflow, ...).
+ * @param {string} text lines of `name: value`
+ */
+export function parseOverflows(text) {
+  return text
+    .split('\n')
+    .map(line => Number(/^\S+: (\d+)$/.exec(line)?.[1] ?? 0))
+    .reduce((sum, count) => sum + count, 0)
+}

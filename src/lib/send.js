@@ -1,0 +1,52 @@
+import http from 'node:http'
+import https from 'node:https'
+
+/**
+ * @import { Endpoint } from '../types.ts'
+ */
+
+/**
+ * @typedef {{ host: string, path?: string, method?: string, headers?: Record<string, string>, body?: string, isChunked?: boolean }} Ask
+ * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined }} Answer
+ */
+
+/**
+ * Sends one request, over a connection of its own unless an agent keeps them.
+ * @param {Endpoint} endpoint
+ * @param {Ask} ask
+ * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number }} [options]
+ * @returns {Promise<Answer>} body: bytes as latin1
+ * @throws when nothing answers in time, or the connection breaks
+ */
+export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10 } = {}) {
+  const { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false } = ask
+  return new Promise((resolve, reject) => {
+    const framing = isChunked
+      ? { 'transfer-encoding': 'chunked' }
+      : body || method === 'POST'
+        ? { 'content-length': `${Buffer.byteLength(body, 'latin1')}` }
+        : {}
+    const options = {
+      ...{ host: address, port, path, method, agent: agent ?? false, timeout: timeoutSeconds * 1000 },
+      headers: { ...headers, ...framing, host },
+    }
+    const request = tls ? https.request({ ...options, ...tls, rejectUnauthorized: false }) : http.request(options)
+    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`)))
+    request.on('error', reject)
+    request.on('response', response => {
+      const chunks = /** @type {Buffer[]} */ ([])
+      response.on('data', chunk => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        resolve({
+          status: response.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString('latin1'),
+          headers: response.headers,
+          localPort: request.socket?.localPort,
+        })
+      })
+    })
+    for (let at = 0; at < body.length; at += 65536) request.write(body.slice(at, at + 65536), 'latin1')
+    request.end()
+  })
+}

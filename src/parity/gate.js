@@ -1,0 +1,87 @@
+import path from 'node:path'
+import { nameOf } from '../arms.js'
+import { BenchError } from '../lib/errors.js'
+import { startServices } from '../services.js'
+import { probeParity } from './probe.js'
+import { createRig } from './rig.js'
+import { PARITY_NAMES } from './rows.js'
+
+/**
+ * @import { Arm, ParityRow } from '../types.ts'
+ * @import { Bench } from '../services.js'
+ */
+
+const RIG_START_SECONDS = 20
+
+/**
+ * @typedef {{ bench: Bench, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void }} GateOptions
+ * @typedef {(options: GateOptions) => Promise<ParityRow[]>} GateParity
+ */
+
+/**
+ * Before any load: starts each arm once and counts its workers, and tries each plane and variant with the corpus,
+ * on processes of their own that are then ended (a body of 10 MiB leaves its mark on a process).
+ * @type {GateParity}
+ * @throws {BenchError} when an arm does not start or does not answer
+ */
+export async function gateParity({ bench, arms, nextIndex, signal, say }) {
+  const distinct = arms.filter(
+    (arm, i) => arm.repeatOf === null && arms.findIndex(other => rowKey(other) === rowKey(arm)) === i,
+  )
+  say(`checking ${distinct.length} arms, and that the planes do equal work`)
+  /** @type {ParityRow[]} */
+  const rows = []
+  const probed = new Map()
+  for (const arm of distinct) {
+    const folder = path.join(bench.folders.raw, `check-${arm.id}`)
+    const { deployment } = await startServices({ bench, arm, index: nextIndex(), folder, signal })
+    const workers = deployment.processes.filter(p => p.spec.role === 'sidecar').map(p => p.countListeners())
+    await deployment.remove()
+    if (bench.planes[arm.plane].createSidecar === null) continue
+
+    const plane = nameOf(arm)
+    if (!probed.has(plane)) probed.set(plane, await probePlane({ bench, arm, index: nextIndex(), signal }))
+    const asked = `${Math.max(1, Math.ceil(arm.capCores ?? bench.cpus))} a sidecar`
+    const found = `${[...new Set(workers)].join(' and ')} a sidecar`
+    const own = { name: 'parity-workers', found, expected: asked, differences: [] }
+    for (const row of [...probed.get(plane), own]) rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores })
+  }
+  return rows
+}
+
+/**
+ * @param {{ bench: Bench, arm: Arm, index: number, signal: AbortSignal }} options
+ * @returns {Promise<Awaited<ReturnType<typeof probeParity>>>}
+ */
+async function probePlane({ bench, arm, index, signal }) {
+  const plane = bench.planes[arm.plane]
+  const { settings, folders } = bench
+  try {
+    const rig = await createRig({
+      ...{ target: bench.target, index, plane, tool: bench.tools[arm.plane], certificates: folders.certificates },
+      scripts: arm.variant ?? folders.pipyScripts,
+      folder: path.join(folders.raw, `parity-${nameOf(arm).replace('=', '-')}`),
+      ...{ envoyProfile: settings.envoyProfile, nodeCpus: bench.cpus },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(RIG_START_SECONDS * 1000)]),
+    })
+    try {
+      return await probeParity(rig)
+    } finally {
+      await rig.close()
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    const { name, message } = /** @type {Error} */ (error)
+    if (!(error instanceof BenchError) && name !== 'TimeoutError') throw error
+    // It serves its link, and not what the corpus needs: then it is another thing than the planes beside it.
+    const why = `does not serve the corpus: ${message.split('\n')[0]}`
+    return PARITY_NAMES.filter(row => row !== 'parity-workers').map(row => ({
+      ...{ name: row, found: why, expected: 'served', differences: [why] },
+    }))
+  }
+}
+
+/** @param {Arm} arm */
+function rowKey(arm) {
+  return JSON.stringify([nameOf({ ...arm, repeatOf: null }), arm.link, arm.capCores])
+}

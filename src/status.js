@@ -1,0 +1,32 @@
+/**
+ * The exit status of a run that ended. Pure.
+ * @import { Summary } from './types.ts'
+ */
+
+const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
+
+/**
+ * 5: a threshold was crossed; 3: nothing could be compared, a quantity with a threshold was spoiled, or no
+ * verdict was reached that was required; 0 otherwise. A spoiled quantity goes before a crossed threshold.
+ * @param {Summary} summary
+ * @param {{ isVerdictRequired: boolean }} options
+ * @returns {{ status: 0 | 3 | 5, reasons: string[] }}
+ */
+export function findStatus({ arms, comparisons, thresholds }, { isVerdictRequired }) {
+  const pairs = comparisons.filter(c => !c.b.endsWith('(A/A)'))
+  const measured = arms.filter(arm => arm.trials.completed > 0)
+  const nothing = []
+  if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
+    nothing.push('nothing could be compared: every quantity of every pair was spoiled')
+  if (measured.length < Math.min(2, arms.length)) nothing.push('nothing could be compared: no trials were completed')
+  for (const { expression, held } of thresholds)
+    if (held === null) nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled`)
+  if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) nothing.push('no verdict was reached')
+  if (nothing.length > 0) return { status: 3, reasons: nothing }
+
+  const crossed = thresholds.filter(t => t.held === false)
+  return {
+    status: crossed.length > 0 ? 5 : 0,
+    reasons: crossed.map(({ expression, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)}`),
+  }
+}

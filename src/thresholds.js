@@ -1,0 +1,97 @@
+import { nameOf } from './arms.js'
+import { UsageError } from './lib/errors.js'
+import { suggest } from './lib/nearest.js'
+import { MEASURES } from './measures.js'
+
+/**
+ * Conditions on the median ratio of two planes, for CI. Pure.
+ * @import { Arm, Comparison, ThresholdResult } from './types.ts'
+ */
+
+/** @type {Record<string, (value: number, limit: number) => boolean>} */
+const OPERATORS = {
+  '<=': (value, limit) => value <= limit,
+  '>=': (value, limit) => value >= limit,
+  '<': (value, limit) => value < limit,
+  '>': (value, limit) => value > limit,
+}
+const EXAMPLE = "write it as 'pipy/envoy cpuPerRequest <= 0.6'"
+
+/**
+ * @typedef {{ expression: string, a: string, b: string, quantity: string, service: string | null, operator: string, limit: number }} Threshold
+ */
+
+/**
+ * @param {string} expression `a/b quantity[@service] <= number`; a variant by its folder, `pipy=my-scripts`
+ * @param {Pick<Arm, 'plane' | 'variant' | 'repeatOf' | 'load'>[]} arms of the run
+ * @param {string[]} [services] of the run; absent: not checked
+ * @returns {Threshold}
+ * @throws {UsageError}
+ */
+export function parseThreshold(expression, arms, services) {
+  const fail = (/** @type {string} */ why) => new UsageError(`--threshold '${expression}': ${why}`)
+  const match = /^\s*(\S+)\s+([a-zA-Z0-9]+)(?:@([a-z0-9-]+))?\s*(<=|>=|<|>)\s*(\S+)\s*$/.exec(expression)
+  if (!match) throw fail(EXAMPLE)
+  const [, pair, quantity, service = null, operator, number] = match
+  const limit = Number(number)
+  if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0; ${EXAMPLE}`)
+
+  const measure = MEASURES.find(m => m.name === quantity)
+  const names = MEASURES.map(m => m.name)
+  if (!measure) throw fail(`unknown quantity "${quantity}"${suggest(quantity, names)}`)
+  if (service !== null && !measure.isPerService) throw fail(`${quantity} is no quantity of a single sidecar`)
+  if (service !== null && services && !services.includes(service))
+    throw fail(`unknown service "${service}"${suggest(service, services)}`)
+  if (!arms.some(arm => measure.kinds.includes(arm.load.kind))) {
+    throw fail(
+      measure.kinds.includes('open')
+        ? `${quantity} needs the open loop: give --rate`
+        : `${quantity} needs the closed loop: leave --rate away`,
+    )
+  }
+  const planes = arms.filter(arm => arm.plane !== 'none' && !arm.repeatOf).map(nameOf)
+  const [a, b] = splitPair(pair, planes)
+  if (!a || !b) throw fail(`"${pair}" is not two planes of this run (${[...new Set(planes)].join(', ')}); ${EXAMPLE}`)
+  if (a === b) throw fail('a plane cannot be held against itself')
+  return { expression, a, b, quantity, service, operator, limit }
+}
+
+/**
+ * A threshold at every link, cap and load of the run.
+ * @param {Threshold} threshold
+ * @param {Comparison[]} comparisons
+ * @returns {ThresholdResult[]}
+ */
+export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
+  const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
+  const same = comparisons.filter(c => c.quantity === quantity && isPair(c))
+  const own = same.filter(c => c.service === service)
+  // A sidecar that no record has: its trials failed.
+  const isMeasured = own.length > 0
+  return (isMeasured ? own : same.filter(c => c.service === null)).map(c => {
+    const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null
+    const value = median === null || c.a === a ? median : 1 / median
+    const held = value === null ? null : OPERATORS[operator](value, limit)
+    return { expression, link: c.link, capCores: c.capCores, load: c.load, value, held }
+  })
+}
+
+/**
+ * Two planes at a '/', which the path of a variant may hold too.
+ * @param {string} pair
+ * @param {string[]} names
+ */
+function splitPair(pair, names) {
+  const parts = pair.split('/')
+  for (let i = 1; i < parts.length; i++) {
+    const sides = [parts.slice(0, i), parts.slice(i)].map(side => shorten(side.join('/')))
+    if (sides.every(side => names.includes(side))) return sides
+  }
+  return []
+}
+
+/** @param {string} name a variant's path is reduced to its last part */
+function shorten(name) {
+  const [plane, variant] = name.split('=', 2)
+  return variant === undefined ? plane : nameOf({ plane, variant })
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import { compareArms, judge } from '../src/compare.js'
+import { findGates } from '../src/gates.js'
+import { renderNoise, renderVerdict } from '../src/report/verdicts.js'
+import { createArm, createRecord, describeFakeProcess } from './fakes/fake-records.js'
+
+/**
+ * A run of pipy and envoy whose sidecars used so many cores in each round, at 1000 requests a second.
+ * @param {{ pipy: number[], envoy: number[], aa?: number[], change?: (round: number, plane: string) => object, disparities?: string[] }} options
+ */
+function compare({ pipy, envoy, aa, change = () => ({}), disparities = [] }) {
+  const arms = [
+    createArm({ plane: 'none', capCores: null }),
+    createArm({ plane: 'pipy' }),
+    createArm({ plane: 'envoy' }),
+  ]
+  if (aa) arms.push(createArm({ plane: 'pipy', id: 'link-pipy-aa', repeatOf: 'link-pipy' }))
+  const cores = /** @type {Record<string, number[]>} */ ({
+    'link-pipy': pipy,
+    'link-envoy': envoy,
+    'link-pipy-aa': aa ?? [],
+  })
+  const records = arms.flatMap(arm =>
+    (cores[arm.id] ?? []).map((value, i) => {
+      const processes = [describeFakeProcess({ cpuCores: value, capCores: 0.25 })]
+      const record = createRecord({ arm, round: i + 1, processes, ...change(i + 1, arm.plane) })
+      return { ...record, gates: findGates(record) }
+    }),
+  )
+  return compareArms({ arms, records, rounds: pipy.length, seed: 1, findDisparities: () => disparities })
+}
+/** @param {ReturnType<typeof compare>} comparisons */
+const sentences = (comparisons, quantity = 'cpuPerRequest') =>
+  comparisons.filter(c => c.quantity === quantity && c.service === null && !c.b.endsWith('(A/A)')).map(renderVerdict)
+
+describe('compareArms', () => {
+  it('compares each pair of planes round by round, and never with none', () => {
+    const [first] = compare({ pipy: [0.1, 0.1, 0.11, 0.1, 0.1, 0.1], envoy: [0.2, 0.2, 0.2, 0.25, 0.2, 0.2] })
+    expect(first).toMatchObject({ a: 'pipy', b: 'envoy', quantity: 'cpuPerRequest', service: null, verdict: 'lower' })
+    expect(first.ratio.values.map(v => v?.toFixed(3))).toEqual(['0.500', '0.500', '0.550', '0.400', '0.500', '0.500'])
+    expect(first.ratio).toMatchObject({ median: 0.5, low: 0.4 })
+  })
+
+  it('says who uses less, by how much, with which interval', () => {
+    const made = { pipy: [0.104, 0.104, 0.108, 0.1, 0.104, 0.104], envoy: Array(6).fill(0.2) }
+    expect(sentences(compare(made))).toEqual(['pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds'])
+    expect(sentences(compare({ pipy: made.envoy, envoy: made.pipy }))[0]).toBe(
+      'pipy uses 92 % more CPU per request than envoy [85, 100], 6 rounds',
+    )
+  })
+
+  it('names no winner where the interval includes 1', () => {
+    const comparisons = compare({ pipy: [0.1, 0.1, 0.1, 0.1, 0.1, 0.131], envoy: Array(6).fill(0.13) })
+    expect(comparisons[0].verdict).toBe('no-difference-shown')
+    expect(sentences(comparisons)).toEqual([
+      'CPU per request of pipy and envoy: no difference shown at this noise (±23.1 %)',
+    ])
+  })
+
+  it('names no winner below 3 %, however sure', () => {
+    const comparisons = compare({ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.1025) })
+    expect(sentences(comparisons)).toEqual([
+      'CPU per request of pipy and envoy: no difference shown at this noise (±3.0 %)',
+    ])
+  })
+
+  it('names no winner below the spread of an arm against itself', () => {
+    const made = { pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.11) }
+    expect(compare(made)[0].verdict).toBe('lower')
+    const noisy = compare({ ...made, aa: Array(6).fill(0.112) })
+    expect(noisy[0]).toMatchObject({ verdict: 'no-difference-shown' })
+    expect(noisy[0].aaSpread).toBeCloseTo(0.107, 3)
+    expect(sentences(noisy)[0]).toContain('(±10.7 %)')
+    expect(
+      renderNoise(noisy.filter(c => c.b === 'pipy (A/A)' && c.quantity === 'cpuPerRequest' && c.service === null)),
+    ).toBe('A/A: pipy differed from itself by 10.7 % in CPU per request.')
+  })
+
+  it('is indicative below six rounds', () => {
+    const comparisons = compare({ pipy: [0.1, 0.1, 0.1], envoy: [0.2, 0.2, 0.2] })
+    expect(comparisons[0].verdict).toBe('indicative')
+    expect(sentences(comparisons)).toEqual([
+      'CPU per request of pipy and envoy: 0.50 : 1, indicative only: 3 rounds: 6 are needed',
+    ])
+  })
+
+  it('says in how many rounds what spoiled a quantity, and whose', () => {
+    const generator = describeFakeProcess({ service: 'k6', role: 'generator', capCores: null, cpuCores: 0.9 })
+    const change = (/** @type {number} */ round) => ({
+      boundBy: /** @type {const} */ ('sidecar'),
+      processes: [describeFakeProcess({ cpuCores: 0.25 }), ...(round <= 4 ? [generator] : [])],
+    })
+    const made = compare({ pipy: Array(6).fill(0.25), envoy: Array(6).fill(0.25), change })
+    expect(sentences(made, 'capacity')).toEqual([
+      'capacity of pipy and envoy: invalid: generator bound in 4 of 6 rounds',
+    ])
+    expect(made[0].verdict).toBe('no-difference-shown')
+
+    const oneSide = compare({
+      ...{ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.2) },
+      change: (round, plane) =>
+        plane === 'envoy' && round === 2 ? { samples: { count: 1, largestGapSeconds: 2, missing: 0 } } : {},
+    })
+    expect(sentences(oneSide)).toEqual([
+      'CPU per request of pipy and envoy: invalid: samples missing in 1 of 6 rounds (envoy)',
+    ])
+  })
+
+  it('speaks of capacity only where the sidecar bound the run', () => {
+    const made = { pipy: Array(6).fill(0.24), envoy: Array(6).fill(0.24) }
+    expect(sentences(compare(made), 'capacity')).toEqual([
+      'capacity of pipy and envoy: invalid: users bound in 6 of 6 rounds',
+    ])
+    const change = (/** @type {number} */ _, /** @type {string} */ plane) => ({
+      boundBy: /** @type {const} */ ('sidecar'),
+      load: plane === 'pipy' ? { verified: 2000, verifiedInSecondHalf: 1000, distribution: null } : {},
+    })
+    expect(sentences(compare({ ...made, change }), 'capacity')).toEqual([
+      'pipy has 100 % more capacity than envoy [100, 100], 6 rounds',
+    ])
+  })
+
+  it('says nothing of planes that did not do equal work', () => {
+    const comparisons = compare({
+      pipy: Array(6).fill(0.1),
+      envoy: Array(6).fill(0.2),
+      disparities: ['parity-tls: envoy: no TLS'],
+    })
+    expect(sentences(comparisons)).toEqual(['CPU per request of pipy and envoy: invalid: parity-tls: envoy: no TLS'])
+    expect(new Set(comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
+  })
+
+  it('says when a ratio drifted over the run', () => {
+    const comparisons = compare({ pipy: [0.1, 0.102, 0.104, 0.106, 0.108, 0.11], envoy: Array(6).fill(0.2) })
+    expect(comparisons[0].reasons).toEqual(['the ratio drifted from 0.500 to 0.550'])
+  })
+
+  it('compares the sidecars of each service, and memory over all', () => {
+    const comparisons = compare({ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.2) })
+    expect(comparisons.map(c => `${c.quantity}${c.service ? `@${c.service}` : ''}`)).toEqual([
+      ...['cpuPerRequest', 'cpuPerRequest@gateway', 'capacity', 'rss', 'rss@gateway', 'anon', 'anon@gateway'],
+    ])
+  })
+})
+
+describe('judge', () => {
+  it('calls a gap of exactly the floor a difference', () => {
+    const ratio = { median: 0.97, low: 0.96, high: 0.98, values: Array(6).fill(0.97) }
+    expect(judge({ ratio, floor: 0.03, isSpoiled: false })).toBe('lower')
+    expect(judge({ ratio: { ...ratio, median: 0.971 }, floor: 0.03, isSpoiled: false })).toBe('no-difference-shown')
+  })
+})

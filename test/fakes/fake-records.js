@@ -1,0 +1,57 @@
+/**
+ * Records without a run: a good trial, and what the test changes.
+ * @import { Arm, Load, LoadResult, ProcessRecord, TrialRecord } from '../../src/types.ts'
+ */
+
+/**
+ * @param {Partial<ProcessRecord>} fields
+ * @returns {ProcessRecord}
+ */
+export function describeFakeProcess(fields) {
+  return {
+    ...{ service: 'gateway', role: 'sidecar', command: [], capCores: 0.25, capReadBackCores: 0.25 },
+    ...{ askedWorkers: 1, workers: 1, cpuSet: '0-1', isReplaced: false, overflows: null, files: [] },
+    ...{ cpuSeconds: 0.1, cpuCores: 0.1, throttledFraction: 0, throttledSeconds: 0, oomKills: 0 },
+    ...{ busiestThreadCores: 0.1, threads: [] },
+    memory: { anonBytes: 1e6, rssBytes: 4e6, workingSetBytes: 1, pssBytes: 1, peakBytes: 1, idleRssBytes: 1 },
+    ...fields,
+  }
+}
+
+/**
+ * @param {Partial<Omit<Arm, 'load'>> & { load?: Partial<Load> }} fields
+ * @returns {Arm}
+ */
+export function createArm({ load, ...fields }) {
+  const plane = fields.plane ?? 'pipy'
+  return {
+    ...{ id: `link-${plane}`, plane, variant: null, repeatOf: null, link: 'link', capCores: 0.25 },
+    ...fields,
+    load: { kind: 'closed', users: 10, payloadBytes: 1024, warmupSeconds: 1, windowSeconds: 1, ...load },
+  }
+}
+
+/**
+ * A second of 1000 requests by 10 users at 10 ms each.
+ * @param {Partial<Omit<TrialRecord, 'load' | 'trial'>> & { arm?: Parameters<typeof createArm>[0], round?: number, load?: Partial<LoadResult> }} [fields]
+ * @returns {TrialRecord & { load: LoadResult }}
+ */
+export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {}) {
+  const made = createArm(arm)
+  return {
+    ...{ schemaVersion: 1, target: 'fake', startedAt: '', outcome: 'completed', reasons: [] },
+    trial: { id: `r${round}-${made.id}`, round, arm: made, repeats: null },
+    window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 0, endLateMs: 0 },
+    load: {
+      ...{ verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, reportedUsers: 10 },
+      ...{ dropped: 0, lagP99Ms: null, failures: [] },
+      distribution: { count: 1000, meanMs: 10, grid: [0.5, 0.9, 0.95, 0.99].map(q => [q, 10 * q]) },
+      ...load,
+    },
+    processes: [describeFakeProcess({})],
+    host: { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0 },
+    ...{ generatorCpus: 1, samples: { count: 10, largestGapSeconds: 0.1, missing: 0 }, orchestratorCpuSeconds: 0 },
+    ...{ boundBy: 'users', isSteady: true, gates: [], phasesSeconds: {} },
+    ...fields,
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { placeArms, placeRoles } from '../src/placement.js'
+import { createArm } from './fakes/fake-records.js'
+
+const cores = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => [i])
+
+describe('placeRoles', () => {
+  it('gives sidecars what their caps can use, and the rest to generator and applications, disjoint', () => {
+    expect(placeRoles({ cores: cores(8), sidecarCpus: 2, applications: 2 })).toEqual({
+      ...{ sidecar: [0, 1], application: [2, 3], generator: [4, 5, 6, 7] },
+    })
+    expect(placeRoles({ cores: cores(4), sidecarCpus: 2, applications: 2 })).toEqual({
+      ...{ sidecar: [0, 1], application: [2], generator: [3] },
+    })
+  })
+
+  it('gives none where there are too few', () => {
+    expect(placeRoles({ cores: cores(2), sidecarCpus: 1, applications: 2 })).toBeNull()
+    expect(placeRoles({ cores: [], sidecarCpus: 1, applications: 2 })).toBeNull()
+  })
+
+  it('keeps the threads of a physical core together', () => {
+    const smt = [
+      [0, 4],
+      [1, 5],
+      [2, 6],
+      [3, 7],
+    ]
+    expect(placeRoles({ cores: smt, sidecarCpus: 2, applications: 2 })?.sidecar).toEqual([0, 4])
+  })
+})
+
+describe('placeArms', () => {
+  const services = ['gateway', 'ratings'].map(name => ({ name, application: /** @type {const} */ ('echo'), calls: [] }))
+  const topologies = { link: /** @type {any} */ ({ services }) }
+
+  it('places arms without sidecars as those of the largest cap', () => {
+    const arms = [createArm({ plane: 'none', capCores: null }), createArm({ plane: 'pipy', capCores: 1 })]
+    const placements = placeArms({ arms, topologies, cores: cores(8) })
+    expect(placements['link-none']).toEqual(placements['link-pipy'])
+    expect(placements['link-pipy']?.sidecar).toEqual([0, 1])
+  })
+
+  it('places nothing where sidecars are not capped', () => {
+    const arms = [createArm({ plane: 'pipy', capCores: null })]
+    expect(placeArms({ arms, topologies, cores: cores(8) })['link-pipy']).toBeNull()
+  })
+})

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { findStatus } from '../src/status.js'
+
+const arms = [{ trials: { completed: 6 } }, { trials: { completed: 6 } }]
+const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) => ({
+  b: 'envoy',
+  verdict,
+  ratio: { median },
+})
+const held = (/** @type {boolean | null} */ is) => ({ expression: 'x', held: is, value: is === null ? null : 0.5 })
+/** @param {any} summary */
+const status = (summary, isVerdictRequired = false) =>
+  findStatus({ arms, comparisons: [pair()], thresholds: [], ...summary }, { isVerdictRequired }).status
+
+describe('findStatus', () => {
+  it('is 0 where one quantity of one pair could be compared, indicative or not', () => {
+    expect(status({})).toBe(0)
+    expect(status({ comparisons: [pair('invalid', null), pair('indicative')] })).toBe(0)
+  })
+
+  it('is 0 where there was no pair to compare', () => {
+    expect(status({ comparisons: [] })).toBe(0)
+  })
+
+  it('is 3 where everything was spoiled, or no trial was completed', () => {
+    expect(status({ comparisons: [pair('invalid'), { ...pair(), b: 'pipy (A/A)' }] })).toBe(3)
+    expect(status({ arms: [arms[0], { trials: { completed: 0 } }] })).toBe(3)
+  })
+
+  it('is 3 where a verdict was required and none was reached', () => {
+    expect(status({ comparisons: [pair('indicative')] }, true)).toBe(3)
+    expect(status({ comparisons: [pair('no-difference-shown')] }, true)).toBe(0)
+  })
+
+  it('is 5 where a threshold was crossed, and 3 where one could not be tested', () => {
+    expect(status({ thresholds: [held(true)] })).toBe(0)
+    expect(status({ thresholds: [held(true), held(false)] })).toBe(5)
+    expect(status({ thresholds: [held(null), held(false)] })).toBe(3)
+  })
+})

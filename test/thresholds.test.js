@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { evaluateThreshold, parseThreshold } from '../src/thresholds.js'
+import { createArm } from './fakes/fake-records.js'
+
+const arms = [
+  createArm({ plane: 'none' }),
+  createArm({ plane: 'pipy' }),
+  createArm({ plane: 'pipy', variant: '/somewhere/my-scripts' }),
+  createArm({ plane: 'envoy' }),
+]
+const parse = (/** @type {string} */ expression) => parseThreshold(expression, arms, ['gateway', 'ratings'])
+
+describe('parseThreshold', () => {
+  it('reads planes, quantity, service, operator and limit', () => {
+    expect(parse('pipy/envoy cpuPerRequest@gateway <= 0.6')).toMatchObject({
+      ...{ a: 'pipy', b: 'envoy', quantity: 'cpuPerRequest', service: 'gateway', operator: '<=', limit: 0.6 },
+    })
+    expect(parse('envoy/pipy rss>2')).toMatchObject({ a: 'envoy', b: 'pipy', operator: '>', limit: 2 })
+  })
+
+  it('knows a variant by its path, as it was typed, and by its folder', () => {
+    for (const pair of ['pipy=./my-scripts/pipy', 'pipy=/somewhere/my-scripts/pipy', 'pipy=my-scripts/pipy'])
+      expect(parse(`${pair} cpuPerRequest <= 1.05`)).toMatchObject({ a: 'pipy=my-scripts', b: 'pipy' })
+  })
+
+  it.each([
+    ['nothing', '', "write it as 'pipy/envoy cpuPerRequest <= 0.6'"],
+    ['no operator', 'pipy/envoy cpuPerRequest 0.6', 'write it as'],
+    ['an unknown operator', 'pipy/envoy cpuPerRequest == 0.6', 'write it as'],
+    ['a limit that is no number', 'pipy/envoy cpuPerRequest <= x', '"x" is no ratio above 0'],
+    ['a limit of zero', 'pipy/envoy cpuPerRequest <= 0', '"0" is no ratio above 0'],
+    ['NaN', 'pipy/envoy cpuPerRequest <= NaN', '"NaN" is no ratio above 0'],
+    [
+      'an unknown quantity',
+      'pipy/envoy cpuPerReqest <= 1',
+      'unknown quantity "cpuPerReqest"; did you mean "cpuPerRequest"?',
+    ],
+    [
+      'an unknown plane',
+      'pipy/envoi cpuPerRequest <= 1',
+      '"pipy/envoi" is not two planes of this run (pipy, pipy=my-scripts, envoy)',
+    ],
+    ['one plane', 'pipy cpuPerRequest <= 1', '"pipy" is not two planes of this run'],
+    ['none', 'pipy/none cpuPerRequest <= 1', '"pipy/none" is not two planes'],
+    ['a plane against itself', 'pipy/pipy cpuPerRequest <= 1', 'a plane cannot be held against itself'],
+    ['an unknown service', 'pipy/envoy cpuPerRequest@gatway <= 1', 'unknown service "gatway"; did you mean "gateway"?'],
+    ['a service of what has none', 'pipy/envoy capacity@gateway <= 1', 'capacity is no quantity of a single sidecar'],
+    ['a latency in the closed loop', 'pipy/envoy p99 <= 1', 'p99 needs the open loop: give --rate'],
+  ])('refuses %s, and says what to write', (_, expression, words) => {
+    expect(() => parse(expression)).toThrow(words)
+  })
+})
+
+describe('evaluateThreshold', () => {
+  const comparison = /** @type {any} */ ({
+    ...{ a: 'pipy', b: 'envoy', link: 'link', capCores: 0.25, load: {}, quantity: 'cpuPerRequest', service: null },
+    ...{ ratio: { median: 0.5 }, verdict: 'lower' },
+  })
+
+  it('holds the median ratio, either way round, at every link and cap', () => {
+    expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest <= 0.5'), [comparison])).toMatchObject([
+      { value: 0.5, held: true },
+    ])
+    expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest < 0.5'), [comparison])).toMatchObject([{ held: false }])
+    expect(evaluateThreshold(parse('envoy/pipy cpuPerRequest <= 1.9'), [comparison])).toMatchObject([
+      { value: 2, held: false },
+    ])
+    const two = [comparison, { ...comparison, capCores: 1 }]
+    expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest <= 0.6'), two)).toHaveLength(2)
+  })
+
+  it('is neither held nor crossed where the quantity was spoiled, or has no record', () => {
+    const spoiled = { ...comparison, verdict: 'invalid' }
+    expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest <= 0.6'), [spoiled])).toMatchObject([
+      { value: null, held: null },
+    ])
+    expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest@gateway <= 0.6'), [comparison])).toMatchObject([
+      { held: null },
+    ])
+  })
+})
