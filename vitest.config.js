@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.js'],
     fileParallelism: false,
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     reporters: ['default', './test/skipped-reporter.js'],
   },
 })
