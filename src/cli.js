@@ -21,6 +21,7 @@ import { findCapWay, wrapInSystemdScope } from './targets/local/cgroups.js'
 import { cleanUpLocal } from './targets/local/cleanup.js'
 import { RUN_VARIABLE } from './targets/local/index.js'
 import { findTool } from './tools/find.js'
+import { verifyRun } from './verify.js'
 
 /**
  * @import { PlaneChoice, ToolSpec } from './types.ts'
@@ -106,6 +107,16 @@ program
     for (const warning of readRun(folder).warnings) say(warning)
     const summary = writeSummary(folder)
     print(options.json ? JSON.stringify(summary, null, 2) : renderTable(summary))
+  })
+
+program
+  .command('verify')
+  .description('compute every number of a run again, from its records and raw files')
+  .argument('<results>', 'a results folder')
+  .action(folder => {
+    const { lines, agrees } = verifyRun({ folder, load: k6 })
+    print(lines.join('\n'))
+    if (!agrees) process.exitCode = 1
   })
 
 program

@@ -12,9 +12,10 @@ import {
 import path from 'node:path'
 import { BenchError, UsageError } from './lib/errors.js'
 import { SCHEMA_VERSION } from './schema-version.js'
+import { findFault, manifestSchema, trialSchema } from './schemas.js'
 
 /**
- * @import { Trial, TrialRecord } from './types.ts'
+ * @import { Reading, Trial, TrialRecord } from './types.ts'
  * @import { Sample } from './sampler.js'
  */
 
@@ -71,15 +72,15 @@ export function appendTrial(folder, record) {
 }
 
 /**
- * Writes the samples of a trial, one moment a line.
+ * Writes the samples of a trial, one moment a line; those of the window's edges say so.
  * @param {string} folder
  * @param {{ trial: Trial, samples: Sample[], names: string[] }} series names: of the processes, in the order of the readings
  * @throws {BenchError} when they cannot be written
  */
 export function writeSamples(folder, { trial, samples, names }) {
   const file = path.join(folder, 'raw', trial.id, 'samples.jsonl')
-  const lines = samples.map(({ epochMs, readings }) =>
-    JSON.stringify({ epochMs, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
+  const lines = samples.map(({ epochMs, edge, readings }) =>
+    JSON.stringify({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
   try {
     mkdirSync(path.dirname(file), { recursive: true })
@@ -92,7 +93,7 @@ export function writeSamples(folder, { trial, samples, names }) {
 /**
  * Reads a run from disk.
  * @param {string} folder
- * @returns {{ manifest: any, records: TrialRecord[], warnings: string[] }} warnings: lines that were cut off
+ * @returns {{ manifest: any, records: TrialRecord[], warnings: string[] }} warnings: lines that could not be used, and why
  * @throws {BenchError} when it is no run, or one of another schema version
  */
 export function readRun(folder) {
@@ -102,13 +103,61 @@ export function readRun(folder) {
   const warnings = []
   for (const [i, line] of readText(path.join(folder, 'trials.jsonl')).split('\n').entries()) {
     if (!line.trim()) continue
+    const where = `${folder}/trials.jsonl:${i + 1}`
+    let record
     try {
-      records.push(JSON.parse(line))
+      record = JSON.parse(line)
     } catch {
-      warnings.push(`${folder}/trials.jsonl:${i + 1}: the line is cut off and left out`)
+      warnings.push(`${where}: the line is cut off and left out`)
+      continue
     }
+    // A number that is missing reads as 0 in a sum: such a record is not used.
+    const fault = findFault(trialSchema, record)
+    if (fault === null) records.push(record)
+    else warnings.push(`${where}: the record is left out: ${fault}`)
   }
   return { manifest, records, warnings }
+}
+
+/**
+ * What was read at the edges of a trial's window; null where the samples are not there, or not whole.
+ * @param {string} folder
+ * @param {string} trialId
+ * @returns {Record<'start' | 'end', Record<string, Reading>> | null} by the process's name
+ */
+export function readEdges(folder, trialId) {
+  const edges = readText(path.join(folder, 'raw', trialId, 'samples.jsonl'))
+    .split('\n')
+    .filter(line => line.includes('"edge":"') && line.endsWith('}'))
+    .map(line => JSON.parse(line))
+  const [start, end] = ['start', 'end'].map(name => edges.find(sample => sample.edge === name)?.processes)
+  return start && end ? { start, end } : null
+}
+
+/**
+ * What the load generator left of a trial; null where it left nothing.
+ * @param {string} folder
+ * @param {string} trialId
+ */
+export function readLoadFiles(folder, trialId) {
+  const [summary, log] = ['k6-summary.json', 'k6-generator.log'].map(name =>
+    readText(path.join(folder, 'raw', trialId, name)),
+  )
+  return summary === '' ? null : { summary, log }
+}
+
+/**
+ * The summary as it was written.
+ * @param {string} folder
+ * @throws {BenchError} when it cannot be read
+ */
+export function readSummary(folder) {
+  const file = path.join(folder, 'summary.json')
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new BenchError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`, { cause: error })
+  }
 }
 
 /** @param {string} folder */
@@ -127,6 +176,8 @@ function parseManifest(folder) {
       `${file} has schema version ${manifest.schemaVersion}, and this kit reads version ${SCHEMA_VERSION}`,
     )
   }
+  const fault = findFault(manifestSchema, manifest)
+  if (fault !== null) throw new BenchError(`${file} is not a manifest of this kit: ${fault}`)
   return manifest
 }
 

@@ -7,8 +7,8 @@ import { waitUntil } from './lib/wait.js'
 const PERIOD_MS = 100
 
 /**
- * One moment: the reading of every process, in the order of the processes.
- * @typedef {{ epochMs: number, readings: Reading[] }} Sample
+ * One moment: the reading of every process, in the order of the processes; and which edge of the window it is, if one.
+ * @typedef {{ epochMs: number, edge?: 'start' | 'end', readings: Reading[] }} Sample
  */
 
 /**

@@ -3,6 +3,7 @@ import { z } from 'zod'
 /**
  * The shape of what a run leaves on disk, for `verify`, for readers of another language (`schema/*.json`), and to
  * refuse a record with a number missing. Pure.
+ * @import { Summary, TrialRecord } from './types.ts'
  */
 
 const count = z.int().min(0)
@@ -92,7 +93,7 @@ const loadResult = z.object({
   failures: z.array(z.string()),
 })
 
-/** One line of trials.jsonl. */
+/** One line of trials.jsonl. @type {z.ZodType<TrialRecord>} */
 export const trialSchema = z.object({
   schemaVersion: z.literal(1),
   trial: z.object({ id: z.string(), round: z.int().positive(), arm, repeats: z.string().nullable() }),
@@ -143,7 +144,7 @@ const quantity = z
   .describe('over the rounds; low and high are the 95 % interval, null below six; a value that a gate spoiled is null')
 const quantiles = z.object({ p50: quantity, p90: quantity, p95: quantity, p99: quantity, p999: quantity }).nullable()
 
-/** summary.json */
+/** summary.json @type {z.ZodType<Summary>} */
 export const summarySchema = z.object({
   schemaVersion: z.literal(1),
   run,
@@ -219,7 +220,7 @@ export const SCHEMAS = { manifest: manifestSchema, trial: trialSchema, summary: 
 export function renderSchemas() {
   return Object.entries(SCHEMAS).map(([name, schema]) => ({
     file: `schema/${name}.schema.json`,
-    content: `${JSON.stringify(z.toJSONSchema(schema), null, 2)}\n`,
+    content: `${JSON.stringify(z.toJSONSchema(schema, { reused: 'ref', io: 'input' }), null, 2)}\n`,
   }))
 }
 

@@ -76,11 +76,15 @@ export async function runTrial({ bench, trial, index, signal }) {
     watch.lap('generator')
 
     const sampling = new AbortController()
+    /** @type {Sample[]} */
+    const edges = []
     const sampled = sampleUntil(processes, AbortSignal.any([sampling.signal, signal]))
     try {
-      const first = await takeEdge({ bench, processes, epochMs: window.startMs, signal })
+      const first = await takeEdge({ bench, processes, edge: 'start', epochMs: window.startMs, signal })
+      edges.push(first.sample)
       watch.lap('warmup')
-      const last = await takeEdge({ bench, processes, epochMs: window.endMs, signal })
+      const last = await takeEdge({ bench, processes, edge: 'end', epochMs: window.endMs, signal })
+      edges.push(last.sample)
       watch.lap('window')
       const memory = processes.map(p => p.readMemory())
       const overflows = await readOverflows({ bench, trial, processes })
@@ -104,7 +108,7 @@ export async function runTrial({ bench, trial, index, signal }) {
       record.isSteady = isSteady(result)
     } finally {
       sampling.abort()
-      samples = await sampled
+      samples = [...(await sampled), ...edges].sort((a, b) => a.epochMs - b.epochMs)
     }
     record.samples = checkSamples(samples, window)
     record.gates = findGates(
@@ -173,12 +177,15 @@ async function finishLoad({ bench, generator, windowEndMs, signal }) {
 
 /**
  * The state of everything at one edge of the window.
- * @param {{ bench: Bench, processes: Handle[], epochMs: number, signal: AbortSignal }} options
+ * @param {{ bench: Bench, processes: Handle[], edge: 'start' | 'end', epochMs: number, signal: AbortSignal }} options
  * @returns {Promise<Edge>}
  */
-async function takeEdge({ bench, processes, epochMs, signal }) {
+async function takeEdge({ bench, processes, edge, epochMs, signal }) {
   await waitUntil(epochMs, signal)
-  const sample = takeSample(processes)
+  const sample = { ...takeSample(processes), edge }
+  const missing = processes.findIndex((_, i) => !Number.isFinite(sample.readings[i].cpuSeconds))
+  if (missing >= 0)
+    throw new BenchError(`no CPU time could be read of ${processes[missing].spec.service} at the ${edge} of the window`)
   const usage = process.cpuUsage()
   assertAllRun(processes)
   return {

@@ -2,23 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { none } from '../src/dataplanes/none/index.js'
-import { parseExperiment } from '../src/experiment.js'
-import { createPlan } from '../src/plan.js'
-import { createResultsFolder, readRun } from '../src/records.js'
+import { readRun } from '../src/records.js'
 import { renderTable } from '../src/report/table.js'
-import { runPlan } from '../src/run.js'
-import { parseTopology } from '../src/topology.js'
-import { createFakeLoad, createFakePlane, createFakeTarget, fakeTool } from './fakes/fake-bench.js'
-
-const experiment = parseExperiment(
-  `name: fake
-question: q
-axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
-users: 10
-`,
-  'fake.yaml',
-)
+import { createFakeLoad, createFakeTarget } from './fakes/fake-bench.js'
+import { runFake } from './fakes/fake-run.js'
 
 describe('runPlan', () => {
   /** @type {string} */
@@ -30,7 +17,7 @@ describe('runPlan', () => {
 
   it('measures every arm in every round, and sums exactly', async () => {
     const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.2 : 0.05) })
-    const { summary, records } = await run({ target })
+    const { summary, records } = await runFake({ folder, target })
     expect(records.map(r => r.outcome)).toEqual(Array(24).fill('completed'))
     expect(summary.arms.map(a => a.plane)).toEqual(['none', 'cheap', 'dear', 'cheap'])
 
@@ -51,7 +38,7 @@ describe('runPlan', () => {
 
   it('leaves a table that names what bound each arm', async () => {
     const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.25 : 0.05) })
-    const { summary } = await run({ target })
+    const { summary } = await runFake({ folder, target })
     const table = renderTable({ ...summary, notMeasured: [{ plane: 'envoy', reason: 'not here' }] })
     expect(table.split('\n')[0]).toBe('Not measured: envoy: not here')
     expect(table.split('\n').at(-1)).toBe('Not measured: envoy: not here')
@@ -64,7 +51,7 @@ describe('runPlan', () => {
     const target = await createFakeTarget({
       ending: spec => (spec.role === 'sidecar' && spec.folder.includes('r2-') && reads++ > 6 ? 'signal SIGSEGV' : null),
     })
-    const { summary, records } = await run({ target })
+    const { summary, records } = await runFake({ folder, target })
     const failed = records.filter(r => r.outcome === 'failed')
     expect(failed.length).toBeGreaterThan(0)
     expect(failed[0].reasons[0]).toMatch(/'s sidecar died under load with signal SIGSEGV; the end of its log: boom$/)
@@ -79,7 +66,7 @@ describe('runPlan', () => {
     const target = await createFakeTarget({
       capCores: spec => (spec.service === 'ratings' && spec.role === 'sidecar' ? null : spec.cpuCores),
     })
-    const { summary, records } = await run({ target })
+    const { summary, records } = await runFake({ folder, target })
     expect(records.filter(r => r.outcome === 'invalid')).toHaveLength(18)
     expect(records.find(r => r.outcome === 'invalid').reasons).toEqual([
       "cap: ratings's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
@@ -93,7 +80,7 @@ describe('runPlan', () => {
   it('runs an unsteady window again at the end of its round, keeps both, and takes its CPU per request from the first', async () => {
     let calls = 0
     const load = createFakeLoad({ results: () => (calls++ === 0 ? { verifiedInSecondHalf: 300, verified: 900 } : {}) })
-    const { summary, records } = await run({ target: await createFakeTarget(), load })
+    const { summary, records } = await runFake({ folder, target: await createFakeTarget(), load })
     expect(records).toHaveLength(25)
     const again = records.find(r => r.trial.repeats)
     expect(again.trial.id).toBe(`${again.trial.repeats}-again`)
@@ -105,7 +92,7 @@ describe('runPlan', () => {
   it('gives an arm whose users were cold a longer warm-up from then on', async () => {
     let calls = 0
     const load = createFakeLoad({ results: () => (calls++ === 0 ? { coldUsers: 2 } : {}) })
-    const { records } = await run({ target: await createFakeTarget(), load })
+    const { records } = await runFake({ folder, target: await createFakeTarget(), load })
     const { arm } = records[0].trial
     const warmups = records.filter(r => r.trial.arm.id === arm.id).map(r => r.trial.arm.load.warmupSeconds)
     expect(warmups).toEqual([arm.load.warmupSeconds, ...Array(6).fill(2 * arm.load.warmupSeconds)])
@@ -121,56 +108,9 @@ describe('runPlan', () => {
         return {}
       },
     })
-    await expect(run({ target, load, signal: abort.signal })).rejects.toThrow('interrupted')
+    await expect(runFake({ folder, target, load, signal: abort.signal })).rejects.toThrow('interrupted')
     expect(readRun(folder).records.length).toBeGreaterThanOrEqual(4)
     expect(JSON.parse(readFileSync(`${folder}/summary.json`, 'utf8')).arms).toHaveLength(4)
     expect(target.running.size).toBe(0)
   })
-
-  /** @param {{ target: any, load?: any, signal?: AbortSignal }} options */
-  async function run({ target, load = createFakeLoad(), signal = new AbortController().signal }) {
-    createResultsFolder(folder)
-    const plan = createPlan({
-      experiment,
-      overrides: {
-        ...{ planes: null, links: null, caps: null, rates: null, users: null, payloadBytes: null, rounds: null },
-        ...{ profile: 'standard', seed: 1, envoyProfile: 'lean', app: 'pipy', isPinned: true },
-      },
-      cpus: 4,
-      missing: [],
-    })
-    const planes = Object.fromEntries([none, createFakePlane('cheap'), createFakePlane('dear')].map(p => [p.name, p]))
-    const manifest = {
-      ...{
-        schemaVersion: 1,
-        run: { id: 'x', startedAt: '', experiment: 'fake', seed: 1 },
-        target: 'fake',
-        machine: {},
-        tools: {},
-      },
-      ...{ rounds: plan.rounds, arms: plan.arms, notMeasured: plan.notMeasured, settings: plan.settings },
-      thresholds: [],
-    }
-    const summary = await runPlan({
-      plan,
-      bench: {
-        ...{
-          settings: plan.settings,
-          target,
-          load,
-          loadTool: fakeTool,
-          planes,
-          tools: { cheap: fakeTool, dear: fakeTool },
-        },
-        appRuntime: { ...fakeTool, name: 'pipy' },
-        topologies: {
-          'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),
-        },
-        ...{ cpus: 4, placements: {}, retain: false },
-        folders: { pipyScripts: '/p', echo: '/e', k6: '/k', certificates: '/c', raw: path.join(folder, 'raw') },
-      },
-      ...{ gateParity: async () => [], folder, manifest, signal, say: () => {} },
-    })
-    return { summary, records: /** @type {any[]} */ (readRun(folder).records) }
-  }
 })

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { none } from '../../src/dataplanes/none/index.js'
+import { parseExperiment } from '../../src/experiment.js'
+import { createPlan } from '../../src/plan.js'
+import { createResultsFolder, readRun } from '../../src/records.js'
+import { runPlan } from '../../src/run.js'
+import { parseTopology } from '../../src/topology.js'
+import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
+
+const experiment = parseExperiment(
+  `name: fake
+question: q
+axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
+users: 10
+`,
+  'fake.yaml',
+)
+
+/**
+ * The whole kit on a fake target and a fake load: six rounds of none, cheap (and once more, A/A) and dear.
+ * @param {{ folder: string, target: any, load?: any, signal?: AbortSignal }} options
+ */
+export async function runFake({ folder, target, load = createFakeLoad(), signal = new AbortController().signal }) {
+  createResultsFolder(folder)
+  const plan = createPlan({
+    experiment,
+    overrides: {
+      ...{ planes: null, links: null, caps: null, rates: null, users: null, payloadBytes: null, rounds: null },
+      ...{ profile: 'standard', seed: 1, envoyProfile: 'lean', app: 'pipy', isPinned: true },
+    },
+    cpus: 4,
+    missing: [],
+  })
+  const planes = Object.fromEntries([none, createFakePlane('cheap'), createFakePlane('dear')].map(p => [p.name, p]))
+  const manifest = {
+    ...{
+      schemaVersion: 1,
+      run: { id: 'x', startedAt: '', experiment: 'fake', seed: 1 },
+      target: 'fake',
+      machine: {},
+      tools: {},
+    },
+    ...{ rounds: plan.rounds, arms: plan.arms, notMeasured: plan.notMeasured, settings: plan.settings },
+    thresholds: [],
+  }
+  const summary = await runPlan({
+    plan,
+    bench: {
+      ...{
+        settings: plan.settings,
+        target,
+        load,
+        loadTool: fakeTool,
+        planes,
+        tools: { cheap: fakeTool, dear: fakeTool },
+      },
+      appRuntime: { ...fakeTool, name: 'pipy' },
+      topologies: {
+        'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),
+      },
+      ...{ cpus: 4, placements: {}, retain: false },
+      folders: { pipyScripts: '/p', echo: '/e', k6: '/k', certificates: '/c', raw: path.join(folder, 'raw') },
+    },
+    ...{ gateParity: async () => [], folder, manifest, signal, say: () => {} },
+  })
+  return { summary, records: /** @type {any[]} */ (readRun(folder).records) }
+}

@@ -1,0 +1,314 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readRun } from '../../src/records.js'
+import { findMarked } from '../../src/targets/local/process-accounting.js'
+import { capWay, need, tools } from './real-tools.js'
+
+// The ways in which a benchmark lies, each made to happen with the real tools, and caught by the gate named for it.
+const folder = mkdtempSync(path.join(os.tmpdir(), 'lies-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const RUN = 'SIDECAR_BENCH_RUN='
+let count = 0
+
+/**
+ * A run of one plane at one sidecar, with something done to it once its window is open.
+ * @param {string[]} argv
+ * @param {{ env?: Record<string, string>, inWindow?: (child: import('execa').ResultPromise) => unknown }} [options]
+ */
+async function lie(argv, { env, inWindow } = {}) {
+  const out = path.join(folder, `run-${++count}`)
+  const common = ['--profile', 'smoke', '--link', 'ratings', '--users', '5', '--out', out]
+  const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, env })
+  if (inWindow) {
+    await windowOf(out)
+    await inWindow(child)
+  }
+  const { exitCode, stdout, stderr } = await child
+  const records = exitCode === 1 ? [] : readRun(out).records
+  const gates = records.flatMap(r => r.gates)
+  return { exitCode, stdout: `${stdout}`, stderr: `${stderr}`, records, gates, out }
+}
+
+/**
+ * Waits until the window of the first trial is open.
+ * @param {string} out
+ */
+async function windowOf(out) {
+  for (let i = 0; i < 2000; i++) {
+    const raw = readdirSafely(path.join(out, 'raw')).filter(name => /^r1-/.test(name))
+    for (const name of raw) {
+      const [, start] = /window (\d+)/.exec(readSafely(path.join(out, 'raw', name, 'k6-generator.log'))) ?? []
+      if (start && Date.now() > Number(start) + 100) return
+    }
+    await pause(20)
+  }
+  throw new Error(`no window was opened in ${out}`)
+}
+
+/**
+ * Sets the quota of what runs as a role, in the cgroup of version 1 or 2; null: none.
+ * @param {string} role
+ * @param {number | null} cores
+ */
+function setQuota(role, cores) {
+  if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
+  const [base] = readdirSync(capWay.parents.cpu).filter(name => name.startsWith('sidecar-bench.2'))
+  const [group] = readdirSync(path.join(capWay.parents.cpu, base)).filter(name => name.endsWith(role))
+  const at = path.join(capWay.parents.cpu, base, group)
+  if (capWay.how === 'v1') writeFileSync(path.join(at, 'cpu.cfs_quota_us'), `${cores === null ? -1 : cores * 100_000}`)
+  else writeFileSync(path.join(at, 'cpu.max'), cores === null ? 'max 100000' : `${cores * 100_000} 100000`)
+}
+
+/**
+ * A variant of the kit's Pipy scripts.
+ * @param {string} name
+ * @param {(text: string) => string} change
+ * @param {string} file
+ */
+function createVariant(name, file, change) {
+  const variant = path.join(folder, name)
+  cpSync('pipy-scripts', variant, { recursive: true })
+  const before = readFileSync(path.join(variant, file), 'utf8')
+  const after = change(before)
+  expect(after).not.toBe(before)
+  writeFileSync(path.join(variant, file), after)
+  return variant
+}
+
+/**
+ * A program that stands before the real one.
+ * @param {string} name
+ * @param {string} script of the shell; "$TOOL" is the real program
+ * @param {'pipy' | 'envoy'} tool
+ */
+function createWrapper(name, tool, script) {
+  const file = path.join(folder, name)
+  writeFileSync(
+    file,
+    `#!/bin/bash\nTOOL=${tools[tool]?.path}\n[ "$1" = --version ] && exec "$TOOL" --version\n${script}\n`,
+  )
+  chmodSync(file, 0o755)
+  return file
+}
+
+describe('is caught:', { timeout: 90_000 }, () => {
+  it('a generator that is throttled', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { records, gates } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
+      inWindow: () => setQuota('k6-generator', 0.05),
+    })
+    expect(gates.filter(g => g.gate === 'generator').map(g => g.reason)).toContain('the generator was throttled')
+    expect(records[0]).toMatchObject({ boundBy: 'generator', outcome: 'completed' })
+    expect(gates[0].spoils).not.toContain('cpuPerRequest')
+  })
+
+  it('an application that is throttled', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { gates } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
+      inWindow: () => setQuota('ratings-application', 0.02),
+    })
+    expect(gates.map(g => `${g.gate}: ${g.reason}`)).toContain("application: ratings's application was throttled")
+  })
+
+  it('a cap that is taken away in the middle', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { records } = await lie(['--planes', 'pipy', '--cpu', '0.25'], {
+      inWindow: () => setQuota('ratings-sidecar', null),
+    })
+    expect(records[0]).toMatchObject({ outcome: 'invalid' })
+    expect(records[0].reasons[0]).toBe(
+      "cap: ratings's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
+    )
+  })
+
+  it('a cap that is taken away and put back', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { records } = await lie(['--planes', 'pipy', '--cpu', '0.1'], {
+      inWindow: async () => {
+        setQuota('ratings-sidecar', null)
+        await pause(700)
+        setQuota('ratings-sidecar', 0.1)
+      },
+    })
+    expect(records[0].gates.map(g => g.reason).join()).toMatch(
+      /ratings's sidecar used 0\.\d+ cores under a cap of 0\.1/,
+    )
+    expect(records[0].outcome).toBe('invalid')
+  })
+
+  it('a plane that answers by itself', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const variant = createVariant('local', 'proxy.js', text =>
+      text
+        .replace(
+          'return route ? route.upstream || pickUpstream(route.balancer) : notFound',
+          'return route ? answerHere : notFound',
+        )
+        .replace(
+          'var notFound =',
+          "var answerHere = pipeline($=>$.replaceMessage(m => new Message({ headers: m.head.headers['x-nonce'] ? { 'x-nonce': m.head.headers['x-nonce'] } : {} }, m.body)))\nvar notFound =",
+        ),
+    )
+    const { records, stdout, exitCode } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
+    const local = records.find(r => r.trial.arm.variant)
+    expect(local?.outcome).toBe('invalid')
+    expect(local?.reasons[0]).toMatch(
+      /^source: ratings's application did no work for \d+ answers: something before it gave them$/,
+    )
+    expect(stdout).toMatch(
+      /parity-answers: pipy=local: \d+ of 49 as they must be, 49 of 49 as they must be is expected/,
+    )
+    expect(stdout).toContain('CPU per request of pipy=local and envoy: invalid')
+    expect(exitCode).toBe(3)
+  })
+
+  it('a plane that answers something else', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    // Only now and then, and not to the nonce before load.
+    const variant = createVariant('other', 'proxy.js', text =>
+      text
+        .replace(
+          'return route ?',
+          "if (!start.head.headers['x-nonce'] && Math.random() < 0.01) return wrong\n          return route ?",
+        )
+        .replace('var notFound =', "var wrong = pipeline($=>$.replaceMessage(reply(200, 'x')))\nvar notFound ="),
+    )
+    const { records, exitCode } = await lie(['--planes', `pipy=${variant}`, '--cpu', '0.5'])
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.join()).toMatch(
+      /errors: \d+ requests failed \(.* %, at most 0.1 %\): status 200, 1 bytes/,
+    )
+    expect(exitCode).toBe(3)
+  })
+
+  it('unequal workers', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const ENVOY = createWrapper(
+      'more-workers',
+      'envoy',
+      'for a; do shift; set -- "$@" "$([ "$before" = --concurrency ] && echo 2 || echo "$a")"; before=$a; done; exec "$TOOL" "$@"',
+    )
+    const { records, stdout } = await lie(['--planes', 'pipy,envoy', '--cpu', '0.5'], { env: { ENVOY } })
+    expect(stdout).toContain('invalid: parity-workers: envoy: 2 a sidecar, 1 a sidecar is expected')
+    expect(records.find(r => r.trial.arm.plane === 'envoy')?.reasons).toContain(
+      "workers: ratings's sidecar listens with 2 sockets an address, and 1 workers were asked for",
+    )
+  })
+
+  it('unequal TLS', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const variant = createVariant('tls', 'tls.js', text =>
+      text.replace('ciphers: config.tls.suite', "ciphers: 'TLS_AES_256_GCM_SHA384'"),
+    )
+    const { stdout, records, exitCode } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
+    expect(stdout).toContain(
+      'invalid: parity-tls: pipy=tls: TLSv1.3 TLS_AES_256_GCM_SHA384 X25519, TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 is expected',
+    )
+    expect(new Set(records.map(r => r.outcome))).toEqual(new Set(['completed']))
+    expect(exitCode).toBe(3)
+  })
+
+  it('connections that are not kept', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const variant = createVariant('unkept', 'upstream.js', text =>
+      text.replace('.muxHTTP(() => endpoint, muxOptions)', '.muxHTTP(() => ({}), muxOptions)'),
+    )
+    const { stdout } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
+    expect(stdout).toMatch(
+      /parity-pooling: pipy=unkept: \d+ connections for 160 requests, kept and used again is expected/,
+    )
+  })
+
+  it('a sidecar that is started again', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const PIPY = createWrapper('again', 'pipy', 'while true; do "$TOOL" "$@"; done')
+    const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5', '--app', 'node'], {
+      env: { PIPY },
+      inWindow: () => {
+        const pids = findMarked(RUN, 'ratings-sidecar').filter(
+          pid => !readSafely(`/proc/${pid}/cmdline`).startsWith('/bin/bash'),
+        )
+        for (const pid of pids) process.kill(pid, 'SIGKILL')
+      },
+    })
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons).toContain("restart: ratings's sidecar is another process than was started")
+  })
+
+  it('samples that are missing', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
+      inWindow: async child => {
+        child.kill('SIGSTOP')
+        await pause(3000)
+        child.kill('SIGCONT')
+      },
+    })
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.join()).toMatch(
+      /samples: no sample for 1\.\d s of the window,samples: an edge of the window was read \d+ ms late/,
+    )
+  })
+
+  it('a busy neighbour', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const neighbour = spawn('sh', ['-c', 'while :; do :; done'])
+    const { records } = await lie(['--planes', 'pipy', '--cpu', '0.25']).finally(() => neighbour.kill('SIGKILL'))
+    expect(records[0].reasons.join()).toMatch(/neighbour: something else used \d\.\d+ cores of this machine/)
+    expect(records[0]).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('requests that a limit of the sidecar turned away', async context => {
+    need(context, 'envoy', 'k6', 'caps')
+    const ENVOY = createWrapper(
+      'limited',
+      'envoy',
+      `sed -i 's/"max_pending_requests": 1000000000/"max_pending_requests": 1/; s/"max_connections": 1000000000/"max_connections": 1/' "$2"\nexec "$TOOL" "$@"`,
+    )
+    const { records } = await lie(['--planes', 'envoy', '--cpu', '0.5'], { env: { ENVOY } })
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.join()).toMatch(/overflow: ratings's sidecar answered \d+ requests itself, for overflow/)
+    expect(records[0].reasons.join()).toMatch(/errors: \d+ requests failed \(.*status 503/)
+  })
+
+  it('a rate above the knee, and a closed loop whose times are no latency', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { records, out } = await lie(['--planes', 'pipy', '--cpu', '0.1', '--rate', '3000'])
+    expect(records[0].gates.map(g => g.gate)).toEqual(expect.arrayContaining(['knee', 'drops']))
+    const open = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')).arms[0]
+    expect(open.responseTimeMs).toBeNull()
+    expect(open.latencyMs.p99.median).toBeNull()
+    expect(open.cpuPerRequestMicros.median).toBeGreaterThan(0)
+
+    const closed = await lie(['--planes', 'pipy', '--cpu', '0.5'])
+    expect(JSON.parse(readFileSync(`${closed.out}/summary.json`, 'utf8')).arms[0].latencyMs).toBeNull()
+    expect(closed.stdout).toContain('is no latency')
+  })
+})
+
+/** @param {number} milliseconds */
+function pause(milliseconds) {
+  return new Promise(resolve => setTimeout(resolve, milliseconds))
+}
+
+/** @param {string} at */
+function readdirSafely(at) {
+  try {
+    return readdirSync(at)
+  } catch {
+    return []
+  }
+}
+
+/** @param {string} file */
+function readSafely(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
