@@ -91,7 +91,11 @@ function compareBy({ run, a, b, measure, service, aaSpread, disparities }) {
     run.seed,
   )
   const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, measure)
-  const verdict = judge({ ratio, floor: Math.max(GAP_LEAST, aaSpread ?? 0), isSpoiled: spoiled.length > 0 })
+  const verdict = judge({
+    ratio,
+    floor: Math.max(GAP_LEAST, aaSpread ?? 0),
+    isSpoiled: disparities.length > 0 || (spoiled.length > 0 && run.rounds >= ROUNDS_LEAST),
+  })
   const ratios = rounds.flatMap(r => r.ratio ?? [])
   const drift = hasTrend(ratios)
     ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
@@ -110,8 +114,8 @@ function compareBy({ run, a, b, measure, service, aaSpread, disparities }) {
  * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options
  * @returns {Verdict}
  */
-export function judge({ ratio: { median, low, high, values }, floor, isSpoiled }) {
-  if (median === null || (isSpoiled && values.length >= ROUNDS_LEAST)) return 'invalid'
+export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
+  if (median === null || isSpoiled) return 'invalid'
   if (low === null || high === null) return 'indicative'
   if ((low <= 1 && high >= 1) || Math.abs(median - 1) < floor) return 'no-difference-shown'
   return median < 1 ? 'lower' : 'higher'

@@ -51,14 +51,8 @@ export async function findTool(spec, { environment = process.env, fetch = fetchT
  */
 async function probeTool(spec, program, source) {
   const advice = `set ${spec.variable} to one that is ${spec.wanted}, or take it away to have the kit fetch its own`
-  const { stdout, stderr, failed, shortMessage } = await execa(program, spec.versionArgv, {
-    reject: false,
-    timeout: VERSION_SECONDS * 1000,
-    stdin: 'ignore',
-  })
-  const version = spec.parseVersion(`${stdout}\n${stderr}`)
+  const { version, failed, said } = await askVersion(spec, program)
   if (!version) {
-    const said = (stderr || stdout || shortMessage || '').trim().split('\n').slice(-3).join(' | ')
     throw new BenchError(
       `${program} (${source}) ${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}; wanted ${spec.name} ${spec.wanted}: ${advice}`,
     )
@@ -67,6 +61,28 @@ async function probeTool(spec, program, source) {
     throw new BenchError(`${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)
   }
   return { name: spec.name, path: program, version, sha256: await hashFile(program), source }
+}
+
+/**
+ * The version that a program prints. It is ended as soon as it has: Pipy 1.5 sometimes hangs when it should exit.
+ * @param {ToolSpec} spec
+ * @param {string} program
+ */
+async function askVersion(spec, program) {
+  const child = execa(program, spec.versionArgv, {
+    ...{ reject: false, all: true, stdin: 'ignore', timeout: VERSION_SECONDS * 1000 },
+  })
+  let printed = ''
+  for await (const line of child.iterable({ from: 'all' })) {
+    printed += `${line}\n`
+    const version = spec.parseVersion(printed)
+    if (version) {
+      child.kill('SIGKILL')
+      return { version, failed: false, said: printed }
+    }
+  }
+  const { failed, all, shortMessage } = await child
+  return { version: null, failed, said: (all || shortMessage || '').trim().split('\n').slice(-3).join(' | ') }
 }
 
 /**
