@@ -1,32 +1,37 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity ...]
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { execa } from 'execa'
 import { median } from 'simple-statistics'
 import { createApplication } from '../../src/applications.js'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { k6 } from '../../src/loads/k6/index.js'
-import { readRun } from '../../src/records.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { findTool } from '../../src/tools/find.js'
+import { studyItself } from './aa.js'
+import { checkAccuracy } from './accuracy.js'
+import { bench, finding } from './kit.js'
+import { studySensitivity } from './sensitivity.js'
 
 /**
- * @import { Summary, SummaryArm, Tool, TrialRecord } from '../../src/types.ts'
+ * @import { Tool, TrialRecord } from '../../src/types.ts'
+ * @import { Finding } from './kit.js'
  */
 
 const K6_ROUNDS = 6
 const K6_SECONDS = 5
 
-/** @typedef {{ promise: string, measured: string, isKept: boolean }} Finding */
-
 /** @type {Record<string, () => Promise<Finding[]>>} */
 const measurements = {
+  accuracy: checkAccuracy,
+  aa: studyItself,
+  sensitivity: studySensitivity,
+
   async sidecar() {
-    const { records, arms } = await bench(
+    const { records, summary } = await bench([
       '--planes',
       'pipy,pipy=bench/self/pipy/shortest',
       '--link',
@@ -35,8 +40,8 @@ const measurements = {
       '0.25',
       '--rounds',
       '8',
-    )
-    const ratios = roundRatios(records, arms[0].id, arms[1].id, costOf)
+    ])
+    const ratios = roundRatios(completed(records), summary.arms[0].id, summary.arms[1].id, costOf)
     return [
       finding('full sidecar / shortest script, CPU per request, at most 1.15', median(ratios), ratios, r => r <= 1.15),
     ]
@@ -48,8 +53,10 @@ const measurements = {
   },
 
   async orchestrator() {
-    const { records } = await bench('--planes', 'pipy', '--link', 'gateway-ratings', '--cpu', '0.25')
-    const shares = records.map(r => (r.orchestratorCpuSeconds ?? Number.NaN) / (r.window?.seconds ?? Number.NaN))
+    const { records } = await bench(['--planes', 'pipy', '--link', 'gateway-ratings', '--cpu', '0.25'])
+    const shares = completed(records).map(
+      r => (r.orchestratorCpuSeconds ?? Number.NaN) / (r.window?.seconds ?? Number.NaN),
+    )
     return [
       finding(
         'orchestrator and sampler, cores in the window at two sidecars, below 0.01',
@@ -61,7 +68,7 @@ const measurements = {
   },
 
   async caps() {
-    const { records } = await bench(
+    const { records } = await bench([
       '--planes',
       'pipy,envoy',
       '--link',
@@ -70,10 +77,10 @@ const measurements = {
       '0.1,0.25',
       '--rounds',
       '3',
-    )
-    const ids = [...new Set(records.map(r => r.trial.arm.id))]
+    ])
+    const ids = [...new Set(records.map(r => r.trial.arm.id))].filter(id => !id.endsWith('-aa'))
     return ids.map(id => {
-      const trials = records.filter(r => r.trial.arm.id === id)
+      const trials = completed(records).filter(r => r.trial.arm.id === id)
       const shares = trials.flatMap(t => boundSidecars(t).map(p => p.cpuCores / (p.capCores ?? Number.NaN)))
       return finding(
         `share of the cap used by the sidecar that binds, 0.97 to 1.01: ${id}`,
@@ -87,7 +94,7 @@ const measurements = {
   async time() {
     const whole = async (/** @type {string[]} */ ...argv) => {
       const start = performance.now()
-      const { records } = await bench(...argv)
+      const { records } = await bench(argv)
       const seconds = (performance.now() - start) / 1000
       const measured = records.reduce(
         (sum, r) => sum + r.trial.arm.load.warmupSeconds + r.trial.arm.load.windowSeconds,
@@ -126,25 +133,6 @@ for (const name of chosen) {
 }
 
 /**
- * Runs the kit and gives back its records.
- * @param {string[]} argv
- * @returns {Promise<{ records: TrialRecord[], arms: SummaryArm[] }>}
- */
-async function bench(...argv) {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-self-'))
-  try {
-    const out = path.join(folder, 'run')
-    const { stdout } = await execa('node', ['src/cli.js', 'bench', ...argv, '--out', out, '--json'], {
-      cwd: ROOT,
-      stderr: 'inherit',
-    })
-    return { records: readRun(out).records.filter(r => r.outcome === 'completed'), arms: JSON.parse(stdout).arms }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/**
  * @param {TrialRecord[]} records
  * @param {string} a
  * @param {string} b
@@ -158,6 +146,11 @@ function roundRatios(records, a, b, measure) {
     const [x, y] = [of(a, round), of(b, round)]
     return x && y ? [measure(x) / measure(y)] : []
   })
+}
+
+/** @param {TrialRecord[]} records */
+function completed(records) {
+  return records.filter(r => r.outcome === 'completed')
 }
 
 /** @param {TrialRecord} record */
@@ -246,17 +239,4 @@ async function need(spec) {
   const found = await findTool(spec)
   if ('missing' in found) throw new Error(found.missing)
   return found
-}
-
-/**
- * @param {string} promise
- * @param {number} value
- * @param {number[]} all
- * @param {(value: number) => boolean} isKept
- * @returns {Finding}
- */
-function finding(promise, value, all, isKept) {
-  const range =
-    all.length > 1 ? ` [${Math.min(...all).toFixed(4)}, ${Math.max(...all).toFixed(4)}] in ${all.length} trials` : ''
-  return { promise, measured: `${value.toFixed(4)}${range}`, isKept: isKept(value) }
 }

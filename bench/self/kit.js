@@ -1,0 +1,84 @@
+// What the measurements of the kit share: running it, and variants of its Pipy sidecar made for the purpose.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { ROOT } from '../../src/lib/paths.js'
+import { readRun } from '../../src/records.js'
+
+/**
+ * @import { Summary, TrialRecord } from '../../src/types.ts'
+ */
+
+/** @typedef {{ promise: string, measured: string, isKept: boolean }} Finding */
+
+/** A folder that is gone when the program ends. */
+export const scratch = mkdtempSync(path.join(os.tmpdir(), 'bench-self-'))
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+let runs = 0
+
+/**
+ * Runs the kit and gives back what it left.
+ * @param {string[]} argv
+ * @param {(out: string) => Promise<unknown>} [beside] what happens beside it
+ * @returns {Promise<{ records: TrialRecord[], summary: Summary, manifest: any }>}
+ */
+export async function bench(argv, beside) {
+  const out = path.join(scratch, `run-${++runs}`)
+  const child = execa('node', ['src/cli.js', 'bench', ...argv, '--out', out, '--json'], {
+    ...{ cwd: ROOT, stderr: 'inherit', reject: false },
+  })
+  await beside?.(out)
+  const { exitCode, stdout } = await child
+  // 3: nothing could be compared, and here nobody asked for that.
+  if (exitCode !== 0 && exitCode !== 3) throw new Error(`the run ended with status ${exitCode}`)
+  const { records, manifest } = readRun(out)
+  return { records, manifest, summary: JSON.parse(stdout) }
+}
+
+/**
+ * An experiment file for lengths of its own.
+ * @param {string} name
+ * @param {{ rounds: number, windowSeconds: number }} lengths
+ */
+export function writeExperiment(name, { rounds, windowSeconds }) {
+  const file = path.join(scratch, `${name}.yaml`)
+  writeFileSync(
+    file,
+    `name: ${name}
+question: Does the kit keep its promise?
+axes: { plane: [pipy], link: [gateway-ratings], capCores: [0.25] }
+profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds} } }
+`,
+  )
+  return file
+}
+
+/**
+ * The kit's Pipy sidecar with one line put before what happens to a request.
+ * @param {string} name
+ * @param {string} filter
+ */
+export function writeVariant(name, filter) {
+  const folder = path.join(scratch, name)
+  cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
+  const file = path.join(folder, 'proxy.js')
+  const text = readFileSync(file, 'utf8')
+  const changed = text.replace(/(\.demuxHTTP\(.*\)\.to\(\$=>\$\n)/, `$1      ${filter}\n`)
+  if (changed === text) throw new Error('proxy.js has no place for the filter')
+  writeFileSync(file, changed)
+  return folder
+}
+
+/**
+ * @param {string} promise
+ * @param {number} value
+ * @param {number[]} all
+ * @param {(value: number) => boolean} isKept
+ * @returns {Finding}
+ */
+export function finding(promise, value, all, isKept) {
+  const range =
+    all.length > 1 ? ` [${Math.min(...all).toFixed(4)}, ${Math.max(...all).toFixed(4)}] in ${all.length} trials` : ''
+  return { promise, measured: `${value.toFixed(4)}${range}`, isKept: isKept(value) }
+}
