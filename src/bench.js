@@ -17,6 +17,7 @@ import { SCHEMA_VERSION } from './schema-version.js'
 import { createLocalTarget } from './targets/local/index.js'
 import { processStartTicks } from './targets/local/proc-files.js'
 import { parseThreshold } from './thresholds.js'
+import { findOnPath } from './tools/find.js'
 import { identityOf, parseTopology } from './topology.js'
 
 /**
@@ -89,8 +90,16 @@ export async function prepare({ experimentName, overrides, thresholds, app, data
     missing,
   })
   check(plan)
-  const cores = plan.settings.isPinned ? readCores() : []
-  return { plan, topologies, tools, appRuntime, placements: placeArms({ arms: plan.arms, topologies, cores }) }
+  const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
+  const cores = plan.settings.isPinned && hasTaskset ? readCores() : []
+  const placements = placeArms({ arms: plan.arms, topologies, cores })
+  if (plan.settings.isPinned && Object.values(placements).includes(null)) {
+    const why = hasTaskset
+      ? `${cpus} CPUs are too few to give each its own`
+      : 'there is no taskset to give each its own'
+    plan.notes.push(`generator, applications and sidecars share all CPUs: ${why}`)
+  }
+  return { plan, topologies, tools, appRuntime, placements }
 }
 
 /**

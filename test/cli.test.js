@@ -39,6 +39,17 @@ describe('bad input', { timeout: 60_000 }, () => {
       `--cpu 1000: this machine has ${os.availableParallelism()} CPUs`,
     ],
     ['a cap given twice', ['bench', '--cpu', '1,1'], 'an entry stands twice in the list'],
+    ['a rate that is no number', ['bench', '--rate', 'fast'], 'a whole number above 0 is needed'],
+    [
+      'a malformed threshold',
+      ['bench', '--threshold', 'pipy < envoy'],
+      "--threshold 'pipy < envoy': write it as 'pipy/envoy cpuPerRequest <= 0.6'",
+    ],
+    [
+      'a threshold on an unknown service',
+      ['bench', '--threshold', 'pipy/envoy rss@gatway <= 1'],
+      'unknown service "gatway"; did you mean "gateway"?',
+    ],
     ['users that are no number', ['bench', '--users', '1.5'], 'a whole number above 0 is needed'],
     ['a typo in an experiment file', ['bench', typo], `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
     ['a folder without main.js', ['bench', '--planes', `pipy=${empty}`], `${empty} has no main.js`],

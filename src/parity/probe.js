@@ -104,12 +104,17 @@ export async function probeParity(rig) {
     expected: pinned,
     differences: [],
   })
+  const logged = await sumLogs(rig)
   rows.push({
     name: 'parity-pooling',
     found: await observePooling(rig),
     expected: 'kept and used again',
     differences: [],
   })
+  const lines = (await sumLogs(rig)) - logged
+  const nothing = `nothing for ${POOL_CLIENTS * POOL_REQUESTS} requests`
+  const found = lines === 0 ? nothing : `${lines} bytes for ${POOL_CLIENTS * POOL_REQUESTS} requests`
+  rows.push({ name: 'parity-logging', found, expected: nothing, differences: [] })
   return rows
 }
 
@@ -169,6 +174,15 @@ async function observePooling(rig) {
   if (opened === 0 && before === 0) return 'the application was never connected'
   const requests = POOL_CLIENTS * POOL_REQUESTS
   return opened <= 2 * POOL_CLIENTS ? 'kept and used again' : `${opened} connections for ${requests} requests`
+}
+
+/**
+ * Bytes that the sidecars have printed so far.
+ * @param {Rig} rig
+ */
+async function sumLogs({ sidecars }) {
+  const logs = await Promise.all(sidecars.processes.map(p => p.readLog()))
+  return logs.reduce((sum, log) => sum + log.length, 0)
 }
 
 /** @param {Rig} rig */

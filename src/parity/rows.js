@@ -6,7 +6,14 @@ import { nameOf } from '../arms.js'
  */
 
 /** What is held equal before load; each can be an experiment's axis instead. */
-export const PARITY_NAMES = ['parity-answers', 'parity-refusals', 'parity-tls', 'parity-workers', 'parity-pooling']
+export const PARITY_NAMES = [
+  'parity-answers',
+  'parity-refusals',
+  'parity-tls',
+  'parity-workers',
+  'parity-pooling',
+  'parity-logging',
+]
 
 /**
  * Why two arms did not do equal work; empty when they did, or when only what the experiment sets aside differs.

@@ -86,10 +86,11 @@ async function askVersion(spec, program) {
 }
 
 /**
- * @param {string} name
- * @param {string} searchPath
+ * @param {string} name of a program
+ * @param {string} searchPath as in PATH
+ * @returns {Promise<string | null>}
  */
-async function findOnPath(name, searchPath) {
+export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {
     const file = path.join(folder || '.', name)
     if (await isExecutable(file)) return path.resolve(file)

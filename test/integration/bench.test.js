@@ -78,6 +78,38 @@ describe('a capped run', { timeout: 120_000 }, () => {
     expect(Object.keys(samples[0].processes)).toContain('k6-generator')
     expect(`${stderr}`.trim().split('\n').at(-1)).toContain('results: ')
     expectNothingLeft()
+
+    const verified = await execa('node', ['src/cli.js', 'verify', out])
+    expect(verified.stdout).toMatch(/(\d+) records, \1 of them computed again from their raw files/)
+    const raw = `${out}/raw/${first.trial.id}/k6-summary.json`
+    writeFileSync(raw, readFileSync(raw, 'utf8').replace(/("window_second_half":\{.*?"count":)\d+/, '$11'))
+    const spoiled = await execa('node', ['src/cli.js', 'verify', out], { reject: false })
+    expect(spoiled.stdout).toMatch(/differs: r1-\S+\.load\.verifiedInSecondHalf is \d+, and the records say 1/)
+    expect(spoiled.exitCode).toBe(1)
+  })
+
+  it('measures latency at an equal rate, and holds thresholds to their exit status', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const thresholds = [
+      '--threshold',
+      'pipy/envoy rss <= 0.9',
+      '--threshold',
+      'envoy/pipy cpuPerRequest@ratings <= 0.01',
+    ]
+    const argv = ['--cpu', '0.5', '--rate', '100', '--link', 'ratings', '--users', '10', ...thresholds]
+    const { out, child } = start(argv)
+    const { stdout, stderr, exitCode } = await child
+    const summary = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8'))
+    for (const arm of summary.arms) {
+      expect(arm.responseTimeMs).toBeNull()
+      expect(arm.load).toMatchObject({ kind: 'open', users: 10, ratePerSecond: 100 })
+      expect(arm.throughputPerSecond.median).toBeGreaterThan(98)
+      expect(arm.throughputPerSecond.median).toBeLessThan(102)
+    }
+    expect(summary.thresholds).toMatchObject([{ held: true }, { held: false }])
+    expect(`${stdout}`).toContain('Threshold pipy/envoy rss <= 0.9 (ratings, 0.5 cores): held')
+    expect(`${stderr}`).toContain('the threshold envoy/pipy cpuPerRequest@ratings <= 0.01 was crossed')
+    expect(exitCode).toBe(5)
   })
 
   it('runs every link, with an application on Node too', async context => {

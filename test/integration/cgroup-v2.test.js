@@ -17,15 +17,16 @@ const BENCH = 'bench --profile quick --rounds 1 --link ratings --users 8 --plane
 /**
  * @param {string} script
  * @param {import('vitest').TestContext} context
+ * @param {number} [cpus] of the machine
  */
-async function onV2(script, context) {
+async function onV2(script, context, cpus = 2) {
   need(context, 'pipy', 'k6')
   if (!machine) return context.skip('needs TEST_CGROUP2, a command that runs its arguments on a cgroup v2 kernel')
   const file = path.join(out, 'script')
   writeFileSync(file, script)
   const { exitCode, all } = await execa(machine, ['bash', file], {
     ...{ reject: false, all: true, stdin: 'ignore' },
-    env: { CGROUP2_OUT: out, CGROUP2_SECONDS: '500' },
+    env: { CGROUP2_OUT: out, CGROUP2_SECONDS: '500', CGROUP2_CPUS: `${cpus}` },
   })
   return { exitCode, all }
 }
@@ -45,6 +46,21 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
       expect(boundBy).toBe('sidecar')
       // A window of 35 periods, cut anywhere: one period more or less is 3 %.
       expect(sidecar.cpuCores / Number(trial.arm.capCores)).toBeLessThan(1.03)
+    }
+  })
+
+  it('gives generator, application and sidecar CPUs of their own where there are four', async context => {
+    const result = await onV2(`node src/cli.js ${BENCH} --cpu 0.25 --out ${out}/pinned`, context, 4)
+    expect(result?.exitCode, result?.all).toBe(0)
+    const { manifest, records } = readRun(`${out}/pinned`)
+    expect(manifest.placements).toEqual({ 'ratings-pipy-0.25': { sidecar: [0], application: [1], generator: [2, 3] } })
+    for (const { processes, generatorCpus } of records.filter(r => r.outcome === 'completed')) {
+      expect(processes.map(p => [p.role, p.cpuSet])).toEqual([
+        ['application', '1'],
+        ['sidecar', '0'],
+        ['generator', '2-3'],
+      ])
+      expect(generatorCpus).toBe(2)
     }
   })
 

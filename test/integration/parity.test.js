@@ -65,7 +65,13 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
     needTool(context)
     const rows = await probeParity(rig)
     expect(rows.map(row => row.found)).toEqual(rows.map(row => row.expected))
-    expect(rows.map(row => row.name)).toEqual(['parity-answers', 'parity-refusals', 'parity-tls', 'parity-pooling'])
+    expect(rows.map(row => row.name)).toEqual([
+      'parity-answers',
+      'parity-refusals',
+      'parity-tls',
+      'parity-pooling',
+      'parity-logging',
+    ])
     expect(rig.negotiated.map(n => n.serverName)).toContain('server')
   })
 
