@@ -12,6 +12,7 @@ import { hashText } from './lib/hash.js'
  * @property {ThreadCpu[][]} threads
  * @property {(number | null)[]} capCores
  * @property {string[][]} identities
+ * @property {string[]} cpuSets
  * @property {HostCpu} host
  * @property {number} ownCpuSeconds
  */
@@ -37,7 +38,7 @@ export function describeProcess({ process, first, last, i, started, memory, over
     capReadBackCores: first.capCores[i] === spec.cpuCores ? last.capCores[i] : first.capCores[i],
     askedWorkers: spec.workers,
     workers: process.countListeners(),
-    cpuSet: process.readCpuSet(),
+    cpuSet: last.cpuSets[i],
     isReplaced: last.identities[i].join() !== started.identity.join(),
     overflows,
     files: spec.files.map(({ name, content }) => ({ name, sha256: hashText(content) })),

@@ -193,6 +193,7 @@ async function takeEdge({ bench, processes, edge, epochMs, signal }) {
     threads: processes.map(p => p.readThreads()),
     capCores: processes.map(p => p.readCapCores()),
     identities: processes.map(p => p.identify()),
+    cpuSets: processes.map(p => p.readCpuSet()),
     host: bench.target.readHost(),
     ownCpuSeconds: (usage.user + usage.system) / 1e6,
   }

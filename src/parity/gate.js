@@ -35,7 +35,8 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
   for (const arm of distinct) {
     const folder = path.join(bench.folders.raw, `check-${arm.id}`)
     const { deployment } = await startServices({ bench, arm, index: nextIndex(), folder, signal })
-    const workers = deployment.processes.filter(p => p.spec.role === 'sidecar').map(p => p.countListeners())
+    const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
+    const workers = sidecars.map(p => p.countListeners())
     await deployment.remove()
     if (bench.planes[arm.plane].createSidecar === null) continue
 
