@@ -1,7 +1,9 @@
 /**
  * How arms are named and which belong together. Pure.
- * @import { Arm, PlaneChoice } from './types.ts'
+ * @import { Arm, Comparison, PlaneChoice } from './types.ts'
  */
+
+const CONTROL = ' (A/A)'
 
 /**
  * The name of a plane or variant, as in `--planes`, with the last part of the variant's path.
@@ -9,7 +11,15 @@
  */
 export function nameOf({ plane, variant, repeatOf }) {
   const name = variant ? `${plane}=${variant.split('/').filter(Boolean).at(-1)}` : plane
-  return repeatOf ? `${name} (A/A)` : name
+  return repeatOf ? `${name}${CONTROL}` : name
+}
+
+/**
+ * Whether a comparison is of an arm with itself.
+ * @param {Pick<Comparison, 'b'>} comparison
+ */
+export function isControl({ b }) {
+  return b.endsWith(CONTROL)
 }
 
 /**

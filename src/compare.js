@@ -1,6 +1,6 @@
 import { groupOf, nameOf } from './arms.js'
 import { GATE_WORDS } from './gates.js'
-import { MEASURES, valueOfRound } from './measures.js'
+import { MEASURES, sidecarsOf, valueOfRound } from './measures.js'
 import { hasTrend, ROUNDS_LEAST, summariseRatios } from './stats.js'
 
 /**
@@ -48,12 +48,11 @@ export function compareArms(run) {
  * @returns {Comparison[]}
  */
 function comparePair({ run, a, b, controls }) {
-  const services = [...new Set(run.records.filter(r => r.trial.arm.id === a.id).flatMap(r => r.processes))].flatMap(
-    p => (p.role === 'sidecar' ? [p.service] : []),
-  )
+  const records = run.records.filter(r => r.trial.arm.id === a.id)
+  const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
   const disparities = run.findDisparities(a, b)
   return MEASURES.filter(measure => measure.kinds.includes(a.load.kind)).flatMap(measure =>
-    [null, ...(measure.isPerService ? new Set(services) : [])].map(service => {
+    [null, ...(measure.isPerService ? services : [])].map(service => {
       const noise = controls.find(
         c => c.quantity === measure.name && c.service === service && groupOf(c) === groupOf(a),
       )?.ratio.median

@@ -28,7 +28,10 @@ const APPLICATION_LEAST_SECONDS = 1e-6
 /** @type {Use[]} */
 export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']
 
-/** What a record must have been given to be judged. @typedef {TrialRecord & { load: LoadResult }} Measured */
+/**
+ * A record with everything by which it is judged.
+ * @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured
+ */
 
 /** @type {{ name: string, words: string, spoils: Use[], find: (record: Measured) => (string | false)[] }[]} */
 const GATES = [
@@ -199,11 +202,9 @@ const GATES = [
     words: 'busy neighbour',
     spoils: ['throughput', 'capacity', 'latency'],
     find: ({ host }) => [
-      host !== null &&
-        host.foreignCores > NEIGHBOUR_MOST * host.cpus &&
+      host.foreignCores > NEIGHBOUR_MOST * host.cpus &&
         `something else used ${host.foreignCores.toFixed(2)} cores of this machine`,
-      host !== null &&
-        host.stealFraction > STEAL_MOST &&
+      host.stealFraction > STEAL_MOST &&
         `${percent(host.stealFraction)} of this machine's CPU time was stolen by its host`,
     ],
   },
@@ -235,6 +236,25 @@ export const GATE_NAMES = GATES.map(gate => gate.name)
 
 /** What a gate that failed is called in a verdict, by its name. @type {Record<string, string>} */
 export const GATE_WORDS = Object.fromEntries(GATES.map(({ name, words }) => [name, words]))
+
+/**
+ * What a trial's numbers are good for, from the record alone.
+ * @param {Measured} record
+ * @param {string[]} relaxed gates that the experiment sets aside
+ * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
+ */
+export function judgeTrial(record, relaxed) {
+  const { processes, generatorCpus, host, load, trial } = record
+  const { kind } = trial.arm.load
+  const boundBy = findBound({ processes, generatorCpus, idleFraction: host.idleFraction, kind })
+  const steady = isSteady(load)
+  const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
+  const isWorthless = USES.every(use => gates.some(gate => gate.spoils.includes(use)))
+  return {
+    ...{ boundBy, isSteady: steady, gates, outcome: isWorthless ? 'invalid' : 'completed' },
+    reasons: gates.map(({ gate, reason }) => `${gate}: ${reason}`),
+  }
+}
 
 /**
  * Everything that spoils a use of a trial; empty when nothing does.

@@ -145,7 +145,7 @@ function chooseCaps({ axes }, { caps }, cpus) {
     const tooLarge = caps.filter(cap => cap * CPUS_PER_CAPPED_CORE > cpus)
     const notes = tooLarge.map(
       cap =>
-        `at ${cap} cores the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCap(cpus)}`,
+        `at a cap of ${cap} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCap(cpus)}`,
     )
     return { caps, notes, notMeasured: [] }
   }

@@ -1,3 +1,5 @@
+import { isControl } from './arms.js'
+
 /**
  * The exit status of a run that ended. Pure.
  * @import { Summary } from './types.ts'
@@ -13,7 +15,7 @@ const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
  * @returns {{ status: 0 | 3 | 5, reasons: string[] }}
  */
 export function findStatus({ arms, comparisons, thresholds }, { isVerdictRequired }) {
-  const pairs = comparisons.filter(c => !c.b.endsWith('(A/A)'))
+  const pairs = comparisons.filter(c => !isControl(c))
   const measured = arms.filter(arm => arm.trials.completed > 0)
   const nothing = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))

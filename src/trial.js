@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { findBound, findGates, isSteady, USES } from './gates.js'
+import { judgeTrial } from './gates.js'
 import { BenchError } from './lib/errors.js'
 import { waitFor, waitUntil } from './lib/wait.js'
 import { describeProcess } from './process-record.js'
@@ -8,6 +8,7 @@ import { startServices } from './services.js'
 
 /**
  * @import { Deployment, Handle, LoadResult, Trial, TrialRecord } from './types.ts'
+ * @import { Measured } from './gates.js'
  * @import { Edge } from './process-record.js'
  * @import { Sample } from './sampler.js'
  * @import { Bench } from './services.js'
@@ -20,9 +21,14 @@ const GENERATOR_START_SECONDS = 60
 const GENERATOR_EXIT_SECONDS = 30
 
 /**
+ * The samples of a trial, and the names of its processes in the order of their readings.
+ * @typedef {{ samples: Sample[], names: string[] }} Series
+ */
+
+/**
  * Runs one trial: fresh processes, warm-up, window, tail. What goes wrong in it is its outcome, not an error.
  * @param {{ bench: Bench, trial: Trial, index: number, signal: AbortSignal }} options
- * @returns {Promise<{ record: TrialRecord, samples: Sample[], names: string[] }>} names: of the processes, in the order of the readings
+ * @returns {Promise<{ record: TrialRecord } & Series>}
  * @throws the signal's reason, when it aborts
  */
 export async function runTrial({ bench, trial, index, signal }) {
@@ -49,10 +55,8 @@ export async function runTrial({ bench, trial, index, signal }) {
     gates: [],
     phasesSeconds: watch.seconds,
   }
-  /** @type {Sample[]} */
-  let samples = []
-  /** @type {string[]} */
-  let names = []
+  /** @type {Series} */
+  const series = { samples: [], names: [] }
   /** @type {Deployment | null} */
   let services = null
   /** @type {Deployment | null} */
@@ -63,61 +67,20 @@ export async function runTrial({ bench, trial, index, signal }) {
     const started = services.processes.map(describeStart)
     watch.lap('start')
 
-    const { load } = trial.arm
     const spec = bench.load.createGenerator({
-      ...{ tool: bench.loadTool, scripts: bench.folders.k6, url, host, load },
+      ...{ tool: bench.loadTool, scripts: bench.folders.k6, url, host, load: trial.arm.load },
       ...{ tailMs: TAIL_MS, cpus: record.generatorCpus, folder },
     })
     generator = await bench.target.deploy([{ ...spec, cpuSet: placement?.generator ?? null }], folder)
-    const processes = [...services.processes, ...generator.processes]
-    names = processes.map(({ spec }) => `${spec.service}-${spec.role}`)
     const window = await agreeWindow({ bench, generator, signal })
     started.push(...generator.processes.map(describeStart))
     watch.lap('generator')
 
-    const sampling = new AbortController()
-    /** @type {Sample[]} */
-    const edges = []
-    const sampled = sampleUntil(processes, AbortSignal.any([sampling.signal, signal]))
-    try {
-      const first = await takeEdge({ bench, processes, edge: 'start', epochMs: window.startMs, signal })
-      edges.push(first.sample)
-      watch.lap('warmup')
-      const last = await takeEdge({ bench, processes, edge: 'end', epochMs: window.endMs, signal })
-      edges.push(last.sample)
-      watch.lap('window')
-      const memory = processes.map(p => p.readMemory())
-      const overflows = await readOverflows({ bench, trial, processes })
-      assertAllRun(processes)
-      const result = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
-      watch.lap('tail')
-
-      record.load = result
-      record.window = {
-        ...window,
-        seconds: (window.endMs - window.startMs) / 1000,
-        startLateMs: first.sample.epochMs - window.startMs,
-        endLateMs: last.sample.epochMs - window.endMs,
-      }
-      record.processes = processes.map((process, i) =>
-        describeProcess({ process, first, last, i, started: started[i], memory: memory[i], overflows: overflows[i] }),
-      )
-      record.host = describeHost({ first, last, processes: record.processes, cpus: bench.cpus })
-      record.orchestratorCpuSeconds = last.ownCpuSeconds - first.ownCpuSeconds
-      record.boundBy = findBound({ ...record, idleFraction: record.host.idleFraction, kind: load.kind })
-      record.isSteady = isSteady(result)
-    } finally {
-      sampling.abort()
-      samples = [...(await sampled), ...edges].sort((a, b) => a.epochMs - b.epochMs)
-    }
-    record.samples = checkSamples(samples, window)
-    record.gates = findGates(
-      /** @type {import('./gates.js').Measured} */ (record),
-      bench.settings.relaxes.map(r => r.gate),
-    )
-    const spoiled = new Set(record.gates.flatMap(gate => gate.spoils))
-    record.outcome = USES.every(use => spoiled.has(use)) ? 'invalid' : 'completed'
-    record.reasons = record.gates.map(({ gate, reason }) => `${gate}: ${reason}`)
+    const processes = [...services.processes, ...generator.processes]
+    Object.assign(record, await measure({ bench, trial, processes, started, generator, window, series, watch, signal }))
+    record.samples = checkSamples(series.samples, window)
+    const relaxed = bench.settings.relaxes.map(r => r.gate)
+    Object.assign(record, judgeTrial(/** @type {Measured} */ (record), relaxed))
   } catch (error) {
     signal.throwIfAborted()
     record.reasons = [/** @type {Error} */ (error).message]
@@ -127,7 +90,54 @@ export async function runTrial({ bench, trial, index, signal }) {
     if (!bench.retain) await services?.remove()
     watch.lap('stop')
   }
-  return { record, samples, names }
+  return { record, ...series }
+}
+
+/**
+ * Reads the processes through the window and at its edges, and waits for the generator's result.
+ * @param {{ bench: Bench, trial: Trial, processes: Handle[], started: ReturnType<typeof describeStart>[], generator: Deployment,
+ *   window: { startMs: number, endMs: number }, series: Series, watch: ReturnType<typeof createStopwatch>,
+ *   signal: AbortSignal }} options series: filled, also when something goes wrong
+ * @returns {Promise<Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'orchestratorCpuSeconds'>>}
+ */
+async function measure({ bench, trial, processes, started, generator, window, series, watch, signal }) {
+  series.names = processes.map(({ spec }) => `${spec.service}-${spec.role}`)
+  const sampling = new AbortController()
+  const sampled = sampleUntil(processes, AbortSignal.any([sampling.signal, signal]))
+  /** @type {Sample[]} */
+  const edges = []
+  try {
+    const first = await takeEdge({ bench, processes, edge: 'start', epochMs: window.startMs, signal })
+    edges.push(first.sample)
+    watch.lap('warmup')
+    const last = await takeEdge({ bench, processes, edge: 'end', epochMs: window.endMs, signal })
+    edges.push(last.sample)
+    watch.lap('window')
+    const memory = processes.map(p => p.readMemory())
+    const overflows = await readOverflows({ bench, trial, processes })
+    assertAllRun(processes)
+    const load = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
+    watch.lap('tail')
+
+    const records = processes.map((process, i) =>
+      describeProcess({ process, first, last, i, started: started[i], memory: memory[i], overflows: overflows[i] }),
+    )
+    return {
+      load,
+      window: {
+        ...window,
+        seconds: (window.endMs - window.startMs) / 1000,
+        startLateMs: first.sample.epochMs - window.startMs,
+        endLateMs: last.sample.epochMs - window.endMs,
+      },
+      processes: records,
+      host: describeHost({ first, last, processes: records, cpus: bench.cpus }),
+      orchestratorCpuSeconds: last.ownCpuSeconds - first.ownCpuSeconds,
+    }
+  } finally {
+    sampling.abort()
+    series.samples = [...(await sampled), ...edges].sort((a, b) => a.epochMs - b.epochMs)
+  }
 }
 
 /** @param {Handle} process */

@@ -1,4 +1,4 @@
-import { findBound, findGates, isSteady, USES } from './gates.js'
+import { judgeTrial } from './gates.js'
 import { readEdges, readLoadFiles, readRun, readSummary } from './records.js'
 import { findFault, summarySchema } from './schemas.js'
 import { summarise } from './summarise.js'
@@ -62,7 +62,7 @@ function recompute({ folder, record, load, relaxed }) {
   /** @type {any} */
   const parts = {}
   if (record.outcome === 'failed' || record.load === null) return { parts, isRaw: false }
-  const { trial, host, generatorCpus, processes } = record
+  const { trial, processes } = record
   const files = readLoadFiles(folder, trial.id)
   if (files) parts.load = load.parseSummary(files.summary, files.log)
 
@@ -74,16 +74,7 @@ function recompute({ folder, record, load, relaxed }) {
       return { cpuSeconds, cpuCores: cpuSeconds / (b.atSeconds - a.atSeconds), memory: { anonBytes: b.anonBytes } }
     })
   }
-  parts.boundBy = findBound({
-    processes,
-    generatorCpus,
-    idleFraction: Number(host?.idleFraction),
-    kind: trial.arm.load.kind,
-  })
-  parts.isSteady = isSteady(record.load)
-  parts.gates = findGates(/** @type {import('./gates.js').Measured} */ (record), relaxed)
-  const spoiled = new Set(parts.gates.flatMap((/** @type {{ spoils: string[] }} */ gate) => gate.spoils))
-  parts.outcome = USES.every(use => spoiled.has(use)) ? 'invalid' : 'completed'
+  Object.assign(parts, judgeTrial(/** @type {import('./gates.js').Measured} */ (record), relaxed))
   return { parts, isRaw: files !== null && edges !== null }
 }
 

@@ -102,7 +102,7 @@ async function checkRate() {
 
 /** A delay put into a sidecar shows as added latency. */
 async function checkAddedLatency() {
-  const delayed = writeVariant('delayed', `.wait(() => new Timeout(${DELAY_MS / 1000}).wait())`)
+  const delayed = writeVariant('delayed', { filter: `.wait(() => new Timeout(${DELAY_MS / 1000}).wait())` })
   const { summary } = await bench([
     ...['--planes', `none,pipy,pipy=${delayed}`, '--link', 'ratings', '--cpu', '0.5', '--rate', '200'],
   ])

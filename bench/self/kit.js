@@ -55,18 +55,21 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds} } }
 }
 
 /**
- * The kit's Pipy sidecar with one line put before what happens to a request.
+ * The kit's Pipy sidecar with a filter put before what happens to a request.
  * @param {string} name
- * @param {string} filter
+ * @param {{ before?: string, filter: string }} change before: what the filter needs
  */
-export function writeVariant(name, filter) {
+export function writeVariant(name, { before = '', filter }) {
   const folder = path.join(scratch, name)
   cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
   const file = path.join(folder, 'proxy.js')
   const text = readFileSync(file, 'utf8')
   const changed = text.replace(/(\.demuxHTTP\(.*\)\.to\(\$=>\$\n)/, `$1      ${filter}\n`)
   if (changed === text) throw new Error('proxy.js has no place for the filter')
-  writeFileSync(file, changed)
+  writeFileSync(
+    file,
+    changed.replace('export function', () => `${before}\n\nexport function`),
+  )
   return folder
 }
 

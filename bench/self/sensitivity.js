@@ -8,14 +8,15 @@ const RUNS = 10
 const ROUNDS = 6
 const WINDOW_SECONDS = 10
 const DEARER = 0.1
-const PROBE_TURNS = 400
+const PROBES = [5, 60]
+const PROBE_ROUNDS = 12
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
 export async function studySensitivity() {
-  // How dear a turn of the loop is, so that the filter can be made to cost a tenth.
-  const probe = await bench(['--planes', `pipy,pipy=${burn('probe', PROBE_TURNS)}`, '--cpu', '0.25', '--rounds', '6'])
-  const perTurn = (1 / Number(probe.summary.comparisons[0].ratio.median) - 1) / PROBE_TURNS
-  const turns = Math.round(DEARER / perTurn)
+  // What the filter costs by its turns, on both sides of a tenth.
+  const [few, many] = [await measureBurn(PROBES[0]), await measureBurn(PROBES[1])]
+  const perTurn = (many - few) / (PROBES[1] - PROBES[0])
+  const turns = Math.max(1, Math.round(PROBES[0] + (DEARER - few) / perTurn))
 
   const experiment = writeExperiment('sensitivity', { rounds: RUNS * ROUNDS, windowSeconds: WINDOW_SECONDS })
   const { records, manifest } = await bench([
@@ -63,15 +64,26 @@ export async function studySensitivity() {
 }
 
 /**
- * A variant that counts to so many for each request at each sidecar.
+ * What a variant with so many turns costs more, as a share.
+ * @param {number} turns
+ */
+async function measureBurn(turns) {
+  const { summary } = await bench([
+    ...['--planes', `pipy,pipy=${burn(`probe-${turns}`, turns)}`, '--cpu', '0.25', '--rounds', `${PROBE_ROUNDS}`],
+  ])
+  return 1 / Number(summary.comparisons[0].ratio.median) - 1
+}
+
+/**
+ * A variant that multiplies so many times for each request at each sidecar.
  * @param {string} name
  * @param {number} turns
  */
 function burn(name, turns) {
-  return writeVariant(
-    name,
-    `.handleMessageStart(function () { new Array(${turns}).fill(1).forEach(function (n, i) { return n * i }) })`,
-  )
+  return writeVariant(name, {
+    before: `var turns = new Array(${turns}).fill(3)\nvar multiply = n => n * n`,
+    filter: '.handleMessageStart(() => turns.forEach(multiply))',
+  })
 }
 
 /**

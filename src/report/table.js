@@ -1,11 +1,11 @@
 import Table from 'cli-table3'
-import { groupOf, nameOf } from '../arms.js'
+import { groupOf, isControl, nameOf } from '../arms.js'
 import { MEASURES } from '../measures.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { renderNoise, renderVerdict } from './verdicts.js'
 
 /**
- * @import { Comparison, Quantity, Summary, SummaryArm } from '../types.ts'
+ * @import { Quantity, Summary, SummaryArm } from '../types.ts'
  */
 
 const MIB = 1024 * 1024
@@ -172,11 +172,6 @@ function boundOf({ boundBy, trials }) {
 /** @param {Summary} summary */
 function linksOf({ arms }) {
   return [...new Set(arms.map(arm => arm.link))]
-}
-
-/** @param {Comparison} comparison */
-function isControl({ b }) {
-  return b.endsWith('(A/A)')
 }
 
 /** @param {string} text */

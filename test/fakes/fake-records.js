@@ -1,6 +1,7 @@
 /**
  * Records without a run: a good trial, and what the test changes.
- * @import { Arm, Load, LoadResult, ProcessRecord, TrialRecord } from '../../src/types.ts'
+ * @import { Arm, Load, LoadResult, ProcessRecord } from '../../src/types.ts'
+ * @import { Measured } from '../../src/gates.js'
  */
 
 /**
@@ -33,8 +34,8 @@ export function createArm({ load, ...fields }) {
 
 /**
  * A second of 1000 requests by 10 users at 10 ms each.
- * @param {Partial<Omit<TrialRecord, 'load' | 'trial'>> & { arm?: Parameters<typeof createArm>[0], round?: number, load?: Partial<LoadResult> }} [fields]
- * @returns {TrialRecord & { load: LoadResult }}
+ * @param {Partial<Omit<Measured, 'load' | 'trial'>> & { arm?: Parameters<typeof createArm>[0], round?: number, load?: Partial<LoadResult> }} [fields]
+ * @returns {Measured}
  */
 export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {}) {
   const made = createArm(arm)

@@ -67,7 +67,13 @@ describe('a capped run', { timeout: 120_000 }, () => {
       }
       if (record.trial.arm.plane !== 'none') expect(record.boundBy).toBe('sidecar')
     }
-    const { tools } = readRun(out).manifest
+    const { tools, machine } = readRun(out).manifest
+    expect(machine).toMatchObject({
+      kernel: expect.stringContaining('Linux'),
+      cpus: os.availableParallelism(),
+      before: { seconds: 3 },
+    })
+    expect(machine.before.idleFraction).toBeGreaterThan(0)
     for (const name of ['pipy', 'envoy', 'k6']) expect(tools[name].sha256).toMatch(/^[0-9a-f]{64}$/)
     const [first] = recordsOf(out)
     const samples = readFileSync(`${out}/raw/${first.trial.id}/samples.jsonl`, 'utf8')

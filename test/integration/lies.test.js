@@ -223,6 +223,20 @@ describe('is caught:', { timeout: 90_000 }, () => {
     )
   })
 
+  it('a sidecar that logs what the other does not', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const variant = createVariant('logging', 'proxy.js', text =>
+      text.replace(
+        '.to($=>$\n',
+        '.to($=>$\n      .handleMessageStart(function (start) { println(start.head.path) })\n',
+      ),
+    )
+    const { stdout } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
+    expect(stdout).toMatch(
+      /parity-logging: pipy=logging: \d+ bytes for 160 requests, nothing for 160 requests is expected/,
+    )
+  })
+
   it('a sidecar that is started again', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const PIPY = createWrapper('again', 'pipy', 'while true; do "$TOOL" "$@"; done')
