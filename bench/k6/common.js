@@ -29,8 +29,9 @@ export const commonOptions = {
 http.setResponseCallback(http.expectedStatuses(200))
 
 const corrupted = new Counter('corrupted')
-const body = 'x'.repeat(payloadBytes)
-const plain = HOST ? { headers: { Host: HOST } } : undefined
+export const url = URL
+export const body = 'x'.repeat(payloadBytes)
+export const plain = HOST ? { headers: { Host: HOST } } : undefined
 
 // The window is agreed in epoch milliseconds: k6 says it, when its users are there.
 export function announceWindow() {
@@ -38,10 +39,6 @@ export function announceWindow() {
   const end = start + Number(WINDOW_MS)
   console.log(`window ${start} ${end}`)
   return [start, (start + end) / 2, end, end + Number(TAIL_MS)]
-}
-
-export function postPlain() {
-  return http.post(URL, body, plain)
 }
 
 // A body with a nonce must come back as it was: what anything but the application answered is found here.
