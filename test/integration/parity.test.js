@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeCertificates } from '../../src/lib/certificates.js'
+import { send } from '../../src/lib/send.js'
 import { LEFT_OUT } from '../../src/parity/corpus.js'
 import { ADMISSIONS, ANSWERS, negotiateAsServer, probeParity, REFUSALS } from '../../src/parity/probe.js'
 import { createRig, SERVICES } from '../../src/parity/rig.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
-import { identityOf } from '../../src/topology.js'
+import { identityOf, PORTS } from '../../src/topology.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'parity-test-'))
@@ -73,6 +75,18 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
       'parity-logging',
     ])
     expect(rig.negotiated.map(n => n.serverName)).toContain('server')
+  })
+
+  it('keeps connections alive on both sides, one request at a time', async context => {
+    needTool(context)
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    const client = { address: rig.addresses.client, port: PORTS.outbound }
+    const before = rig.countConnections()
+    const ports = new Set()
+    for (let i = 0; i < 50; i++) ports.add((await send(client, { host: 'echo' }, { agent })).localPort)
+    agent.destroy()
+    expect(ports.size).toBe(1)
+    expect(rig.countConnections() - before).toBeLessThanOrEqual(1)
   })
 
   it('is still the processes that were started', context => {
