@@ -48,8 +48,11 @@ export function compareArms(run) {
  * @returns {Comparison[]}
  */
 function comparePair({ run, a, b, controls }) {
-  const records = run.records.filter(r => r.trial.arm.id === a.id)
-  const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
+  const [ofA, ofB] = [a, b].map(arm => run.records.filter(r => r.trial.arm.id === arm.id))
+  const rounds = Array.from({ length: run.rounds }, (_, i) =>
+    [ofA, ofB].map(records => records.filter(r => r.trial.round === i + 1)),
+  )
+  const services = new Set(ofA.flatMap(r => sidecarsOf(r).map(p => p.service)))
   const disparities = run.findDisparities(a, b)
   return MEASURES.filter(measure => measure.kinds.includes(a.load.kind)).flatMap(measure =>
     [null, ...(measure.isPerService ? services : [])].map(service => {
@@ -60,6 +63,7 @@ function comparePair({ run, a, b, controls }) {
         run,
         a,
         b,
+        trials: rounds,
         measure,
         service,
         aaSpread: noise == null ? null : Math.abs(noise - 1),
@@ -70,18 +74,17 @@ function comparePair({ run, a, b, controls }) {
 }
 
 /**
- * @param {{ run: Compared, a: Arm, b: Arm, measure: Measure, service: string | null, aaSpread: number | null,
- *   disparities: string[] }} options
+ * @param {{ run: Compared, a: Arm, b: Arm, trials: TrialRecord[][][], measure: Measure, service: string | null,
+ *   aaSpread: number | null, disparities: string[] }} options trials: of a and of b, by round
  * @returns {Comparison}
  */
-function compareBy({ run, a, b, measure, service, aaSpread, disparities }) {
-  const rounds = Array.from({ length: run.rounds }, (_, i) => {
-    const trialsOf = (/** @type {Arm} */ arm) =>
-      run.records.filter(r => r.trial.arm.id === arm.id && r.trial.round === i + 1)
-    const sides = [a, b].map(arm => {
-      const trials = trialsOf(arm)
-      return { arm, trials, value: valueOfRound(trials, measure.use, r => measure.measure(r, service)) }
-    })
+function compareBy({ run, a, b, trials, measure, service, aaSpread, disparities }) {
+  const rounds = trials.map(pair => {
+    const sides = [a, b].map((arm, i) => ({
+      arm,
+      trials: pair[i],
+      value: valueOfRound(pair[i], measure.use, r => measure.measure(r, service)),
+    }))
     const [x, y] = sides.map(side => side.value)
     return { sides, ratio: x !== null && y ? x / y : null }
   })

@@ -249,7 +249,7 @@ export function judgeTrial(record, relaxed) {
   const boundBy = findBound({ processes, generatorCpus, idleFraction: host.idleFraction, kind })
   const steady = isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
-  const isWorthless = USES.every(use => gates.some(gate => gate.spoils.includes(use)))
+  const isWorthless = USES.every(use => isSpoiled({ gates }, use))
   return {
     ...{ boundBy, isSteady: steady, gates, outcome: isWorthless ? 'invalid' : 'completed' },
     reasons: gates.map(({ gate, reason }) => `${gate}: ${reason}`),
@@ -272,7 +272,7 @@ export function findGates(record, relaxed = []) {
 
 /**
  * Whether a use of a trial is spoiled.
- * @param {TrialRecord} record
+ * @param {Pick<TrialRecord, 'gates'>} record
  * @param {Use} use
  */
 export function isSpoiled({ gates }, use) {

@@ -41,7 +41,7 @@ export const MEASURES = [
     less: 'has % less capacity',
     more: 'has % more capacity',
     label: 'capacity',
-    measure: record => (record.boundBy === 'sidecar' ? ratePerSecond(record) : null),
+    measure: capacityPerSecond,
   },
   ...['p50', 'p90', 'p99'].map(
     name =>
@@ -85,6 +85,14 @@ export function sidecarsOf({ processes }, service = null) {
 /** @param {TrialRecord} record */
 export function ratePerSecond({ load, window }) {
   return load && window ? load.verified / window.seconds : null
+}
+
+/**
+ * The rate where a closed loop was bound by the sidecar; null where it was not.
+ * @param {TrialRecord} record
+ */
+export function capacityPerSecond(record) {
+  return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
 /**

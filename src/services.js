@@ -55,12 +55,21 @@ export async function startServices({ bench, arm, index, folder, signal }) {
 }
 
 /**
+ * The workers asked of a sidecar: as many as its cap can use.
+ * @param {Pick<Arm, 'capCores'>} arm
+ * @param {Pick<Bench, 'cpus'>} bench
+ */
+export function countWorkers({ capCores }, { cpus }) {
+  return Math.max(1, Math.ceil(capCores ?? cpus))
+}
+
+/**
  * @param {{ bench: Bench, arm: Arm, topology: Topology, plane: DataPlane, addresses: Record<string, string>, folder: string }} options
  * @returns {ProcessSpec[]}
  */
 function createSpecs({ bench, arm, topology, plane, addresses, folder }) {
   const hasSidecars = plane.createSidecar !== null
-  const workers = Math.max(1, Math.ceil(arm.capCores ?? bench.cpus))
+  const workers = countWorkers(arm, bench)
   return topology.services.flatMap(service => {
     const specs = []
     if (service.application) {

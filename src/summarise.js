@@ -1,5 +1,13 @@
 import { compareArms } from './compare.js'
-import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from './measures.js'
+import {
+  capacityPerSecond,
+  cpuPerRequestMicros,
+  QUANTILES,
+  quantileMs,
+  ratePerSecond,
+  sidecarsOf,
+  valueOfRound,
+} from './measures.js'
 import { findDisparities } from './parity/rows.js'
 import { SCHEMA_VERSION } from './schema-version.js'
 import { summariseValues } from './stats.js'
@@ -60,6 +68,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const baseline = arms.find(
     a => a.plane === 'none' && a.link === arm.link && a.load.ratePerSecond === arm.load.ratePerSecond && a !== arm,
   )
+  const baselineRounds = baseline ? splitRounds(byArm[baseline.id], manifest.rounds) : null
   return {
     ...{ id: arm.id, repeatOf: arm.repeatOf, plane: arm.plane, variant: arm.variant, link: arm.link },
     ...{ capCores: arm.capCores, target: manifest.target, load: arm.load },
@@ -71,14 +80,12 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     spoiled: countSpoiled(records),
     throughputPerSecond: quantity('throughput', ratePerSecond),
     cpuPerRequestMicros: quantity('cpuPerRequest', r => cpuPerRequestMicros(r, sidecarsOf(r))),
-    capacityPerSecond: quantity('capacity', r => (r.boundBy === 'sidecar' && !isOpen ? ratePerSecond(r) : null)),
+    capacityPerSecond: quantity('capacity', capacityPerSecond),
     responseTimeMs: isOpen ? null : summariseTimes(rounds, 'throughput', () => 0),
     latencyMs: isOpen ? summariseTimes(rounds, 'latency', () => 0) : null,
     addedLatencyMs:
-      isOpen && baseline
-        ? summariseTimes(rounds, 'latency', (q, i) =>
-            valueOfRound(splitRounds(byArm[baseline.id], manifest.rounds)[i], 'latency', r => quantileMs(r, q)),
-          )
+      isOpen && baselineRounds
+        ? summariseTimes(rounds, 'latency', (q, i) => valueOfRound(baselineRounds[i], 'latency', r => quantileMs(r, q)))
         : null,
     boundBy: mostFrequent(records.flatMap(r => r.boundBy ?? [])),
     sidecars: services.map(service => {

@@ -29,13 +29,20 @@ export function readMachine() {
  * @returns {number[][]}
  */
 export function readCores() {
-  const allowed = parseCpuList(/^Cpus_allowed_list:\s+(\S+)/m.exec(readText('/proc/self/status') ?? '')?.[1] ?? '0')
   const cores = new Map()
-  for (const cpu of allowed) {
+  for (const cpu of parseCpuList(readCpuSet('self') || '0')) {
     const siblings = readText(`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`) ?? `${cpu}`
     cores.set(siblings, [...(cores.get(siblings) ?? []), cpu])
   }
   return [...cores.values()]
+}
+
+/**
+ * The CPUs that a process may run on, as the kernel lists them (proc(5), status); empty when it has ended.
+ * @param {number | 'self'} pid
+ */
+export function readCpuSet(pid) {
+  return /^Cpus_allowed_list:\s+(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? ''
 }
 
 /**

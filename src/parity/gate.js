@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { nameOf } from '../arms.js'
 import { BenchError } from '../lib/errors.js'
-import { startServices } from '../services.js'
+import { countWorkers, startServices } from '../services.js'
 import { probeParity } from './probe.js'
 import { createRig } from './rig.js'
 import { PARITY_NAMES } from './rows.js'
@@ -42,7 +42,7 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
 
     const plane = nameOf(arm)
     if (!probed.has(plane)) probed.set(plane, await probePlane({ bench, arm, index: nextIndex(), signal }))
-    const asked = `${Math.max(1, Math.ceil(arm.capCores ?? bench.cpus))} a sidecar`
+    const asked = `${countWorkers(arm, bench)} a sidecar`
     const found = `${[...new Set(workers)].join(' and ')} a sidecar`
     const own = { name: 'parity-workers', found, expected: asked, differences: [] }
     for (const row of [...probed.get(plane), own]) rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores })

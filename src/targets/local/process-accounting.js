@@ -70,14 +70,6 @@ export function readThreads(pid) {
 }
 
 /**
- * The CPUs that a process may run on, as the kernel lists them; empty when it has ended.
- * @param {number} pid
- */
-export function readCpuSet(pid) {
-  return /^Cpus_allowed_list:\s+(\S+)/m.exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
-}
-
-/**
  * The processes whose environment carries a mark, and a name in SIDECAR_BENCH_PROCESS.
  * @param {string} mark `NAME=value`
  * @param {string | null} name null: any

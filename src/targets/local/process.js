@@ -3,10 +3,11 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
+import { readCpuSet } from '../../lib/machine.js'
 import { send } from '../../lib/send.js'
 import { waitFor } from '../../lib/wait.js'
 import { processStartTicks } from './proc-files.js'
-import { readCpuSet, readThreads } from './process-accounting.js'
+import { readThreads } from './process-accounting.js'
 import { listListeners, listSocketInodes } from './sockets.js'
 
 /**
