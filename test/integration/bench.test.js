@@ -11,6 +11,8 @@ import { capWay, need } from './real-tools.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'bench-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+// The shortest run that has a sidecar.
+const ONE_SIDECAR = ['--cpu', '0.5', '--link', 'ratings', '--users', '5']
 let count = 0
 
 /**
@@ -165,17 +167,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
     need(context, 'pipy', 'k6', 'caps')
     const variant = path.join(folder, 'variant')
     cpSync('pipy-scripts', variant, { recursive: true })
-    const { out, child } = start([
-      '--cpu',
-      '0.5',
-      '--planes',
-      `pipy,pipy=${variant}`,
-      '--link',
-      'ratings',
-      '--users',
-      '5',
-      '--json',
-    ])
+    const { out, child } = start([...ONE_SIDECAR, '--planes', `pipy,pipy=${variant}`, '--json'])
     expect(JSON.parse(`${(await child).stdout}`).arms.map((/** @type {any} */ a) => a.variant)).toEqual([null, variant])
     expect(
       recordsOf(out)
@@ -202,20 +194,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
 
   it('records a sidecar that dies under load as a failed trial, and goes on', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start([
-      '--cpu',
-      '0.5',
-      '--planes',
-      'none,pipy',
-      '--link',
-      'ratings',
-      '--rounds',
-      '2',
-      '--users',
-      '5',
-      '--seed',
-      '1',
-    ])
+    const { out, child } = start([...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '2', '--seed', '1'])
     await waitForLine(out, 'k6-generator')
     let pid = 0
     for (let i = 0; i < 1600 && !pid; i++) {
@@ -241,18 +220,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     ['SIGTERM', 143],
   ])('stops in order on %s, keeps what was measured, and leaves nothing behind', async ([signal, status], context) => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start([
-      '--cpu',
-      '0.5',
-      '--planes',
-      'none,pipy',
-      '--link',
-      'ratings',
-      '--users',
-      '5',
-      '--rounds',
-      '3',
-    ])
+    const { out, child } = start([...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '3'])
     for (let i = 0; i < 2400 && !`${readSafely(`${out}/trials.jsonl`)}`.includes('\n'); i++)
       await new Promise(resolve => setTimeout(resolve, 25))
     child.kill(/** @type {NodeJS.Signals} */ (signal))
@@ -265,7 +233,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
 
   it('leaves a killed run to cleanup, which leaves a running one alone', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start(['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings', '--users', '5'])
+    const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy'])
     await waitForLine(out, 'k6-generator')
     expect((await execa('node', ['src/cli.js', 'cleanup'])).stdout).toBe('nothing was left behind')
     child.kill('SIGKILL')
@@ -279,7 +247,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
 
   it('retains the last trial, says what, and cleanup removes it', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { child } = start(['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings', '--users', '5', '--retain'])
+    const { child } = start([...ONE_SIDECAR, '--planes', 'pipy', '--retain'])
     const { stderr } = await child
     expect(`${stderr}`).toMatch(/retained: ratings's application, ratings's sidecar.*remove them with: npm run cleanup/)
     expect(findMarked('SIDECAR_BENCH_RUN=', 'ratings-sidecar')).toHaveLength(1)
