@@ -24,12 +24,14 @@ export function createApplication({ service, kind, listen, next, runtime, script
     env: {},
     folder,
     files: [],
+    scripts: [scripts],
+    credentials: [],
     listens: [listen],
     workers: 1,
     cpuCores: null,
     memoryLimitBytes: null,
     cpuSet: null,
     admin: null,
-    image: runtime.name === 'pipy' ? `flomesh/pipy:${runtime.version}` : `node:${runtime.version}-slim`,
+    image: runtime.image ?? null,
   }
 }

@@ -2,9 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os'
 import path from 'node:path'
 import { parseExperiment } from './experiment.js'
+import { processStartTicks } from './kernel/proc-files.js'
 import { writeCertificates } from './lib/certificates.js'
 import { BenchError, MissingPlaneError, UsageError } from './lib/errors.js'
-import { observeHost, readCores, readKit, readMachine } from './lib/machine.js'
+import { readKit } from './lib/machine.js'
 import { suggest } from './lib/nearest.js'
 import { ROOT } from './lib/paths.js'
 import { gateParity } from './parity/gate.js'
@@ -14,16 +15,13 @@ import { choosePlanes, createPlan } from './plan.js'
 import { createResultsFolder } from './records.js'
 import { runPlan } from './run.js'
 import { SCHEMA_VERSION } from './schema-version.js'
-import { createLocalTarget } from './targets/local/index.js'
-import { processStartTicks } from './targets/local/proc-files.js'
+import { identityOf } from './sidecar-contract.js'
 import { parseThreshold } from './thresholds.js'
-import { findOnPath } from './tools/find.js'
-import { identityOf, parseTopology } from './topology.js'
+import { copyLastService, parseTopology } from './topology.js'
 
 /**
- * @import { DataPlane, LoadGenerator, Placement, Plan, Summary, Tool, ToolSpec, Topology } from './types.ts'
+ * @import { DataPlane, LoadGenerator, Placement, Plan, Site, Summary, Tool, ToolSpec, Topology } from './types.ts'
  * @import { Overrides } from './plan.js'
- * @import { CapWay } from './targets/local/cgroups.js'
  */
 
 const OBSERVE_SECONDS = 3
@@ -40,12 +38,14 @@ const IDLE_LEAST = 0.8
  */
 
 /**
- * @param {{ experimentName: string, overrides: Overrides, thresholds: string[], app: 'pipy' | 'node' | null, dataPlanes: DataPlane[], load: LoadGenerator,
- *   findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>, pipyTool: ToolSpec, say: (line: string) => void }} options
+ * @param {{ experimentName: string, overrides: Overrides, thresholds: string[], copies: number, app: 'pipy' | 'node' | null,
+ *   dataPlanes: DataPlane[], load: LoadGenerator, site: Pick<Site, 'cpus' | 'cores' | 'findTool'>, pipyTool: ToolSpec,
+ *   nodeTool: ToolSpec, say: (line: string) => void }} options copies: of the last service of every link
  * @returns {Promise<Preparation>}
  */
-export async function prepare({ experimentName, overrides, thresholds, app, dataPlanes, load, ...options }) {
-  const { findTool, pipyTool, say } = options
+export async function prepare({ experimentName, overrides, thresholds, copies, app, dataPlanes, load, ...options }) {
+  const { site, pipyTool, nodeTool, say } = options
+  const { cpus, findTool } = site
   const experiment = readExperiment(experimentName)
   const chosen = choosePlanes(experiment, overrides)
   const names = dataPlanes.map(p => p.name)
@@ -55,10 +55,9 @@ export async function prepare({ experimentName, overrides, thresholds, app, data
     if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
   }
   const topologies = Object.fromEntries(
-    (overrides.links ?? experiment.axes.link).map(link => [link, readTopology(link)]),
+    (overrides.links ?? experiment.axes.link).map(link => [link, copyLastService(readTopology(link), copies)]),
   )
 
-  const cpus = os.availableParallelism()
   const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
   const check = (/** @type {Plan} */ { arms }) => {
     for (const expression of thresholds) parseThreshold(expression, arms, services)
@@ -82,7 +81,7 @@ export async function prepare({ experimentName, overrides, thresholds, app, data
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator
 
-  const appRuntime = await findAppRuntime({ app, tools, findTool, pipyTool, say })
+  const appRuntime = await findAppRuntime({ app, tools, findTool, pipyTool, nodeTool, say })
   const plan = createPlan({
     experiment,
     overrides: { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' },
@@ -90,35 +89,31 @@ export async function prepare({ experimentName, overrides, thresholds, app, data
     missing,
   })
   check(plan)
-  const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
-  const cores = plan.settings.isPinned && hasTaskset ? readCores() : []
-  const placements = placeArms({ arms: plan.arms, topologies, cores })
+  const placements = placeArms({ arms: plan.arms, topologies, cores: plan.settings.isPinned ? site.cores : [] })
   if (plan.settings.isPinned && Object.values(placements).includes(null)) {
-    const why = hasTaskset
-      ? `${cpus} CPUs are too few to give each its own`
-      : 'there is no taskset to give each its own'
+    const why =
+      site.cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
     plan.notes.push(`generator, applications and sidecars share all CPUs: ${why}`)
   }
   return { plan, topologies, tools, appRuntime, placements }
 }
 
 /**
- * Runs what was prepared: a results folder, certificates and a target of its own, all but the first removed at the end.
- * @param {{ preparation: Preparation, dataPlanes: DataPlane[], load: LoadGenerator, way: CapWay, out: string | null,
- *   thresholds: string[], retain: boolean, command: string[], echoScripts?: string, signal: AbortSignal,
- *   say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's
+ * Runs what was prepared, into a results folder.
+ * @param {{ preparation: Preparation, site: Site, dataPlanes: DataPlane[], load: LoadGenerator, out: string | null,
+ *   thresholds: string[], retain: boolean, command: string[], echoScripts?: string, memoryLimitBytes?: number | null,
+ *   signal: AbortSignal, say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's
  * @returns {Promise<{ summary: Summary, folder: string }>}
  */
-export async function runBench({ preparation, dataPlanes, load, way, out, thresholds, retain, command, ...options }) {
-  const { echoScripts = path.join(ROOT, 'echo'), signal, say } = options
+export async function runBench({ preparation, site, dataPlanes, load, out, thresholds, retain, command, ...options }) {
+  const { echoScripts = path.join(ROOT, 'echo'), memoryLimitBytes = null, signal, say } = options
   const { plan, topologies, tools, appRuntime, placements } = preparation
   const startedAt = new Date().toISOString()
   const stamp = startedAt.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
-  const runId = `${stamp}-${process.pid}`
   const folder = path.resolve(out ?? path.join('results', `${stamp}-${plan.experiment}`))
   createResultsFolder(folder)
 
-  const scratch = path.join(os.tmpdir(), `sidecar-bench.${runId}`)
+  const scratch = path.join(os.tmpdir(), `sidecar-bench.${site.runId}`)
   mkdirSync(scratch, { mode: 0o700 })
   const removeScratch = () => rmSync(scratch, { recursive: true, force: true })
   process.on('exit', removeScratch)
@@ -132,23 +127,14 @@ export async function runBench({ preparation, dataPlanes, load, way, out, thresh
     services: services.map(name => ({ name, identity: identityOf(name) })),
   })
 
-  const target = await createLocalTarget({ runId, way })
   try {
-    const before = await observeHost(OBSERVE_SECONDS, signal)
-    const { idleFraction, stealFraction } = before
-    if (idleFraction < IDLE_LEAST) {
-      const stolen = stealFraction > 0.01 ? `, ${Math.round(100 * stealFraction)} % stolen by its host` : ''
-      say(
-        `note: this machine is ${Math.round(100 * idleFraction)} % idle before the run${stolen}: expect wide intervals`,
-      )
-    }
     const manifest = {
       schemaVersion: SCHEMA_VERSION,
-      run: { id: runId, startedAt, experiment: plan.experiment, seed: plan.seed },
+      run: { id: site.runId, startedAt, experiment: plan.experiment, seed: plan.seed },
       command,
       kit: await readKit(),
-      target: target.name,
-      machine: { ...readMachine(), cgroupVersion: way.version, capWay: way.how, before },
+      target: site.target.name,
+      machine: { ...site.machine, before: await observeIdle({ site, signal, say }) },
       tools,
       settings: plan.settings,
       thresholds,
@@ -162,14 +148,16 @@ export async function runBench({ preparation, dataPlanes, load, way, out, thresh
       plan,
       bench: {
         settings: plan.settings,
-        target,
+        target: site.target,
         load,
         loadTool: tools[load.tool.name],
         planes: Object.fromEntries(dataPlanes.map(p => [p.name, p])),
         tools,
         appRuntime,
         topologies,
-        cpus: os.availableParallelism(),
+        cpus: site.cpus,
+        sampleSource: site.sampleSource,
+        memoryLimitBytes,
         placements,
         folders: {
           pipyScripts: path.join(ROOT, 'pipy-scripts'),
@@ -188,11 +176,29 @@ export async function runBench({ preparation, dataPlanes, load, way, out, thresh
     })
     return { summary, folder }
   } finally {
-    if (retain) say(`retained: ${[...target.retain(), scratch].join(', ')}; remove them with: npm run cleanup`)
-    await target.close()
     process.off('exit', removeScratch)
     if (!retain) removeScratch()
   }
+}
+
+/**
+ * How idle the machine of the services is while nothing of ours runs; said when it is not.
+ * @param {{ site: Site, signal: AbortSignal, say: (line: string) => void }} options
+ */
+async function observeIdle({ site, signal, say }) {
+  const startMs = Date.now() + 100
+  const window = { startMs, endMs: startMs + OBSERVE_SECONDS * 1000 }
+  const { start, end } = await site.target.observe([], { window, signal })
+  signal.throwIfAborted()
+  if (start === null || end === null) return null
+  const total = end.host.total - start.host.total
+  const idleFraction = (end.host.idle - start.host.idle) / total
+  const stealFraction = (end.host.steal - start.host.steal) / total
+  if (idleFraction < IDLE_LEAST) {
+    const stolen = stealFraction > 0.01 ? `, ${Math.round(100 * stealFraction)} % stolen by its host` : ''
+    say(`note: this machine is ${Math.round(100 * idleFraction)} % idle before the run${stolen}: expect wide intervals`)
+  }
+  return { seconds: OBSERVE_SECONDS, idleFraction, stealFraction }
 }
 
 /**
@@ -229,18 +235,21 @@ function readOrSuggest({ file, name, what, folder }) {
 /**
  * Pipy serves the applications where it is to be had, else Node; said when it was not asked for.
  * @param {{ app: 'pipy' | 'node' | null, tools: Record<string, Tool>, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
- *   pipyTool: ToolSpec, say: (line: string) => void }} options
+ *   pipyTool: ToolSpec, nodeTool: ToolSpec, say: (line: string) => void }} options
  * @returns {Promise<Tool>}
  */
-async function findAppRuntime({ app, tools, findTool, pipyTool, say }) {
-  const node = { name: 'node', path: process.execPath, version: process.versions.node, sha256: '', source: 'this' }
-  if (app === 'node') return node
-  const found = tools.pipy ?? (await findTool(pipyTool))
-  if (!('missing' in found)) {
-    tools.pipy = found
-    return found
+async function findAppRuntime({ app, tools, findTool, pipyTool, nodeTool, say }) {
+  const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(pipyTool)))
+  if (pipy !== null && !('missing' in pipy)) {
+    tools.pipy = pipy
+    return pipy
   }
-  if (app === 'pipy') throw new BenchError(`--app pipy: ${found.missing}`)
-  say('no Pipy: the applications are served by Node (their CPU is not comparable with runs served by Pipy)')
+  if (app === 'pipy' && pipy !== null) throw new BenchError(`--app pipy: ${pipy.missing}`)
+  if (app === null) {
+    say('no Pipy: the applications are served by Node (their CPU is not comparable with runs served by Pipy)')
+  }
+  const node = await findTool(nodeTool)
+  if ('missing' in node) throw new BenchError(`nothing can serve the applications: ${node.missing}`)
+  tools.node = node
   return node
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { execa } from 'execa'
@@ -20,11 +21,13 @@ import { findStatus } from './status.js'
 import { findCapWay, wrapInSystemdScope } from './targets/local/cgroups.js'
 import { cleanUpLocal } from './targets/local/cleanup.js'
 import { RUN_VARIABLE } from './targets/local/index.js'
+import { openLocalSite } from './targets/local/site.js'
 import { findTool } from './tools/find.js'
+import { nodeTool } from './tools/node.js'
 import { verifyRun } from './verify.js'
 
 /**
- * @import { PlaneChoice, ToolSpec } from './types.ts'
+ * @import { PlaneChoice, Site, ToolSpec } from './types.ts'
  * @import { Overrides } from './plan.js'
  */
 
@@ -66,6 +69,7 @@ function withExperiment(command) {
     )
     .option('--no-pin', 'let generator, applications and sidecars share CPUs')
     .addOption(new Option('--app <name>', 'what serves the applications').choices(['pipy', 'node']))
+    .option('--copies <n>', 'copies of the last service of the link, each with a sidecar', parseCount, 1)
 }
 
 withExperiment(program.command('bench').description('run an experiment'))
@@ -74,26 +78,31 @@ withExperiment(program.command('bench').description('run an experiment'))
   .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
   .option('--require-verdict', 'end with status 3 where no verdict is reached')
   .option('--retain', 'leave the last trial running, and say what')
+  .option('--memory <size>', 'memory limit of each sidecar, such as 64MiB', parseSize)
   .action(async (experimentName, options) => {
-    const way = await chooseWay(options.cpu)
-    if (way === null) return
-    const preparation = await prepareWith(experimentName, options)
-    for (const note of announce(preparation.plan)) say(note)
-    const { summary, folder } = await runBench({
-      ...{ preparation, dataPlanes, load: k6, way, signal: stopping.signal, say },
-      ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
-      thresholds: options.threshold,
-    })
-    print(options.json ? JSON.stringify(summary, null, 2) : renderTable(summary))
-    const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
-    for (const reason of reasons) say(reason)
-    process.exitCode = status
-    say(`results: ${path.relative('', folder) || folder}`)
+    const site = await openSite(options)
+    if (site === null) return
+    let isEnded = false
+    try {
+      const preparation = await prepareWith(experimentName, options, site)
+      for (const note of announce(preparation.plan)) say(note)
+      const { summary, folder } = await runBench({
+        ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, say },
+        ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
+        ...{ thresholds: options.threshold, memoryLimitBytes: options.memory ?? null },
+      })
+      isEnded = true
+      report({ summary, folder, options })
+    } finally {
+      const left = await site.target.close({ retain: isEnded && (options.retain ?? false) })
+      if (left.length > 0) say(`retained: ${left.join(', ')}; remove them with: npm run cleanup`)
+    }
   })
 
 withExperiment(program.command('plan').description('print what would run and how long it takes')).action(
   async (name, options) => {
-    const { plan } = await prepareWith(name, options)
+    const site = { cpus: os.availableParallelism(), cores: [], findTool: find }
+    const { plan } = await prepareWith(name, options, site)
     print(renderPlan(plan, estimateSeconds(plan.trials)))
   },
 )
@@ -158,10 +167,27 @@ function exitStatusOf(error) {
 }
 
 /**
+ * @param {{ summary: import('./types.ts').Summary, folder: string, options: any }} run
+ */
+function report({ summary, folder, options }) {
+  print(options.json ? JSON.stringify(summary, null, 2) : renderTable(summary))
+  const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
+  for (const reason of reasons) say(reason)
+  process.exitCode = status
+  say(`results: ${path.relative('', folder) || folder}`)
+}
+
+/** @param {ToolSpec} spec */
+function find(spec) {
+  return findTool(spec, { onFetch: name => say(`fetching ${name}`) })
+}
+
+/**
  * @param {string} experimentName
  * @param {any} options
+ * @param {Pick<Site, 'cpus' | 'cores' | 'findTool'>} site
  */
-function prepareWith(experimentName, options) {
+function prepareWith(experimentName, options, site) {
   /** @type {Overrides} */
   const overrides = {
     planes: options.planes ?? null,
@@ -177,17 +203,9 @@ function prepareWith(experimentName, options) {
     app: 'pipy',
     isPinned: options.pin,
   }
-  const find = (/** @type {ToolSpec} */ spec) => findTool(spec, { onFetch: name => say(`fetching ${name}`) })
   return prepare({
-    experimentName,
-    overrides,
-    thresholds: options.threshold ?? [],
-    app: options.app ?? null,
-    dataPlanes,
-    load: k6,
-    findTool: find,
-    pipyTool,
-    say,
+    ...{ experimentName, overrides, site, dataPlanes, load: k6, pipyTool, nodeTool, say },
+    ...{ thresholds: options.threshold ?? [], copies: options.copies, app: options.app ?? null },
   })
 }
 
@@ -201,10 +219,12 @@ function announce({ notes, notMeasured, trials, settings }) {
 }
 
 /**
- * How to cap here; null when this program was started again inside a systemd scope that can.
- * @param {number[] | 'none' | undefined} caps
+ * Where to run; null when this program was started again inside a systemd scope that can cap.
+ * @param {any} options
+ * @returns {Promise<Site | null>}
  */
-async function chooseWay(caps) {
+async function openSite({ cpu }) {
+  const runId = `${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${process.pid}`
   const way = await findCapWay()
   if (way.how === 'systemd-run') {
     const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
@@ -212,8 +232,8 @@ async function chooseWay(caps) {
     process.exitCode = exitCode ?? 1
     return null
   }
-  if (way.how === 'none' && caps !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
-  return way
+  if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
+  return openLocalSite({ runId, way, findTool: find })
 }
 
 /**
@@ -270,6 +290,15 @@ function collect(value, before) {
 function parseCount(text) {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('a whole number above 0 is needed')
   return Number(text)
+}
+
+/** @param {string} text */
+function parseSize(text) {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*((?:[KMG]i?)?B?)$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('a size such as 64MiB is needed')
+  const bytes = Number(number) * (unit.includes('i') ? 1024 : 1000) ** Math.max(0, 'BKMG'.indexOf(unit[0]))
+  if (!(bytes >= 1)) throw new InvalidArgumentError('a size above 0 is needed')
+  return Math.round(bytes)
 }
 
 /** @param {string} text */

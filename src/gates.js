@@ -23,6 +23,7 @@ const CAP_USE_TOLERANCE = 0.03
 const PERIOD_SECONDS = 0.1
 const SAMPLE_GAP_MOST_SECONDS = 1
 const EDGE_LATE_MOST_MS = 500
+const CLOCK_OFFSET_MOST_MS = 20
 const APPLICATION_LEAST_SECONDS = 1e-6
 
 /** @type {Use[]} */
@@ -119,6 +120,16 @@ const GATES = [
       processes.map(
         p => (p.oomKills ?? 0) > 0 && `the kernel killed ${p.oomKills} processes of ${nameOf(p)} for memory`,
       ),
+  },
+  {
+    name: 'clock',
+    words: 'clocks apart',
+    spoils: USES,
+    find: ({ samples }) => [
+      samples !== null &&
+        Math.abs(samples.clockOffsetMs) > CLOCK_OFFSET_MOST_MS &&
+        `the clocks of load and services are ${Math.round(Math.abs(samples.clockOffsetMs))} ms apart (at most ${CLOCK_OFFSET_MOST_MS}): synchronise them`,
+    ],
   },
   {
     name: 'samples',

@@ -1,33 +1,21 @@
 import { hashText } from './lib/hash.js'
 
 /**
- * @import { Handle, HostCpu, ProcessMemory, ProcessRecord, ThreadCpu } from './types.ts'
- * @import { Sample } from './sampler.js'
- */
-
-/**
- * What is known of the processes at one edge of the window, in their order.
- * @typedef {object} Edge
- * @property {Sample} sample
- * @property {ThreadCpu[][]} threads
- * @property {(number | null)[]} capCores
- * @property {string[][]} identities
- * @property {string[]} cpuSets
- * @property {HostCpu} host
- * @property {number} ownCpuSeconds
+ * @import { Edge, Handle, Look, ProcessRecord, ThreadCpu } from './types.ts'
  */
 
 /**
  * What one process did between the edges.
- * @param {{ process: Handle, first: Edge, last: Edge, i: number, started: { memory: ProcessMemory | null, identity: string[] },
- *   memory: ProcessMemory | null, overflows: number | null }} options started: before any load; memory: under it
+ * @param {{ process: Handle, start: Edge, end: Edge, i: number, before: Look, after: Look, overflows: number | null }} options
+ *   i: its place in the edges; before: any load; after: the window
  * @returns {ProcessRecord}
  */
-export function describeProcess({ process, first, last, i, started, memory, overflows }) {
+export function describeProcess({ process, start, end, i, before, after, overflows }) {
   const { spec } = process
-  const [a, b] = [first.sample.readings[i], last.sample.readings[i]]
+  const [a, b] = [start.sample.readings[i], end.sample.readings[i]]
+  const [first, last] = [start.states[i], end.states[i]]
   const seconds = b.atSeconds - a.atSeconds
-  const threads = threadsBetween(first.threads[i], last.threads[i])
+  const threads = threadsBetween(first.threads, last.threads)
   const periods = difference(a.periods, b.periods)
   const throttled = difference(a.throttledPeriods, b.throttledPeriods)
   return {
@@ -35,11 +23,11 @@ export function describeProcess({ process, first, last, i, started, memory, over
     role: spec.role,
     command: [spec.program, ...spec.argv],
     capCores: spec.cpuCores,
-    capReadBackCores: first.capCores[i] === spec.cpuCores ? last.capCores[i] : first.capCores[i],
+    capReadBackCores: first.capCores === spec.cpuCores ? last.capCores : first.capCores,
     askedWorkers: spec.workers,
-    workers: process.countListeners(),
-    cpuSet: last.cpuSets[i],
-    isReplaced: last.identities[i].join() !== started.identity.join(),
+    workers: after.workers,
+    cpuSet: last.cpuSet,
+    isReplaced: last.identity.join() !== before.identity.join(),
     overflows,
     files: spec.files.map(({ name, content }) => ({ name, sha256: hashText(content) })),
     cpuSeconds: b.cpuSeconds - a.cpuSeconds,
@@ -51,11 +39,11 @@ export function describeProcess({ process, first, last, i, started, memory, over
     threads,
     memory: {
       anonBytes: b.anonBytes,
-      rssBytes: memory?.rssBytes ?? null,
+      rssBytes: after.memory?.rssBytes ?? null,
       workingSetBytes: b.workingSetBytes,
-      pssBytes: memory?.pssBytes ?? null,
+      pssBytes: after.memory?.pssBytes ?? null,
       peakBytes: b.peakBytes,
-      idleRssBytes: started.memory?.rssBytes ?? null,
+      idleRssBytes: before.memory?.rssBytes ?? null,
     },
   }
 }

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -15,8 +16,7 @@ import { SCHEMA_VERSION } from './schema-version.js'
 import { findFault, manifestSchema, trialSchema } from './schemas.js'
 
 /**
- * @import { Reading, Trial, TrialRecord } from './types.ts'
- * @import { Sample } from './sampler.js'
+ * @import { Reading, Sample, Trial, TrialRecord } from './types.ts'
  */
 
 /**
@@ -135,15 +135,15 @@ export function readEdges(folder, trialId) {
 }
 
 /**
- * What the load generator left of a trial; null where it left nothing.
+ * What the load generators of a trial printed.
  * @param {string} folder
  * @param {string} trialId
+ * @returns {string[]}
  */
-export function readLoadFiles(folder, trialId) {
-  const [summary, log] = ['k6-summary.json', 'k6-generator.log'].map(name =>
-    readText(path.join(folder, 'raw', trialId, name)),
-  )
-  return summary === '' ? null : { summary, log }
+export function readLoadLogs(folder, trialId) {
+  const raw = path.join(folder, 'raw', trialId)
+  const names = existsSync(raw) ? readdirSync(raw).filter(name => name.endsWith('-generator.log')) : []
+  return names.sort().map(name => readText(path.join(raw, name)))
 }
 
 /**

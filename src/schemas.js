@@ -116,7 +116,15 @@ export const trialSchema = z.object({
     .object({ cpus: count, idleFraction: fraction, stealFraction: fraction, foreignCores: z.number().min(0) })
     .nullable(),
   generatorCpus: z.int().positive(),
-  samples: z.object({ count, largestGapSeconds: z.number().min(0), missing: count }).nullable(),
+  samples: z
+    .object({
+      count,
+      largestGapSeconds: z.number().min(0),
+      missing: count,
+      source: z.enum(['cgroup', 'kubelet']),
+      clockOffsetMs: z.number(),
+    })
+    .nullable(),
   orchestratorCpuSeconds: nullable,
   boundBy: boundBy.nullable(),
   isSteady: z.boolean().nullable(),

@@ -1,11 +1,11 @@
 import path from 'node:path'
 import { createApplication } from './applications.js'
 import { BenchError } from './lib/errors.js'
-import { send } from './lib/send.js'
-import { createModel, findEntry, findNextHop, PORTS } from './topology.js'
+import { PORTS } from './sidecar-contract.js'
+import { createModel, findEntry, findNextHop } from './topology.js'
 
 /**
- * @import { Arm, DataPlane, Endpoint, Placement, ProcessSpec, RunSettings, LoadGenerator, Target, Tool, Topology } from './types.ts'
+ * @import { Arm, DataPlane, Endpoint, Place, Placement, ProcessSpec, RunSettings, LoadGenerator, Target, Tool, Topology } from './types.ts'
  */
 
 /**
@@ -20,6 +20,8 @@ import { createModel, findEntry, findNextHop, PORTS } from './topology.js'
  * @property {Tool} appRuntime
  * @property {Record<string, Topology>} topologies
  * @property {number} cpus of the machine
+ * @property {import('./types.ts').SampleSource} sampleSource
+ * @property {number | null} memoryLimitBytes of every sidecar
  * @property {Record<string, Placement | null>} placements by the arm's id
  * @property {{ pipyScripts: string, echo: string, k6: string, certificates: string, raw: string }} folders
  * @property {boolean} retain leave the services of the trial running
@@ -33,20 +35,22 @@ import { createModel, findEntry, findNextHop, PORTS } from './topology.js'
 export async function startServices({ bench, arm, index, folder, signal }) {
   const topology = bench.topologies[arm.link]
   const plane = bench.planes[arm.plane]
-  const addresses = bench.target.addressesFor(
+  const places = await bench.target.placesFor(
     index,
     topology.services.map(s => s.name),
   )
   const placement = bench.placements[arm.id] ?? null
-  const specs = createSpecs({ bench, arm, topology, plane, addresses, folder }).map(spec => ({
+  const specs = createSpecs({ bench, arm, topology, plane, places, folder }).map(spec => ({
     ...spec,
     cpuSet: placement?.[spec.role] ?? null,
+    memoryLimitBytes: spec.role === 'sidecar' ? bench.memoryLimitBytes : null,
   }))
   const deployment = await bench.target.deploy(specs, folder)
   try {
     await Promise.all(deployment.processes.map(p => p.waitUntilReady(signal)))
-    const entry = findEntry(topology, { addresses, hasSidecars: plane.createSidecar !== null })
-    await sendNonce({ entry, arm })
+    const entry = findEntry(topology, { places, hasSidecars: plane.createSidecar !== null })
+    await bench.target.call('reach', { endpoints: findReachable(specs, places) })
+    await sendNonce({ bench, entry, arm })
     return { deployment, url: `http://${entry.address}:${entry.port}/`, host: entry.host }
   } catch (error) {
     await deployment.remove()
@@ -64,12 +68,13 @@ export function countWorkers({ capCores }, { cpus }) {
 }
 
 /**
- * @param {{ bench: Bench, arm: Arm, topology: Topology, plane: DataPlane, addresses: Record<string, string>, folder: string }} options
+ * @param {{ bench: Bench, arm: Arm, topology: Topology, plane: DataPlane, places: Record<string, Place>, folder: string }} options
  * @returns {ProcessSpec[]}
  */
-function createSpecs({ bench, arm, topology, plane, addresses, folder }) {
+function createSpecs({ bench, arm, topology, plane, places, folder }) {
   const hasSidecars = plane.createSidecar !== null
   const workers = countWorkers(arm, bench)
+  const { target, folders, settings } = bench
   return topology.services.flatMap(service => {
     const specs = []
     if (service.application) {
@@ -77,26 +82,26 @@ function createSpecs({ bench, arm, topology, plane, addresses, folder }) {
         createApplication({
           service: service.name,
           kind: service.application,
-          listen: { address: addresses[service.name], port: PORTS.application },
-          next: service.application === 'forward' ? findNextHop(service, { addresses, hasSidecars }) : null,
+          listen: { address: places[service.name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
+          next: service.application === 'forward' ? findNextHop(service, { places, hasSidecars }) : null,
           runtime: bench.appRuntime,
-          scripts: bench.folders.echo,
-          folder,
+          scripts: target.locate(folders.echo),
+          folder: target.locate(folder),
         }),
       )
     }
     if (plane.createSidecar && plane.tool) {
       const model = createModel(topology, {
-        ...{ service, addresses, workers, trafficPolicy: bench.settings.trafficPolicy },
-        certificates: bench.folders.certificates,
+        ...{ service, places, workers, trafficPolicy: settings.trafficPolicy },
+        certificates: target.locate(folders.certificates),
       })
       specs.push(
         plane.createSidecar({
           model,
-          folder: path.join(folder, service.name),
+          folder: target.locate(path.join(folder, service.name)),
           tool: bench.tools[plane.tool.name],
-          scripts: arm.variant ?? bench.folders.pipyScripts,
-          envoyProfile: bench.settings.envoyProfile,
+          scripts: target.locate(arm.variant ?? folders.pipyScripts),
+          envoyProfile: settings.envoyProfile,
           nodeCpus: bench.cpus,
           cpuCores: arm.capCores,
         }),
@@ -106,12 +111,26 @@ function createSpecs({ bench, arm, topology, plane, addresses, folder }) {
   })
 }
 
-/** @param {{ entry: Endpoint & { host: string }, arm: Arm }} options */
-async function sendNonce({ entry, arm }) {
+/**
+ * Where others reach what listens for them.
+ * @param {ProcessSpec[]} specs
+ * @param {Record<string, Place>} places
+ * @returns {Endpoint[]}
+ */
+function findReachable(specs, places) {
+  return specs.flatMap(({ service, listens }) =>
+    listens
+      .filter(({ address }) => address === places[service].listen)
+      .map(({ port }) => ({ address: places[service].reach, port })),
+  )
+}
+
+/** @param {{ bench: Bench, entry: Endpoint & { host: string }, arm: Arm }} options */
+async function sendNonce({ bench, entry, arm }) {
   const nonce = `check-${arm.id}`
   const what = `one request through ${arm.id} (${entry.address}:${entry.port})`
   const ask = { host: entry.host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
-  const answer = await send(entry, ask).catch(error => {
+  const answer = await bench.target.call('send', { endpoint: entry, ask }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
   if (answer.status !== 200 || answer.body !== nonce || answer.headers['x-nonce'] !== nonce) {

@@ -1,16 +1,13 @@
 import { z } from 'zod'
 import { UsageError } from './lib/errors.js'
 import { suggest } from './lib/nearest.js'
+import { identityOf, PORTS, TLS } from './sidecar-contract.js'
 import { parseYaml } from './validate.js'
 
 /**
- * @import { Cluster, Endpoint, Route, Service, SidecarModel, Topology, TrafficPolicy } from './types.ts'
+ * @import { Cluster, Endpoint, Place, Route, Service, SidecarModel, Topology, TrafficPolicy } from './types.ts'
  */
 
-/** The ports of every service, as in a pod; each service has an address of its own. */
-export const PORTS = { application: 8080, admin: 15000, outbound: 15001, inbound: 15003 }
-
-export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 
 const schema = z.strictObject({
@@ -49,53 +46,64 @@ export function parseTopology(text, file) {
 }
 
 /**
- * The SPIFFE identity of a service.
- * @param {string} service
+ * The topology with a service many times over: the one at its end, each copy with a sidecar and an address of its own,
+ * and one identity for them all. Callers spread their requests over the copies.
+ * @param {Topology} topology
+ * @param {number} copies in all
+ * @returns {Topology}
  */
-export function identityOf(service) {
-  return `spiffe://sidecar-bench/ns/bench/sa/${service}`
+export function copyLastService(topology, copies) {
+  const last = /** @type {Service} */ (topology.services.findLast(s => s.application !== null && s.calls.length === 0))
+  const more = Array.from({ length: copies - 1 }, (_, i) => ({
+    ...last,
+    name: `${last.name}-${i + 2}`,
+    copyOf: last.name,
+  }))
+  return { ...topology, services: [...topology.services, ...more] }
 }
 
 /**
  * Where the load goes: the entry sidecar's listener, or without sidecars the first application on the way.
  * @param {Topology} topology
- * @param {{ addresses: Record<string, string>, hasSidecars: boolean }} options
+ * @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
  * @returns {Endpoint & { host: string }}
  */
-export function findEntry({ services, entry }, { addresses, hasSidecars }) {
+export function findEntry({ services, entry }, { places, hasSidecars }) {
   if (hasSidecars) {
     const host = entry.listener === 'inbound' ? entry.service : services.find(s => s.name === entry.service)?.calls[0]
-    return { address: addresses[entry.service], port: PORTS[entry.listener], host: host ?? entry.service }
+    return { address: places[entry.service].reach, port: PORTS[entry.listener], host: host ?? entry.service }
   }
   const first = services.find(s => s.name === entry.service)
   const name = first?.application ? first.name : (first?.calls[0] ?? entry.service)
-  return { address: addresses[name], port: PORTS.application, host: name }
+  return { address: places[name].reach, port: PORTS.application, host: name }
 }
 
 /**
  * Where a forward application calls: its own sidecar's outbound listener, or without sidecars the next application.
  * @param {Service} service
- * @param {{ addresses: Record<string, string>, hasSidecars: boolean }} options
+ * @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
  * @returns {Endpoint & { host: string }}
  */
-export function findNextHop({ name, calls }, { addresses, hasSidecars }) {
+export function findNextHop({ name, calls }, { places, hasSidecars }) {
   return hasSidecars
-    ? { address: addresses[name], port: PORTS.outbound, host: calls[0] }
-    : { address: addresses[calls[0]], port: PORTS.application, host: calls[0] }
+    ? { address: places[name].inside, port: PORTS.outbound, host: calls[0] }
+    : { address: places[calls[0]].reach, port: PORTS.application, host: calls[0] }
 }
 
 /**
  * The sidecar model of one service.
  * @param {Topology} topology
- * @param {{ service: Service, addresses: Record<string, string>, trafficPolicy: TrafficPolicy, workers: number,
+ * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
  *   certificates: string }} options certificates: the folder of `ca.pem`, `<service>.pem`, `<service>-key.pem`
  * @returns {SidecarModel}
  */
-export function createModel({ services, entry }, { service, addresses, trafficPolicy, workers, certificates }) {
+export function createModel({ services, entry }, { service, places, trafficPolicy, workers, certificates }) {
+  const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
-  const callers = services.filter(s => s.calls.includes(service.name)).map(s => identityOf(s.name))
+  const ownName = service.copyOf ?? service.name
+  const callers = services.filter(s => s.calls.includes(ownName)).map(s => identityOf(s.name))
   const reachable = isOpen
-    ? services.filter(s => s.application !== null && s !== service)
+    ? services.filter(s => s.application !== null && s !== service && !s.copyOf)
     : services.filter(s => service.calls.includes(s.name))
   const hasOutbound = service.calls.length > 0
   const isEntry = entry.service === service.name && entry.listener === 'inbound'
@@ -104,7 +112,7 @@ export function createModel({ services, entry }, { service, addresses, trafficPo
   if (service.application) {
     clusters.push({
       name: 'application',
-      endpoints: [{ address: addresses[service.name], port: PORTS.application }],
+      endpoints: [{ address: place.inside, port: PORTS.application }],
       balancing: 'round-robin',
       mtls: null,
     })
@@ -112,27 +120,29 @@ export function createModel({ services, entry }, { service, addresses, trafficPo
   for (const { name } of hasOutbound ? reachable : []) {
     clusters.push({
       name,
-      endpoints: [{ address: addresses[name], port: PORTS.inbound }],
+      endpoints: services
+        .filter(s => s.name === name || s.copyOf === name)
+        .map(s => ({ address: places[s.name].reach, port: PORTS.inbound })),
       balancing: 'round-robin',
       mtls: { serverName: name, acceptedIdentities: isOpen ? null : [identityOf(name)] },
     })
   }
   return {
     service: service.name,
-    identity: identityOf(service.name),
+    identity: identityOf(ownName),
     workers,
-    admin: { address: addresses[service.name], port: PORTS.admin },
+    admin: { address: place.inside, port: PORTS.admin },
     retries: 1,
     timeouts: TIMEOUTS,
     tls: TLS,
     trust: {
       caPath: `${certificates}/ca.pem`,
-      certificatePath: `${certificates}/${service.name}.pem`,
-      keyPath: `${certificates}/${service.name}-key.pem`,
+      certificatePath: `${certificates}/${ownName}.pem`,
+      keyPath: `${certificates}/${ownName}-key.pem`,
     },
     inbound: service.application
       ? {
-          address: addresses[service.name],
+          address: place.listen,
           port: PORTS.inbound,
           mtls: isEntry ? 'permissive' : 'strict',
           acceptedIdentities: isOpen ? null : callers,
@@ -141,7 +151,8 @@ export function createModel({ services, entry }, { service, addresses, trafficPo
       : null,
     outbound: hasOutbound
       ? {
-          address: addresses[service.name],
+          // The load calls in from elsewhere where it is the application; otherwise nobody but the own application does.
+          address: entry.service === service.name && entry.listener === 'outbound' ? place.listen : place.inside,
           port: PORTS.outbound,
           routes: reachable.map(({ name }) => createRoute(name, name)),
         }

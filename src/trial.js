@@ -1,16 +1,14 @@
 import path from 'node:path'
 import { judgeTrial } from './gates.js'
-import { BenchError } from './lib/errors.js'
+import { BenchError, SiteLostError } from './lib/errors.js'
 import { waitFor, waitUntil } from './lib/wait.js'
+import { checkSamples } from './observer.js'
 import { describeProcess } from './process-record.js'
-import { checkSamples, sampleUntil, takeSample } from './sampler.js'
 import { startServices } from './services.js'
 
 /**
- * @import { Deployment, Handle, LoadResult, Trial, TrialRecord } from './types.ts'
+ * @import { Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from './types.ts'
  * @import { Measured } from './gates.js'
- * @import { Edge } from './process-record.js'
- * @import { Sample } from './sampler.js'
  * @import { Bench } from './services.js'
  */
 
@@ -64,25 +62,25 @@ export async function runTrial({ bench, trial, index, signal }) {
   try {
     const { deployment, url, host } = await startServices({ bench, arm: trial.arm, index, folder, signal })
     services = deployment
-    const started = services.processes.map(describeStart)
+    const before = await bench.target.look(services.processes)
     watch.lap('start')
 
     const spec = bench.load.createGenerator({
-      ...{ tool: bench.loadTool, scripts: bench.folders.k6, url, host, load: trial.arm.load },
-      ...{ tailMs: TAIL_MS, cpus: record.generatorCpus, folder },
+      ...{ tool: bench.loadTool, scripts: bench.target.locate(bench.folders.k6), url, host, load: trial.arm.load },
+      ...{ tailMs: TAIL_MS, cpus: record.generatorCpus, folder: bench.target.locate(folder) },
     })
     generator = await bench.target.deploy([{ ...spec, cpuSet: placement?.generator ?? null }], folder)
     const window = await agreeWindow({ bench, generator, signal })
-    started.push(...generator.processes.map(describeStart))
+    before.push(...(await bench.target.look(generator.processes)))
     watch.lap('generator')
 
     const processes = [...services.processes, ...generator.processes]
-    Object.assign(record, await measure({ bench, trial, processes, started, generator, window, series, watch, signal }))
-    record.samples = checkSamples(series.samples, window)
+    Object.assign(record, await measure({ bench, trial, processes, before, generator, window, series, watch, signal }))
     const relaxed = bench.settings.relaxes.map(r => r.gate)
     Object.assign(record, judgeTrial(/** @type {Measured} */ (record), relaxed))
   } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof SiteLostError) throw error
     record.reasons = [/** @type {Error} */ (error).message]
     if (!(error instanceof BenchError)) record.reasons.push(/** @type {Error} */ (error).stack ?? '')
   } finally {
@@ -94,67 +92,70 @@ export async function runTrial({ bench, trial, index, signal }) {
 }
 
 /**
- * Reads the processes through the window and at its edges, and waits for the generator's result.
- * @param {{ bench: Bench, trial: Trial, processes: Handle[], started: ReturnType<typeof describeStart>[], generator: Deployment,
- *   window: { startMs: number, endMs: number }, series: Series, watch: ReturnType<typeof createStopwatch>,
- *   signal: AbortSignal }} options series: filled, also when something goes wrong
- * @returns {Promise<Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'orchestratorCpuSeconds'>>}
+ * Has the processes read through the window and at its edges, and waits for the generator's result.
+ * @param {{ bench: Bench, trial: Trial, processes: Handle[], before: Look[], generator: Deployment, window: Window,
+ *   series: Series, watch: ReturnType<typeof createStopwatch>, signal: AbortSignal }} options
+ *   series: filled, also when something goes wrong
+ * @returns {Promise<Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'samples' | 'orchestratorCpuSeconds'>>}
  */
-async function measure({ bench, trial, processes, started, generator, window, series, watch, signal }) {
+async function measure({ bench, trial, processes, before, generator, window, series, watch, signal }) {
   series.names = processes.map(({ spec }) => `${spec.service}-${spec.role}`)
-  const sampling = new AbortController()
-  const sampled = sampleUntil(processes, AbortSignal.any([sampling.signal, signal]))
-  /** @type {Sample[]} */
-  const edges = []
-  try {
-    const first = await takeEdge({ bench, processes, edge: 'start', epochMs: window.startMs, signal })
-    edges.push(first.sample)
-    watch.lap('warmup')
-    const last = await takeEdge({ bench, processes, edge: 'end', epochMs: window.endMs, signal })
-    edges.push(last.sample)
-    watch.lap('window')
-    const memory = processes.map(p => p.readMemory())
-    const overflows = await readOverflows({ bench, trial, processes })
-    assertAllRun(processes)
-    const load = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
-    watch.lap('tail')
+  const dying = new AbortController()
+  for (const p of processes) p.exited.then(() => dying.abort())
+  waitUntil(window.startMs, signal).then(
+    () => watch.lap('warmup'),
+    () => {},
+  )
+  const seen = await bench.target.observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]) })
+  series.samples = seen.samples
+  signal.throwIfAborted()
+  const { start, end, after, clockOffsetMs } = seen
+  await assertAllRun(processes)
+  if (start === null || end === null || after === null) throw new BenchError('the window was not read to its end')
+  assertWasRead(processes, start)
+  assertWasRead(processes, end)
+  watch.lap('window')
+  const overflows = await readOverflows({ bench, trial, processes })
+  const load = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
+  watch.lap('tail')
 
-    const records = processes.map((process, i) =>
-      describeProcess({ process, first, last, i, started: started[i], memory: memory[i], overflows: overflows[i] }),
-    )
-    return {
-      load,
-      window: {
-        ...window,
-        seconds: (window.endMs - window.startMs) / 1000,
-        startLateMs: first.sample.epochMs - window.startMs,
-        endLateMs: last.sample.epochMs - window.endMs,
-      },
-      processes: records,
-      host: describeHost({ first, last, processes: records, cpus: bench.cpus }),
-      orchestratorCpuSeconds: last.ownCpuSeconds - first.ownCpuSeconds,
-    }
-  } finally {
-    sampling.abort()
-    series.samples = [...(await sampled), ...edges].sort((a, b) => a.epochMs - b.epochMs)
+  const records = processes.map((process, i) =>
+    describeProcess({ process, start, end, i, before: before[i], after: after[i], overflows: overflows[i] }),
+  )
+  return {
+    load,
+    window: {
+      ...window,
+      seconds: (window.endMs - window.startMs) / 1000,
+      startLateMs: start.sample.epochMs - window.startMs,
+      endLateMs: end.sample.epochMs - window.endMs,
+    },
+    processes: records,
+    host: describeHost({ start, end, processes: records, cpus: bench.cpus }),
+    samples: { ...checkSamples(seen.samples, window), source: bench.sampleSource, clockOffsetMs },
+    orchestratorCpuSeconds: end.ownCpuSeconds - start.ownCpuSeconds,
   }
 }
 
-/** @param {Handle} process */
-function describeStart(process) {
-  return { memory: process.readMemory(), identity: process.identify() }
+/**
+ * @param {Handle[]} processes
+ * @param {Edge} edge
+ */
+function assertWasRead(processes, { sample: { readings, edge } }) {
+  const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
+  if (missing) throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
 }
 
 /**
- * Waits until the generator says when its window is.
+ * Waits until the generator says when its window is; of several, one does.
  * @param {{ bench: Bench, generator: Deployment, signal: AbortSignal }} options
  */
 async function agreeWindow({ bench, generator, signal }) {
-  const [process] = generator.processes
+  /** @type {Window | null} */
   let window = null
   const isAgreed = async () => {
-    assertAllRun([process])
-    window = bench.load.parseWindow(await process.readLog())
+    await assertAllRun(generator.processes)
+    for (const process of generator.processes) window ??= bench.load.parseWindow(await process.readLog())
     return window !== null
   }
   await waitFor(isAgreed, {
@@ -163,7 +164,7 @@ async function agreeWindow({ bench, generator, signal }) {
     intervalMs: 50,
     signal,
   })
-  return /** @type {{ startMs: number, endMs: number }} */ (/** @type {unknown} */ (window))
+  return /** @type {Window} */ (/** @type {unknown} */ (window))
 }
 
 /**
@@ -172,57 +173,39 @@ async function agreeWindow({ bench, generator, signal }) {
  * @returns {Promise<LoadResult>}
  */
 async function finishLoad({ bench, generator, windowEndMs, signal }) {
-  const [process] = generator.processes
   const waiting = new AbortController()
   const deadlineMs = windowEndMs + TAIL_MS + GENERATOR_EXIT_SECONDS * 1000
   const late = waitUntil(deadlineMs, AbortSignal.any([waiting.signal, signal])).then(() => 'late')
   late.catch(() => {})
-  const ending = await Promise.race([process.exited, late])
-  waiting.abort()
-  if (ending === 'late')
-    throw new BenchError(process.failureMessage(`the load generator did not end within ${GENERATOR_EXIT_SECONDS} s`))
-  if (ending !== 'status 0') throw new BenchError(process.failureMessage(`the load generator ended with ${ending}`))
-  return bench.load.parseSummary(await process.readFile('k6-summary.json'), await process.readLog())
-}
-
-/**
- * The state of everything at one edge of the window.
- * @param {{ bench: Bench, processes: Handle[], edge: 'start' | 'end', epochMs: number, signal: AbortSignal }} options
- * @returns {Promise<Edge>}
- */
-async function takeEdge({ bench, processes, edge, epochMs, signal }) {
-  await waitUntil(epochMs, signal)
-  const sample = { ...takeSample(processes), edge }
-  const missing = processes.findIndex((_, i) => !Number.isFinite(sample.readings[i].cpuSeconds))
-  if (missing >= 0)
-    throw new BenchError(`no CPU time could be read of ${processes[missing].spec.service} at the ${edge} of the window`)
-  const usage = process.cpuUsage()
-  assertAllRun(processes)
-  return {
-    sample,
-    threads: processes.map(p => p.readThreads()),
-    capCores: processes.map(p => p.readCapCores()),
-    identities: processes.map(p => p.identify()),
-    cpuSets: processes.map(p => p.readCpuSet()),
-    host: bench.target.readHost(),
-    ownCpuSeconds: (usage.user + usage.system) / 1e6,
+  const results = []
+  for (const process of generator.processes) {
+    const fail = async (/** @type {string} */ how) =>
+      new BenchError(await process.describeFailure(`the load generator ${how}`))
+    const ending = await Promise.race([process.exited, late])
+    if (ending === 'late') throw await fail(`did not end within ${GENERATOR_EXIT_SECONDS} s`)
+    if (ending !== 'status 0') throw await fail(`ended with ${ending}`)
+    const result = bench.load.parseResult(await process.readLog())
+    if (result === null) throw await fail('left no result')
+    results.push(result)
   }
+  waiting.abort()
+  return bench.load.mergeResults(results)
 }
 
 /**
  * What the machine did beside the trial. The kernel counts all CPUs of the machine, also those that we may not use.
- * @param {{ first: Edge, last: Edge, processes: TrialRecord['processes'], cpus: number }} options
+ * @param {{ start: Edge, end: Edge, processes: TrialRecord['processes'], cpus: number }} options
  */
-function describeHost({ first, last, processes, cpus }) {
+function describeHost({ start, end, processes, cpus }) {
   const share = (/** @type {'idle' | 'steal' | 'busy'} */ kind) =>
-    (last.host[kind] - first.host[kind]) / (last.host.total - first.host.total)
-  const seconds = (last.sample.epochMs - first.sample.epochMs) / 1000
-  const own = processes.reduce((sum, p) => sum + p.cpuCores, (last.ownCpuSeconds - first.ownCpuSeconds) / seconds)
+    (end.host[kind] - start.host[kind]) / (end.host.total - start.host.total)
+  const seconds = (end.sample.epochMs - start.sample.epochMs) / 1000
+  const own = processes.reduce((sum, p) => sum + p.cpuCores, (end.ownCpuSeconds - start.ownCpuSeconds) / seconds)
   return {
     cpus,
     idleFraction: share('idle'),
     stealFraction: share('steal'),
-    foreignCores: Math.max(0, share('busy') * last.host.cpus - own),
+    foreignCores: Math.max(0, share('busy') * end.host.cpus - own),
   }
 }
 
@@ -242,10 +225,11 @@ function readOverflows({ bench, trial, processes }) {
 }
 
 /** @param {Handle[]} processes */
-function assertAllRun(processes) {
-  for (const { spec, ending, failureMessage } of processes) {
+async function assertAllRun(processes) {
+  for (const { spec, ending, describeFailure } of processes) {
     const how = ending()
-    if (how !== null) throw new BenchError(failureMessage(`${spec.service}'s ${spec.role} died under load with ${how}`))
+    if (how !== null)
+      throw new BenchError(await describeFailure(`${spec.service}'s ${spec.role} died under load with ${how}`))
   }
 }
 

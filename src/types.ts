@@ -1,4 +1,5 @@
 // The nouns of the kit, types only. Units are in the names; addresses are 'a.b.c.d'.
+import type { createProber } from './prober.js'
 
 /** One measured quantity over the rounds; low and high are the 95 % interval of the median, or null. */
 export interface Quantity {
@@ -17,6 +18,16 @@ export type EnvoyProfile = 'lean' | 'osm-1.1'
 export interface Endpoint {
   address: string
   port: number
+}
+
+/** Where a service is. */
+export interface Place {
+  /** The address at which others reach it. */
+  reach: string
+  /** Where it listens for them. */
+  listen: string
+  /** Where it listens for itself: its application and its sidecar share this address. */
+  inside: string
 }
 
 export interface Route {
@@ -63,9 +74,12 @@ export interface ProcessSpec {
   program: string
   argv: string[]
   env: Record<string, string>
-  /** Where it runs, and where its files are written before it starts. */
+  /** Where it runs, and where its files are before it starts. */
   folder: string
   files: { name: string; content: string }[]
+  /** What else it reads: folders of scripts, and certificates and keys. */
+  scripts: string[]
+  credentials: string[]
   listens: Endpoint[]
   /** Listening sockets expected on each address. */
   workers: number
@@ -84,8 +98,10 @@ export interface Tool {
   path: string
   version: string
   sha256: string
-  /** How it was found: its variable, PATH, the kit's cache, or fetched now. */
+  /** How it was found: its variable, PATH, the kit's cache, fetched now, or in an image. */
   source: string
+  /** Where it is in an image; absent on this machine. */
+  image?: string
 }
 
 /** What makes a program usable; pure, `tools/` runs it. */
@@ -93,6 +109,8 @@ export interface ToolSpec {
   name: string
   /** The environment variable that names its path. */
   variable: string
+  /** The project's own image that carries it, pinned. */
+  image: string
   versionArgv: string[]
   /** The version in what it printed, or null. */
   parseVersion(output: string): string | null
@@ -130,6 +148,8 @@ export interface Service {
   name: string
   application: 'echo' | 'forward' | null
   calls: string[]
+  /** The service that this one is a copy of; absent where it is none. */
+  copyOf?: string
 }
 
 export interface Topology {
@@ -320,7 +340,13 @@ export interface TrialRecord {
   /** CPUs the generator might use. */
   generatorCpus: number
   /** In the window: how many, the longest time without one, and readings with a number missing. */
-  samples: { count: number; largestGapSeconds: number; missing: number } | null
+  samples: {
+    count: number
+    largestGapSeconds: number
+    missing: number
+    source: SampleSource
+    clockOffsetMs: number
+  } | null
   orchestratorCpuSeconds: number | null
   boundBy: BoundBy | null
   isSteady: boolean | null
@@ -330,6 +356,9 @@ export interface TrialRecord {
 
 // --- Where it runs and what drives it ---
 
+/** What can be done from beside the services. */
+export type Prober = ReturnType<typeof createProber>
+
 /** A process that a target runs. */
 export interface Handle {
   spec: ProcessSpec
@@ -337,6 +366,16 @@ export interface Handle {
   exited: Promise<string>
   /** How it ended; null while it runs. */
   ending(): string | null
+  /** What its administration port answers; null where it has none. */
+  readAdmin(): Promise<string | null>
+  waitUntilReady(signal: AbortSignal): Promise<void>
+  /** A sentence with the last lines of its log. */
+  describeFailure(what: string): Promise<string>
+  readLog(): Promise<string>
+}
+
+/** What can be read of one process and what belongs to it, where it runs. */
+export interface Probe {
   read(): Reading
   readCapCores(): number | null
   readThreads(): ThreadCpu[]
@@ -348,14 +387,44 @@ export interface Handle {
   identify(): string[]
   /** The CPUs it may run on. */
   readCpuSet(): string
-  /** What its administration port answers; null where it has none. */
-  readAdmin(): Promise<string | null>
-  waitUntilReady(signal: AbortSignal): Promise<void>
-  /** A sentence with the last lines of its log. */
-  failureMessage(what: string): string
-  readLog(): Promise<string>
-  readFile(file: string): Promise<string>
 }
+
+/** What is read of a process outside of the window: it costs too much inside. */
+export interface Look {
+  memory: ProcessMemory | null
+  identity: string[]
+  workers: number
+}
+
+/** One moment: the reading of every process, in the order of the processes; and which edge of the window it is, if one. */
+export interface Sample {
+  epochMs: number
+  edge?: 'start' | 'end'
+  readings: Reading[]
+}
+
+/** Everything at one edge of the window, in the order of the processes. */
+export interface Edge {
+  sample: Sample
+  states: { threads: ThreadCpu[]; capCores: number | null; identity: string[]; cpuSet: string }[]
+  host: HostCpu
+  /** CPU time of what observes. */
+  ownCpuSeconds: number
+}
+
+/** What was seen of a window; edges are null when it was cut short. */
+export interface Observation {
+  samples: Sample[]
+  start: Edge | null
+  end: Edge | null
+  /** Just after the window, under load still. */
+  after: Look[] | null
+  /** How far the clock of what observes is from the generator's. */
+  clockOffsetMs: number
+}
+
+/** Where CPU time and memory are read: the kernel's own files at 10 Hz, or the kubelet's counters with their own time stamps. */
+export type SampleSource = 'cgroup' | 'kubelet'
 
 /** Clock ticks of all CPUs: idle, stolen, busy (without interrupts), all; and how many CPUs that are. */
 export interface HostCpu {
@@ -371,15 +440,44 @@ export interface Deployment {
   remove(): Promise<void>
 }
 
+/** Where services run. */
 export interface Target {
   name: string
-  addressesFor(trialIndex: number, services: string[]): Record<string, string>
+  /** Where a process sees a folder of this machine. */
+  locate(folder: string): string
+  /** Where services will be, at addresses that no start before had; and PROBER, from where they are tried. */
+  placesFor(index: number, services: string[]): Promise<Record<string, Place>>
   deploy(specs: ProcessSpec[], folder: string): Promise<Deployment>
-  /** Clock ticks of the CPUs of the machine it runs on, so far. */
-  readHost(): HostCpu
-  /** Leaves what runs now, and says what. */
-  retain(): string[]
-  close(): Promise<void>
+  /** A procedure of src/prober.js, run where the services can be reached. */
+  call<Name extends keyof Prober>(
+    procedure: Name,
+    args: Parameters<Prober[Name]>[0],
+  ): Promise<Awaited<ReturnType<Prober[Name]>>>
+  look(processes: Handle[]): Promise<Look[]>
+  /** Reads processes at 10 Hz up to the end of the window and at its edges; stopped early, it gives what it has. */
+  observe(processes: Handle[], options: { window: Window; signal: AbortSignal }): Promise<Observation>
+  /** Removes everything, or leaves what runs now: says what. */
+  close(options?: { retain: boolean }): Promise<string[]>
+}
+
+/** In epoch milliseconds. */
+export interface Window {
+  startMs: number
+  endMs: number
+}
+
+/** A target, and what a run needs to know of the machines behind it. */
+export interface Site {
+  target: Target
+  runId: string
+  /** CPUs of a machine that services run on. */
+  cpus: number
+  /** Facts for the manifest. */
+  machine: Record<string, unknown>
+  sampleSource: SampleSource
+  /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
+  cores: number[][]
+  findTool(spec: ToolSpec): Promise<Tool | { missing: string }>
 }
 
 export interface LoadOptions {
@@ -397,9 +495,11 @@ export interface LoadGenerator {
   tool: ToolSpec
   createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
   /** The window that the generator says when it starts; null while it has not. */
-  parseWindow(log: string): { startMs: number; endMs: number } | null
-  /** The result in the summary that the generator wrote. */
-  parseSummary(text: string, log: string): LoadResult
+  parseWindow(log: string): Window | null
+  /** The result that the generator printed; null where it printed none. */
+  parseResult(log: string): LoadResult | null
+  /** What several generators counted of one load. */
+  mergeResults(results: LoadResult[]): LoadResult
 }
 
 // --- What is reported: summary.json ---

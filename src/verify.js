@@ -1,5 +1,5 @@
 import { judgeTrial } from './gates.js'
-import { readEdges, readLoadFiles, readRun, readSummary } from './records.js'
+import { readEdges, readLoadLogs, readRun, readSummary } from './records.js'
 import { findFault, summarySchema } from './schemas.js'
 import { summarise } from './summarise.js'
 
@@ -13,7 +13,7 @@ const ROUNDING = 1e-9
 
 /**
  * Computes a run again, from what is deepest on disk: records from raw files, judgements from records, the summary from both.
- * @param {{ folder: string, load: Pick<LoadGenerator, 'parseSummary'> }} options
+ * @param {{ folder: string, load: Pick<LoadGenerator, 'parseResult' | 'mergeResults'> }} options
  * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, and each number that differs
  * @throws {import('./lib/errors.js').BenchError} when the folder holds no run
  */
@@ -56,15 +56,15 @@ export function verifyRun({ folder, load }) {
 
 /**
  * What of a record follows from its raw files and from itself.
- * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseSummary'>, relaxed: string[] }} options
+ * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult' | 'mergeResults'>, relaxed: string[] }} options
  */
 function recompute({ folder, record, load, relaxed }) {
   /** @type {any} */
   const parts = {}
   if (record.outcome === 'failed' || record.load === null) return { parts, isRaw: false }
   const { trial, processes } = record
-  const files = readLoadFiles(folder, trial.id)
-  if (files) parts.load = load.parseSummary(files.summary, files.log)
+  const results = readLoadLogs(folder, trial.id).flatMap(log => load.parseResult(log) ?? [])
+  if (results.length > 0) parts.load = load.mergeResults(results)
 
   const edges = readEdges(folder, trial.id)
   if (edges) {
@@ -75,7 +75,7 @@ function recompute({ folder, record, load, relaxed }) {
     })
   }
   Object.assign(parts, judgeTrial(/** @type {import('./gates.js').Measured} */ (record), relaxed))
-  return { parts, isRaw: files !== null && edges !== null }
+  return { parts, isRaw: results.length > 0 && edges !== null }
 }
 
 /**

@@ -6,7 +6,7 @@ const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import
 
 // Planning, rendering, statistics, gates, summaries and reports take plain data and give plain data.
 const PURE = [
-  /^src\/(plan|experiment|topology|validate|gates|stats|summarise|applications|schema-version)\.js$/,
+  /^src\/(plan|experiment|topology|validate|gates|stats|summarise|applications|schema-version|sidecar-contract)\.js$/,
   /^src\/(arms|compare|measures|placement|status|thresholds)\.js$/,
   /^src\/parity\/(corpus|rows)\.js$/,
   /^src\/dataplanes\//,

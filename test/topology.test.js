@@ -1,20 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { placeAt } from '../src/sidecar-contract.js'
 import { createModel, findEntry, findNextHop, parseTopology } from '../src/topology.js'
 
 const read = (/** @type {string} */ name) => parseTopology(readFileSync(`bench/topologies/${name}.yaml`, 'utf8'), name)
-const addresses = { gateway: '127.9.1.1', ratings: '127.9.1.2', client: '127.9.1.3', server: '127.9.1.4' }
-const options = { addresses, workers: 1, certificates: '/c' }
+const places = Object.fromEntries(
+  ['gateway', 'ratings', 'client', 'server'].map((name, i) => [name, placeAt(`127.9.1.${i + 1}`)]),
+)
+const options = { places, workers: 1, certificates: '/c' }
 
 describe('findEntry', () => {
   it('is the entry sidecar, or its application without sidecars', () => {
     const topology = read('gateway-ratings')
-    expect(findEntry(topology, { addresses, hasSidecars: true })).toEqual({
+    expect(findEntry(topology, { places, hasSidecars: true })).toEqual({
       address: '127.9.1.1',
       port: 15003,
       host: 'gateway',
     })
-    expect(findEntry(topology, { addresses, hasSidecars: false })).toEqual({
+    expect(findEntry(topology, { places, hasSidecars: false })).toEqual({
       address: '127.9.1.1',
       port: 8080,
       host: 'gateway',
@@ -22,12 +25,12 @@ describe('findEntry', () => {
   })
 
   it('is, where the load is the application, its outbound listener or the service called', () => {
-    expect(findEntry(read('pair'), { addresses, hasSidecars: true })).toEqual({
+    expect(findEntry(read('pair'), { places, hasSidecars: true })).toEqual({
       address: '127.9.1.3',
       port: 15001,
       host: 'server',
     })
-    expect(findEntry(read('pair'), { addresses, hasSidecars: false })).toEqual({
+    expect(findEntry(read('pair'), { places, hasSidecars: false })).toEqual({
       address: '127.9.1.4',
       port: 8080,
       host: 'server',
@@ -38,12 +41,12 @@ describe('findEntry', () => {
 describe('findNextHop', () => {
   it('is the own outbound listener, or the next application without sidecars', () => {
     const [service] = read('gateway-ratings').services
-    expect(findNextHop(service, { addresses, hasSidecars: true })).toEqual({
+    expect(findNextHop(service, { places, hasSidecars: true })).toEqual({
       address: '127.9.1.1',
       port: 15001,
       host: 'ratings',
     })
-    expect(findNextHop(service, { addresses, hasSidecars: false })).toEqual({
+    expect(findNextHop(service, { places, hasSidecars: false })).toEqual({
       address: '127.9.1.2',
       port: 8080,
       host: 'ratings',

@@ -13,7 +13,9 @@ import { k6 } from '../../src/loads/k6/index.js'
 import { readRun } from '../../src/records.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { findMarked } from '../../src/targets/local/process-accounting.js'
+import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
+import { nodeTool } from '../../src/tools/node.js'
 import { bench, finding, scratch, writeExperiment, writeVariant } from './kit.js'
 
 const CPU_WINDOW_SECONDS = 20
@@ -68,6 +70,7 @@ async function checkRate() {
   const out = path.join(scratch, 'rate')
   const { signal } = new AbortController()
   const say = () => {}
+  const site = await openLocalSite({ runId: `self-${process.pid}`, way: await findCapWay(), findTool })
   const preparation = await prepare({
     experimentName: writeExperiment('rate', { rounds: 3, windowSeconds: RATE_WINDOW_SECONDS }),
     overrides: {
@@ -77,12 +80,13 @@ async function checkRate() {
       ...{ rates: null, users: null, payloadBytes: null, rounds: null, profile: 'standard', seed: 1 },
       ...{ envoyProfile: 'lean', app: 'node', isPinned: true },
     },
-    ...{ thresholds: [], app: 'node', dataPlanes, load: k6, findTool, pipyTool, say },
+    ...{ thresholds: [], copies: 1, app: 'node', dataPlanes, load: k6, site, pipyTool, nodeTool, say },
   })
   await runBench({
-    ...{ preparation, dataPlanes, load: k6, way: await findCapWay(), out, thresholds: [], retain: false, command: [] },
+    ...{ preparation, site, dataPlanes, load: k6, out, thresholds: [], retain: false, command: [] },
     ...{ echoScripts: path.join(ROOT, 'bench/self/echo'), signal, say },
   })
+  await site.target.close()
   const ratios = readRun(out).records.map(({ trial, window, load }) => {
     const log = readFileSync(path.join(out, 'raw', trial.id, 'ratings-application.log'), 'utf8')
     const counted = [...log.matchAll(/^(\d+) (\d+)$/gm)]

@@ -172,7 +172,7 @@ async function compareScripts() {
   const [k6Found, pipyFound] = [await need(k6.tool), await need(pipyTool)]
   const target = await createLocalTarget({ runId: `self-${process.pid}`, way: await findCapWay() })
   const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-self-'))
-  const { echo } = target.addressesFor(0, ['echo'])
+  const { reach: echo } = (await target.placesFor(0, ['echo'])).echo
   const load = {
     kind: /** @type {const} */ ('closed'),
     users: 50,
@@ -215,13 +215,14 @@ async function compareScripts() {
     const rate = async (/** @type {typeof ours} */ spec, /** @type {string} */ file) => {
       const deployment = await target.deploy([spec], folder)
       await deployment.processes[0].exited
-      const { metrics } = JSON.parse(await readFile(path.join(folder, file), 'utf8'))
+      const text = await readFile(path.join(folder, file), 'utf8')
+      const { metrics } = JSON.parse(text.split('\n').find(line => line.startsWith('{"metrics"')) ?? text)
       await deployment.remove()
       return metrics.http_reqs.rate ?? metrics.http_reqs.values.rate
     }
     const ratios = []
     for (let round = 0; round < K6_ROUNDS; round++) {
-      ratios.push((await rate(ours, 'k6-summary.json')) / (await rate(shortest, 'shortest.json')))
+      ratios.push((await rate(ours, 'k6-generator.log')) / (await rate(shortest, 'shortest.json')))
     }
     await services.remove()
     return ratios

@@ -28,3 +28,15 @@ export class MissingPlaneError extends BenchError {
     this.name = 'MissingPlaneError'
   }
 }
+
+/** The place where services run no longer answers: the run ends, and what is there must be removed later. */
+export class SiteLostError extends BenchError {
+  /**
+   * @param {string} message
+   * @param {{ cause?: unknown }} [options]
+   */
+  constructor(message, options) {
+    super(message, options)
+    this.name = 'SiteLostError'
+  }
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
-import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
+import { readCpuSet } from './host-cpu.js'
 import { ROOT } from './paths.js'
 
 /**
@@ -38,14 +38,6 @@ export function readCores() {
 }
 
 /**
- * The CPUs that a process may run on, as the kernel lists them (proc(5), status); empty when it has ended.
- * @param {number | 'self'} pid
- */
-export function readCpuSet(pid) {
-  return /^Cpus_allowed_list:\s+(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? ''
-}
-
-/**
  * @param {string} text `0-3,8` (cpuset(7), list format)
  */
 export function parseCpuList(text) {
@@ -55,39 +47,11 @@ export function parseCpuList(text) {
   })
 }
 
-/**
- * How idle this machine is while nothing of ours runs.
- * @param {number} seconds
- * @param {AbortSignal} signal
- */
-export async function observeHost(seconds, signal) {
-  const first = readHostCpu()
-  await delay(seconds * 1000, undefined, { signal })
-  const last = readHostCpu()
-  const total = last.total - first.total
-  return { seconds, idleFraction: (last.idle - first.idle) / total, stealFraction: (last.steal - first.steal) / total }
-}
-
 /** The kit's version and the state of its checkout (null outside of git). */
 export async function readKit() {
   const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'))
   const git = await execa('git', ['describe', '--always', '--dirty', '--abbrev=12'], { cwd: ROOT, reject: false })
   return { version, git: git.exitCode === 0 ? git.stdout : null }
-}
-
-/**
- * Clock ticks of all CPUs so far: idle (with iowait), stolen, busy (without interrupts), all; and how many CPUs
- * that are. From /proc/stat, proc(5).
- * @returns {import('../types.ts').HostCpu}
- */
-export function readHostCpu() {
-  const lines = readFileSync('/proc/stat', 'utf8').split('\n')
-  const [user, nice, system, idle, iowait, irq, softirq, steal] = lines[0].trim().split(/\s+/).slice(1).map(Number)
-  const busy = user + nice + system
-  return {
-    ...{ idle: idle + iowait, steal, busy, total: busy + idle + iowait + irq + softirq + steal },
-    cpus: lines.filter(line => /^cpu\d/.test(line)).length,
-  }
 }
 
 /** @param {string} file */

@@ -2,13 +2,14 @@ import path from 'node:path'
 import { nameOf } from '../arms.js'
 import { BenchError } from '../lib/errors.js'
 import { countWorkers, startServices } from '../services.js'
-import { probeParity } from './probe.js'
 import { createRig } from './rig.js'
 import { PARITY_NAMES } from './rows.js'
 
 /**
  * @import { Arm, ParityRow } from '../types.ts'
  * @import { Bench } from '../services.js'
+ * @import { Row } from './probe.js'
+ * @import { Rig } from './rig.js'
  */
 
 const RIG_START_SECONDS = 20
@@ -36,7 +37,7 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
     const folder = path.join(bench.folders.raw, `check-${arm.id}`)
     const { deployment } = await startServices({ bench, arm, index: nextIndex(), folder, signal })
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
-    const workers = sidecars.map(p => p.countListeners())
+    const workers = (await bench.target.look(sidecars)).map(l => l.workers)
     await deployment.remove()
     if (bench.planes[arm.plane].createSidecar === null) continue
 
@@ -52,7 +53,7 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
 
 /**
  * @param {{ bench: Bench, arm: Arm, index: number, signal: AbortSignal }} options
- * @returns {Promise<Awaited<ReturnType<typeof probeParity>>>}
+ * @returns {Promise<Row[]>}
  */
 async function probePlane({ bench, arm, index, signal }) {
   const plane = bench.planes[arm.plane]
@@ -66,7 +67,7 @@ async function probePlane({ bench, arm, index, signal }) {
       signal: AbortSignal.any([signal, AbortSignal.timeout(RIG_START_SECONDS * 1000)]),
     })
     try {
-      return await probeParity(rig)
+      return await probeRig(rig)
     } finally {
       await rig.close()
     }
@@ -80,6 +81,25 @@ async function probePlane({ bench, arm, index, signal }) {
       ...{ name: row, found: why, expected: 'served', differences: [why] },
     }))
   }
+}
+
+/**
+ * Everything that is held equal and does not depend on a link.
+ * @param {Rig} rig
+ * @returns {Promise<Row[]>}
+ */
+export async function probeRig({ call, sidecars }) {
+  const sumLogs = async () => {
+    const logs = await Promise.all(sidecars.processes.map(p => p.readLog()))
+    return logs.reduce((sum, log) => sum + log.length, 0)
+  }
+  const answers = await call('probeAnswers', undefined)
+  const before = await sumLogs()
+  const { row, requests } = await call('probePooling', undefined)
+  const bytes = (await sumLogs()) - before
+  const nothing = `nothing for ${requests} requests`
+  const found = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`
+  return [...answers, row, { name: 'parity-logging', found, expected: nothing, differences: [] }]
 }
 
 /** @param {Arm} arm */

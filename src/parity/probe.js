@@ -1,19 +1,19 @@
 import http from 'node:http'
 import tls from 'node:tls'
-import { chiSquaredDistributionTable } from 'simple-statistics'
-import { createAuthority, issueCertificate } from '../lib/certificates.js'
 import { send } from '../lib/send.js'
-import { identityOf, PORTS, TLS } from '../topology.js'
+import { PORTS, TLS } from '../sidecar-contract.js'
 import { CASES, IGNORED_HEADERS } from './corpus.js'
 
 /**
- * @import { Rig } from './rig.js'
+ * @import { Credentials, Upstreams } from './upstreams.js'
  * @import { Seen } from './corpus.js'
  * @import { Ask } from '../lib/send.js'
  */
 
 const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
+// Of one degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
+const CHI_SQUARE_MOST = 7.879
 const POOL_CLIENTS = 8
 const POOL_REQUESTS = 20
 // What a peer would rather have is not what the sidecar is pinned to, where there is a choice. The suite is
@@ -21,15 +21,21 @@ const POOL_REQUESTS = 20
 const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384' }
 
 /**
+ * What a check needs.
+ * @typedef {Pick<Upstreams, 'countConnections' | 'negotiated'> & { sidecars: Record<string, string>,
+ *   credentials: Record<string, Credentials> }} Probed sidecars: their addresses, by service
+ */
+
+/**
  * One thing a plane must do.
- * @typedef {{ name: string, run: (rig: Rig) => Promise<string> }} Check run: what was found, empty when it is as it must be
+ * @typedef {{ name: string, run: (rig: Probed) => Promise<string> }} Check run: what was found, empty when it is as it must be
  */
 
 /** What must be answered alike. @type {Check[]} */
 export const ANSWERS = [
   ...CASES.map(({ name, request, expected }) => ({
     name,
-    run: async (/** @type {Rig} */ rig) => findDifference(await ask(rig, request), expected),
+    run: async (/** @type {Probed} */ rig) => findDifference(await ask(rig, request), expected),
   })),
   {
     name: 'a refused connection, tried once more at the endpoint that is next',
@@ -55,11 +61,11 @@ export const ANSWERS = [
 export const REFUSALS = [
   ...['no certificate', 'a foreign authority', 'another identity', 'plaintext', 'TLS 1.2'].map(kind => ({
     name: `${kind}, in strict mode`,
-    run: async (/** @type {Rig} */ rig) => isRefused(rig, 'server', await credentialsOf(rig, kind)),
+    run: async (/** @type {Probed} */ rig) => isRefused(rig, 'server', credentialsOf(rig, kind)),
   })),
   {
     name: 'another identity, in permissive mode',
-    run: async rig => isRefused(rig, 'permissive', rig.certificateOf('stranger')),
+    run: async rig => isRefused(rig, 'permissive', rig.credentials.stranger),
   },
 ]
 
@@ -67,23 +73,25 @@ export const REFUSALS = [
 export const ADMISSIONS = [
   ...['plaintext', 'an accepted identity'].map(kind => ({
     name: `${kind}, in permissive mode`,
-    run: async (/** @type {Rig} */ rig) => {
+    run: async (/** @type {Probed} */ rig) => {
       const answer = await send(
-        { address: rig.addresses.permissive, port: PORTS.inbound },
+        { address: rig.sidecars.permissive, port: PORTS.inbound },
         { host: 'echo' },
-        kind === 'plaintext' ? {} : { tls: { servername: 'server', ...rig.certificateOf('client') } },
+        kind === 'plaintext' ? {} : { tls: { servername: 'server', ...rig.credentials.client } },
       ).catch(error => ({ status: error.message }))
       return answer.status === 200 ? '' : `${answer.status}`
     },
   })),
 ]
 
+/** A row of the table, but for whose it is. @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
+
 /**
- * Everything that is held equal and does not depend on a link.
- * @param {Rig} rig
- * @returns {Promise<{ name: string, found: string, expected: string | null, differences: string[] }[]>}
+ * What is answered, refused and negotiated.
+ * @param {Probed} rig
+ * @returns {Promise<Row[]>}
  */
-export async function probeParity(rig) {
+export async function probeAnswers(rig) {
   const rows = []
   for (const [name, checks] of /** @type {[string, Check[]][]} */ ([
     ['parity-answers', [...ANSWERS, ...ADMISSIONS]],
@@ -104,30 +112,34 @@ export async function probeParity(rig) {
     expected: pinned,
     differences: [],
   })
-  const logged = await sumLogs(rig)
-  rows.push({
-    name: 'parity-pooling',
-    found: await observePooling(rig),
-    expected: 'kept and used again',
-    differences: [],
-  })
-  const lines = (await sumLogs(rig)) - logged
-  const nothing = `nothing for ${POOL_CLIENTS * POOL_REQUESTS} requests`
-  const found = lines === 0 ? nothing : `${lines} bytes for ${POOL_CLIENTS * POOL_REQUESTS} requests`
-  rows.push({ name: 'parity-logging', found, expected: nothing, differences: [] })
   return rows
 }
 
 /**
+ * Whether connections are kept, by some requests.
+ * @param {Probed} rig
+ * @returns {Promise<{ row: Row, requests: number }>}
+ */
+export async function probePooling(rig) {
+  const row = {
+    name: 'parity-pooling',
+    found: await observePooling(rig),
+    expected: 'kept and used again',
+    differences: [],
+  }
+  return { row, requests: POOL_CLIENTS * POOL_REQUESTS }
+}
+
+/**
  * What a handshake with the server's sidecar negotiates, offering every group that Node has.
- * @param {Rig} rig
+ * @param {Probed} rig
  * @param {tls.ConnectionOptions} [options]
  * @returns {Promise<string>}
  */
-export function negotiateAsServer(rig, options = rig.certificateOf('client')) {
+export function negotiateAsServer(rig, options = rig.credentials.client) {
   return new Promise(resolve => {
     const socket = tls.connect({
-      ...{ host: rig.addresses.server, port: PORTS.inbound, servername: 'server', rejectUnauthorized: false },
+      ...{ host: rig.sidecars.server, port: PORTS.inbound, servername: 'server', rejectUnauthorized: false },
       ...PREFERENCES,
       ...options,
     })
@@ -144,7 +156,7 @@ export function negotiateAsServer(rig, options = rig.certificateOf('client')) {
 
 /**
  * What the client's sidecar negotiates, twice, afresh each time; and that it takes no other group.
- * @param {Rig} rig
+ * @param {Probed} rig
  */
 async function negotiateAsClient(rig) {
   const before = rig.negotiated.length
@@ -159,7 +171,7 @@ async function negotiateAsClient(rig) {
 
 /**
  * Whether a few clients' requests reach the upstream over as many connections, kept.
- * @param {Rig} rig
+ * @param {Probed} rig
  */
 async function observePooling(rig) {
   const before = rig.countConnections()
@@ -176,16 +188,7 @@ async function observePooling(rig) {
   return opened <= 2 * POOL_CLIENTS ? 'kept and used again' : `${opened} connections for ${requests} requests`
 }
 
-/**
- * Bytes that the sidecars have printed so far.
- * @param {Rig} rig
- */
-async function sumLogs({ sidecars }) {
-  const logs = await Promise.all(sidecars.processes.map(p => p.readLog()))
-  return logs.reduce((sum, log) => sum + log.length, 0)
-}
-
-/** @param {Rig} rig */
+/** @param {Probed} rig */
 async function isSplitRight(rig) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
   const answers = await Promise.all(Array.from({ length: SPLIT_REQUESTS }, () => ask(rig, { host: 'split' }, agent)))
@@ -193,17 +196,17 @@ async function isSplitRight(rig) {
   const counts = [answers.filter(a => a.upstream === 'a').length, answers.filter(a => a.upstream === 'b').length]
   const expected = [SPLIT_SHARE * SPLIT_REQUESTS, (1 - SPLIT_SHARE) * SPLIT_REQUESTS]
   const chiSquare = counts.reduce((sum, n, i) => sum + (n - expected[i]) ** 2 / expected[i], 0)
-  return chiSquare <= chiSquaredDistributionTable[1][0.005]
+  return chiSquare <= CHI_SQUARE_MOST
 }
 
 /**
- * @param {Rig} rig
+ * @param {Probed} rig
  * @param {Ask} request to the client's sidecar
  * @param {http.Agent} [agent]
  * @returns {Promise<Seen & { extraHeaders: string[] }>}
  */
 async function ask(rig, request, agent) {
-  const { status, body, headers } = await send({ address: rig.addresses.client, port: PORTS.outbound }, request, {
+  const { status, body, headers } = await send({ address: rig.sidecars.client, port: PORTS.outbound }, request, {
     agent,
   })
   const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
@@ -236,28 +239,25 @@ function show(value) {
 }
 
 /**
- * @param {Rig} rig
+ * @param {Probed} rig
  * @param {string} kind
  */
-async function credentialsOf(rig, kind) {
+function credentialsOf(rig, kind) {
   if (kind === 'plaintext') return null
-  if (kind === 'another identity') return rig.certificateOf('stranger')
-  if (kind === 'TLS 1.2') return { ...rig.certificateOf('client'), maxVersion: /** @type {const} */ ('TLSv1.2') }
-  if (kind === 'no certificate') return {}
-  const authority = await createAuthority('foreign')
-  const foreign = await issueCertificate({ authority, identity: identityOf('client'), dnsName: 'client' })
-  return { cert: foreign.certificatePem, key: foreign.keyPem }
+  if (kind === 'another identity') return rig.credentials.stranger
+  if (kind === 'TLS 1.2') return { ...rig.credentials.client, maxVersion: /** @type {const} */ ('TLSv1.2') }
+  return kind === 'no certificate' ? {} : rig.credentials.foreign
 }
 
 /**
- * @param {Rig} rig
+ * @param {Probed} rig
  * @param {string} name of the sidecar
  * @param {tls.ConnectionOptions | null} credentials null: plaintext
  * @returns {Promise<string>} empty: it was
  */
 async function isRefused(rig, name, credentials) {
   const options = credentials === null ? {} : { tls: { servername: 'server', ...credentials } }
-  const endpoint = { address: rig.addresses[name], port: PORTS.inbound }
+  const endpoint = { address: rig.sidecars[name], port: PORTS.inbound }
   return send(endpoint, { host: 'echo' }, options).then(
     answer => `answered ${answer.status}`,
     () => '',

@@ -1,8 +1,13 @@
 import http from 'node:http'
+import { look, observe } from '../../src/observer.js'
+import { createProber } from '../../src/prober.js'
+import { placeAt } from '../../src/sidecar-contract.js'
 
 /**
- * @import { DataPlane, Handle, LoadGenerator, LoadResult, ProcessSpec, Reading, Target, Tool } from '../../src/types.ts'
+ * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool } from '../../src/types.ts'
  */
+
+const NEVER = new Promise(() => {})
 
 const TOOL = (/** @type {string} */ name) => ({
   name,
@@ -24,6 +29,7 @@ export function createFakePlane(name) {
   const tool = {
     name,
     variable: name.toUpperCase(),
+    image: `fake/${name}:1`,
     versionArgv: [],
     parseVersion: () => '1.0.0',
     wanted: 'any',
@@ -54,6 +60,7 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
     tool: {
       name: 'fake',
       variable: 'FAKE',
+      image: 'fake/load:1',
       versionArgv: [],
       parseVersion: () => '1.0.0',
       wanted: 'any',
@@ -61,7 +68,8 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
     },
     createGenerator: ({ folder }) => createSpec('fake', 'generator', folder),
     parseWindow: () => ({ startMs: Date.now(), endMs: Date.now() + 2 }),
-    parseSummary: () => ({
+    mergeResults: results => results[0],
+    parseResult: () => ({
       ...{
         verified: 1000,
         failed: 0,
@@ -91,6 +99,7 @@ export async function createFakeTarget({
   capCores = spec => spec.cpuCores,
 } = {}) {
   const running = new Set()
+  const prober = createProber({ environment: {} })
   let ticks = 0
   /** @type {http.RequestListener} */
   const echo = (request, response) => {
@@ -104,8 +113,9 @@ export async function createFakeTarget({
   return {
     name: 'fake',
     running,
-    addressesFor: (index, services) =>
-      Object.fromEntries(services.map((name, i) => [name, `127.251.${index % 250}.${i + 1}`])),
+    locate: folder => folder,
+    placesFor: async (index, services) =>
+      Object.fromEntries(services.map((name, i) => [name, placeAt(`127.251.${index % 250}.${i + 1}`)])),
     async deploy(specs) {
       for (const { listens } of specs) {
         for (const { address, port } of listens) {
@@ -126,10 +136,23 @@ export async function createFakeTarget({
         },
       }
     },
-    readHost: () => ({ idle: 60 * ++ticks, steal: 0, busy: 40 * ticks, total: 100 * ticks, cpus: 0 }),
-    retain: () => [],
-    async close() {},
+    call: async (procedure, args) => /** @type {any} */ (prober)[procedure](args),
+    look: async processes => look(probesOf(processes)),
+    async observe(processes, options) {
+      const dead = () => processes.some(p => p.ending() !== null)
+      const seen = await observe(probesOf(processes), options)
+      for (const edge of [seen.start, seen.end]) {
+        if (edge) edge.host = { idle: 60 * ++ticks, steal: 0, busy: 40 * ticks, total: 100 * ticks, cpus: 0 }
+      }
+      return { ...seen, clockOffsetMs: 0, ...(dead() ? { end: null, after: null } : {}) }
+    },
+    close: async () => [],
   }
+}
+
+/** @param {Handle[]} processes */
+function probesOf(processes) {
+  return processes.map(p => /** @type {any} */ (p).probe)
 }
 
 /**
@@ -138,10 +161,8 @@ export async function createFakeTarget({
  */
 function createHandle({ spec, cores, ending, capCores }) {
   let seconds = 0
-  return {
-    spec,
-    exited: Promise.resolve('status 0'),
-    ending: () => ending(spec),
+  /** @type {Probe} */
+  const probe = {
     /** @returns {Reading} */
     read() {
       seconds++
@@ -158,12 +179,17 @@ function createHandle({ spec, cores, ending, capCores }) {
     countListeners: () => spec.workers,
     identify: () => ['1 since 1'],
     readCpuSet: () => '0-3',
+  }
+  return /** @type {Handle} */ ({
+    spec,
+    probe,
+    exited: spec.role === 'generator' ? new Promise(resolve => setTimeout(resolve, 20, 'status 0')) : NEVER,
+    ending: () => ending(spec),
     readAdmin: async () => null,
     async waitUntilReady() {},
-    failureMessage: what => `${what}; the end of its log: boom`,
+    describeFailure: async what => `${what}; the end of its log: boom`,
     readLog: async () => '',
-    readFile: async () => '{}',
-  }
+  })
 }
 
 /**
@@ -174,7 +200,8 @@ function createHandle({ spec, cores, ending, capCores }) {
  */
 function createSpec(service, role, folder) {
   return {
-    ...{ service, role, folder, program: `/fake/${role}`, argv: [], env: {}, files: [], listens: [], workers: 0 },
+    ...{ service, role, folder, program: `/fake/${role}`, argv: [], env: {}, files: [] },
+    ...{ scripts: [], credentials: [], listens: [], workers: 0 },
     ...{ cpuCores: null, memoryLimitBytes: null, cpuSet: null, admin: null, image: null },
   }
 }

@@ -51,7 +51,11 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
     },
     processes: [describeFakeProcess({})],
     host: { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0 },
-    ...{ generatorCpus: 1, samples: { count: 10, largestGapSeconds: 0.1, missing: 0 }, orchestratorCpuSeconds: 0 },
+    ...{
+      generatorCpus: 1,
+      samples: { count: 10, largestGapSeconds: 0.1, missing: 0, source: 'cgroup', clockOffsetMs: 0 },
+      orchestratorCpuSeconds: 0,
+    },
     ...{ boundBy: 'users', isSteady: true, gates: [], phasesSeconds: {} },
     ...fields,
   }

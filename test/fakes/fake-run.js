@@ -59,7 +59,7 @@ export async function runFake({ folder, target, load = createFakeLoad(), signal 
       topologies: {
         'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),
       },
-      ...{ cpus: 4, placements: {}, retain: false },
+      ...{ sampleSource: 'cgroup', memoryLimitBytes: null, cpus: 4, placements: {}, retain: false },
       folders: { pipyScripts: '/p', echo: '/e', k6: '/k', certificates: '/c', raw: path.join(folder, 'raw') },
     },
     ...{ gateParity: async () => [], folder, manifest, signal, say: () => {} },

@@ -3,9 +3,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
+import { readSafely } from '../../src/kernel/proc-files.js'
 import { readRun } from '../../src/records.js'
 import { treeParents } from '../../src/targets/local/cgroups.js'
-import { readSafely } from '../../src/targets/local/proc-files.js'
 import { findMarked } from '../../src/targets/local/process-accounting.js'
 import { capWay, need } from './real-tools.js'
 
@@ -89,7 +89,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
 
     const verified = await execa('node', ['src/cli.js', 'verify', out])
     expect(verified.stdout).toMatch(/(\d+) records, \1 of them computed again from their raw files/)
-    const raw = `${out}/raw/${first.trial.id}/k6-summary.json`
+    const raw = `${out}/raw/${first.trial.id}/k6-generator.log`
     writeFileSync(raw, readFileSync(raw, 'utf8').replace(/("window_second_half":\{.*?"count":)\d+/, '$11'))
     const spoiled = await execa('node', ['src/cli.js', 'verify', out], { reject: false })
     expect(spoiled.stdout).toMatch(/differs: r1-\S+\.load\.verifiedInSecondHalf is \d+, and the records say 1/)

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { send } from '../../src/lib/send.js'
 import { LEFT_OUT } from '../../src/parity/corpus.js'
-import { ADMISSIONS, ANSWERS, negotiateAsServer, probeParity, REFUSALS } from '../../src/parity/probe.js'
+import { probeRig } from '../../src/parity/gate.js'
+import { ADMISSIONS, ANSWERS, REFUSALS } from '../../src/parity/probe.js'
 import { createRig, SERVICES } from '../../src/parity/rig.js'
+import { identityOf, PORTS } from '../../src/sidecar-contract.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
-import { identityOf, PORTS } from '../../src/topology.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'parity-test-'))
@@ -42,30 +43,30 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
     console.log(`The parity corpus leaves out:\n  ${LEFT_OUT.join('\n  ')}`)
   })
 
-  it.for(ANSWERS)('answers $name', async ({ run }, context) => {
+  it.for(ANSWERS)('answers $name', async ({ name }, context) => {
     needTool(context)
-    expect(await run(rig)).toBe('')
+    expect(await rig.call('check', { name })).toBe('')
   })
 
-  it.for(ADMISSIONS)('lets in $name', async ({ run }, context) => {
+  it.for(ADMISSIONS)('lets in $name', async ({ name }, context) => {
     needTool(context)
-    expect(await run(rig)).toBe('')
+    expect(await rig.call('check', { name })).toBe('')
   })
 
-  it.for(REFUSALS)('refuses $name', async ({ run }, context) => {
+  it.for(REFUSALS)('refuses $name', async ({ name }, context) => {
     needTool(context)
-    expect(await run(rig)).toBe('')
+    expect(await rig.call('check', { name })).toBe('')
   })
 
   it('negotiates TLS 1.3 with the pinned suite and group, though a peer would rather have another', async context => {
     needTool(context)
-    expect(await negotiateAsServer(rig)).toBe('TLSv1.3 TLS_AES_128_GCM_SHA256 X25519')
-    expect(await negotiateAsServer(rig, { ...rig.certificateOf('client'), ecdhCurve: 'P-256' })).toMatch(/^no TLS/)
+    expect(await rig.call('negotiateAsServer', null)).toBe('TLSv1.3 TLS_AES_128_GCM_SHA256 X25519')
+    expect(await rig.call('negotiateAsServer', { options: { ecdhCurve: 'P-256' } })).toMatch(/^no TLS/)
   })
 
   it('is found to do what it must in every row, its connections to the application kept', async context => {
     needTool(context)
-    const rows = await probeParity(rig)
+    const rows = await probeRig(rig)
     expect(rows.map(row => row.found)).toEqual(rows.map(row => row.expected))
     expect(rows.map(row => row.name)).toEqual([
       'parity-answers',
@@ -74,19 +75,21 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
       'parity-pooling',
       'parity-logging',
     ])
-    expect(rig.negotiated.map(n => n.serverName)).toContain('server')
+    expect(await rig.call('listNegotiated', undefined)).toContainEqual(
+      expect.objectContaining({ serverName: 'server' }),
+    )
   })
 
   it('keeps connections alive on both sides, one request at a time', async context => {
     needTool(context)
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    const client = { address: rig.addresses.client, port: PORTS.outbound }
-    const before = rig.countConnections()
+    const client = { address: rig.places.client.reach, port: PORTS.outbound }
+    const before = await rig.call('countConnections', undefined)
     const ports = new Set()
     for (let i = 0; i < 50; i++) ports.add((await send(client, { host: 'echo' }, { agent })).localPort)
     agent.destroy()
     expect(ports.size).toBe(1)
-    expect(rig.countConnections() - before).toBeLessThanOrEqual(1)
+    expect((await rig.call('countConnections', undefined)) - before).toBeLessThanOrEqual(1)
   })
 
   it('is still the processes that were started', context => {

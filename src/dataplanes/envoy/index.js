@@ -12,6 +12,7 @@ export const envoy = {
   tool: {
     name: 'envoy',
     variable: 'ENVOY',
+    image: 'envoyproxy/envoy:distroless-v1.40.0',
     versionArgv: ['--version'],
     parseVersion: text => /version: [0-9a-f]+\/(\d+\.\d+\.\d+)/.exec(text)?.[1] ?? null,
     wanted: '>= 1.30',

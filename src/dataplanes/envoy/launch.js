@@ -20,12 +20,14 @@ export function createSidecar({ model, folder, tool, envoyProfile, nodeCpus, cpu
     env: {},
     folder,
     files: [{ name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, envoyProfile), null, 2)}\n` }],
+    scripts: [],
+    credentials: Object.values(model.trust),
     listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
     workers,
     cpuCores,
     memoryLimitBytes: null,
     cpuSet: null,
     admin: { ...model.admin, path: OVERFLOW_PATH },
-    image: `envoyproxy/envoy:distroless-v${tool.version}`,
+    image: tool.image ?? null,
   }
 }

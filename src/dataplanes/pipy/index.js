@@ -8,6 +8,7 @@ import { createSidecar } from './launch.js'
 export const pipyTool = {
   name: 'pipy',
   variable: 'PIPY',
+  image: 'flomesh/pipy:1.5.18',
   versionArgv: ['--version'],
   parseVersion: text => /^Version\s*:\s*(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
   wanted: '1.5.x or 2.0.x',

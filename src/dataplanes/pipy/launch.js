@@ -36,13 +36,15 @@ export function createSidecar({ model, folder, tool, scripts, cpuCores }) {
       { name: 'sidecar.json', content: `${JSON.stringify(renderConfig(model), null, 2)}\n` },
       { name: 'openssl.cnf', content: renderOpensslConf(model.tls.group) },
     ],
+    scripts: [scripts],
+    credentials: Object.values(model.trust),
     listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
     workers: model.workers,
     cpuCores,
     memoryLimitBytes: null,
     cpuSet: null,
     admin: null,
-    image: `flomesh/pipy:${tool.version}`,
+    image: tool.image ?? null,
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseSummary } from './summary.js'
+import { mergeResults, parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
 
 /**
@@ -19,7 +19,6 @@ export const k6 = {
       WARMUP_MS: Math.round(load.warmupSeconds * 1000),
       WINDOW_MS: Math.round(load.windowSeconds * 1000),
       TAIL_MS: tailMs,
-      SUMMARY_PATH: 'k6-summary.json',
     }
     return {
       service: 'k6',
@@ -37,13 +36,15 @@ export const k6 = {
       env: { GOMAXPROCS: `${cpus}`, GOGC: '300' },
       folder,
       files: [],
+      scripts: [scripts],
+      credentials: [],
       listens: [],
       workers: 0,
       cpuCores: null,
       memoryLimitBytes: null,
       cpuSet: null,
       admin: null,
-      image: `grafana/k6:${tool.version}`,
+      image: tool.image ?? null,
     }
   },
 
@@ -52,5 +53,6 @@ export const k6 = {
     return start ? { startMs: Number(start), endMs: Number(end) } : null
   },
 
-  parseSummary,
+  parseResult,
+  mergeResults,
 }

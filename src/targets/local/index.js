@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto'
+import { findConflict, findOwner, listListeners } from '../../kernel/sockets.js'
 import { BenchError } from '../../lib/errors.js'
-import { readHostCpu } from '../../lib/machine.js'
+import { look, observe } from '../../observer.js'
+import { createProber } from '../../prober.js'
+import { PROBER, placeAt } from '../../sidecar-contract.js'
 import { createTree } from './cgroups.js'
 import { startProcess } from './process.js'
 import { createProcessAccounting, findMarked } from './process-accounting.js'
-import { findConflict, findOwner, listListeners } from './sockets.js'
 
 /**
  * @import { Deployment, ProcessSpec, Target } from '../../types.ts'
@@ -28,21 +30,25 @@ export async function createLocalTarget({ runId, way }) {
   const tree = isCapped ? await createTree({ way, runId }) : createProcessAccounting({ environmentMark: mark })
   const block = chooseBlock()
   let deployments = 0
-  let isRetained = false
   /** @type {Set<RunningProcess>} */
   const running = new Set()
 
   const killAll = () => {
-    if (!isRetained) for (const pid of findMarked(mark, null)) killQuietly(pid)
+    for (const pid of findMarked(mark, null)) killQuietly(pid)
   }
   process.on('exit', killAll)
+  const prober = createProber({ environment: { [RUN_VARIABLE]: runId } })
 
   return {
     name: 'local',
 
-    addressesFor(trialIndex, services) {
-      const third = (trialIndex % 254) + 1
-      return Object.fromEntries(services.map((name, i) => [name, `127.${block}.${third}.${i + 1}`]))
+    locate: folder => folder,
+
+    async placesFor(index, services) {
+      const third = (index % 254) + 1
+      return Object.fromEntries(
+        [...services, PROBER].map((name, i) => [name, placeAt(`127.${block}.${third}.${i + 1}`)]),
+      )
     },
 
     async deploy(specs, folder) {
@@ -71,20 +77,25 @@ export async function createLocalTarget({ runId, way }) {
       }
     },
 
-    readHost: readHostCpu,
+    call: async (procedure, args) => /** @type {any} */ (prober)[procedure](args),
+    look: async processes => look(probesOf(processes)),
+    observe: async (processes, options) => ({ ...(await observe(probesOf(processes), options)), clockOffsetMs: 0 }),
 
-    retain() {
-      isRetained = true
+    async close({ retain } = { retain: false }) {
+      process.off('exit', killAll)
+      if (!retain) {
+        await tree.remove()
+        return []
+      }
       for (const process of running) process.unref()
       return [...running].map(({ spec }) => `${spec.service}'s ${spec.role}`)
     },
-
-    async close() {
-      process.off('exit', killAll)
-      if (isRetained) return
-      await tree.remove()
-    },
   }
+}
+
+/** @param {import('../../types.ts').Handle[]} processes of this target */
+function probesOf(processes) {
+  return processes.map(p => /** @type {RunningProcess} */ (p).probe)
 }
 
 /** A second octet under which nothing listens. */

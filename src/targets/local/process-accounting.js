@@ -1,4 +1,5 @@
-import { listSafely, readSafely } from './proc-files.js'
+import { readThreads } from '../../kernel/probe.js'
+import { listSafely, readSafely } from '../../kernel/proc-files.js'
 
 /**
  * @import { CgroupTree } from './cgroups.js'
@@ -47,26 +48,6 @@ export function createProcessAccounting({ environmentMark }) {
     },
     async remove() {},
   }
-}
-
-/**
- * The threads of a process with their CPU time, from /proc/PID/task/TID/schedstat (nanoseconds on a CPU;
- * Documentation/scheduler/sched-stats.rst). Empty when the process has ended.
- * @param {number} pid
- */
-export function readThreads(pid) {
-  return listSafely(`/proc/${pid}/task`).flatMap(id => {
-    const folder = `/proc/${pid}/task/${id}`
-    const schedstat = readSafely(`${folder}/schedstat`)
-    if (!schedstat) return []
-    return [
-      {
-        id: Number(id),
-        name: readSafely(`${folder}/comm`).trim(),
-        cpuSeconds: Number(schedstat.split(' ', 1)[0]) / 1e9,
-      },
-    ]
-  })
 }
 
 /**

@@ -2,20 +2,17 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { createProbe } from '../../kernel/probe.js'
 import { BenchError } from '../../lib/errors.js'
-import { readCpuSet } from '../../lib/machine.js'
 import { send } from '../../lib/send.js'
 import { waitFor } from '../../lib/wait.js'
-import { processStartTicks } from './proc-files.js'
-import { readThreads } from './process-accounting.js'
-import { listListeners, listSocketInodes } from './sockets.js'
 
 /**
- * @import { Handle, ProcessSpec } from '../../types.ts'
+ * @import { Handle, Probe, ProcessSpec } from '../../types.ts'
  * @import { CgroupTree } from './cgroups.js'
  */
 
-/** @typedef {Handle & { stop: () => Promise<void>, unref: () => void }} RunningProcess */
+/** @typedef {Handle & { probe: Probe, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 const READY_SECONDS = 60
 const LOG_LINES = 8
@@ -56,24 +53,13 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
     child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
   }).then(how => (ending = how))
 
-  const countListeners = () => {
-    const inodes = listSocketInodes(group.pids())
-    const own = listListeners().filter(l => inodes.has(l.inode))
-    const counts = spec.listens.map(e => own.filter(l => l.address === e.address && l.port === e.port).length)
-    return counts.length > 0 ? Math.min(...counts) : 0
-  }
+  const probe = createProbe({ group, listens: spec.listens })
 
   return {
     spec,
     exited,
     ending: () => ending,
-    read: group.read,
-    readCapCores: group.readCapCores,
-    readThreads: () => group.pids().flatMap(readThreads),
-    readMemory: () => sumMemory(group.pids()),
-    countListeners,
-    identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
-    readCpuSet: () => [...new Set(group.pids().map(readCpuSet))].join(' and '),
+    probe,
     readAdmin: async () =>
       spec.admin ? (await send(spec.admin, { host: spec.service, path: spec.admin.path })).body : null,
 
@@ -81,7 +67,7 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
       if (spec.listens.length === 0) return
       const isReady = () => {
         if (ending !== null) throw failure(`${name} did not start: it ended with ${ending}`, logFile)
-        return countListeners() >= spec.workers
+        return probe.countListeners() >= spec.workers
       }
       await waitFor(isReady, {
         what: `${name} to listen (${spec.workers} sockets an address)`,
@@ -90,9 +76,8 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
       })
     },
 
-    failureMessage: what => failure(what, logFile).message,
+    describeFailure: async what => failure(what, logFile).message,
     readLog: () => readFile(logFile, 'utf8'),
-    readFile: file => readFile(path.join(spec.folder, file), 'utf8'),
 
     unref: () => child.unref(),
 
@@ -113,22 +98,4 @@ function failure(what, logFile) {
   const shown =
     lines.length > 0 ? `; the end of its log (${logFile}):\n  ${lines.join('\n  ')}` : `; its log is empty (${logFile})`
   return new BenchError(`${what}${shown}`)
-}
-
-/**
- * Resident and proportional set size, from /proc/PID/smaps_rollup; null when a process has ended.
- * @param {number[]} pids
- */
-function sumMemory(pids) {
-  const sum = { rssBytes: 0, pssBytes: 0 }
-  for (const pid of pids) {
-    try {
-      const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
-      sum.rssBytes += Number(/^Rss:\s+(\d+)/m.exec(text)?.[1]) * 1024
-      sum.pssBytes += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1]) * 1024
-    } catch {
-      return null
-    }
-  }
-  return sum
 }

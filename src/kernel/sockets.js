@@ -2,17 +2,24 @@ import { readlinkSync } from 'node:fs'
 import { listSafely, readSafely } from './proc-files.js'
 
 /**
- * @import { Endpoint } from '../../types.ts'
+ * @import { Endpoint } from '../types.ts'
  */
 
 const LISTEN = '0A'
 
 /**
- * The listening TCP sockets of this network namespace; the address of a wildcard is '*'.
- * @param {{ tcp?: string, tcp6?: string }} [texts] of /proc/net/tcp and /proc/net/tcp6, proc(5)
+ * The listening TCP sockets of a process's network namespace; the address of a wildcard is '*'.
+ * @param {number | 'self'} [pid]
+ */
+export function listListeners(pid = 'self') {
+  return parseListeners({ tcp: readSafely(`/proc/${pid}/net/tcp`), tcp6: readSafely(`/proc/${pid}/net/tcp6`) })
+}
+
+/**
+ * @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5)
  * @returns {(Endpoint & { inode: string })[]}
  */
-export function listListeners({ tcp = readSafely('/proc/net/tcp'), tcp6 = readSafely('/proc/net/tcp6') } = {}) {
+export function parseListeners({ tcp, tcp6 }) {
   return [...parse(tcp), ...parse(tcp6)]
 }
 

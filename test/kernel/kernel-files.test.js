@@ -2,16 +2,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findCapWay, parseMounts, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
-import { numberAfter, openCounterFile } from '../../../src/targets/local/counter-file.js'
-import { readThreads } from '../../../src/targets/local/process-accounting.js'
-import { findConflict, listListeners } from '../../../src/targets/local/sockets.js'
+import { numberAfter, openCounterFile } from '../../src/kernel/counter-file.js'
+import { readThreads } from '../../src/kernel/probe.js'
+import { findConflict, parseListeners } from '../../src/kernel/sockets.js'
+import { findCapWay, parseMounts, wrapInSystemdScope } from '../../src/targets/local/cgroups.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
 const V2 = '31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n'
 
-describe('listListeners', () => {
-  const listeners = listListeners({ tcp: read('proc-net-tcp.txt'), tcp6: '' })
+describe('parseListeners', () => {
+  const listeners = parseListeners({ tcp: read('proc-net-tcp.txt'), tcp6: '' })
 
   it('reads address, port and inode of what listens, and nothing else', () => {
     expect(listeners).toEqual([

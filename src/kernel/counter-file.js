@@ -1,5 +1,18 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
+/**
+ * @import { Reading } from '../types.ts'
+ */
+
+/**
+ * What the kernel counts of one cgroup.
+ * @typedef {object} Counters
+ * @property {() => Reading} read
+ * @property {() => number | null} readCapCores the least quota of it and its ancestors
+ * @property {() => number[]} pids
+ * @property {() => void} close
+ */
+
 const buffer = Buffer.alloc(16384)
 
 /**

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { readCpuSet } from '../lib/host-cpu.js'
+import { listSafely, processStartTicks, readSafely } from './proc-files.js'
+import { listListeners, listSocketInodes } from './sockets.js'
+
+/**
+ * @import { Endpoint, Probe, Reading } from '../types.ts'
+ */
+
+/**
+ * Everything that can be read of a group of processes of this kernel.
+ * @param {{ group: { read: () => Reading, readCapCores: () => number | null, pids: () => number[] }, listens: Endpoint[] }} options
+ *   listens: where they are expected to
+ * @returns {Probe}
+ */
+export function createProbe({ group, listens }) {
+  return {
+    read: group.read,
+    readCapCores: group.readCapCores,
+    readThreads: () => group.pids().flatMap(readThreads),
+    readMemory: () => sumMemory(group.pids()),
+    countListeners: () => countListeners(group.pids(), listens),
+    identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
+    readCpuSet: () => [...new Set(group.pids().map(readCpuSet))].join(' and '),
+  }
+}
+
+/**
+ * The threads of a process with their CPU time, from /proc/PID/task/TID/schedstat (nanoseconds on a CPU;
+ * Documentation/scheduler/sched-stats.rst). Empty when the process has ended.
+ * @param {number} pid
+ */
+export function readThreads(pid) {
+  return listSafely(`/proc/${pid}/task`).flatMap(id => {
+    const folder = `/proc/${pid}/task/${id}`
+    const schedstat = readSafely(`${folder}/schedstat`)
+    if (!schedstat) return []
+    return [
+      {
+        id: Number(id),
+        name: readSafely(`${folder}/comm`).trim(),
+        cpuSeconds: Number(schedstat.split(' ', 1)[0]) / 1e9,
+      },
+    ]
+  })
+}
+
+/**
+ * The sockets that processes themselves listen with, the fewest of the addresses that they should.
+ * @param {number[]} pids in one network namespace
+ * @param {Endpoint[]} listens
+ */
+function countListeners(pids, listens) {
+  if (pids.length === 0 || listens.length === 0) return 0
+  const inodes = listSocketInodes(pids)
+  const own = listListeners(pids[0]).filter(l => inodes.has(l.inode))
+  const isAt = (/** @type {string} */ found, /** @type {string} */ wanted) =>
+    found === (wanted === '0.0.0.0' ? '*' : wanted)
+  return Math.min(...listens.map(e => own.filter(l => isAt(l.address, e.address) && l.port === e.port).length))
+}
+
+/**
+ * Resident and proportional set size, from /proc/PID/smaps_rollup; null when a process has ended.
+ * @param {number[]} pids
+ */
+function sumMemory(pids) {
+  const sum = { rssBytes: 0, pssBytes: 0 }
+  for (const pid of pids) {
+    try {
+      const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+      sum.rssBytes += Number(/^Rss:\s+(\d+)/m.exec(text)?.[1]) * 1024
+      sum.pssBytes += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1]) * 1024
+    } catch {
+      return null
+    }
+  }
+  return sum
+}

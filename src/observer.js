@@ -1,0 +1,104 @@
+import { readHostCpu } from './lib/host-cpu.js'
+import { waitUntil } from './lib/wait.js'
+
+/**
+ * Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster.
+ * @import { Edge, Look, Observation, Probe, Reading, Sample, Window } from './types.ts'
+ */
+
+const PERIOD_MS = 100
+
+/**
+ * Reads every process at 10 Hz up to the end of the window, and everything at its edges. Samples stay in memory:
+ * nothing is written while it runs.
+ * @param {Probe[]} probes
+ * @param {{ window: Window, signal: AbortSignal }} options signal: ends it early, with what it has
+ * @returns {Promise<Omit<Observation, 'clockOffsetMs'>>}
+ */
+export async function observe(probes, { window, signal }) {
+  /** @type {Sample[]} */
+  const samples = []
+  /** @type {Omit<Observation, 'clockOffsetMs'>} */
+  const seen = { samples, start: null, end: null, after: null }
+  // Sampling starts before the window and goes on through it; the edges come in between, at their own time.
+  const sampleUpTo = async (/** @type {number} */ epochMs) => {
+    // Round moments, so that what is read on several machines falls together.
+    for (let next = ceilTo(Date.now()); next < epochMs; next = Math.max(next + PERIOD_MS, ceilTo(Date.now()))) {
+      await waitUntil(next, signal)
+      samples.push(takeSample(probes))
+    }
+    await waitUntil(epochMs, signal)
+  }
+  try {
+    await sampleUpTo(window.startMs)
+    seen.start = takeEdge(probes, 'start')
+    samples.push(seen.start.sample)
+    await sampleUpTo(window.endMs)
+    seen.end = takeEdge(probes, 'end')
+    samples.push(seen.end.sample)
+    seen.after = look(probes)
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return seen
+}
+
+/**
+ * What costs too much to read inside of the window.
+ * @param {Probe[]} probes
+ * @returns {Look[]}
+ */
+export function look(probes) {
+  return probes.map(p => ({ memory: p.readMemory(), identity: p.identify(), workers: p.countListeners() }))
+}
+
+/**
+ * Whether the samples of a window are complete.
+ * @param {Sample[]} samples
+ * @param {Window} window
+ */
+export function checkSamples(samples, { startMs, endMs }) {
+  const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
+  const moments = [startMs, ...inside.map(s => s.epochMs), endMs]
+  const gaps = moments.slice(1).map((at, i) => at - moments[i])
+  const isMissing = (/** @type {Reading} */ reading) => Object.values(reading).some(value => Number.isNaN(value))
+  return {
+    count: inside.length,
+    largestGapSeconds: Math.max(...gaps) / 1000,
+    missing: inside.flatMap(s => s.readings).filter(isMissing).length,
+  }
+}
+
+/**
+ * @param {Probe[]} probes
+ * @returns {Sample}
+ */
+function takeSample(probes) {
+  return { epochMs: Date.now(), readings: probes.map(p => p.read()) }
+}
+
+/**
+ * @param {Probe[]} probes
+ * @param {'start' | 'end'} edge
+ * @returns {Edge}
+ */
+function takeEdge(probes, edge) {
+  const sample = { ...takeSample(probes), edge }
+  const usage = process.cpuUsage()
+  return {
+    sample,
+    states: probes.map(p => ({
+      threads: p.readThreads(),
+      capCores: p.readCapCores(),
+      identity: p.identify(),
+      cpuSet: p.readCpuSet(),
+    })),
+    host: readHostCpu(),
+    ownCpuSeconds: (usage.user + usage.system) / 1e6,
+  }
+}
+
+/** @param {number} epochMs */
+function ceilTo(epochMs) {
+  return Math.ceil(epochMs / PERIOD_MS) * PERIOD_MS
+}

@@ -1,0 +1,30 @@
+/**
+ * What both ends of a connection know of a sidecar: its ports, its TLS, its identity. Pure, and without imports:
+ * it also runs inside of pods.
+ * @import { Place } from './types.ts'
+ */
+
+/** The ports of every service, as in a pod; each service has an address of its own. */
+export const PORTS = { application: 8080, admin: 15000, outbound: 15001, inbound: 15003 }
+
+export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
+
+/** From where services are tried: a place beside theirs. */
+export const PROBER = 'prober'
+
+/**
+ * The SPIFFE identity of a service.
+ * @param {string} service
+ */
+export function identityOf(service) {
+  return `spiffe://sidecar-bench/ns/bench/sa/${service}`
+}
+
+/**
+ * A place whose one address serves for everything: on one machine, where every service has a loopback address.
+ * @param {string} address
+ * @returns {Place}
+ */
+export function placeAt(address) {
+  return { reach: address, listen: address, inside: address }
+}

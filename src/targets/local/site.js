@@ -1,0 +1,27 @@
+import os from 'node:os'
+import { readCores, readMachine } from '../../lib/machine.js'
+import { findOnPath } from '../../tools/find.js'
+import { createLocalTarget } from './index.js'
+
+/**
+ * @import { Site, Tool, ToolSpec } from '../../types.ts'
+ * @import { CapWay } from './cgroups.js'
+ */
+
+/**
+ * This machine.
+ * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
+ * @returns {Promise<Site>}
+ */
+export async function openLocalSite({ runId, way, findTool }) {
+  const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
+  return {
+    target: await createLocalTarget({ runId, way }),
+    runId,
+    cpus: os.availableParallelism(),
+    machine: { ...readMachine(), cgroupVersion: way.version, capWay: way.how },
+    sampleSource: 'cgroup',
+    cores: hasTaskset ? readCores() : [],
+    findTool,
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Node itself: serves applications where there is no Pipy; on a cluster it reads and probes, too.
+ * @import { ToolSpec } from '../types.ts'
+ * @type {ToolSpec}
+ */
+export const nodeTool = {
+  name: 'node',
+  variable: 'NODE',
+  image: 'node:20.20.2-slim',
+  versionArgv: ['--version'],
+  parseVersion: text => /^v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  wanted: '>= 20',
+  isAccepted: version => Number(version.split('.')[0]) >= 20,
+}
