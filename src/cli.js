@@ -51,6 +51,8 @@ const program = new Command('sidecar-bench')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, '')) })
 
+const TARGET = () => new Option('--target <name>', 'where it runs').choices(['local', 'kubernetes']).default('local')
+
 /** @param {Command} command */
 function withExperiment(command) {
   return command
@@ -79,6 +81,13 @@ withExperiment(program.command('bench').description('run an experiment'))
   .option('--require-verdict', 'end with status 3 where no verdict is reached')
   .option('--retain', 'leave the last trial running, and say what')
   .option('--memory <size>', 'memory limit of each sidecar, such as 64MiB', parseSize)
+  .addOption(TARGET())
+  .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
+  .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
+  .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
+  .option('--namespace <name>', 'on Kubernetes: the namespace to make; that of the reader is <name>-reader')
+  .option('--image <tool=image>', 'on Kubernetes: another image, such as pipy=registry/pipy:1.5', collectImage, {})
+  .option('--generators <n>', 'on Kubernetes: load from so many pods, by the k6 operator', parseCount)
   .action(async (experimentName, options) => {
     const site = await openSite(options)
     if (site === null) return
@@ -223,8 +232,15 @@ function announce({ notes, notMeasured, trials, settings }) {
  * @param {any} options
  * @returns {Promise<Site | null>}
  */
-async function openSite({ cpu }) {
+async function openSite({ cpu, target, context, node, loadNode, namespace, image, generators }) {
   const runId = `${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${process.pid}`
+  if (target === 'kubernetes') {
+    const { openKubernetesSite } = await import('./targets/kubernetes/site.js')
+    return openKubernetesSite({
+      ...{ runId, context: context ?? null, node: node ?? null, loadNode: loadNode ?? null },
+      ...{ namespace: namespace ?? null, images: image, generators: generators ?? null },
+    })
+  }
   const way = await findCapWay()
   if (way.how === 'systemd-run') {
     const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
@@ -284,6 +300,17 @@ function parseRates(text) {
  */
 function collect(value, before) {
   return [...before, value]
+}
+
+/**
+ * @param {string} text
+ * @param {Record<string, string>} before
+ */
+function collectImage(text, before) {
+  const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []
+  const names = [...dataPlanes.flatMap(p => p.tool ?? []), k6.tool, nodeTool].map(t => t.name)
+  if (!names.includes(tool)) throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${names.join(', ')}`)
+  return { ...before, [tool]: image }
 }
 
 /** @param {string} text */

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { numberAfter, openCounterFile } from '../../src/kernel/counter-file.js'
 import { readThreads } from '../../src/kernel/probe.js'
 import { findConflict, parseListeners } from '../../src/kernel/sockets.js'
-import { findCapWay, parseMounts, wrapInSystemdScope } from '../../src/targets/local/cgroups.js'
+import { parseMounts } from '../../src/kernel/mounts.js'
+import { findCapWay, wrapInSystemdScope } from '../../src/targets/local/cgroups.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
 const V2 = '31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n'

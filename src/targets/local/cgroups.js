@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
+import { parseMounts } from '../../kernel/mounts.js'
 import { createTreeV1 } from './cgroup-v1.js'
 import { createTreeV2, enableControllers } from './cgroup-v2.js'
 
@@ -106,23 +107,6 @@ export function treeParents(way) {
 /** @param {string} name of a folder in a cgroup hierarchy */
 export function runIdOf(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
-}
-
-/**
- * @param {string} mountinfo the text of /proc/self/mountinfo, proc(5)
- */
-export function parseMounts(mountinfo) {
-  const v1 = new Map()
-  /** @type {string | null} */
-  let v2 = null
-  for (const line of mountinfo.split('\n').filter(Boolean)) {
-    const [left, right] = line.split(' - ')
-    const mountPoint = left.split(' ')[4]
-    const [type, , options = ''] = right.split(' ')
-    if (type === 'cgroup2') v2 ??= mountPoint
-    if (type === 'cgroup') for (const option of options.split(',')) v1.set(option, mountPoint)
-  }
-  return { v1, v2 }
 }
 
 /**

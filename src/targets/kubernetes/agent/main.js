@@ -1,0 +1,32 @@
+// Runs in the kit's own pods: does what it reads on stdin, one JSON object a line, and answers on stdout.
+import { createInterface } from 'node:readline'
+import { createProber } from '../../../prober.js'
+import { decode, encode } from '../messages.js'
+import { createReader } from './reader.js'
+
+/** @type {Record<string, (args: any, signal: AbortSignal) => unknown>} */
+const procedures = { ...createProber({ environment: {} }), ...createReader(), now: () => Date.now() }
+/** @type {Map<number, AbortController>} */
+const running = new Map()
+
+const say = (/** @type {object} */ message) => process.stdout.write(`${encode(message)}\n`)
+
+const input = createInterface({ input: process.stdin })
+input.on('line', async line => {
+  const { id, procedure, args, cancel } = decode(line)
+  if (cancel) {
+    running.get(id)?.abort()
+    return
+  }
+  const stopping = new AbortController()
+  running.set(id, stopping)
+  try {
+    say({ id, result: await procedures[procedure](args, stopping.signal) })
+  } catch (error) {
+    say({ id, error: /** @type {Error} */ (error).message })
+  } finally {
+    running.delete(id)
+  }
+})
+// Whoever asked has gone: nothing is left to do.
+input.on('close', () => process.exit())

@@ -1,0 +1,240 @@
+import { existsSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
+import { suggest } from '../../lib/nearest.js'
+
+/**
+ * @import { KubeConfig, KubernetesObject } from '@kubernetes/client-node'
+ */
+
+const FIELD_MANAGER = 'sidecar-bench'
+const LOST_AFTER_SECONDS = 30
+const ANSWER_SECONDS = 10
+const RETRY_MS = 500
+const RBAC = 'k8s/rbac.yaml names the least that a run needs'
+
+/** @typedef {Awaited<ReturnType<typeof connect>>} Api */
+
+/**
+ * The API server that a kubeconfig names.
+ * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null for the current one
+ * @throws {UsageError} when there is no kubeconfig, or no such context
+ */
+export async function connect({ context, environment = process.env, home = os.homedir() }) {
+  const k8s = await import('@kubernetes/client-node')
+  const config = new k8s.KubeConfig()
+  loadConfig(config, environment, home)
+  if (context !== null) {
+    const names = config.getContexts().map(c => c.name)
+    if (!names.includes(context)) {
+      throw new UsageError(
+        `the kubeconfig has no context "${context}"${suggest(context, names)}; it has: ${names.join(', ')}`,
+      )
+    }
+    config.setCurrentContext(context)
+  }
+  const cluster = config.getCurrentCluster()
+  if (!cluster) throw new UsageError('the kubeconfig has no current context: give --context NAME')
+
+  const objects = k8s.KubernetesObjectApi.makeApiClient(config)
+  const core = config.makeApiClient(k8s.CoreV1Api)
+  const { server } = cluster
+
+  /**
+   * Asks the API server, again while it does not answer, for half a minute.
+   * @template T
+   * @param {string} what is done, for errors
+   * @param {() => Promise<T>} ask
+   * @param {{ lostAfterSeconds?: number }} [options]
+   * @returns {Promise<T>}
+   * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
+   */
+  async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
+    const deadline = performance.now() + lostAfterSeconds * 1000
+    for (;;) {
+      try {
+        return await withinTime(ask())
+      } catch (error) {
+        const { isPassing, message } = explain(error)
+        if (!isPassing) throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), { code: /** @type {any} */ (error).code })
+        if (performance.now() > deadline) {
+          throw new SiteLostError(`cannot ${what}: ${server} has not answered for ${lostAfterSeconds} s (${message})`, { cause: error })
+        }
+        await delay(RETRY_MS)
+      }
+    }
+  }
+
+  return {
+    config,
+    server,
+    core,
+    k8s,
+    request,
+    nameOf: () => config.getCurrentContext(),
+
+    /**
+     * Server-side apply.
+     * @template {KubernetesObject} T
+     * @param {T} object
+     * @returns {Promise<T>}
+     */
+    apply: object =>
+      request(`apply ${describe(object)}`, () =>
+        objects.patch(object, undefined, undefined, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply),
+      ),
+
+    /** @param {KubernetesObject} object that must not be there yet */
+    create: object => request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
+
+    /**
+     * Whether the server would take an object, without making it.
+     * @param {KubernetesObject} object
+     */
+    tryApply: object =>
+      request(`apply ${describe(object)}`, () =>
+        objects.patch(object, undefined, 'All', FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply),
+      ),
+
+    /**
+     * Deletes an object and what it owns; nothing happens when it is gone.
+     * @param {KubernetesObject} object
+     * @param {{ lostAfterSeconds?: number }} [options]
+     */
+    remove: (object, options) =>
+      request(
+        `delete ${describe(object)}`,
+        () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background').catch(ignoreGone),
+        options,
+      ),
+
+    /**
+     * @param {string} apiVersion
+     * @param {string} kind
+     * @param {{ namespace?: string, labels?: string }} [where]
+     * @returns {Promise<any[]>}
+     */
+    list: async (apiVersion, kind, { namespace, labels } = {}) =>
+      (
+        await request(`list ${kind.toLowerCase()}s`, () =>
+          objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels),
+        )
+      ).items,
+
+    /**
+     * @param {string} apiVersion
+     * @param {string} kind
+     * @param {string} name
+     * @param {string} [namespace]
+     * @returns {Promise<any>} null when it is not there
+     */
+    read: (apiVersion, kind, name, namespace) =>
+      request(`read ${kind.toLowerCase()} ${name}`, () =>
+        objects.read({ apiVersion, kind, metadata: { name, namespace: namespace ?? '' } }).catch(ignoreGone),
+      ),
+
+    /**
+     * @param {{ namespace: string, pod: string, container: string, tailLines?: number, isPrevious?: boolean }} options
+     * @returns {Promise<string>} empty when there is none
+     */
+    readLog: ({ namespace, pod, container, tailLines, isPrevious }) =>
+      request(`read the log of ${namespace}/${pod}`, () =>
+        core
+          .readNamespacedPodLog({ name: pod, namespace, container, tailLines, previous: isPrevious })
+          .then(text => text ?? '')
+          .catch(error => (error.code === 400 || error.code === 404 ? '' : Promise.reject(error))),
+      ),
+  }
+}
+
+/**
+ * What an error of the API means to a person; passing: worth asking again.
+ * @param {unknown} error
+ * @returns {{ isPassing: boolean, message: string }}
+ */
+export function explain(error) {
+  const { code, body, message, cause } = /** @type {any} */ (error)
+  if (typeof code === 'number') {
+    const said = sayStatus(body) ?? message
+    if (code === 403 && !/admission webhook|exceeded quota|violates PodSecurity|is being terminated/.test(said)) {
+      return { isPassing: false, message: `${said} (${RBAC})` }
+    }
+    if (code === 401) return { isPassing: false, message: `${said}: the credentials of the kubeconfig are not accepted` }
+    return { isPassing: code === 429 || (code >= 500 && !/admission webhook|failed calling webhook/.test(said)), message: said }
+  }
+  // No HTTP status: the connection was refused, reset, timed out, or is not trusted.
+  const detail = code ?? cause?.code ?? ''
+  const isUntrusted = /CERT|SELF_SIGNED|ALTNAME/.test(detail)
+  return { isPassing: !isUntrusted, message: `${message}${detail && !message.includes(detail) ? ` (${detail})` : ''}` }
+}
+
+/** @param {KubernetesObject} object */
+export function describe({ kind, metadata }) {
+  const { name, namespace } = metadata ?? {}
+  return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
+}
+
+/**
+ * @param {KubeConfig} config
+ * @param {NodeJS.ProcessEnv} environment
+ * @param {string} home
+ */
+function loadConfig(config, environment, home) {
+  const standard = path.join(home, '.kube/config')
+  const files = environment.KUBECONFIG?.split(path.delimiter).filter(Boolean) ?? []
+  const missing = files.find(file => !existsSync(file))
+  if (missing) throw new UsageError(`KUBECONFIG names ${missing}, which is not there`)
+  if (files.length === 0 && !existsSync(standard) && !environment.KUBERNETES_SERVICE_HOST) {
+    throw new UsageError(`no kubeconfig: set KUBECONFIG, or put one at ${standard}`)
+  }
+  try {
+    if (files.length > 0) {
+      config.loadFromFile(files[0])
+      for (const file of files.slice(1)) {
+        const more = new /** @type {any} */ (config).constructor()
+        more.loadFromFile(file)
+        config.mergeConfig(more)
+      }
+    } else if (existsSync(standard)) config.loadFromFile(standard)
+    else config.loadFromCluster()
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`the kubeconfig ${files[0] ?? standard} cannot be read: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} answer
+ * @returns {Promise<T>}
+ */
+async function withinTime(answer) {
+  const timer = new AbortController()
+  const late = delay(ANSWER_SECONDS * 1000, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`no answer within ${ANSWER_SECONDS} s`)
+  })
+  late.catch(() => {})
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    timer.abort()
+  }
+}
+
+/** @param {any} error */
+function ignoreGone(error) {
+  if (error.code === 404) return null
+  throw error
+}
+
+/** @param {unknown} body of an error: a Status object, or its text */
+function sayStatus(body) {
+  if (typeof body !== 'string') return /** @type {any} */ (body)?.message ?? null
+  try {
+    return JSON.parse(body).message ?? body
+  } catch {
+    return body.slice(0, 500)
+  }
+}

@@ -1,0 +1,164 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import path from 'node:path'
+import { Duplex, PassThrough } from 'node:stream'
+import { BenchError } from '../../lib/errors.js'
+import { LABELS } from './manifests.js'
+import { findContainerId, findContainerStatus, findEnding, findObstacle, isReady } from './pod-status.js'
+
+/**
+ * @import { V1Pod } from '@kubernetes/client-node'
+ * @import { Endpoint, Handle, ProcessSpec } from '../../types.ts'
+ * @import { Api } from './api.js'
+ * @import { PodWatch } from './pod-watch.js'
+ */
+
+const READY_SECONDS = 120
+const OBSTACLE_SECONDS = 10
+const LOG_LINES = 8
+const ADMIN_SECONDS = 5
+
+/**
+ * @typedef {Handle & { watched: () => { id: string, node: string, listens: Endpoint[] }, saveLog: () => Promise<void> }} ContainerHandle
+ *   watched: for the reader of its node
+ */
+
+/**
+ * A container of a pod that has been asked for.
+ * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, nth?: number, folder: string,
+ *   findObstacles: () => Promise<string | null> }} options
+ *   start: the label of its start; nth: of several pods alike; folder: for its log; findObstacles: why there is no pod at all
+ * @returns {ContainerHandle}
+ */
+export function createHandle({ api, pods, namespace, spec, start, nth = 0, folder, findObstacles }) {
+  const container = spec.role
+  const name = `${spec.service}-${spec.role}${nth > 0 ? `-${nth + 1}` : ''}`
+  const logFile = path.join(folder, `${spec.service}${nth > 0 ? `-${nth + 1}` : ''}-${spec.role}.log`)
+  /** @type {V1Pod | null} */
+  let last = null
+  const own = () => {
+    const found = pods
+      .find({ [LABELS.service]: spec.service, [LABELS.start]: start })
+      .sort((a, b) => `${a.metadata?.name}`.localeCompare(`${b.metadata?.name}`))
+    // The pod that it started with: one that takes its place is another process.
+    const pod = last === null ? found[nth] : found.find(p => p.metadata?.uid === last?.metadata?.uid)
+    if (pod) last = pod
+    else if (last !== null) isGone = true
+    return last
+  }
+  let isGone = false
+  const ending = () => {
+    const pod = own()
+    if (pod === null) return null
+    return findEnding(pod, containerOf(pod)) ?? (isGone ? 'the deletion of its pod' : null)
+  }
+  const containerOf = (/** @type {V1Pod} */ pod) =>
+    findContainerStatus(pod, container) ? container : (pod.spec?.containers[0]?.name ?? container)
+  const readLog = async (/** @type {{ tailLines?: number, isPrevious?: boolean }} */ options = {}) => {
+    const pod = own()
+    if (pod === null || isGone) return ''
+    return api.readLog({ namespace, pod: `${pod.metadata?.name}`, container: containerOf(pod), ...options })
+  }
+  const describeFailure = async (/** @type {string} */ what) => {
+    const text = (await readLog({ isPrevious: true, tailLines: LOG_LINES })) || (await readLog({ tailLines: LOG_LINES }))
+    const lines = text.trim().split('\n').filter(Boolean)
+    return `${what}${lines.length > 0 ? `; the end of its log:\n  ${lines.join('\n  ')}` : '; its log is empty'}`
+  }
+
+  return {
+    spec,
+    exited: new Promise(resolve => {
+      const stop = pods.onChange(() => {
+        const how = ending()
+        if (how === null) return
+        stop()
+        resolve(how)
+      })
+    }),
+    ending,
+    describeFailure,
+    readLog: () => readLog(),
+
+    async waitUntilReady(signal) {
+      let obstacleSince = Number.POSITIVE_INFINITY
+      /** @type {ReturnType<typeof findObstacle>} */
+      let obstacle = null
+      const isSettled = () => {
+        const pod = own()
+        if (pod && isReady(pod)) return 'ready'
+        obstacle = pod ? findObstacle(pod) : null
+        obstacleSince = obstacle === null ? Number.POSITIVE_INFINITY : Math.min(obstacleSince, performance.now())
+        return obstacle?.isFinal || performance.now() - obstacleSince > OBSTACLE_SECONDS * 1000 ? 'stuck' : null
+      }
+      const deadline = performance.now() + READY_SECONDS * 1000
+      while (performance.now() < deadline) {
+        const state = await pods.until(isSettled, { signal, deadlineSeconds: 2 })
+        if (state === 'ready') return
+        const found = /** @type {ReturnType<typeof findObstacle>} */ (obstacle)
+        if (state === 'stuck' && found) {
+          throw new BenchError(found.container ? await describeFailure(found.why) : found.why)
+        }
+        // Without a pod the reason is with what should have made it: a quota, a policy, a webhook.
+        const why = own() === null ? await findObstacles() : null
+        if (why !== null) throw new BenchError(`no pod is made for ${name}: ${why}`)
+      }
+      throw new BenchError(await describeFailure(`${name} was not ready within ${READY_SECONDS} s`))
+    },
+
+    async readAdmin() {
+      const pod = own()
+      if (spec.admin === null || pod === null) return null
+      return askThroughForward({ api, namespace, pod: `${pod.metadata?.name}`, port: spec.admin.port, path: spec.admin.path })
+    },
+
+    watched() {
+      const pod = own()
+      const id = pod && findContainerId(pod, containerOf(pod))
+      if (!pod || !id) throw new BenchError(`${name} has no container that can be read`)
+      return { id, node: `${pod.spec?.nodeName}`, listens: spec.listens }
+    },
+
+    async saveLog() {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(logFile, '')
+      if (last?.status?.containerStatuses?.some(s => s.restartCount > 0)) {
+        appendFileSync(logFile, await readLog({ isPrevious: true }))
+      }
+      appendFileSync(logFile, await readLog())
+    },
+  }
+}
+
+/**
+ * Asks what listens on a pod's own loopback, by a forwarded port.
+ * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options
+ * @returns {Promise<string>} the body
+ */
+async function askThroughForward({ api, namespace, pod, port, path: asked }) {
+  const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const forward = new api.k8s.PortForward(api.config)
+  const what = `port ${port} of ${namespace}/${pod}`
+  const socket = await api.request(`forward ${what}`, () =>
+    forward.portForward(namespace, pod, [port], output, errors, input),
+  )
+  const connection = Duplex.from({ writable: input, readable: output })
+  try {
+    return await new Promise((resolve, reject) => {
+      const fail = (/** @type {string} */ why) => reject(new BenchError(`${what} ${why}`))
+      errors.on('data', chunk => fail(`cannot be reached: ${chunk}`))
+      const options = { path: asked, headers: { host: pod, connection: 'close' }, timeout: ADMIN_SECONDS * 1000 }
+      const request = http.get({ ...options, createConnection: () => /** @type {any} */ (connection) })
+      const timer = setTimeout(() => fail(`did not answer within ${ADMIN_SECONDS} s`), ADMIN_SECONDS * 1000)
+      request.on('error', error => fail(`did not answer: ${error.message}`))
+      request.on('response', async response => {
+        const body = (await response.setEncoding('utf8').toArray()).join('')
+        clearTimeout(timer)
+        if (response.statusCode === 200) resolve(body)
+        else fail(`answered ${response.statusCode}: ${body.slice(0, 200)}`)
+      })
+    })
+  } finally {
+    connection.destroy()
+    if (typeof socket !== 'function') socket.close()
+  }
+}

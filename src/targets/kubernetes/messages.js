@@ -1,0 +1,19 @@
+/**
+ * Messages to the kit's pods and back are JSON, one a line. JSON has no NaN, and a number that is missing must not
+ * come out as one that is not known.
+ */
+
+const MISSING = '\u0000NaN'
+
+/** @param {unknown} message */
+export function encode(message) {
+  return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? MISSING : value))
+}
+
+/**
+ * @param {string} line
+ * @returns {any}
+ */
+export function decode(line) {
+  return JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value))
+}

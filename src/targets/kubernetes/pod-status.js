@@ -1,0 +1,86 @@
+/**
+ * What a pod's status means. Pure.
+ * @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
+ */
+
+const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
+// Worth a moment: the kubelet tries again by itself.
+const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
+
+/**
+ * How a container ended; null while it runs or has not started.
+ * @param {V1Pod} pod
+ * @param {string} container
+ * @returns {string | null} `status N` where it ended by itself
+ */
+export function findEnding(pod, container) {
+  const { status, metadata } = pod
+  const own = findContainerStatus(pod, container)
+  const ended = own?.state?.terminated ?? (own && own.restartCount > 0 ? own.lastState?.terminated : undefined)
+  if (status?.reason === 'Evicted') return `an eviction by the kubelet: ${status.message}`
+  if (ended?.reason === 'OOMKilled') return 'OOMKilled: its memory limit was reached'
+  if (ended) return ended.signal ? `signal ${ended.signal}` : `status ${ended.exitCode}`
+  if (status?.phase === 'Failed') return `the pod's failure: ${status.reason ?? ''} ${status.message ?? ''}`.trim()
+  return metadata?.deletionTimestamp ? 'the deletion of its pod' : null
+}
+
+/**
+ * Why a pod does not become ready; null while there is no reason yet.
+ * @param {V1Pod} pod
+ * @returns {{ why: string, isFinal: boolean, container: string | null } | null} final: it will not change by itself;
+ *   container: whose log may tell more
+ */
+export function findObstacle(pod) {
+  const { status, metadata } = pod
+  const unscheduled = status?.conditions?.find(c => c.type === 'PodScheduled' && c.status === 'False')
+  if (unscheduled) return { why: `no node takes the pod ${metadata?.name}: ${unscheduled.message}`, isFinal: false, container: null }
+  if (status?.phase === 'Failed' && status.reason) {
+    return { why: `the pod ${metadata?.name} failed: ${status.reason}: ${status.message}`, isFinal: true, container: null }
+  }
+  for (const own of statusesOf(pod)) {
+    const { waiting, terminated } = own.state ?? {}
+    const what = `${own.name} of the pod ${metadata?.name}`
+    if (waiting?.reason && PULL.test(waiting.reason)) {
+      const why = `the image ${own.image} of ${what} cannot be pulled: ${waiting.reason}: ${waiting.message ?? ''}`
+      return { why, isFinal: !PASSING.test(waiting.reason), container: null }
+    }
+    const last = terminated ?? own.lastState?.terminated
+    if (last && (own.restartCount > 0 || last.exitCode !== 0)) {
+      const how = last.reason === 'OOMKilled' ? 'OOMKilled' : `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
+      return { why: `${what} ended with ${how}`, isFinal: true, container: own.name }
+    }
+    if (waiting?.reason && !PASSING.test(waiting.reason)) {
+      return { why: `${what} does not start: ${waiting.reason}: ${waiting.message ?? ''}`, isFinal: false, container: own.name }
+    }
+  }
+  return null
+}
+
+/** @param {V1Pod} pod */
+export function isReady({ status, metadata }) {
+  const isTrue = status?.conditions?.some(c => c.type === 'Ready' && c.status === 'True') ?? false
+  return isTrue && !metadata?.deletionTimestamp
+}
+
+/**
+ * @param {V1Pod} pod
+ * @param {string} container
+ * @returns {V1ContainerStatus | undefined}
+ */
+export function findContainerStatus(pod, container) {
+  return statusesOf(pod).find(status => status.name === container)
+}
+
+/**
+ * The id that the container's cgroup is named after; null before it has one.
+ * @param {V1Pod} pod
+ * @param {string} container
+ */
+export function findContainerId(pod, container) {
+  return findContainerStatus(pod, container)?.containerID?.split('://')[1] ?? null
+}
+
+/** @param {V1Pod} pod */
+function statusesOf({ status }) {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+}

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/**
+ * @import { V1Pod } from '@kubernetes/client-node'
+ * @import { Api } from './api.js'
+ */
+
+const AGAIN_MS = 300
+
+/**
+ * The pods of namespaces as they are, by what the API server says of them: nothing is asked again and again.
+ * @typedef {object} PodWatch
+ * @property {(labels: Record<string, string>) => V1Pod[]} find
+ * @property {<T>(look: () => T | null | undefined | false, options: { signal?: AbortSignal, deadlineSeconds: number }) => Promise<T | null>} until
+ *   looks at each change, and once a second; null when the deadline passes
+ * @property {(listener: () => void) => () => void} onChange
+ * @property {() => void} close
+ */
+
+/**
+ * @param {{ api: Api, namespaces: string[] }} options
+ * @returns {PodWatch}
+ */
+export function watchPods({ api, namespaces }) {
+  /** @type {Map<string, V1Pod>} */
+  const pods = new Map()
+  /** @type {Set<() => void>} */
+  const listeners = new Set()
+  const closing = new AbortController()
+  const keyOf = (/** @type {V1Pod} */ pod) => `${pod.metadata?.namespace}/${pod.metadata?.name}`
+  const tell = () => {
+    for (const listener of [...listeners]) listener()
+  }
+
+  /** @param {string} namespace */
+  const follow = async namespace => {
+    const watch = new api.k8s.Watch(api.config)
+    while (!closing.signal.aborted) {
+      try {
+        const { items, metadata } = await api.core.listNamespacedPod({ namespace })
+        for (const key of [...pods.keys()]) if (key.startsWith(`${namespace}/`)) pods.delete(key)
+        for (const pod of items) pods.set(keyOf(pod), pod)
+        tell()
+        await new Promise((resolve, reject) => {
+          const onEvent = (/** @type {string} */ type, /** @type {V1Pod} */ pod) => {
+            if (type === 'ADDED' || type === 'MODIFIED') pods.set(keyOf(pod), pod)
+            else if (type === 'DELETED') pods.delete(keyOf(pod))
+            else if (type === 'ERROR') return
+            tell()
+          }
+          const path = `/api/v1/namespaces/${namespace}/pods`
+          const started = watch.watch(path, { resourceVersion: metadata?.resourceVersion }, onEvent, error =>
+            error ? reject(error) : resolve(null),
+          )
+          started.then(request => {
+            if (closing.signal.aborted) request.abort()
+            else closing.signal.addEventListener('abort', () => request.abort(), { once: true })
+          }, reject)
+        })
+      } catch {
+        // The server is away, or its history too short: what asks it something says so; here it is tried again.
+      }
+      await delay(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => {})
+    }
+  }
+  for (const namespace of namespaces) follow(namespace)
+
+  return {
+    find: labels =>
+      [...pods.values()].filter(({ metadata }) =>
+        Object.entries(labels).every(([name, value]) => metadata?.labels?.[name] === value),
+      ),
+
+    async until(look, { signal, deadlineSeconds }) {
+      const deadline = performance.now() + deadlineSeconds * 1000
+      for (;;) {
+        const found = look()
+        if (found) return found
+        signal?.throwIfAborted()
+        const left = deadline - performance.now()
+        if (left <= 0) return null
+        await nextChange(Math.min(left, 1000), signal)
+      }
+    },
+
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+
+    close: () => closing.abort(),
+  }
+
+  /**
+   * @param {number} mostMs
+   * @param {AbortSignal} [signal]
+   */
+  function nextChange(mostMs, signal) {
+    return new Promise(resolve => {
+      const done = () => {
+        clearTimeout(timer)
+        listeners.delete(done)
+        signal?.removeEventListener('abort', done)
+        resolve(null)
+      }
+      const timer = setTimeout(done, mostMs)
+      listeners.add(done)
+      signal?.addEventListener('abort', done, { once: true })
+    })
+  }
+}
