@@ -68,16 +68,17 @@ export async function prepare({ experimentName, overrides, thresholds, copies, a
   /** @type {Record<string, Tool>} */
   const tools = {}
   const missing = []
-  for (const plane of dataPlanes.filter(p => p.tool && chosen.some(c => c.plane === p.name))) {
-    const found = await findTool(/** @type {ToolSpec} */ (plane.tool))
+  const wanted = dataPlanes.filter(p => p.tool && chosen.some(c => c.plane === p.name))
+  const [generator, ...founds] = await Promise.all([load.tool, ...wanted.flatMap(p => p.tool ?? [])].map(findTool))
+  for (const [i, { name }] of wanted.entries()) {
+    const found = founds[i]
     if (!('missing' in found)) {
       tools[found.name] = found
     } else {
-      if (overrides.planes) throw new MissingPlaneError(`the plane ${plane.name} cannot be measured: ${found.missing}`)
-      missing.push({ plane: plane.name, reason: found.missing })
+      if (overrides.planes) throw new MissingPlaneError(`the plane ${name} cannot be measured: ${found.missing}`)
+      missing.push({ plane: name, reason: found.missing })
     }
   }
-  const generator = await findTool(load.tool)
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator
 
@@ -102,11 +103,11 @@ export async function prepare({ experimentName, overrides, thresholds, copies, a
  * Runs what was prepared, into a results folder.
  * @param {{ preparation: Preparation, site: Site, dataPlanes: DataPlane[], load: LoadGenerator, out: string | null,
  *   thresholds: string[], retain: boolean, command: string[], echoScripts?: string, memoryLimitBytes?: number | null,
- *   signal: AbortSignal, say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's
+ *   turns?: { take: () => Promise<void>, pass: () => void }, signal: AbortSignal, say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's
  * @returns {Promise<{ summary: Summary, folder: string }>}
  */
 export async function runBench({ preparation, site, dataPlanes, load, out, thresholds, retain, command, ...options }) {
-  const { echoScripts = path.join(ROOT, 'echo'), memoryLimitBytes = null, signal, say } = options
+  const { echoScripts = path.join(ROOT, 'echo'), memoryLimitBytes = null, turns, signal, say } = options
   const { plan, topologies, tools, appRuntime, placements } = preparation
   const startedAt = new Date().toISOString()
   const stamp = startedAt.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
@@ -173,6 +174,7 @@ export async function runBench({ preparation, site, dataPlanes, load, out, thres
       manifest,
       signal,
       say,
+      turns,
     })
     return { summary, folder }
   } finally {

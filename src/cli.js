@@ -1,9 +1,11 @@
 #!/usr/bin/env node
+import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { execa } from 'execa'
+import { compareTargets, renderAgreement } from './agree.js'
 import { prepare, runBench } from './bench.js'
 import { pipyTool } from './dataplanes/pipy/index.js'
 import { dataPlanes } from './dataplanes/registry.js'
@@ -11,13 +13,19 @@ import { runDoctor } from './doctor.js'
 import { PROFILES } from './experiment.js'
 import { BenchError, UsageError } from './lib/errors.js'
 import { readKit } from './lib/machine.js'
+import { createTurns } from './lib/turns.js'
 import { k6 } from './loads/k6/index.js'
 import { estimateSeconds } from './plan.js'
-import { readRun } from './records.js'
+import { readRun, readSummary } from './records.js'
 import { renderPlan } from './report/plan.js'
 import { renderTable } from './report/table.js'
 import { writeSummary } from './run.js'
 import { findStatus } from './status.js'
+import { connect } from './targets/kubernetes/api.js'
+import { examineCluster } from './targets/kubernetes/doctor.js'
+import { listImages } from './targets/kubernetes/images.js'
+import { cleanUpCluster } from './targets/kubernetes/namespaces.js'
+import { openKubernetesSite } from './targets/kubernetes/site.js'
 import { findCapWay, wrapInSystemdScope } from './targets/local/cgroups.js'
 import { cleanUpLocal } from './targets/local/cleanup.js'
 import { RUN_VARIABLE } from './targets/local/index.js'
@@ -31,10 +39,16 @@ import { verifyRun } from './verify.js'
  * @import { Overrides } from './plan.js'
  */
 
+// Its counters are renewed every 10 to 20 s: the edges of a window of two minutes would be too far from them.
+const KUBELET_WINDOW_SECONDS = 180
+const CLUSTER_WARMUP_SECONDS = 3
+
 const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 const print = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`)
 
 const stopping = new AbortController()
+// Everything that waits listens to it.
+setMaxListeners(0, stopping.signal)
 for (const [name, status] of /** @type {const} */ ([
   ['SIGINT', 130],
   ['SIGTERM', 143],
@@ -74,7 +88,23 @@ function withExperiment(command) {
     .option('--copies <n>', 'copies of the last service of the link, each with a sidecar', parseCount, 1)
 }
 
-withExperiment(program.command('bench').description('run an experiment'))
+/** @param {Command} command */
+function withCluster(command) {
+  return command
+    .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
+    .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
+    .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
+    .option('--namespace <name>', 'on Kubernetes: the namespace to make; that of the reader is <name>-reader')
+    .option('--image <tool=image>', 'on Kubernetes: another image, such as pipy=registry/pipy:1.5', collectImage, {})
+    .addOption(
+      new Option('--samples <source>', 'on Kubernetes: who reads the counters')
+        .choices(['cgroup', 'kubelet'])
+        .default('cgroup'),
+    )
+    .option('--generators <n>', 'on Kubernetes: load from so many pods, by the k6 operator', parseCount)
+}
+
+withCluster(withExperiment(program.command('bench').description('run an experiment')))
   .option('--out <dir>', 'results folder; must not exist or be empty')
   .option('--json', 'print summary.json instead of the table')
   .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
@@ -82,12 +112,6 @@ withExperiment(program.command('bench').description('run an experiment'))
   .option('--retain', 'leave the last trial running, and say what')
   .option('--memory <size>', 'memory limit of each sidecar, such as 64MiB', parseSize)
   .addOption(TARGET())
-  .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
-  .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
-  .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
-  .option('--namespace <name>', 'on Kubernetes: the namespace to make; that of the reader is <name>-reader')
-  .option('--image <tool=image>', 'on Kubernetes: another image, such as pipy=registry/pipy:1.5', collectImage, {})
-  .option('--generators <n>', 'on Kubernetes: load from so many pods, by the k6 operator', parseCount)
   .action(async (experimentName, options) => {
     const site = await openSite(options)
     if (site === null) return
@@ -105,6 +129,62 @@ withExperiment(program.command('bench').description('run an experiment'))
     } finally {
       const left = await site.target.close({ retain: isEnded && (options.retain ?? false) })
       if (left.length > 0) say(`retained: ${left.join(', ')}; remove them with: npm run cleanup`)
+    }
+  })
+
+withCluster(
+  withExperiment(
+    program
+      .command('agree')
+      .description('run an experiment on this machine and on its cluster, and say whether they agree'),
+  ),
+)
+  .option('--out <dir>', 'results folder; must not exist or be empty')
+  .action(async (experimentName, options) => {
+    // On the cluster nothing is pinned: so here neither.
+    const own = { ...options, pin: false }
+    const out = options.out ?? path.join('results', `${stampNow()}-agree`)
+    const stopped = new AbortController()
+    const signal = AbortSignal.any([stopping.signal, stopped.signal])
+    setMaxListeners(0, signal)
+    const targets = /** @type {const} */ (['local', 'kubernetes'])
+    /** @type {Site[]} */
+    const sites = []
+    try {
+      for (const target of targets) {
+        const site = await openSite({ ...own, target })
+        if (site === null) return
+        sites.push(site)
+      }
+      const [here, there] = sites.map(site => site.machine)
+      if (here.bootId !== there.bootId) {
+        throw new BenchError(`the node ${there.node} is another machine than this one: run this on the node itself`)
+      }
+      /** @type {Awaited<ReturnType<typeof prepare>>[]} */
+      const preparations = []
+      for (const site of sites) preparations.push(await prepareWith(experimentName, own, site))
+      for (const note of announce(preparations[1].plan)) say(note)
+      const turns = createTurns(sites.length)
+      const runs = sites.map((site, i) =>
+        runBench({
+          ...{ preparation: preparations[i], site, dataPlanes, load: k6, signal, retain: false, thresholds: [] },
+          ...{ out: path.join(out, targets[i]), command: process.argv.slice(2), turns: turns[i] },
+          say: line => say(`${targets[i]}: ${line}`),
+        })
+          .catch(error => {
+            stopped.abort(error)
+            throw error
+          })
+          .finally(turns[i].leave),
+      )
+      const ended = await Promise.allSettled(runs)
+      const failed = ended.find(run => run.status === 'rejected')
+      if (failed) throw failed.reason
+      const [local, other] = targets.map(target => readSide(path.join(out, target)))
+      print(renderAgreement(compareTargets({ local, other }), targets[1]))
+      say(`results: ${out}`)
+    } finally {
+      for (const site of sites) await site.target.close()
     }
   })
 
@@ -140,7 +220,21 @@ program
 program
   .command('doctor')
   .description('say what is here for a default run, and what is missing')
-  .action(async () => {
+  .addOption(TARGET())
+  .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
+  .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
+  .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
+  .option('--image <tool=image>', 'on Kubernetes: another image, such as pipy=registry/pipy:1.5', collectImage, {})
+  .action(async ({ target, context, node, loadNode, image }) => {
+    if (target === 'kubernetes') {
+      const api = await connect({ context: context ?? null })
+      const found = await examineCluster({
+        ...{ api, node: node ?? null, loadNode: loadNode ?? null, images: image, specs: toolSpecs() },
+      })
+      print(found.text)
+      if (!found.isReady) process.exitCode = 1
+      return
+    }
     const { text, isReady } = await runDoctor({
       specs: [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool],
       findTool,
@@ -150,9 +244,23 @@ program
   })
 
 program
+  .command('images')
+  .description('print what a Kubernetes node without a registry needs')
+  .option('--image <tool=image>', 'another image, such as pipy=registry/pipy:1.5', collectImage, {})
+  .action(({ image }) => print(listImages({ specs: toolSpecs(), images: image }).join('\n')))
+
+program
   .command('cleanup')
-  .description('remove what a killed run left on this machine')
-  .action(async () => {
+  .description('remove what a killed run left')
+  .addOption(TARGET())
+  .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
+  .option('--all', 'on Kubernetes: what was started on other machines, too')
+  .action(async ({ target, context, all }) => {
+    if (target === 'kubernetes') {
+      const said = await cleanUpCluster({ api: await connect({ context: context ?? null }), isAll: all ?? false })
+      print(said.length > 0 ? said.join('\n') : 'nothing was left behind')
+      return
+    }
     const removed = await cleanUpLocal({ way: await findCapWay(), runVariable: RUN_VARIABLE })
     print(removed.length > 0 ? removed.map(what => `removed ${what}`).join('\n') : 'nothing was left behind')
   })
@@ -186,6 +294,21 @@ function report({ summary, folder, options }) {
   say(`results: ${path.relative('', folder) || folder}`)
 }
 
+/** @param {string} folder of a run */
+function readSide(folder) {
+  const { manifest, records } = readRun(folder)
+  const { arms, rounds, run } = manifest
+  return { arms, records, rounds, seed: run.seed, summary: readSummary(folder) }
+}
+
+function stampNow() {
+  return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
+}
+
+function toolSpecs() {
+  return [...dataPlanes.flatMap(p => p.tool ?? []), k6.tool, nodeTool]
+}
+
 /** @param {ToolSpec} spec */
 function find(spec) {
   return findTool(spec, { onFetch: name => say(`fetching ${name}`) })
@@ -211,6 +334,9 @@ function prepareWith(experimentName, options, site) {
     envoyProfile: options.envoyProfile,
     app: 'pipy',
     isPinned: options.pin,
+    // The window is read in the load's log, through the API server.
+    warmupLeastSeconds: options.target === 'local' ? 0 : CLUSTER_WARMUP_SECONDS,
+    windowLeastSeconds: options.samples === 'kubelet' ? KUBELET_WINDOW_SECONDS : 0,
   }
   return prepare({
     ...{ experimentName, overrides, site, dataPlanes, load: k6, pipyTool, nodeTool, say },
@@ -232,13 +358,13 @@ function announce({ notes, notMeasured, trials, settings }) {
  * @param {any} options
  * @returns {Promise<Site | null>}
  */
-async function openSite({ cpu, target, context, node, loadNode, namespace, image, generators }) {
-  const runId = `${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${process.pid}`
+async function openSite({ cpu, target, context, node, loadNode, namespace, image, generators, samples }) {
+  const runId = `${stampNow()}-${process.pid}`
   if (target === 'kubernetes') {
-    const { openKubernetesSite } = await import('./targets/kubernetes/site.js')
     return openKubernetesSite({
       ...{ runId, context: context ?? null, node: node ?? null, loadNode: loadNode ?? null },
-      ...{ namespace: namespace ?? null, images: image, generators: generators ?? null },
+      ...{ namespace: namespace ?? null, images: image, generators: generators ?? null, signal: stopping.signal },
+      ...{ sampleSource: samples },
     })
   }
   const way = await findCapWay()
@@ -308,8 +434,9 @@ function collect(value, before) {
  */
 function collectImage(text, before) {
   const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []
-  const names = [...dataPlanes.flatMap(p => p.tool ?? []), k6.tool, nodeTool].map(t => t.name)
-  if (!names.includes(tool)) throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${names.join(', ')}`)
+  const names = toolSpecs().map(t => t.name)
+  if (!names.includes(tool))
+    throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${names.join(', ')}`)
   return { ...before, [tool]: image }
 }
 

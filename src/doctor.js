@@ -38,8 +38,13 @@ export async function runDoctor({ specs, findTool }) {
   lines.push(
     `ok       largest cap at which two sidecars can bind on ${cpus} CPUs: ${largestBindingCap(os.availableParallelism())} cores`,
   )
-  lines.push(isReady ? 'Everything a default run needs is here.' : 'A default run needs what is missing above.')
+  lines.push(conclude(isReady))
   return { text: lines.join('\n'), isReady }
+}
+
+/** @param {boolean} isReady */
+export function conclude(isReady) {
+  return isReady ? 'Everything a default run needs is here.' : 'A default run needs what is missing above.'
 }
 
 /** @param {CapWay} way */

@@ -22,6 +22,7 @@ const CAP_TOLERANCE = 0.001
 const CAP_USE_TOLERANCE = 0.03
 const PERIOD_SECONDS = 0.1
 const SAMPLE_GAP_MOST_SECONDS = 1
+const KUBELET_LEAST_SECONDS = 120
 const EDGE_LATE_MOST_MS = 500
 const CLOCK_OFFSET_MOST_MS = 20
 const APPLICATION_LEAST_SECONDS = 1e-6
@@ -70,30 +71,45 @@ const GATES = [
     words: 'answers not from the application',
     spoils: USES,
     find: ({ load: { verified }, processes }) =>
-      withRole(processes, 'application').map(
-        p =>
+      groupCopies(withRole(processes, 'application')).map(
+        copies =>
           verified > 0 &&
-          p.cpuSeconds < APPLICATION_LEAST_SECONDS * verified &&
-          `${nameOf(p)} did no work for ${verified} answers: something before it gave them`,
+          copies.reduce((sum, p) => sum + p.cpuSeconds, 0) < APPLICATION_LEAST_SECONDS * verified &&
+          `${nameOf(copies[0])} did no work for ${verified} answers: something before it gave them`,
       ),
   },
   {
     name: 'cap',
     words: 'cap not in force',
     spoils: USES,
-    find: ({ processes, window }) =>
-      processes.flatMap(p => {
+    find: record =>
+      record.processes.flatMap(p => {
         const { capCores, capReadBackCores, cpuCores } = p
+        const { window } = record
         if (capCores === null) return []
         const isSet = Math.abs((capReadBackCores ?? Number.POSITIVE_INFINITY) - capCores) <= CAP_TOLERANCE
         // A window is cut anywhere: it can hold the quota of one period more than its length.
         const most = capCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (window?.seconds ?? 1))
         return [
           !isSet &&
+            !isCapUnread(record, p) &&
             `${nameOf(p)} was to be capped at ${capCores} cores, and the kernel says ${capReadBackCores ?? 'no quota'}`,
           cpuCores > most && `${nameOf(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${capCores}`,
         ]
       }),
+  },
+  {
+    // What is claimed of a cap takes the cap: the rate at it, and quantiles, which its quota may have made (a p99 near a
+    // period of it) without anyone counting throttled periods. CPU per request and memory hardly depend on it.
+    name: 'cap-unread',
+    words: 'cap not read back',
+    spoils: ['capacity', 'latency'],
+    find: record =>
+      record.processes.map(
+        p =>
+          isCapUnread(record, p) &&
+          `${nameOf(p)} was to be capped at ${p.capCores} cores, and nobody read that back: the kubelet does not count it`,
+      ),
   },
   {
     name: 'workers',
@@ -102,6 +118,7 @@ const GATES = [
     find: ({ processes }) =>
       processes.map(
         p =>
+          p.workers !== null &&
           p.workers !== p.askedWorkers &&
           `${nameOf(p)} listens with ${p.workers} sockets an address, and ${p.askedWorkers} workers were asked for`,
       ),
@@ -137,7 +154,13 @@ const GATES = [
     spoils: USES,
     find: ({ samples, window }) => [
       samples !== null && samples.missing > 0 && `${samples.missing} readings have a number missing`,
+      isByKubelet({ samples }) &&
+        window !== null &&
+        window.seconds < KUBELET_LEAST_SECONDS &&
+        `the kubelet's counters take a window of 2 minutes at least, and it was ${window.seconds} s`,
+      // The kubelet counts every 10 to 20 s: how much of the window that covers is checked when it is read.
       samples !== null &&
+        !isByKubelet({ samples }) &&
         samples.largestGapSeconds > SAMPLE_GAP_MOST_SECONDS &&
         `no sample for ${samples.largestGapSeconds.toFixed(1)} s of the window`,
       window !== null &&
@@ -203,8 +226,7 @@ const GATES = [
     spoils: ['capacity', 'latency'],
     find: ({ processes }) =>
       withRole(processes, 'application').flatMap(p => [
-        p.busiestThreadCores >= APPLICATION_BUSY &&
-          `${nameOf(p)} was ${percent(p.busiestThreadCores)} busy (below 70 %)`,
+        busiestCoresOf(p) >= APPLICATION_BUSY && `${nameOf(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
         (p.throttledFraction ?? 0) > 0 && `${nameOf(p)} was throttled`,
       ]),
   },
@@ -298,8 +320,8 @@ export function isSpoiled({ gates }, use) {
 export function findBound({ processes, generatorCpus, idleFraction, kind }) {
   const sidecars = withRole(processes, 'sidecar')
   if (sidecars.some(p => p.capCores !== null && p.cpuCores >= SIDECAR_BOUND * p.capCores)) return 'sidecar'
-  if (sidecars.some(p => p.busiestThreadCores >= WORKER_BOUND)) return 'worker'
-  if (withRole(processes, 'application').some(p => p.busiestThreadCores >= APPLICATION_BOUND)) return 'application'
+  if (sidecars.some(p => busiestCoresOf(p) >= WORKER_BOUND)) return 'worker'
+  if (withRole(processes, 'application').some(p => busiestCoresOf(p) >= APPLICATION_BOUND)) return 'application'
   const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
   if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
@@ -317,6 +339,31 @@ export function isSteady({ verified, verifiedInSecondHalf }) {
 }
 
 /**
+ * Whether CPU time was taken from the kubelet's counters, which say nothing of caps, threads and sockets.
+ * @param {Pick<TrialRecord, 'samples'>} record
+ */
+function isByKubelet({ samples }) {
+  return samples?.source === 'kubelet'
+}
+
+/**
+ * Whether a cap was asked for and could not be read back.
+ * @param {Pick<TrialRecord, 'samples'>} record
+ * @param {ProcessRecord} process
+ */
+function isCapUnread(record, { capCores, capReadBackCores }) {
+  return isByKubelet(record) && capCores !== null && capReadBackCores === null
+}
+
+/**
+ * The busiest thread's share of a core; where threads were not read, what it has at least: the mean of the workers.
+ * @param {ProcessRecord} process
+ */
+function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
+  return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
+}
+
+/**
  * Requests under way by Little's law, rate × mean time; null where nothing was measured.
  * @param {Measured} record
  */
@@ -330,6 +377,22 @@ function usersSeen({ load: { verified, distribution }, window }) {
  */
 function withRole(processes, role) {
   return processes.filter(p => p.role === role)
+}
+
+/**
+ * A service and its copies, `server`, `server-2`, …, together: of them, one has answered.
+ * @param {ProcessRecord[]} processes
+ */
+function groupCopies(processes) {
+  const names = new Set(processes.map(p => p.service))
+  /** @type {Map<string, ProcessRecord[]>} */
+  const groups = new Map()
+  for (const process of processes) {
+    const original = process.service.replace(/-\d+$/, '')
+    const name = names.has(original) ? original : process.service
+    groups.set(name, [...(groups.get(name) ?? []), process])
+  }
+  return [...groups.values()]
 }
 
 /** @param {ProcessRecord} process */

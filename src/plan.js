@@ -35,6 +35,8 @@ const OVERHEAD_SECONDS = 1.4
  * @property {EnvoyProfile} envoyProfile
  * @property {'pipy' | 'node'} app
  * @property {boolean} isPinned
+ * @property {number} [windowLeastSeconds] where counters come seldom
+ * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
  */
 
 /**
@@ -185,8 +187,13 @@ function createArm({ choice, link, cap, rate, caps, experiment, overrides, profi
     load: {
       ...(rate === null ? { kind: 'closed', users } : { kind: 'open', users, ratePerSecond: rate }),
       payloadBytes: overrides.payloadBytes ?? experiment.payloadBytes,
-      warmupSeconds: Math.max(profile.warmupSeconds, handshakeSeconds, rotationSeconds),
-      windowSeconds: profile.windowSeconds,
+      warmupSeconds: Math.max(
+        profile.warmupSeconds,
+        overrides.warmupLeastSeconds ?? 0,
+        handshakeSeconds,
+        rotationSeconds,
+      ),
+      windowSeconds: Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0),
     },
   }
 }

@@ -35,7 +35,7 @@ export function describeProcess({ process, start, end, i, before, after, overflo
     throttledFraction: periods === null || throttled === null ? null : periods > 0 ? throttled / periods : 0,
     throttledSeconds: difference(a.throttledSeconds, b.throttledSeconds),
     oomKills: b.oomKills,
-    busiestThreadCores: Math.max(0, ...threads.map(t => t.cpuSeconds)) / seconds,
+    busiestThreadCores: threads.length > 0 ? Math.max(0, ...threads.map(t => t.cpuSeconds)) / seconds : null,
     threads,
     memory: {
       anonBytes: b.anonBytes,

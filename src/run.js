@@ -11,19 +11,23 @@ import { runTrial } from './trial.js'
 
 // Repetitions of unsteady windows: as many as two more rounds.
 const SPARE_ROUNDS = 2
+const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
  * Runs a plan: holds the planes to parity, then round after round; each trial is on disk before the next starts.
  * @param {{ plan: Plan, bench: Bench, gateParity: GateParity, folder: string, manifest: Record<string, unknown>,
- *   signal: AbortSignal, say: (line: string) => void }} options say: a line of progress
+ *   signal: AbortSignal, say: (line: string) => void, turns?: { take: () => Promise<void>, pass: () => void } }} options
+ *   say: a line of progress; turns: taken for the checks and for each round, where another run goes on beside this one
  * @returns {Promise<Summary>}
  * @throws {import('./lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
-export async function runPlan({ plan, bench, gateParity, folder, manifest, signal, say }) {
+export async function runPlan({ plan, bench, gateParity, folder, manifest, signal, say, turns = ALONE }) {
   writeResult(folder, 'manifest.json', `${JSON.stringify({ ...manifest, parity: [] }, null, 2)}\n`)
   let index = 0
   const nextIndex = () => index++
+  await turns.take()
   const parity = await gateParity({ bench, arms: plan.arms, nextIndex, signal, say })
+  turns.pass()
   writeResult(folder, 'manifest.json', `${JSON.stringify({ ...manifest, parity }, null, 2)}\n`)
 
   const pace = createPace(plan.trials)
@@ -50,6 +54,8 @@ export async function runPlan({ plan, bench, gateParity, folder, manifest, signa
   let summary
   try {
     for (let round = 1; round <= plan.rounds; round++) {
+      await turns.take()
+      signal.throwIfAborted()
       const records = []
       for (const trial of plan.trials.filter(t => t.round === round)) records.push(await run(trial))
       for (const { trial, isSteady, load } of records) {
@@ -58,6 +64,7 @@ export async function runPlan({ plan, bench, gateParity, folder, manifest, signa
         if ((isCold || isSteady === false) && spare-- > 0)
           await run({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
       }
+      turns.pass()
     }
   } finally {
     summary = writeSummary(folder)

@@ -55,7 +55,7 @@ const processRecord = z.object({
   capCores: nullable,
   capReadBackCores: nullable,
   askedWorkers: count,
-  workers: count,
+  workers: count.nullable(),
   cpuSet: z.string(),
   isReplaced: z.boolean(),
   overflows: count.nullable(),
@@ -65,7 +65,7 @@ const processRecord = z.object({
   throttledFraction: fraction.nullable(),
   throttledSeconds: fraction.nullable(),
   oomKills: count.nullable(),
-  busiestThreadCores: z.number().min(0),
+  busiestThreadCores: fraction.nullable(),
   threads: z.array(z.object({ id: count, name: z.string(), cpuSeconds: z.number() })),
   memory: z.object({
     anonBytes: nullable,

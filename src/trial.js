@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { judgeTrial } from './gates.js'
 import { BenchError, SiteLostError } from './lib/errors.js'
 import { waitFor, waitUntil } from './lib/wait.js'
@@ -15,6 +16,7 @@ import { startServices } from './services.js'
 // Load after the window, so that its end is measured under load and the memory is read there.
 const TAIL_MS = 1000
 const GENERATOR_START_SECONDS = 60
+const ENDING_MS = 3000
 // Longer than the sidecars' request timeout and k6's own grace for requests in flight.
 const GENERATOR_EXIT_SECONDS = 30
 
@@ -84,8 +86,7 @@ export async function runTrial({ bench, trial, index, signal }) {
     record.reasons = [/** @type {Error} */ (error).message]
     if (!(error instanceof BenchError)) record.reasons.push(/** @type {Error} */ (error).stack ?? '')
   } finally {
-    await generator?.remove()
-    if (!bench.retain) await services?.remove()
+    await Promise.all([generator?.remove(), bench.retain ? null : services?.remove()])
     watch.lap('stop')
   }
   return { record, ...series }
@@ -109,11 +110,12 @@ async function measure({ bench, trial, processes, before, generator, window, ser
   const seen = await bench.target.observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]) })
   series.samples = seen.samples
   signal.throwIfAborted()
-  const { start, end, after, clockOffsetMs } = seen
+  const { start, end, after, clockOffsetMs, onHost } = seen
+  const isOnHost = (/** @type {number} */ i) => onHost === undefined || onHost.includes(i)
   await assertAllRun(processes)
   if (start === null || end === null || after === null) throw new BenchError('the window was not read to its end')
-  assertWasRead(processes, start)
-  assertWasRead(processes, end)
+  await assertWasRead(processes, start)
+  await assertWasRead(processes, end)
   watch.lap('window')
   const overflows = await readOverflows({ bench, trial, processes })
   const load = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
@@ -131,7 +133,7 @@ async function measure({ bench, trial, processes, before, generator, window, ser
       endLateMs: end.sample.epochMs - window.endMs,
     },
     processes: records,
-    host: describeHost({ start, end, processes: records, cpus: bench.cpus }),
+    host: describeHost({ start, end, processes: records.filter((_, i) => isOnHost(i)), cpus: bench.cpus }),
     samples: { ...checkSamples(seen.samples, window), source: bench.sampleSource, clockOffsetMs },
     orchestratorCpuSeconds: end.ownCpuSeconds - start.ownCpuSeconds,
   }
@@ -141,9 +143,13 @@ async function measure({ bench, trial, processes, before, generator, window, ser
  * @param {Handle[]} processes
  * @param {Edge} edge
  */
-function assertWasRead(processes, { sample: { readings, edge } }) {
+async function assertWasRead(processes, { sample: { readings, edge } }) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
-  if (missing) throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
+  if (!missing) return
+  // What can no longer be read has ended: how, may be heard a moment later.
+  await Promise.race([missing.exited, delay(ENDING_MS)])
+  await assertAllRun(processes)
+  throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
 }
 
 /**

@@ -244,7 +244,7 @@ export interface ThreadCpu {
 
 /** One reading of a group of processes; what a kernel does not offer is null. */
 export interface Reading {
-  /** Monotonic clock, halfway through the reading. */
+  /** Monotonic clock, halfway through the reading; of the kubelet's counters their own stamp. */
   atSeconds: number
   cpuSeconds: number
   periods: number | null
@@ -269,8 +269,8 @@ export interface ProcessRecord {
   /** The quota read back from the kernel, the least of its own and its ancestors'; of both edges, the one that is not as asked. */
   capReadBackCores: number | null
   askedWorkers: number
-  /** Listening sockets an address. */
-  workers: number
+  /** Listening sockets an address; null where nobody could count them. */
+  workers: number | null
   /** The CPUs it may run on, as the kernel lists them. */
   cpuSet: string
   /** Whether it is another process, or more of them, than was started. */
@@ -283,8 +283,8 @@ export interface ProcessRecord {
   throttledFraction: number | null
   throttledSeconds: number | null
   oomKills: number | null
-  /** The busiest thread's share of a core in the window. */
-  busiestThreadCores: number
+  /** The busiest thread's share of a core in the window; null where threads were not read. */
+  busiestThreadCores: number | null
   threads: ThreadCpu[]
   memory: {
     anonBytes: number | null
@@ -393,7 +393,8 @@ export interface Probe {
 export interface Look {
   memory: ProcessMemory | null
   identity: string[]
-  workers: number
+  /** null where nobody could count them. */
+  workers: number | null
 }
 
 /** One moment: the reading of every process, in the order of the processes; and which edge of the window it is, if one. */
@@ -421,6 +422,8 @@ export interface Observation {
   after: Look[] | null
   /** How far the clock of what observes is from the generator's. */
   clockOffsetMs: number
+  /** The processes that ran on the host of the edges, by their place; absent: all. */
+  onHost?: number[]
 }
 
 /** Where CPU time and memory are read: the kernel's own files at 10 Hz, or the kubelet's counters with their own time stamps. */

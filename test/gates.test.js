@@ -228,7 +228,101 @@ describe('findGates', () => {
     expect(gates[0].spoils).not.toContain('cpuPerRequest')
   })
 
+  describe("by the kubelet's counters", () => {
+    const unread = { capReadBackCores: null, workers: null, busiestThreadCores: null, throttledFraction: null }
+    const unknown = { ...unread, oomKills: null, threads: [], cpuSet: '' }
+    const samples = {
+      ...{ count: 12, largestGapSeconds: 20, missing: 0, source: /** @type {const} */ ('kubelet'), clockOffsetMs: 0 },
+    }
+    const window = { startMs: 0, endMs: 120_000, seconds: 120, startLateMs: 0, endLateMs: 0 }
+    const load = { verified: 120_000, verifiedInSecondHalf: 60_000 }
+    /** @param {Partial<import('../src/types.ts').ProcessRecord>} fields */
+    const gatesOf = (fields, changed = {}) =>
+      findGates(
+        createRecord({
+          samples,
+          window,
+          load,
+          processes: [describeFakeProcess({ ...unknown, ...fields })],
+          ...changed,
+        }),
+      )
+
+    it('finds nothing wrong with what the kubelet does not count, where no cap was asked for', () => {
+      expect(gatesOf({ capCores: null })).toEqual([])
+    })
+
+    it('finds a cap that nobody read back, which spoils capacity and latency, and nothing else', () => {
+      expect(gatesOf({})).toEqual([
+        {
+          gate: 'cap-unread',
+          spoils: ['capacity', 'latency'],
+          reason:
+            "gateway's sidecar was to be capped at 0.25 cores, and nobody read that back: the kubelet does not count it",
+        },
+      ])
+    })
+
+    it('finds a cap that was not held, which spoils everything', () => {
+      const [finding] = gatesOf({ cpuCores: 0.3 })
+      expect(finding).toEqual({
+        ...{ gate: 'cap', spoils: USES },
+        reason: "gateway's sidecar used 0.300 cores under a cap of 0.25",
+      })
+    })
+
+    it('finds a window below two minutes, which spoils everything', () => {
+      const short = { ...window, endMs: 119_000, seconds: 119 }
+      const [finding] = gatesOf({ capCores: null }, { window: short, load: { ...load, verified: 119_000 } })
+      expect(finding).toEqual({
+        ...{ gate: 'samples', spoils: USES },
+        reason: "the kubelet's counters take a window of 2 minutes at least, and it was 119 s",
+      })
+    })
+
+    it('finds a process that was replaced, and numbers that are missing', () => {
+      expect(gatesOf({ capCores: null, isReplaced: true }).map(g => g.gate)).toEqual(['restart'])
+      const holes = { ...samples, missing: 1 }
+      expect(gatesOf({ capCores: null }, { samples: holes }).map(g => g.gate)).toEqual(['samples'])
+    })
+
+    it('takes what an application used for its busiest thread', () => {
+      const application = { role: /** @type {const} */ ('application'), capCores: null, cpuSeconds: 84 }
+      expect(gatesOf({ ...application, cpuCores: 0.7 }).map(g => g.reason)).toEqual([
+        "gateway's application was 70 % busy (below 70 %)",
+      ])
+      expect(gatesOf({ ...application, cpuCores: 0.69 })).toEqual([])
+    })
+
+    it('is bound by its workers where they fill a core each', () => {
+      const sidecar = { ...unknown, capCores: null, askedWorkers: 2 }
+      expect(bound([describeFakeProcess({ ...sidecar, cpuCores: 1.9 })])).toBe('worker')
+      expect(bound([describeFakeProcess({ ...sidecar, cpuCores: 1.8 })])).toBe('users')
+    })
+  })
+
+  it('needs a cap read back, and no gap, of the kernel', () => {
+    expect(found({ processes: [describeFakeProcess({ capReadBackCores: null })] })).toHaveLength(1)
+    const samples = { count: 20, largestGapSeconds: 20, missing: 0, source: /** @type {const} */ ('cgroup') }
+    expect(found({ samples: { ...samples, clockOffsetMs: 0 } })).toEqual([
+      'samples: no sample for 20.0 s of the window',
+    ])
+  })
+
   it('leaves out a gate that the experiment sets aside', () => {
     expect(findGates(createRecord({ isSteady: false }), ['steady'])).toEqual([])
+  })
+})
+
+describe('copies of a service', () => {
+  it('answer together: one that was never asked did nothing wrong, and all of them cannot have done nothing', () => {
+    const copy = (/** @type {string} */ service, /** @type {number} */ cpuSeconds) =>
+      describeFakeProcess({ service, role: 'application', capCores: null, cpuSeconds })
+    const source = (/** @type {number} */ cpuSeconds) =>
+      findGates(
+        createRecord({ processes: [copy('server', cpuSeconds), copy('server-2', 0), copy('echo-7', 0.1)] }),
+      ).filter(g => g.gate === 'source')
+    expect(source(0.1)).toEqual([])
+    expect(source(0)).toHaveLength(1)
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { placeAt } from '../src/sidecar-contract.js'
-import { createModel, findEntry, findNextHop, parseTopology } from '../src/topology.js'
+import { copyLastService, createModel, findEntry, findNextHop, parseTopology } from '../src/topology.js'
 
 const read = (/** @type {string} */ name) => parseTopology(readFileSync(`bench/topologies/${name}.yaml`, 'utf8'), name)
 const places = Object.fromEntries(
@@ -109,5 +109,52 @@ describe('parseTopology', () => {
     expect(() => parseTopology(text.replace('calls: [ratings]', 'calls: []'), 't.yaml')).toThrow(
       'calls exactly one service',
     )
+  })
+})
+
+describe('copyLastService', () => {
+  it('spreads callers over copies of the last service, which share its identity and its certificate', () => {
+    const copied = copyLastService(read('pair'), 3)
+    expect(copied.services.map(s => s.name)).toEqual(['client', 'server', 'server-2', 'server-3'])
+    const at = Object.fromEntries(copied.services.map((s, i) => [s.name, placeAt(`127.9.2.${i + 1}`)]))
+    const modelOf = (/** @type {number} */ i) =>
+      createModel(copied, { ...options, places: at, service: copied.services[i], trafficPolicy: 'listed' })
+    expect(modelOf(0).clusters.find(c => c.name === 'server')?.endpoints).toEqual(
+      ['127.9.2.2', '127.9.2.3', '127.9.2.4'].map(address => ({ address, port: 15003 })),
+    )
+    expect(modelOf(0).outbound?.routes).toHaveLength(1)
+    const [server, copy] = [modelOf(1), modelOf(3)]
+    expect(copy.inbound?.acceptedIdentities).toEqual(server.inbound?.acceptedIdentities)
+    expect([copy.identity, copy.trust]).toEqual([server.identity, server.trust])
+    expect(copy.inbound?.address).toBe('127.9.2.4')
+    expect(copyLastService(read('pair'), 1)).toEqual(read('pair'))
+  })
+})
+
+describe('createModel in pods', () => {
+  it('listens for others everywhere, and for its own application on loopback', () => {
+    const pods = Object.fromEntries(
+      ['gateway', 'ratings'].map((name, i) => [name, { reach: `10.0.0.${i}`, listen: '0.0.0.0', inside: '127.0.0.1' }]),
+    )
+    const topology = read('gateway-ratings')
+    const [gateway, ratings] = topology.services.map(service =>
+      createModel(topology, { ...options, places: pods, service, trafficPolicy: 'listed' }),
+    )
+    expect(gateway).toMatchObject({
+      inbound: { address: '0.0.0.0' },
+      outbound: { address: '127.0.0.1' },
+      admin: { address: '127.0.0.1' },
+    })
+    expect(gateway.clusters.map(c => c.endpoints[0])).toEqual([
+      { address: '127.0.0.1', port: 8080 },
+      { address: '10.0.0.1', port: 15003 },
+    ])
+    expect(ratings.outbound).toBeNull()
+    const pair = read('pair')
+    const places = { client: pods.gateway, server: pods.ratings }
+    // The load is the client's application, and elsewhere.
+    expect(
+      createModel(pair, { ...options, places, service: pair.services[0], trafficPolicy: 'listed' }).outbound?.address,
+    ).toBe('0.0.0.0')
   })
 })

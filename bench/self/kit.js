@@ -21,7 +21,7 @@ let runs = 0
  * Runs the kit and gives back what it left.
  * @param {string[]} argv
  * @param {(out: string) => Promise<unknown>} [beside] what happens beside it
- * @returns {Promise<{ records: TrialRecord[], summary: Summary, manifest: any }>}
+ * @returns {Promise<{ records: TrialRecord[], summary: Summary, manifest: any, folder: string }>}
  */
 export async function bench(argv, beside) {
   const out = path.join(scratch, `run-${++runs}`)
@@ -33,7 +33,7 @@ export async function bench(argv, beside) {
   // 3: nothing could be compared, and here nobody asked for that.
   if (exitCode !== 0 && exitCode !== 3) throw new Error(`the run ended with status ${exitCode}`)
   const { records, manifest } = readRun(out)
-  return { records, manifest, summary: JSON.parse(stdout) }
+  return { records, manifest, summary: JSON.parse(stdout), folder: out }
 }
 
 /**

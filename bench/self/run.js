@@ -1,5 +1,5 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet ...]
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -14,6 +14,7 @@ import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
 import { bench, finding } from './kit.js'
+import { checkKubelet } from './kubelet.js'
 import { studySensitivity } from './sensitivity.js'
 
 /**
@@ -29,6 +30,7 @@ const measurements = {
   accuracy: checkAccuracy,
   aa: studyItself,
   sensitivity: studySensitivity,
+  kubelet: checkKubelet,
 
   async sidecar() {
     const { records, summary } = await bench([
@@ -122,7 +124,8 @@ const measurements = {
   },
 }
 
-const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(measurements)
+const chosen =
+  process.argv.length > 2 ? process.argv.slice(2) : Object.keys(measurements).filter(name => name !== 'kubelet')
 for (const name of chosen) {
   if (!(name in measurements))
     throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}`)

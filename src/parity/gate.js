@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { nameOf } from '../arms.js'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, SiteLostError } from '../lib/errors.js'
 import { countWorkers, startServices } from '../services.js'
 import { createRig } from './rig.js'
 import { PARITY_NAMES } from './rows.js'
@@ -12,7 +12,8 @@ import { PARITY_NAMES } from './rows.js'
  * @import { Rig } from './rig.js'
  */
 
-const RIG_START_SECONDS = 20
+// Longer than on one machine: pods take their time.
+const RIG_START_SECONDS = 60
 
 /**
  * @typedef {{ bench: Bench, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void }} GateOptions
@@ -46,7 +47,10 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
     const asked = `${countWorkers(arm, bench)} a sidecar`
     const found = `${[...new Set(workers)].join(' and ')} a sidecar`
     const own = { name: 'parity-workers', found, expected: asked, differences: [] }
-    for (const row of [...probed.get(plane), own]) rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores })
+    // Who reads no sockets cannot count them: then nothing is said.
+    const counted = workers.includes(null) ? [] : [own]
+    for (const row of [...probed.get(plane), ...counted])
+      rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores })
   }
   return rows
 }
@@ -58,14 +62,20 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
 async function probePlane({ bench, arm, index, signal }) {
   const plane = bench.planes[arm.plane]
   const { settings, folders } = bench
+  const starting = new AbortController()
+  const timer = setTimeout(
+    () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
+    RIG_START_SECONDS * 1000,
+  )
   try {
     const rig = await createRig({
       ...{ target: bench.target, index, plane, tool: bench.tools[arm.plane], certificates: folders.certificates },
       scripts: arm.variant ?? folders.pipyScripts,
       folder: path.join(folders.raw, `parity-${nameOf(arm).replace('=', '-')}`),
       ...{ envoyProfile: settings.envoyProfile, nodeCpus: bench.cpus },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(RIG_START_SECONDS * 1000)]),
+      signal: AbortSignal.any([signal, starting.signal]),
     })
+    clearTimeout(timer)
     try {
       return await probeRig(rig)
     } finally {
@@ -73,13 +83,14 @@ async function probePlane({ bench, arm, index, signal }) {
     }
   } catch (error) {
     signal.throwIfAborted()
-    const { name, message } = /** @type {Error} */ (error)
-    if (!(error instanceof BenchError) && name !== 'TimeoutError') throw error
+    if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
     // It serves its link, and not what the corpus needs: then it is another thing than the planes beside it.
-    const why = `does not serve the corpus: ${message.split('\n')[0]}`
+    const why = `does not serve the corpus: ${error.message.split('\n')[0]}`
     return PARITY_NAMES.filter(row => row !== 'parity-workers').map(row => ({
       ...{ name: row, found: why, expected: 'served', differences: [why] },
     }))
+  } finally {
+    clearTimeout(timer)
   }
 }
 

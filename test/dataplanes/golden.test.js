@@ -72,6 +72,16 @@ describe('what the planes render', () => {
     expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
 })
 
+describe('who may call', () => {
+  it('is nobody where nobody is named: an empty list would let in everybody', () => {
+    const inbound = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
+    const text = JSON.stringify(renderBootstrap({ ...model, inbound: { ...inbound, acceptedIdentities: [] } }, 'lean'))
+    expect(text).toContain(
+      '"match_typed_subject_alt_names":[{"san_type":"URI","matcher":{"exact":"spiffe://sidecar-bench/nobody"}}]',
+    )
+  })
+})
+
 describe('workers', () => {
   it('are as the model says, whatever the plane', () => {
     expect(specOf(pipy)?.argv).toContain('--threads=2')

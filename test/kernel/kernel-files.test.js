@@ -3,9 +3,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { numberAfter, openCounterFile } from '../../src/kernel/counter-file.js'
+import { parseMounts } from '../../src/kernel/mounts.js'
 import { readThreads } from '../../src/kernel/probe.js'
 import { findConflict, parseListeners } from '../../src/kernel/sockets.js'
-import { parseMounts } from '../../src/kernel/mounts.js'
 import { findCapWay, wrapInSystemdScope } from '../../src/targets/local/cgroups.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')

@@ -7,6 +7,7 @@
 const TYPE = 'type.googleapis.com/'
 const UNLIMITED = 1_000_000_000
 const BUFFER_BYTES = 1024 * 1024
+const NOBODY = 'spiffe://sidecar-bench/nobody'
 const RETRY_INTERVAL = '0.001s'
 
 /**
@@ -226,11 +227,18 @@ function renderTls({ tls, trust }, acceptedIdentities) {
     ],
     validation_context: {
       trusted_ca: { filename: trust.caPath },
-      ...(acceptedIdentities
-        ? { match_typed_subject_alt_names: acceptedIdentities.map(exact => ({ san_type: 'URI', matcher: { exact } })) }
-        : {}),
+      ...(acceptedIdentities ? { match_typed_subject_alt_names: renderAccepted(acceptedIdentities) } : {}),
     },
   }
+}
+
+/**
+ * An empty list would accept everybody; who accepts nobody names an identity that nobody has.
+ * @param {string[]} identities
+ */
+function renderAccepted(identities) {
+  const named = identities.length > 0 ? identities : [NOBODY]
+  return named.map(exact => ({ san_type: 'URI', matcher: { exact } }))
 }
 
 /** @param {{ address: string, port: number }} endpoint */

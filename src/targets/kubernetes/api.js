@@ -13,6 +13,8 @@ const FIELD_MANAGER = 'sidecar-bench'
 const LOST_AFTER_SECONDS = 30
 const ANSWER_SECONDS = 10
 const RETRY_MS = 500
+const PASSING =
+  /ECONNREFUSED|ECONNRESET|ECONNABORTED|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|socket hang up|no answer within/
 const RBAC = 'k8s/rbac.yaml names the least that a run needs'
 
 /** @typedef {Awaited<ReturnType<typeof connect>>} Api */
@@ -29,9 +31,7 @@ export async function connect({ context, environment = process.env, home = os.ho
   if (context !== null) {
     const names = config.getContexts().map(c => c.name)
     if (!names.includes(context)) {
-      throw new UsageError(
-        `the kubeconfig has no context "${context}"${suggest(context, names)}; it has: ${names.join(', ')}`,
-      )
+      throw new UsageError(`the kubeconfig has no context "${context}"${suggest(context, names)}`)
     }
     config.setCurrentContext(context)
   }
@@ -41,6 +41,7 @@ export async function connect({ context, environment = process.env, home = os.ho
   const objects = k8s.KubernetesObjectApi.makeApiClient(config)
   const core = config.makeApiClient(k8s.CoreV1Api)
   const { server } = cluster
+  let isLost = false
 
   /**
    * Asks the API server, again while it does not answer, for half a minute.
@@ -52,15 +53,24 @@ export async function connect({ context, environment = process.env, home = os.ho
    * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
    */
   async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
-    const deadline = performance.now() + lostAfterSeconds * 1000
+    // Once it was waited for in vain, what comes after (removing, closing) does not wait again.
+    const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {
-        return await withinTime(ask())
+        const answer = await withinTime(ask())
+        isLost = false
+        return answer
       } catch (error) {
         const { isPassing, message } = explain(error)
-        if (!isPassing) throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), { code: /** @type {any} */ (error).code })
+        if (!isPassing)
+          throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), {
+            code: /** @type {any} */ (error).code,
+          })
         if (performance.now() > deadline) {
-          throw new SiteLostError(`cannot ${what}: ${server} has not answered for ${lostAfterSeconds} s (${message})`, { cause: error })
+          isLost = true
+          throw new SiteLostError(`cannot ${what}: ${server} has not answered for ${lostAfterSeconds} s (${message})`, {
+            cause: error,
+          })
         }
         await delay(RETRY_MS)
       }
@@ -87,7 +97,8 @@ export async function connect({ context, environment = process.env, home = os.ho
       ),
 
     /** @param {KubernetesObject} object that must not be there yet */
-    create: object => request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
+    create: object =>
+      request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
     /**
      * Whether the server would take an object, without making it.
@@ -144,7 +155,12 @@ export async function connect({ context, environment = process.env, home = os.ho
         core
           .readNamespacedPodLog({ name: pod, namespace, container, tailLines, previous: isPrevious })
           .then(text => text ?? '')
-          .catch(error => (error.code === 400 || error.code === 404 ? '' : Promise.reject(error))),
+          // A container that has not started has none; the client cannot read that answer where no node has the pod.
+          .catch(error =>
+            error.code === 400 || error.code === 404 || /No Content-Type/.test(error.message)
+              ? ''
+              : Promise.reject(error),
+          ),
       ),
   }
 }
@@ -155,19 +171,23 @@ export async function connect({ context, environment = process.env, home = os.ho
  * @returns {{ isPassing: boolean, message: string }}
  */
 export function explain(error) {
-  const { code, body, message, cause } = /** @type {any} */ (error)
+  const { body, message, cause, ...own } = /** @type {any} */ (error)
+  const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
+  // A web socket that is refused says so in words only.
+  const refused = /Unexpected server response: (\d+)/.exec(text)?.[1]
+  const code = refused ? Number(refused) : own.code
   if (typeof code === 'number') {
-    const said = sayStatus(body) ?? message
-    if (code === 403 && !/admission webhook|exceeded quota|violates PodSecurity|is being terminated/.test(said)) {
-      return { isPassing: false, message: `${said} (${RBAC})` }
-    }
-    if (code === 401) return { isPassing: false, message: `${said}: the credentials of the kubeconfig are not accepted` }
-    return { isPassing: code === 429 || (code >= 500 && !/admission webhook|failed calling webhook/.test(said)), message: said }
+    const said = sayStatus(body) ?? text
+    if (code === 401) return { isPassing: false, message: 'the credentials of the kubeconfig are not accepted (401)' }
+    const isForbidden = code === 403 && (refused || /cannot \S+ (resource|path)/.test(said))
+    if (isForbidden) return { isPassing: false, message: `${said} (${RBAC})` }
+    const isPassing = code === 429 || (code >= 500 && !/admission webhook|failed calling webhook/.test(said))
+    return { isPassing, message: said }
   }
-  // No HTTP status: the connection was refused, reset, timed out, or is not trusted.
-  const detail = code ?? cause?.code ?? ''
-  const isUntrusted = /CERT|SELF_SIGNED|ALTNAME/.test(detail)
-  return { isPassing: !isUntrusted, message: `${message}${detail && !message.includes(detail) ? ` (${detail})` : ''}` }
+  // No HTTP status: the connection was refused or broken, or this is no matter of connections at all.
+  const detail = own.code ?? cause?.code ?? ''
+  const isPassing = PASSING.test(detail) || PASSING.test(text)
+  return { isPassing, message: `${text}${detail && !text.includes(detail) ? ` (${detail})` : ''}` }
 }
 
 /** @param {KubernetesObject} object */
@@ -189,19 +209,19 @@ function loadConfig(config, environment, home) {
   if (files.length === 0 && !existsSync(standard) && !environment.KUBERNETES_SERVICE_HOST) {
     throw new UsageError(`no kubeconfig: set KUBECONFIG, or put one at ${standard}`)
   }
+  let reading = files[0] ?? standard
   try {
-    if (files.length > 0) {
-      config.loadFromFile(files[0])
-      for (const file of files.slice(1)) {
-        const more = new /** @type {any} */ (config).constructor()
-        more.loadFromFile(file)
-        config.mergeConfig(more)
-      }
-    } else if (existsSync(standard)) config.loadFromFile(standard)
-    else config.loadFromCluster()
+    if (files.length === 0 && !existsSync(standard)) return config.loadFromCluster()
+    config.loadFromFile(reading)
+    for (const file of files.slice(1)) {
+      reading = file
+      const more = new /** @type {any} */ (config).constructor()
+      more.loadFromFile(file)
+      // As in kubectl, what the first file says holds.
+      config.mergeConfig(more, Boolean(config.currentContext))
+    }
   } catch (error) {
-    if (error instanceof UsageError) throw error
-    throw new UsageError(`the kubeconfig ${files[0] ?? standard} cannot be read: ${/** @type {Error} */ (error).message}`)
+    throw new UsageError(`the kubeconfig ${reading} cannot be read: ${/** @type {Error} */ (error).message}`)
   }
 }
 

@@ -3,8 +3,9 @@ import http from 'node:http'
 import path from 'node:path'
 import { Duplex, PassThrough } from 'node:stream'
 import { BenchError } from '../../lib/errors.js'
+import { awaitPods, readLastWords } from './await-pods.js'
 import { LABELS } from './manifests.js'
-import { findContainerId, findContainerStatus, findEnding, findObstacle, isReady } from './pod-status.js'
+import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
 /**
  * @import { V1Pod } from '@kubernetes/client-node'
@@ -14,23 +15,25 @@ import { findContainerId, findContainerStatus, findEnding, findObstacle, isReady
  */
 
 const READY_SECONDS = 120
-const OBSTACLE_SECONDS = 10
-const LOG_LINES = 8
 const ADMIN_SECONDS = 5
 
 /**
- * @typedef {Handle & { watched: () => { id: string, node: string, listens: Endpoint[] }, saveLog: () => Promise<void> }} ContainerHandle
+ * What a reader needs to know of a container: its id, and where it listens; and how the kubelet names it.
+ * @typedef {{ id: string, node: string, listens: Endpoint[], namespace: string, pod: string, container: string, restarts: number }} Watched
+ */
+
+/**
+ * @typedef {Handle & { watched: () => Watched, saveLog: () => Promise<void> }} ContainerHandle
  *   watched: for the reader of its node
  */
 
 /**
  * A container of a pod that has been asked for.
- * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, nth?: number, folder: string,
- *   findObstacles: () => Promise<string | null> }} options
- *   start: the label of its start; nth: of several pods alike; folder: for its log; findObstacles: why there is no pod at all
+ * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, nth?: number, copies?: number, folder: string }} options
+ *   start: the label of its start; nth: of so many copies of the pod; folder: for its log
  * @returns {ContainerHandle}
  */
-export function createHandle({ api, pods, namespace, spec, start, nth = 0, folder, findObstacles }) {
+export function createHandle({ api, pods, namespace, spec, start, nth = 0, copies = 1, folder }) {
   const container = spec.role
   const name = `${spec.service}-${spec.role}${nth > 0 ? `-${nth + 1}` : ''}`
   const logFile = path.join(folder, `${spec.service}${nth > 0 ? `-${nth + 1}` : ''}-${spec.role}.log`)
@@ -41,7 +44,12 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, folde
       .find({ [LABELS.service]: spec.service, [LABELS.start]: start })
       .sort((a, b) => `${a.metadata?.name}`.localeCompare(`${b.metadata?.name}`))
     // The pod that it started with: one that takes its place is another process.
-    const pod = last === null ? found[nth] : found.find(p => p.metadata?.uid === last?.metadata?.uid)
+    const pod =
+      last === null
+        ? found.length >= copies
+          ? found[nth]
+          : undefined
+        : found.find(p => p.metadata?.uid === last?.metadata?.uid)
     if (pod) last = pod
     else if (last !== null) isGone = true
     return last
@@ -60,9 +68,10 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, folde
     return api.readLog({ namespace, pod: `${pod.metadata?.name}`, container: containerOf(pod), ...options })
   }
   const describeFailure = async (/** @type {string} */ what) => {
-    const text = (await readLog({ isPrevious: true, tailLines: LOG_LINES })) || (await readLog({ tailLines: LOG_LINES }))
-    const lines = text.trim().split('\n').filter(Boolean)
-    return `${what}${lines.length > 0 ? `; the end of its log:\n  ${lines.join('\n  ')}` : '; its log is empty'}`
+    const pod = own()
+    return pod === null || isGone
+      ? what
+      : `${what}${await readLastWords({ api, namespace, pod, container: containerOf(pod) })}`
   }
 
   return {
@@ -79,49 +88,49 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, folde
     describeFailure,
     readLog: () => readLog(),
 
-    async waitUntilReady(signal) {
-      let obstacleSince = Number.POSITIVE_INFINITY
-      /** @type {ReturnType<typeof findObstacle>} */
-      let obstacle = null
-      const isSettled = () => {
-        const pod = own()
-        if (pod && isReady(pod)) return 'ready'
-        obstacle = pod ? findObstacle(pod) : null
-        obstacleSince = obstacle === null ? Number.POSITIVE_INFINITY : Math.min(obstacleSince, performance.now())
-        return obstacle?.isFinal || performance.now() - obstacleSince > OBSTACLE_SECONDS * 1000 ? 'stuck' : null
-      }
-      const deadline = performance.now() + READY_SECONDS * 1000
-      while (performance.now() < deadline) {
-        const state = await pods.until(isSettled, { signal, deadlineSeconds: 2 })
-        if (state === 'ready') return
-        const found = /** @type {ReturnType<typeof findObstacle>} */ (obstacle)
-        if (state === 'stuck' && found) {
-          throw new BenchError(found.container ? await describeFailure(found.why) : found.why)
-        }
-        // Without a pod the reason is with what should have made it: a quota, a policy, a webhook.
-        const why = own() === null ? await findObstacles() : null
-        if (why !== null) throw new BenchError(`no pod is made for ${name}: ${why}`)
-      }
-      throw new BenchError(await describeFailure(`${name} was not ready within ${READY_SECONDS} s`))
-    },
+    waitUntilReady: signal =>
+      awaitPods({
+        ...{
+          api,
+          pods,
+          namespace,
+          signal,
+          what: name,
+          deadlineSeconds: READY_SECONDS,
+          maker: `${spec.service}-${start}`,
+        },
+        find: () => [own()].filter(pod => pod !== null),
+        isDone: ([pod]) => pod !== undefined && isReady(pod),
+      }),
 
     async readAdmin() {
       const pod = own()
       if (spec.admin === null || pod === null) return null
-      return askThroughForward({ api, namespace, pod: `${pod.metadata?.name}`, port: spec.admin.port, path: spec.admin.path })
+      return askThroughForward({
+        api,
+        namespace,
+        pod: `${pod.metadata?.name}`,
+        port: spec.admin.port,
+        path: spec.admin.path,
+      })
     },
 
     watched() {
       const pod = own()
       const id = pod && findContainerId(pod, containerOf(pod))
       if (!pod || !id) throw new BenchError(`${name} has no container that can be read`)
-      return { id, node: `${pod.spec?.nodeName}`, listens: spec.listens }
+      const running = containerOf(pod)
+      return {
+        ...{ id, node: `${pod.spec?.nodeName}`, listens: spec.listens },
+        ...{ namespace, pod: `${pod.metadata?.name}`, container: running },
+        restarts: findContainerStatus(pod, running)?.restartCount ?? 0,
+      }
     },
 
     async saveLog() {
       mkdirSync(folder, { recursive: true })
       writeFileSync(logFile, '')
-      if (last?.status?.containerStatuses?.some(s => s.restartCount > 0)) {
+      if (last && (findContainerStatus(last, containerOf(last))?.restartCount ?? 0) > 0) {
         appendFileSync(logFile, await readLog({ isPrevious: true }))
       }
       appendFileSync(logFile, await readLog())

@@ -25,7 +25,7 @@ export const MANAGER = 'sidecar-bench'
 
 const USER = 65532
 // Pipy as PID 1 ignores SIGTERM: nothing is gained by waiting.
-const GRACE_SECONDS = 2
+const GRACE_SECONDS = 1
 
 const RESTRICTED = {
   allowPrivilegeEscalation: false,
@@ -41,14 +41,16 @@ const POD_SECURITY = {
 }
 
 /**
- * @param {{ name: string, runId: string, level: 'restricted' | 'privileged' }} options level: of the Pod Security Standards
+ * @param {{ name: string, runId: string, level: 'restricted' | 'privileged', annotations?: Record<string, string> }} options
+ *   level: of the Pod Security Standards
  */
-export function renderNamespace({ name, runId, level }) {
+export function renderNamespace({ name, runId, level, annotations }) {
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: {
       name,
+      ...(annotations ? { annotations } : {}),
       labels: { [LABELS.managed]: MANAGER, [LABELS.run]: runId, 'pod-security.kubernetes.io/enforce': level },
     },
   }
@@ -136,6 +138,21 @@ export function renderTestRun({ service, name, namespace, labels, container, whe
   const [{ configMap = '' }] = folders
   const variables = spec.argv.filter(arg => arg.startsWith('--env=')).map(arg => arg.slice('--env='.length))
   const { affinity } = renderWhere(where)
+  const restricted = {
+    securityContext: POD_SECURITY,
+    containerSecurityContext: RESTRICTED,
+    automountServiceAccountToken: 'false',
+  }
+  const pod = {
+    ...restricted,
+    image: spec.image,
+    env: renderEnvironment(spec),
+    resources: renderResources(spec),
+    // The operator's initializer packs the script below /tmp.
+    volumes: [TMP_VOLUME],
+    volumeMounts: [TMP_MOUNT],
+    ...(affinity ? { affinity } : {}),
+  }
   return {
     apiVersion: 'k6.io/v1alpha1',
     kind: 'TestRun',
@@ -145,15 +162,10 @@ export function renderTestRun({ service, name, namespace, labels, container, whe
       script: { configMap: { name: configMap, file: script.split('/').at(-1) } },
       arguments: ['--quiet', '--no-color', ...variables.map(variable => `--env=${variable}`)].join(' '),
       quiet: 'true',
-      runner: {
-        image: spec.image,
-        metadata: { labels: own },
-        env: renderEnvironment(spec),
-        securityContext: POD_SECURITY,
-        containerSecurityContext: RESTRICTED,
-        automountServiceAccountToken: 'false',
-        ...(affinity ? { affinity } : {}),
-      },
+      // Without the service's label: the operator's own pods generate no load.
+      initializer: { ...pod, metadata: { labels } },
+      starter: { ...restricted, metadata: { labels } },
+      runner: { ...pod, metadata: { labels: own } },
     },
   }
 }
@@ -175,7 +187,7 @@ export function renderProber({ name, namespace, labels, image, folder, where }) 
       template: {
         metadata: { labels: own },
         spec: {
-          ...POD_DEFAULTS,
+          ...OWN_POD_DEFAULTS,
           ...renderWhere(where),
           securityContext: POD_SECURITY,
           volumes,
@@ -190,10 +202,10 @@ export function renderProber({ name, namespace, labels, image, folder, where }) 
 
 /**
  * The reader: a pod on every node of the run that sees the node's processes and, to read only, its cgroups.
- * @param {{ name: string, namespace: string, labels: Record<string, string>, image: string, folder: Container['folders'][0], wheres: Where[] }} options
- *   wheres: of services and load
+ * @param {{ name: string, namespace: string, labels: Record<string, string>, image: string, folder: Container['folders'][0], wheres: Where[],
+ *   hasRecursiveReadOnly: boolean }} options wheres: of services and load
  */
-export function renderReader({ name, namespace, labels, image, folder, wheres }) {
+export function renderReader({ name, namespace, labels, image, folder, wheres, hasRecursiveReadOnly }) {
   const own = { ...labels, [LABELS.service]: name }
   const { volumes, mounts } = renderVolumes([folder])
   const terms = wheres.some(where => where === null) ? [] : wheres.map(where => termOf(/** @type {string} */ (where)))
@@ -206,7 +218,7 @@ export function renderReader({ name, namespace, labels, image, folder, wheres })
       template: {
         metadata: { labels: own },
         spec: {
-          ...POD_DEFAULTS,
+          ...OWN_POD_DEFAULTS,
           ...(terms.length > 0 ? { affinity: affinityTo(terms) } : {}),
           // Threads, listening sockets and memory of the processes are under the node's /proc.
           hostPID: true,
@@ -221,7 +233,14 @@ export function renderReader({ name, namespace, labels, image, folder, wheres })
                 runAsUser: 0,
                 capabilities: { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] },
               },
-              volumeMounts: [...mounts, { name: 'cgroup', mountPath: '/host/cgroup', readOnly: true }],
+              volumeMounts: [
+                ...mounts,
+                {
+                  ...{ name: 'cgroup', mountPath: '/host/cgroup', readOnly: true },
+                  // Under cgroup v1 each hierarchy is a mount of its own below this one (Kubernetes 1.31).
+                  ...(hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}),
+                },
+              ],
             },
           ],
         },
@@ -245,7 +264,7 @@ export function renderVersionJob({ name, namespace, labels, image, command, wher
       template: {
         metadata: { labels: own },
         spec: {
-          ...POD_DEFAULTS,
+          ...OWN_POD_DEFAULTS,
           ...renderWhere(where),
           restartPolicy: 'Never',
           securityContext: POD_SECURITY,
@@ -256,18 +275,23 @@ export function renderVersionJob({ name, namespace, labels, image, command, wher
   }
 }
 
+const TMP_VOLUME = { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }
+const TMP_MOUNT = { name: 'tmp', mountPath: '/tmp' }
 const SMALL = { requests: { cpu: '10m', memory: '16Mi' } }
-const IDLE = ['node', '-e', "process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 1e9)"]
+const IDLE = ['node', '-e', 'setInterval(() => {}, 1e9)']
 const POD_DEFAULTS = {
   automountServiceAccountToken: false,
   enableServiceLinks: false,
   terminationGracePeriodSeconds: GRACE_SECONDS,
 }
+// The kit's own pods hold nothing that could be lost.
+const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
 
 /** @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean }} options */
 function renderPod({ containers, where, hasNativeSidecars }) {
   const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
-  const isNative = (/** @type {Container} */ { spec }) => hasNativeSidecars && spec.role === 'sidecar' && containers.length > 1
+  const isNative = (/** @type {Container} */ { spec }) =>
+    hasNativeSidecars && spec.role === 'sidecar' && containers.length > 1
   const render = (/** @type {Container} */ container) => ({
     ...renderContainer(container, mounts),
     ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
@@ -277,7 +301,7 @@ function renderPod({ containers, where, hasNativeSidecars }) {
     ...POD_DEFAULTS,
     ...renderWhere(where),
     securityContext: POD_SECURITY,
-    volumes: [...volumes, { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }],
+    volumes: [...volumes, TMP_VOLUME],
     ...(first.length > 0 ? { initContainers: first.map(render) } : {}),
     containers: containers.filter(c => !isNative(c)).map(render),
   }
@@ -299,7 +323,7 @@ function renderContainer({ spec, folders }, mounts) {
     ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
     resources: renderResources(spec),
     securityContext: RESTRICTED,
-    volumeMounts: [...own, { name: 'tmp', mountPath: '/tmp' }],
+    volumeMounts: [...own, TMP_MOUNT],
   }
 }
 
@@ -326,7 +350,9 @@ function renderVolumes(folders) {
   return {
     volumes: distinct.map(({ configMap, secret, names, path }) => {
       const items = names.map(name => ({ key: keyOf(name), path: name }))
-      const source = configMap ? { configMap: { name: configMap, items } } : { secret: { secretName: secret, items, defaultMode: 0o440 } }
+      const source = configMap
+        ? { configMap: { name: configMap, items } }
+        : { secret: { secretName: secret, items, defaultMode: 0o440 } }
       return { name: volumeOf(path), ...source }
     }),
     mounts: distinct.map(({ path }) => ({ name: volumeOf(path), mountPath: path, readOnly: true })),
@@ -356,5 +382,6 @@ function keyOf(file) {
 
 /** @param {string} path */
 function volumeOf(path) {
-  return path.slice(1).replaceAll(/[^a-z0-9]+/g, '-')
+  const words = path.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  return words.join('-')
 }

@@ -33,9 +33,14 @@ export function findEnding(pod, container) {
 export function findObstacle(pod) {
   const { status, metadata } = pod
   const unscheduled = status?.conditions?.find(c => c.type === 'PodScheduled' && c.status === 'False')
-  if (unscheduled) return { why: `no node takes the pod ${metadata?.name}: ${unscheduled.message}`, isFinal: false, container: null }
+  if (unscheduled)
+    return { why: `no node takes the pod ${metadata?.name}: ${unscheduled.message}`, isFinal: false, container: null }
   if (status?.phase === 'Failed' && status.reason) {
-    return { why: `the pod ${metadata?.name} failed: ${status.reason}: ${status.message}`, isFinal: true, container: null }
+    return {
+      why: `the pod ${metadata?.name} failed: ${status.reason}: ${status.message}`,
+      isFinal: true,
+      container: null,
+    }
   }
   for (const own of statusesOf(pod)) {
     const { waiting, terminated } = own.state ?? {}
@@ -46,11 +51,16 @@ export function findObstacle(pod) {
     }
     const last = terminated ?? own.lastState?.terminated
     if (last && (own.restartCount > 0 || last.exitCode !== 0)) {
-      const how = last.reason === 'OOMKilled' ? 'OOMKilled' : `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
+      const how =
+        last.reason === 'OOMKilled' ? 'OOMKilled' : `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
       return { why: `${what} ended with ${how}`, isFinal: true, container: own.name }
     }
     if (waiting?.reason && !PASSING.test(waiting.reason)) {
-      return { why: `${what} does not start: ${waiting.reason}: ${waiting.message ?? ''}`, isFinal: false, container: own.name }
+      return {
+        why: `${what} does not start: ${waiting.reason}: ${waiting.message ?? ''}`,
+        isFinal: false,
+        container: own.name,
+      }
     }
   }
   return null

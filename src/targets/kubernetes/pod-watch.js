@@ -19,9 +19,10 @@ const AGAIN_MS = 300
 
 /**
  * @param {{ api: Api, namespaces: string[] }} options
- * @returns {PodWatch}
+ * @returns {Promise<PodWatch>}
+ * @throws {import('../../lib/errors.js').BenchError} when it may not
  */
-export function watchPods({ api, namespaces }) {
+export async function watchPods({ api, namespaces }) {
   /** @type {Map<string, V1Pod>} */
   const pods = new Map()
   /** @type {Set<() => void>} */
@@ -63,6 +64,7 @@ export function watchPods({ api, namespaces }) {
       await delay(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => {})
     }
   }
+  for (const namespace of namespaces) await api.request('list pods', () => api.core.listNamespacedPod({ namespace }))
   for (const namespace of namespaces) follow(namespace)
 
   return {

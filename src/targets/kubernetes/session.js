@@ -84,7 +84,10 @@ export function converse({ stdin, stdout, closed, end, what }) {
       stdin.write(`${encode({ id, procedure, args })}\n`)
       const cancel = () => {
         stdin.write(`${encode({ id, cancel: true })}\n`)
-        setTimeout(() => asked.get(id)?.reject(new BenchError(`the agent in ${what} did not stop`)), STOP_SECONDS * 1000).unref()
+        setTimeout(
+          () => asked.get(id)?.reject(new BenchError(`the agent in ${what} did not stop`)),
+          STOP_SECONDS * 1000,
+        ).unref()
       }
       if (signal?.aborted) cancel()
       else signal?.addEventListener('abort', cancel, { once: true })

@@ -1,16 +1,21 @@
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { suggest } from '../../lib/nearest.js'
+import { k6Tool } from '../../loads/k6/tool.js'
 import { nodeTool } from '../../tools/node.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
+import { readSummary } from './kubelet.js'
 import { createImageTools } from './tools.js'
+
+const HOST_LABEL = 'kubernetes.io/hostname'
+/** Minor version of Kubernetes 1. */
+export const NATIVE_SIDECARS_SINCE = 29
+const RECURSIVE_READ_ONLY_SINCE = 31
 
 /**
  * @import { Site } from '../../types.ts'
  * @import { Where } from './manifests.js'
  */
-
-const NATIVE_SIDECARS_SINCE = 29
 
 /**
  * @typedef {object} ClusterChoice
@@ -20,6 +25,8 @@ const NATIVE_SIDECARS_SINCE = 29
  * @property {string | null} namespace
  * @property {Record<string, string>} images by the tool's name
  * @property {number | null} generators
+ * @property {import('../../types.ts').SampleSource} sampleSource
+ * @property {AbortSignal} signal
  */
 
 /**
@@ -28,28 +35,55 @@ const NATIVE_SIDECARS_SINCE = 29
  * @returns {Promise<Site>}
  * @throws {BenchError} when it cannot be reached, or has no such node
  */
-export async function openKubernetesSite({ runId, context, node, loadNode, namespace, images, generators }) {
+export async function openKubernetesSite({
+  runId,
+  context,
+  node,
+  loadNode,
+  namespace,
+  images,
+  generators,
+  sampleSource,
+  signal,
+}) {
   const api = await connect({ context })
   const { minor, gitVersion } = await readVersion(api)
   const nodes = await api.list('v1', 'Node')
   const where = chooseNode(nodes, node, '--node')
   const machine = describeNode(where.node)
   const loadWhere = loadNode === null ? where.where : chooseNode(nodes, loadNode, '--load-node').where
+  if (sampleSource === 'kubelet') {
+    if (loadWhere !== where.where) {
+      throw new UsageError('--samples kubelet cannot tell how far clocks are apart: it takes no --load-node')
+    }
+    // A refusal now, and not when the load runs already.
+    await readSummary(api, machine.node)
+  }
   const nodeImage = images.node ?? nodeTool.image
   const target = createKubernetesTarget({
-    ...{ api, runId, nodeImage, generators, loadWhere },
+    ...{ api, runId, nodeImage, generators, loadWhere, signal },
     namespace: namespace ?? `sidecar-bench-${runId}`,
     where: where.where,
-    hasNativeSidecars: minor >= NATIVE_SIDECARS_SINCE,
+    hasNativeSidecars: Math.min(minor, Number(machine.kubelet.split('.')[1])) >= NATIVE_SIDECARS_SINCE,
+    hasRecursiveReadOnly: minor >= RECURSIVE_READ_ONLY_SINCE,
+    sampleSource,
+    cpus: machine.cpus,
+    node: machine.node,
   })
   return {
     target: withAdvice(target),
     runId,
     cpus: machine.cpus,
     machine: { ...machine, cluster: api.server, kubernetes: gitVersion },
-    sampleSource: 'cgroup',
+    sampleSource,
     cores: [],
-    findTool: createImageTools({ api, target, images, where: where.where }),
+    findTool: createImageTools({
+      api,
+      target,
+      images,
+      whereOf: name => (name === k6Tool.name ? loadWhere : where.where),
+      signal,
+    }),
   }
 }
 
@@ -58,30 +92,45 @@ export async function openKubernetesSite({ runId, context, node, loadNode, names
  */
 export async function readVersion(api) {
   const version = api.config.makeApiClient(api.k8s.VersionApi)
-  const { minor, gitVersion } = await api.request('ask for the version', () => version.getCode(), { lostAfterSeconds: 5 }).catch(error => {
-    if (!(error instanceof SiteLostError)) throw error
-    throw new BenchError(`the API server ${api.server} (context ${api.nameOf()}) cannot be reached: is the cluster up? ${error.message}`, { cause: error })
-  })
+  const { minor, gitVersion } = await api
+    .request('ask for the version', () => version.getCode(), { lostAfterSeconds: 5 })
+    .catch(error => {
+      if (!(error instanceof SiteLostError)) throw error
+      throw new BenchError(
+        `the API server ${api.server} (context ${api.nameOf()}) cannot be reached: is the cluster up? ${error.message}`,
+        { cause: error },
+      )
+    })
   return { minor: Number.parseInt(minor, 10), gitVersion }
 }
 
 /**
  * @param {any[]} nodes
- * @param {Where} wanted null: the first that is ready and takes pods
+ * @param {Where} wanted a node's name, or label=value; null: the first that is ready and takes pods
  * @param {string} option
  */
 export function chooseNode(nodes, wanted, option) {
-  const isUsable = (/** @type {any} */ n) =>
-    !n.spec.unschedulable && n.status.conditions?.some((/** @type {any} */ c) => c.type === 'Ready' && c.status === 'True')
-  const [label, value] = wanted?.includes('=') ? wanted.split('=', 2) : ['kubernetes.io/hostname', wanted]
-  const found = wanted === null ? nodes : nodes.filter(n => n.metadata.labels?.[label] === value)
+  const [label, value] = wanted?.includes('=') ? wanted.split('=', 2) : [HOST_LABEL, wanted]
+  const isWanted = (/** @type {any} */ { metadata }) =>
+    metadata.labels?.[label] === value || (label === HOST_LABEL && metadata.name === value)
+  const found = wanted === null ? nodes : nodes.filter(isWanted)
   if (found.length === 0) {
     const names = nodes.map(n => n.metadata.name)
-    throw new UsageError(`${option} ${wanted}: the cluster has no such node${suggest(`${wanted}`, names)}; it has: ${names.join(', ')}`)
+    throw new UsageError(`${option} ${wanted}: the cluster has no such node${suggest(`${wanted}`, names)}`)
   }
-  const node = found.find(isUsable)
-  if (!node) throw new BenchError(`no node can take pods: ${found.map(n => n.metadata.name).join(', ')} not ready, or cordoned`)
-  return { node, where: wanted ?? `${node.metadata.labels['kubernetes.io/hostname']}` }
+  const node = found.find(takesPods)
+  if (!node) {
+    throw new BenchError(
+      `no node can take pods: ${found.map(n => n.metadata.name).join(', ')} not ready, cordoned or tainted; name one with ${option}`,
+    )
+  }
+  return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
+}
+
+/** @param {any} node */
+function takesPods({ spec, status }) {
+  const isReady = status.conditions?.some((/** @type {any} */ c) => c.type === 'Ready' && c.status === 'True')
+  return isReady && !spec.unschedulable && !spec.taints?.some((/** @type {any} */ t) => t.effect !== 'PreferNoSchedule')
 }
 
 /** @param {any} node */
@@ -89,6 +138,7 @@ function describeNode({ metadata, status }) {
   const { nodeInfo, allocatable, capacity } = status
   return {
     node: metadata.name,
+    bootId: nodeInfo.bootID,
     kernel: `Linux ${nodeInfo.kernelVersion}`,
     architecture: nodeInfo.architecture,
     cpus: Math.floor(parseCpu(capacity.cpu)),
@@ -119,7 +169,10 @@ function withAdvice(target) {
         return await target.close(options)
       } catch (error) {
         if (!(error instanceof BenchError)) throw error
-        throw new BenchError(`${error.message}; what the run left there is removed by: npm run cleanup -- --target kubernetes`, { cause: error })
+        throw new BenchError(
+          `${error.message}; what the run left there is removed by: npm run cleanup -- --target kubernetes`,
+          { cause: error },
+        )
       }
     },
   }

@@ -16,6 +16,7 @@ import { waitFor } from '../../lib/wait.js'
 
 const READY_SECONDS = 60
 const LOG_LINES = 8
+const LINE_LENGTH = 300
 
 // Joins the cgroups before it becomes the program, so that every page it touches is charged to them.
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
@@ -94,7 +95,12 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
  * @param {string} logFile
  */
 function failure(what, logFile) {
-  const lines = readFileSync(logFile, 'utf8').trim().split('\n').filter(Boolean).slice(-LOG_LINES)
+  const lines = readFileSync(logFile, 'utf8')
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .slice(-LOG_LINES)
+    .map(line => line.slice(0, LINE_LENGTH))
   const shown =
     lines.length > 0 ? `; the end of its log (${logFile}):\n  ${lines.join('\n  ')}` : `; its log is empty (${logFile})`
   return new BenchError(`${what}${shown}`)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import { readCores, readMachine } from '../../lib/machine.js'
 import { findOnPath } from '../../tools/find.js'
@@ -7,6 +8,8 @@ import { createLocalTarget } from './index.js'
  * @import { Site, Tool, ToolSpec } from '../../types.ts'
  * @import { CapWay } from './cgroups.js'
  */
+
+const readBootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
 /**
  * This machine.
@@ -19,7 +22,7 @@ export async function openLocalSite({ runId, way, findTool }) {
     target: await createLocalTarget({ runId, way }),
     runId,
     cpus: os.availableParallelism(),
-    machine: { ...readMachine(), cgroupVersion: way.version, capWay: way.how },
+    machine: { ...readMachine(), bootId: readBootId(), cgroupVersion: way.version, capWay: way.how },
     sampleSource: 'cgroup',
     cores: hasTaskset ? readCores() : [],
     findTool,

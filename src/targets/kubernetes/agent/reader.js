@@ -21,7 +21,7 @@ export function createReader() {
   const probes = new Map()
   const probesOf = (/** @type {Watched[]} */ watched) =>
     watched.map(({ id, listens }) => {
-      const probe = probes.get(id) ?? createProbe({ group: openContainer(id), listens })
+      const probe = probes.get(id) ?? whileThere(createProbe({ group: openContainer(id), listens }))
       probes.set(id, probe)
       return probe
     })
@@ -42,4 +42,35 @@ function openContainer(id) {
   const counters = findContainer({ id, root: ROOT, mountinfo: readFileSync('/proc/self/mountinfo', 'utf8') })
   if (counters === null) throw new Error(`no cgroup of the container ${id} is under ${ROOT}: is this its node?`)
   return counters
+}
+
+const GONE = {
+  ...{ atSeconds: Number.NaN, cpuSeconds: Number.NaN, periods: Number.NaN, throttledPeriods: Number.NaN },
+  ...{ throttledSeconds: Number.NaN, anonBytes: Number.NaN, workingSetBytes: Number.NaN, peakBytes: Number.NaN },
+  oomKills: Number.NaN,
+}
+
+/**
+ * A container's cgroup goes with it: then nothing is read any more, and the rest of the node is read on.
+ * @param {Probe} probe
+ * @returns {Probe}
+ */
+function whileThere(probe) {
+  /** @type {<T>(read: () => T, otherwise: T) => () => T} */
+  const guard = (read, otherwise) => () => {
+    try {
+      return read()
+    } catch {
+      return otherwise
+    }
+  }
+  return {
+    read: guard(probe.read, GONE),
+    readCapCores: guard(probe.readCapCores, null),
+    readThreads: guard(probe.readThreads, []),
+    readMemory: guard(probe.readMemory, null),
+    countListeners: guard(probe.countListeners, 0),
+    identify: guard(probe.identify, []),
+    readCpuSet: guard(probe.readCpuSet, ''),
+  }
 }

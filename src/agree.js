@@ -1,0 +1,126 @@
+import { nameOf } from './arms.js'
+import { GAP_LEAST, judge } from './compare.js'
+import { cpuPerRequestMicros, valueOfRound } from './measures.js'
+import { summariseRatios, summariseValues } from './stats.js'
+
+/**
+ * Whether the same experiment gives the same on two targets of one machine. Pure.
+ * @import { Arm, Quantity, Summary, TrialRecord, Verdict } from './types.ts'
+ */
+
+/**
+ * @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side
+ * @typedef {{ name: string, local: Quantity, other: Quantity, ratio: Quantity, floor: number, verdict: Verdict }} Agreement
+ *   local, other: microseconds per request; ratio: other over local, round by round
+ */
+
+/**
+ * CPU per request of every arm, and of the applications where nothing is before them: there the difference is what
+ * the other network adds.
+ * @param {{ local: Side, other: Side }} sides
+ * @returns {{ planes: Agreement[], network: Agreement[], pairs: { name: string, local: number, other: number }[] }}
+ *   pairs: the ratio of two planes on each side
+ */
+export function compareTargets({ local, other }) {
+  const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))
+  const sidecars = (/** @type {TrialRecord} */ r) =>
+    cpuPerRequestMicros(
+      r,
+      r.processes.filter(p => p.role === 'sidecar'),
+    )
+  const applications = (/** @type {TrialRecord} */ r) =>
+    cpuPerRequestMicros(
+      r,
+      r.processes.filter(p => p.role === 'application'),
+    )
+  const compared = local.arms.filter(arm => arm.repeatOf === null)
+  const agreement = (/** @type {Arm} */ arm, /** @type {typeof sidecars} */ measure) => {
+    const [a, b] = [local, other].map(side => valuesOf(side, arm.id, measure))
+    const ratio = summariseRatios(
+      a.map((value, i) => (value && b[i] !== null ? Number(b[i]) / value : null)),
+      local.seed,
+    )
+    const spoiled = ratio.values.some(value => value === null)
+    const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= 6 })
+    return { name: armName(arm), local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
+  }
+  const pairs = local.summary.comparisons
+    .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && c.a !== c.b)
+    .flatMap(c => {
+      const same = other.summary.comparisons.find(
+        o =>
+          [o.a, o.b, o.quantity, o.service, o.link, o.capCores].join() ===
+          [c.a, c.b, c.quantity, c.service, c.link, c.capCores].join(),
+      )
+      if (c.ratio.median === null || same?.ratio.median == null) return []
+      return [{ name: `${c.a} / ${c.b}`, local: c.ratio.median, other: same.ratio.median }]
+    })
+  return {
+    planes: compared.filter(arm => arm.plane !== 'none').map(arm => agreement(arm, sidecars)),
+    network: compared.filter(arm => arm.plane === 'none').map(arm => agreement(arm, applications)),
+    pairs,
+  }
+}
+
+/**
+ * @param {ReturnType<typeof compareTargets>} agreement
+ * @param {string} other the name of the other target
+ * @returns {string}
+ */
+export function renderAgreement({ planes, network, pairs }, other) {
+  const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(0))
+  const lines = planes.map(({ name, local, other: there, ratio, floor, verdict }) => {
+    const figures = `${show(local.median)} µs per request local, ${show(there.median)} on ${other}`
+    return `${name}: ${describeVerdict({ ratio, floor, verdict })} (${figures})`
+  })
+  for (const { name, local, other: there } of pairs) {
+    const apart = 100 * Math.abs(there / local - 1)
+    lines.push(`${name}: ${local.toFixed(3)} local, ${there.toFixed(3)} on ${other}: ${apart.toFixed(1)} % apart`)
+  }
+  for (const { name, local, other: there, ratio } of network) {
+    if (local.median === null || there.median === null || ratio.median === null) continue
+    const more = there.median - local.median
+    lines.push(
+      `The pod network, by ${name}: the applications use ${show(local.median)} µs per request local and ${show(there.median)} on ${other}: ${more >= 0 ? '+' : ''}${show(more)} µs (× ${ratio.median.toFixed(2)})`,
+    )
+  }
+  return lines.join('\n')
+}
+
+/** @param {Pick<Agreement, 'ratio' | 'floor' | 'verdict'>} agreement */
+function describeVerdict({ ratio: { median, low, high, values }, floor, verdict }) {
+  const noise = `noise floor ${(100 * floor).toFixed(1)} %`
+  if (median === null || verdict === 'invalid') return 'cannot be said: a round was spoiled'
+  const gap = `${(100 * Math.abs(median - 1)).toFixed(1)} % ${median < 1 ? 'less' : 'more'}`
+  if (verdict === 'indicative') return `${gap}, indicative only: ${values.length} rounds: 6 are needed`
+  const ends = [low, high].map(v => (100 * (Number(v) - 1)).toFixed(1)).join(', ')
+  return verdict === 'no-difference-shown'
+    ? `agrees within the noise (${gap} [${ends}], ${noise})`
+    : `does not agree: ${gap} [${ends}], ${noise}`
+}
+
+/** @param {Side} side */
+function noiseOf({ summary }) {
+  const spreads = summary.comparisons.flatMap(c =>
+    c.quantity === 'cpuPerRequest' && c.service === null ? (c.aaSpread ?? []) : [],
+  )
+  return Math.max(0, ...spreads)
+}
+
+/**
+ * @param {Side} side
+ * @param {string} id of the arm
+ * @param {(record: TrialRecord) => number | null} measure
+ */
+function valuesOf({ records, rounds }, id, measure) {
+  const own = records.filter(r => r.trial.arm.id === id)
+  return Array.from({ length: rounds }, (_, i) => {
+    const inRound = own.filter(r => r.trial.round === i + 1)
+    return valueOfRound(inRound, 'cpuPerRequest', measure)
+  })
+}
+
+/** @param {Arm} arm */
+function armName(arm) {
+  return `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`
+}

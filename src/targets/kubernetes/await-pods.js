@@ -1,0 +1,78 @@
+import { BenchError } from '../../lib/errors.js'
+import { findObstacle } from './pod-status.js'
+
+/**
+ * @import { V1Pod } from '@kubernetes/client-node'
+ * @import { Api } from './api.js'
+ * @import { PodWatch } from './pod-watch.js'
+ */
+
+const OBSTACLE_SECONDS = 10
+const LOOK_SECONDS = 2
+const LOG_LINES = 8
+const LINE_LENGTH = 300
+
+/**
+ * Waits until pods are where they should be, and gives up as soon as it is known why they will not be.
+ * @param {{ api: Api, pods: PodWatch, namespace: string, what: string, find: () => V1Pod[], isDone: (found: V1Pod[]) => boolean,
+ *   maker: string, deadlineSeconds: number, signal: AbortSignal }} options
+ *   what: for errors; maker: the start of the name of what makes the pods
+ * @throws {BenchError} with the reason, and the end of the log of the container that ended
+ */
+export async function awaitPods({ api, pods, namespace, what, find, isDone, maker, deadlineSeconds, signal }) {
+  const deadline = performance.now() + deadlineSeconds * 1000
+  let stuckSince = Number.POSITIVE_INFINITY
+  /** @type {{ pod: V1Pod, obstacle: NonNullable<ReturnType<typeof findObstacle>> }[]} */
+  let stuck = []
+  const settle = () => {
+    const found = find()
+    if (isDone(found)) return 'done'
+    stuck = found.flatMap(pod => {
+      const obstacle = findObstacle(pod)
+      return obstacle ? { pod, obstacle } : []
+    })
+    stuckSince = stuck.length === 0 ? Number.POSITIVE_INFINITY : Math.min(stuckSince, performance.now())
+    const isFinal = stuck.some(({ obstacle }) => obstacle.isFinal)
+    return isFinal || performance.now() - stuckSince > OBSTACLE_SECONDS * 1000 ? 'stuck' : null
+  }
+  while (performance.now() < deadline) {
+    const state = await pods.until(settle, { signal, deadlineSeconds: LOOK_SECONDS })
+    if (state === 'done') return
+    if (state === 'stuck') {
+      const { pod, obstacle } = stuck.find(s => s.obstacle.isFinal) ?? stuck[0]
+      const log = obstacle.container ? await readLastWords({ api, namespace, pod, container: obstacle.container }) : ''
+      throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
+    }
+    // Without a pod the reason is with what should have made it.
+    const why = find().length === 0 ? await findRefusal({ api, namespace, maker }) : null
+    if (why !== null) throw new BenchError(`${what} does not start: no pod is made: ${why}`)
+  }
+  throw new BenchError(`${what} was not ready within ${deadlineSeconds} s`)
+}
+
+/**
+ * The end of a container's log, of the one before where it was started again, as the end of a sentence.
+ * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
+ */
+export async function readLastWords({ api, namespace, pod, container }) {
+  const at = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }
+  const text = (await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at))
+  const lines = text
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map(line => line.slice(0, LINE_LENGTH))
+  return lines.length > 0 ? `; the end of its log:\n  ${lines.join('\n  ')}` : '; its log is empty'
+}
+
+/**
+ * Why what should make a pod makes none: a quota, a policy, a webhook.
+ * @param {{ api: Api, namespace: string, maker: string }} options
+ */
+async function findRefusal({ api, namespace, maker }) {
+  const events = await api.list('v1', 'Event', { namespace })
+  const refused = events.filter(
+    e => e.type === 'Warning' && e.reason === 'FailedCreate' && e.involvedObject?.name?.startsWith(maker),
+  )
+  return refused.at(-1)?.message ?? null
+}

@@ -1,0 +1,101 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { hashText } from '../../lib/hash.js'
+import { renderFiles } from './manifests.js'
+
+/**
+ * @import { ProcessSpec } from '../../types.ts'
+ * @import { Api } from './api.js'
+ * @import { Container } from './manifests.js'
+ */
+
+/** Where the kit's own code is in its own pods. */
+export const KIT = '/bench/kit'
+
+/**
+ * Brings folders of this machine to where processes in pods see them.
+ * @param {{ api: Api, namespace: string, labels: Record<string, string> }} options
+ */
+export function createFiles({ api, namespace, labels }) {
+  /** Where processes see folders of this machine. @type {Map<string, string>} */
+  const located = new Map()
+  /** @type {Map<string, Promise<unknown>>} */
+  const applied = new Map()
+
+  /** @param {string} at */
+  const sourceOf = at => {
+    for (const [source, place] of located) if (place === at) return source
+    throw new Error(`nothing is at ${at}`)
+  }
+
+  /**
+   * The scripts of a folder, as a ConfigMap: once a run, named after its content.
+   * @param {string} at
+   */
+  async function applyScripts(at) {
+    const files = readTextFiles(sourceOf(at))
+    const name = `scripts-${hashText(JSON.stringify(files)).slice(0, 10)}`
+    if (!applied.has(name)) applied.set(name, api.apply(renderFiles({ name, namespace, labels, files })))
+    await applied.get(name)?.catch(error => {
+      applied.delete(name)
+      throw error
+    })
+    return { path: at, configMap: name, names: Object.keys(files) }
+  }
+
+  return {
+    /**
+     * Where a process sees a folder: under its own name, and no two at one place.
+     * @param {string} source
+     */
+    locate(source) {
+      const taken = new Set([...located.values(), KIT])
+      const base = `/bench/${path.basename(source)}`
+      let at = located.get(source) ?? base
+      for (let n = 2; !located.has(source) && taken.has(at); n++) at = `${base}-${n}`
+      located.set(source, at)
+      return at
+    },
+
+    /**
+     * Brings what a process sees: its scripts, its rendered files, its credentials.
+     * @param {ProcessSpec} spec
+     * @param {{ name: string, own: Record<string, string>, folder: string }} at own: labels; folder: where rendered files are kept
+     * @returns {Promise<Container>}
+     */
+    async apply(spec, { name, own, folder }) {
+      const folders = await Promise.all(spec.scripts.map(applyScripts))
+      if (spec.files.length > 0) {
+        const files = Object.fromEntries(spec.files.map(f => [f.name, f.content]))
+        const kept = path.join(folder, spec.service)
+        mkdirSync(kept, { recursive: true })
+        for (const [file, text] of Object.entries(files)) writeFileSync(path.join(kept, file), text)
+        await api.apply(renderFiles({ name, namespace, labels: own, files }))
+        folders.push({ path: spec.folder, configMap: name, names: Object.keys(files) })
+      }
+      if (spec.credentials.length === 0) return { spec, folders }
+      const credentialsAt = path.posix.dirname(spec.credentials[0])
+      const names = spec.credentials.map(file => path.posix.basename(file))
+      const read = (/** @type {string} */ file) => readFileSync(path.join(sourceOf(credentialsAt), file), 'utf8')
+      const files = Object.fromEntries(names.map(file => [file, read(file)]))
+      await api.apply(renderFiles({ name, namespace, labels: own, files, isSecret: true }))
+      return { spec, folders: [...folders, { path: credentialsAt, secret: name, names }] }
+    },
+  }
+}
+
+/**
+ * @param {string} folder
+ * @returns {Record<string, string>} by path below it
+ */
+export function readTextFiles(folder) {
+  return Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => {
+        const file = path.join(entry.parentPath, entry.name)
+        return [path.relative(folder, file).split(path.sep).join('/'), readFileSync(file, 'utf8')]
+      })
+      .sort(),
+  )
+}

@@ -1,0 +1,71 @@
+import { nodeTool } from '../../tools/node.js'
+
+/**
+ * The images of a run, and which of them a node has. Pure.
+ * @import { V1Node } from '@kubernetes/client-node'
+ * @import { ToolSpec } from '../../types.ts'
+ */
+
+const ARCHIVE = 'images.tar'
+
+/**
+ * The image of each tool; the kit's own pods need Node's in every run.
+ * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: by the tool's name, instead of its own
+ * @returns {{ name: string, image: string }[]}
+ */
+export function chooseImages({ specs, images }) {
+  const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
+  return [...distinct.values()].map(({ name, image }) => ({ name, image: images[name] ?? image }))
+}
+
+/**
+ * What a node without a registry needs, and how it gets there, as lines.
+ * @param {{ specs: ToolSpec[], images: Record<string, string> }} options as of chooseImages
+ */
+export function listImages({ specs, images }) {
+  const chosen = chooseImages({ specs, images })
+  const distinct = [...new Set(chosen.map(({ image }) => image))]
+  const width = Math.max(...chosen.map(({ name }) => name.length))
+  return [
+    ...chosen.map(({ name, image }) => `${name.padEnd(width)}  ${image}`),
+    '',
+    "Where a registry is reached, on a machine of the node's architecture:",
+    ...distinct.map(image => `  docker pull ${image}`),
+    `  docker save -o ${ARCHIVE} ${distinct.join(' ')}`,
+    'Then once for every node of the run, the one that fits:',
+    `  ctr -n k8s.io images import ${ARCHIVE}   (containerd, on the node)`,
+    `  k3s ctr images import ${ARCHIVE}         (k3s, on the node)`,
+    `  kind load docker-image ${distinct.join(' ')}`,
+  ]
+}
+
+/**
+ * Whether a node says that it has an image. It may have more than it says: the kubelet lists its 50 largest.
+ * @param {V1Node} node
+ * @param {string} image
+ */
+export function hasImage({ status }, image) {
+  const wanted = expandImage(image)
+  return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === wanted)) ?? false
+}
+
+/**
+ * Whether a node pulls an image at every start, although it has it: so does Kubernetes where the tag is `latest` or none.
+ * @param {string} image
+ */
+export function isAlwaysPulled(image) {
+  return expandImage(image).endsWith(':latest')
+}
+
+/**
+ * The whole name, as nodes list it: with its registry, and its digest or its tag.
+ * @param {string} image
+ */
+function expandImage(image) {
+  const [named, digest] = image.split('@', 2)
+  const [first, ...rest] = named.split('/')
+  const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')
+  const whole = hasRegistry ? named : `docker.io/${rest.length > 0 ? '' : 'library/'}${named}`
+  const [, repository, tag = 'latest'] = /^(.*?)(?::([^/:]+))?$/.exec(whole) ?? []
+  return digest ? `${repository}@${digest}` : `${repository}:${tag}`
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { compareTargets, renderAgreement } from '../src/agree.js'
+import { createTurns } from '../src/lib/turns.js'
+import { createRecord, describeFakeProcess } from './fakes/fake-records.js'
+
+/**
+ * A run of six rounds with a plane and none.
+ * @param {{ cores: number[], applicationCores?: number, spread?: number }} options of the sidecar, round by round
+ */
+function side({ cores, applicationCores = 0.1, spread = 0.01 }) {
+  const base = createRecord({})
+  const [sidecar] = base.processes.filter(p => p.role === 'sidecar')
+  const application = describeFakeProcess({ role: 'application', capCores: null })
+  const arm = { ...base.trial.arm, id: 'a', plane: 'pipy', variant: null, repeatOf: null, capCores: 0.25 }
+  const bare = { ...arm, id: 'n', plane: 'none', capCores: null }
+  const records = cores.flatMap((cpuCores, i) => [
+    { ...base, trial: { ...base.trial, round: i + 1, arm }, processes: [{ ...sidecar, cpuCores }, application] },
+    {
+      ...base,
+      trial: { ...base.trial, round: i + 1, arm: bare },
+      processes: [{ ...application, cpuCores: applicationCores }],
+    },
+  ])
+  const comparison = {
+    quantity: 'cpuPerRequest',
+    service: null,
+    a: 'pipy',
+    b: 'pipy',
+    aaSpread: spread,
+    ratio: { median: 1 },
+  }
+  const summary = /** @type {any} */ ({ comparisons: [comparison] })
+  return { arms: [arm, bare], records, summary, rounds: cores.length, seed: 1 }
+}
+const six = (/** @type {number} */ value) => [0.99, 1, 1.01, 1, 0.995, 1.005].map(f => f * value)
+
+describe('compareTargets', () => {
+  it('agrees where the difference is below the noise', () => {
+    const found = compareTargets({ local: side({ cores: six(0.2) }), other: side({ cores: six(0.204) }) })
+    expect(found.planes[0]).toMatchObject({ name: 'pipy at 0.25', verdict: 'no-difference-shown', floor: 0.03 })
+    expect(renderAgreement(found, 'kubernetes')).toMatch(/^pipy at 0\.25: agrees within the noise \(2\.0 % more /)
+  })
+
+  it('says by how much it does not, and what the network adds', () => {
+    const other = side({ cores: six(0.24), applicationCores: 0.15 })
+    const found = compareTargets({ local: side({ cores: six(0.2) }), other })
+    expect(found.planes[0]).toMatchObject({ verdict: 'higher' })
+    const text = renderAgreement(found, 'kubernetes')
+    expect(text).toMatch(/pipy at 0\.25: does not agree: 20\.0 % more \[/)
+    expect(text).toMatch(/The pod network, by none: .* \(× 1\.50\)/)
+  })
+
+  it('takes the noise of the noisier side for the floor', () => {
+    const found = compareTargets({ local: side({ cores: six(0.2) }), other: side({ cores: six(0.21), spread: 0.08 }) })
+    expect(found.planes[0]).toMatchObject({ floor: 0.08, verdict: 'no-difference-shown' })
+  })
+
+  it('names no verdict below six rounds', () => {
+    const found = compareTargets({ local: side({ cores: [0.2] }), other: side({ cores: [0.3] }) })
+    expect(found.planes[0].verdict).toBe('indicative')
+  })
+})
+
+describe('createTurns', () => {
+  it('lets each go on in its turn, and goes round those that have left', async () => {
+    /** @type {string[]} */
+    const order = []
+    const run = async (/** @type {string} */ name, /** @type {any} */ turn, /** @type {number} */ times) => {
+      for (let i = 0; i < times; i++) {
+        await turn.take()
+        order.push(name)
+        await new Promise(resolve => setImmediate(resolve))
+        turn.pass()
+      }
+      turn.leave()
+    }
+    const [a, b] = createTurns(2)
+    await Promise.all([run('a', a, 4), run('b', b, 2)])
+    expect(order.join('')).toBe('ababaa')
+  })
+})

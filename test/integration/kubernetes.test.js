@@ -1,0 +1,519 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { createAuthority, issueCertificate } from '../../src/lib/certificates.js'
+import { waitFor } from '../../src/lib/wait.js'
+import { readRun } from '../../src/records.js'
+import { tools } from './real-tools.js'
+
+/**
+ * @import { TestContext } from 'vitest'
+ */
+
+const { TEST_KUBECONFIG: kubeconfig, TEST_CLUSTER: cluster } = process.env
+const RUN_LABEL = 'app.kubernetes.io/managed-by=sidecar-bench'
+const USER = 'sidecar-bench-test-user'
+const scratch = mkdtempSync(path.join(os.tmpdir(), 'kubernetes-test-'))
+const images = ['pipy', 'envoy', 'k6', 'node'].flatMap(name => ['--image', `${name}=localhost/${name}:test`])
+let runs = 0
+
+/** @param {TestContext} context */
+function needCluster(context) {
+  if (!kubeconfig) context.skip('needs a cluster: TEST_KUBECONFIG names none')
+  const missing = Object.entries(tools).flatMap(([name, tool]) => (tool ? [] : [name]))
+  if (missing.length > 0) context.skip(`needs ${missing.join(', ')}, which cannot be had here`)
+}
+
+const kubectl = (/** @type {string[]} */ ...argv) => execa('kubectl', ['--kubeconfig', `${kubeconfig}`, ...argv])
+
+/** @param {object} object */
+const apply = object =>
+  execa('kubectl', ['--kubeconfig', `${kubeconfig}`, 'apply', '-f', '-'], { input: JSON.stringify(object) })
+
+/**
+ * Starts a run of the kit on the cluster.
+ * @param {string[]} argv
+ * @param {{ config?: string, verb?: string }} [options] config: of another user, or by another way
+ */
+function start(argv, { config = kubeconfig, verb = 'bench' } = {}) {
+  const out = path.join(scratch, `run-${++runs}`)
+  const child = execa(
+    'node',
+    ['src/cli.js', verb, '--target', 'kubernetes', ...(verb === 'bench' ? [...images, '--out', out] : []), ...argv],
+    { env: { KUBECONFIG: config }, reject: false },
+  )
+  return { out, child }
+}
+
+const smoke = ['--cpu', '0.25', '--profile', 'smoke']
+
+async function expectNothingLeft() {
+  const { stdout } = await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')
+  expect(stdout).toBe('')
+}
+
+/** @param {string} text @param {string} name */
+const saveConfig = (text, name) => {
+  const file = path.join(scratch, name)
+  writeFileSync(file, text, { mode: 0o600 })
+  return file
+}
+
+/** A kubeconfig of a user with the least that k8s/rbac.yaml names. @type {string} */
+let leastConfig
+/** A kubeconfig of a user who may do nothing. @type {string} */
+let forbiddenConfig
+
+beforeAll(async () => {
+  if (!kubeconfig || !cluster || !tools.pipy || !tools.envoy || !tools.k6) return
+  for (const [name, program] of Object.entries({
+    pipy: tools.pipy.path,
+    envoy: tools.envoy.path,
+    k6: tools.k6.path,
+    node: process.execPath,
+  })) {
+    await execa(cluster, ['image', name, program])
+  }
+  await kubectl('apply', '-f', 'k8s/rbac.yaml')
+  await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: USER } })
+  for (const name of ['least', 'forbidden']) {
+    await apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: USER } })
+  }
+  await apply({
+    ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: USER } },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'sidecar-bench' },
+    subjects: [{ kind: 'ServiceAccount', name: 'least', namespace: USER }],
+  })
+  const config = parse(readFileSync(kubeconfig, 'utf8'))
+  const configOf = async (/** @type {string} */ name) => {
+    const { stdout: token } = await kubectl('create', 'token', name, '-n', USER)
+    return saveConfig(
+      stringify({ ...config, users: [{ name: config.users[0].name, user: { token } }] }),
+      `${name}.yaml`,
+    )
+  }
+  leastConfig = await configOf('least')
+  forbiddenConfig = await configOf('forbidden')
+}, 120_000)
+
+afterAll(async () => {
+  if (kubeconfig) {
+    await kubectl('delete', 'clusterrolebinding', USER, '--ignore-not-found')
+    await kubectl('delete', 'namespace', USER, '--ignore-not-found')
+    await kubectl('delete', '-f', 'k8s/rbac.yaml', '--ignore-not-found')
+  }
+  rmSync(scratch, { recursive: true, force: true })
+}, 60_000)
+
+describe('the cap experiment on a cluster', () => {
+  it(
+    'measures none, Pipy and Envoy with the least rights, holds the caps, tries the planes, and leaves nothing',
+    { timeout: 240_000 },
+    async context => {
+      needCluster(context)
+      const { out, child } = start([...smoke, '--json'], { config: leastConfig })
+      const { stdout, stderr, exitCode } = await child
+      expect(exitCode, stderr).toBe(0)
+      const { records, manifest } = readRun(out)
+      expect(manifest).toMatchObject({ target: 'kubernetes', machine: { node: expect.any(String) } })
+      expect(records.map(r => r.outcome)).not.toContain('failed')
+      for (const { processes, samples, load, window } of records) {
+        expect(samples).toMatchObject({ source: 'cgroup', missing: 0, clockOffsetMs: 0 })
+        expect(window?.endLateMs).toBeLessThan(50)
+        expect(load?.verified).toBeGreaterThan(100)
+        for (const p of processes.filter(x => x.role === 'sidecar')) {
+          expect(p).toMatchObject({
+            capCores: 0.25,
+            capReadBackCores: 0.25,
+            workers: 1,
+            isReplaced: false,
+            oomKills: 0,
+          })
+          expect(p.cpuCores).toBeGreaterThan(0.05)
+          expect(p.memory.rssBytes).toBeGreaterThan(5e6)
+        }
+      }
+      const summary = JSON.parse(stdout)
+      for (const row of summary.parity) expect(row.found, `${row.plane} ${row.name}`).toBe(row.expected)
+      expect(summary.parity.map((/** @type {any} */ r) => `${r.plane} ${r.name}`)).toEqual(
+        expect.arrayContaining([
+          'pipy parity-answers',
+          'envoy parity-refusals',
+          'envoy parity-tls',
+          'pipy parity-workers',
+        ]),
+      )
+      const cpu = (/** @type {string} */ plane) =>
+        summary.arms.find((/** @type {any} */ a) => a.plane === plane).cpuPerRequestMicros.values[0]
+      expect(cpu('pipy')).toBeLessThan(cpu('envoy'))
+      // Envoy's own count of what it refused, read through a forwarded port.
+      for (const { trial, processes } of records) {
+        const counts = processes.filter(p => p.role === 'sidecar').map(p => p.overflows)
+        expect(counts).toEqual(trial.arm.plane === 'none' ? [] : Array(2).fill(trial.arm.plane === 'envoy' ? 0 : null))
+      }
+      await expectNothingLeft()
+      const verified = await execa('node', ['src/cli.js', 'verify', out])
+      expect(verified.stdout).toMatch(/(\d+) records, \1 of them computed again from their raw files/)
+    },
+  )
+})
+
+describe('what goes wrong in a run', () => {
+  it('spoils the trial that it happens in, says why, and the run goes on', { timeout: 300_000 }, async context => {
+    needCluster(context)
+    const leaky = path.join(scratch, 'leaky')
+    cpSync('pipy-scripts', leaky, { recursive: true })
+    const proxy = readFileSync(path.join(leaky, 'proxy.js'), 'utf8')
+    const leak = proxy.replace(
+      /(\.demuxHTTP\(.*\)\.to\(\$=>\$\n)/,
+      "$1      .handleMessageStart(() => void kept.push(new Data('x'.repeat(65536))))\n",
+    )
+    expect(leak).not.toBe(proxy)
+    writeFileSync(path.join(leaky, 'proxy.js'), leak.replace('export function', 'var kept = []\n\nexport function'))
+    const experiment = path.join(scratch, 'faults.yaml')
+    writeFileSync(
+      experiment,
+      'name: faults\nquestion: What does a fault spoil?\naxes: { plane: [pipy], link: [ratings], capCores: [0.25] }\nprofiles: { smoke: { rounds: 3, windowSeconds: 4 } }\n',
+    )
+    const namespace = 'sidecar-bench-faults'
+    const { out, child } = start([
+      experiment,
+      ...smoke,
+      '--planes',
+      `pipy,pipy=${leaky}`,
+      '--memory',
+      '96MiB',
+      '--seed',
+      '1',
+      '--namespace',
+      namespace,
+    ])
+    const pods = async (/** @type {string} */ labels) =>
+      (await kubectl('get', 'pods', '-n', namespace, '-l', labels, '-o', 'name')).stdout.split('\n').filter(Boolean)
+    // Each fault waits for the load of a trial of its own and strikes once.
+    const faults = [
+      async () =>
+        kubectl('delete', '-n', namespace, '--grace-period=0', '--force', ...(await pods('app.kubernetes.io/name=k6'))),
+      async () => {
+        const [pod] = await pods('app.kubernetes.io/name=ratings')
+        const name = pod.replace('pod/', '')
+        const eviction = {
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: { name, namespace },
+          deleteOptions: { gracePeriodSeconds: 0 },
+        }
+        return execa(
+          'kubectl',
+          [
+            '--kubeconfig',
+            `${kubeconfig}`,
+            'create',
+            '--raw',
+            `/api/v1/namespaces/${namespace}/pods/${name}/eviction`,
+            '-f',
+            '-',
+          ],
+          { input: JSON.stringify(eviction) },
+        )
+      },
+      async () => kubectl('delete', 'daemonset', '-n', `${namespace}-reader`, 'reader', '--wait=true'),
+    ]
+    let isEnded = false
+    child.then(() => (isEnded = true))
+    const seen = new Set()
+    const isOwn = async () => {
+      const [pod] = await pods('app.kubernetes.io/name=k6').catch(() => [])
+      if (!pod || seen.has(pod)) return isEnded
+      seen.add(pod)
+      const { stdout } = await kubectl(
+        'get',
+        '-n',
+        namespace,
+        pod,
+        '-o',
+        'jsonpath={.metadata.labels.sidecar-bench/start}',
+      ).catch(() => ({ stdout: '' }))
+      return stdout !== ''
+    }
+    for (const [i, strike] of faults.entries()) {
+      // Without a reader nothing more is measured: the leaky arm comes first.
+      if (i === 2)
+        await waitFor(() => isEnded || records(out).length >= 4, { what: 'four trials', deadlineSeconds: 120 })
+      // The leaky arm's trials bring their own fault.
+      await waitFor(isOwn, { what: 'a load', deadlineSeconds: 120, intervalMs: 200 })
+      if (isEnded) break
+      await new Promise(resolve => setTimeout(resolve, 3000))
+      await strike().catch(() => {})
+    }
+    const { stderr } = await child
+    const { records: measured } = readRun(out)
+    const reasons = measured.flatMap(r => r.reasons).join('\n')
+    expect(measured.length, stderr).toBe(6)
+    expect(reasons).toMatch(/k6's generator died under load with the deletion of its pod/)
+    expect(reasons).toMatch(/ratings's (sidecar|application) died under load with the deletion of its pod/)
+    expect(reasons).toMatch(/ratings's sidecar died under load with OOMKilled: its memory limit was reached/)
+    expect(reasons).toMatch(/the kit's own reader is missing on \S+: it has no pod there/)
+    await expectNothingLeft()
+  })
+
+  it(
+    'ends the run when the API server is gone, keeps what was measured, and names cleanup, which then removes it',
+    { timeout: 240_000 },
+    async context => {
+      needCluster(context)
+      const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
+      const server = new URL(config.clusters[0].cluster.server)
+      /** @type {Set<net.Socket>} */
+      const sockets = new Set()
+      const proxy = net.createServer(socket => {
+        const there = net.connect(Number(server.port), server.hostname)
+        for (const s of [socket, there]) sockets.add(s.on('error', () => {}))
+        socket.pipe(there).pipe(socket)
+      })
+      await new Promise(resolve => proxy.listen(0, '127.0.0.1', () => resolve(null)))
+      const { port } = /** @type {net.AddressInfo} */ (proxy.address())
+      Object.assign(config.clusters[0].cluster, {
+        server: `https://127.0.0.1:${port}`,
+        'tls-server-name': server.hostname,
+      })
+      const { out, child } = start([...smoke, '--planes', 'none', '--rounds', '5'], {
+        config: saveConfig(stringify(config), 'proxied.yaml'),
+      })
+      await waitFor(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
+      proxy.close()
+      for (const socket of sockets) socket.destroy()
+      const { exitCode, stderr } = await child
+      expect(exitCode).toBe(1)
+      expect(stderr).toMatch(/has not answered for \d+ s \(.*\); .*npm run cleanup -- --target kubernetes/)
+      expect(records(out).length).toBeGreaterThan(0)
+      expect(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')).arms).toHaveLength(1)
+      const { stdout } = await start([], { verb: 'cleanup' }).child
+      expect(stdout.match(/removed namespace/g)).toHaveLength(2)
+      await expectNothingLeft()
+    },
+  )
+
+  it('stops in order on SIGINT', { timeout: 120_000 }, async context => {
+    needCluster(context)
+    const { out, child } = start([...smoke, '--planes', 'none', '--rounds', '5'])
+    await waitFor(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
+    child.kill('SIGINT')
+    expect((await child).exitCode).toBe(130)
+    expect(records(out).length).toBeGreaterThan(0)
+    await expectNothingLeft()
+  })
+
+  it('leaves a killed run to cleanup, which leaves a running one alone', { timeout: 120_000 }, async context => {
+    needCluster(context)
+    const { child } = start([...smoke, '--planes', 'none'])
+    await waitFor(
+      async () => (await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')).stdout.includes('-reader'),
+      {
+        ...{ what: 'its namespaces', deadlineSeconds: 60, intervalMs: 200 },
+      },
+    )
+    expect((await start([], { verb: 'cleanup' }).child).stdout).toMatch(/left +namespace .*: its run is going/)
+    child.kill('SIGKILL')
+    await child
+    expect((await start([], { verb: 'cleanup' }).child).stdout.match(/removed namespace/g)).toHaveLength(2)
+    await expectNothingLeft()
+  })
+})
+
+describe('what stops a run before it measures', () => {
+  it('is no kubeconfig', async context => {
+    needCluster(context)
+    const { stderr, exitCode } = await execa('node', ['src/cli.js', 'bench', '--target', 'kubernetes'], {
+      ...{ env: { KUBECONFIG: '', HOME: scratch }, reject: false },
+    })
+    expect(stderr).toMatch(/no kubeconfig: set KUBECONFIG/)
+    expect(exitCode).toBe(2)
+  })
+
+  it('is a context that is not there', async context => {
+    needCluster(context)
+    const { stderr, exitCode } = await start([...smoke, '--context', 'tset']).child
+    expect(stderr).toMatch(/no context "tset".*"test"/)
+    expect(exitCode).toBe(2)
+  })
+
+  it('is a cluster that does not answer', async context => {
+    needCluster(context)
+    const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
+    config.clusters[0].cluster.server = 'https://127.0.0.1:9'
+    const { stderr, exitCode } = await start(smoke, { config: saveConfig(stringify(config), 'dead.yaml') }).child
+    expect(stderr).toMatch(/the API server https:\/\/127\.0\.0\.1:9 .*cannot be reached: is the cluster up\?/)
+    expect(exitCode).toBe(1)
+  })
+
+  it('is a node that is not there', async context => {
+    needCluster(context)
+    const { stderr, exitCode } = await start([...smoke, '--node', 'edge-9']).child
+    expect(stderr).toMatch(/--node edge-9: the cluster has no such node/)
+    expect(exitCode).toBe(2)
+  })
+
+  it('is a user without rights: it says which verb on what', async context => {
+    needCluster(context)
+    const { stderr, exitCode } = await start(smoke, { config: forbiddenConfig }).child
+    expect(stderr).toMatch(/cannot list resource "nodes".*k8s\/rbac\.yaml/)
+    expect(exitCode).toBe(1)
+    await expectNothingLeft()
+  })
+
+  it('is an image that cannot be pulled', { timeout: 90_000 }, async context => {
+    needCluster(context)
+    const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', '--image', 'pipy=localhost/nothing:test'])
+      .child
+    expect(stderr).toMatch(
+      /the plane pipy cannot be measured: .*the image localhost\/nothing:test .* cannot be pulled: /,
+    )
+    expect(exitCode).toBe(4)
+    await expectNothingLeft()
+  })
+
+  it('is an image of something else', { timeout: 90_000 }, async context => {
+    needCluster(context)
+    const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', '--image', 'pipy=localhost/node:test'])
+      .child
+    expect(stderr).toMatch(/the plane pipy cannot be measured: .*pipy/)
+    expect(exitCode).toBe(4)
+    await expectNothingLeft()
+  })
+
+  it('is a node without room', { timeout: 90_000 }, async context => {
+    needCluster(context)
+    const { stderr, exitCode } = await start([
+      '--cpu',
+      `${os.availableParallelism()}`,
+      '--profile',
+      'smoke',
+      '--planes',
+      'pipy',
+    ]).child
+    expect(stderr).toMatch(/no node takes the pod .*Insufficient cpu/)
+    expect(exitCode).toBe(1)
+    await expectNothingLeft()
+  })
+
+  it('is a namespace of that name, which is left as it is', async context => {
+    needCluster(context)
+    const { stderr, exitCode } = await start([...smoke, '--namespace', USER]).child
+    expect(stderr).toMatch(new RegExp(`the namespace ${USER} is already there: give --namespace another`))
+    expect(exitCode).toBe(1)
+    expect((await kubectl('get', 'namespace', USER, '-o', 'jsonpath={.status.phase}')).stdout).toBe('Active')
+    await expectNothingLeft()
+  })
+
+  it.for([
+    ['deployments', /admission webhook .* denied the request: no sidecars on Fridays/],
+    ['pods', /no pod is made: .*no sidecars on Fridays/],
+  ])('is a webhook that refuses %s', { timeout: 90_000 }, async ([resource, message], context) => {
+    needCluster(context)
+    const webhook = await startWebhook(/** @type {string} */ (resource))
+    try {
+      const { stderr, exitCode } = await start([...smoke, '--planes', 'none']).child
+      expect(stderr).toMatch(message)
+      expect(exitCode).toBe(1)
+    } finally {
+      await webhook.stop()
+    }
+    await expectNothingLeft()
+  })
+})
+
+describe('copies of a service', () => {
+  it(
+    'are 50 with their sidecars ready within a minute, and gone within half of one',
+    { timeout: 240_000 },
+    async context => {
+      needCluster(context)
+      const { out, child } = start([
+        '--copies',
+        '50',
+        '--link',
+        'pair',
+        '--planes',
+        'pipy',
+        '--cpu',
+        '0.02',
+        '--users',
+        '10',
+        '--profile',
+        'smoke',
+      ])
+      const { stderr } = await child
+      const [record] = readRun(out).records
+      expect(record?.outcome, stderr).not.toBe('failed')
+      expect(record.processes.filter(p => p.role === 'sidecar')).toHaveLength(51)
+      console.log(
+        `50 copies: ready in ${record.phasesSeconds.start.toFixed(1)} s, gone in ${record.phasesSeconds.stop.toFixed(1)} s`,
+      )
+      await expectNothingLeft()
+    },
+  )
+})
+
+/** @param {string} out */
+function records(out) {
+  try {
+    return readFileSync(`${out}/trials.jsonl`, 'utf8').split('\n').filter(Boolean)
+  } catch {
+    return []
+  }
+}
+
+/**
+ * A validating webhook that refuses what a run of the kit makes.
+ * @param {string} resource
+ */
+async function startWebhook(resource) {
+  const authority = await createAuthority('webhook')
+  const { certificatePem, keyPem } = await issueCertificate({
+    authority,
+    identity: 'urn:webhook',
+    dnsName: 'localhost',
+  })
+  const server = https.createServer({ cert: certificatePem, key: keyPem }, async (request, response) => {
+    const { request: review } = JSON.parse((await request.setEncoding('utf8').toArray()).join(''))
+    const isOurs = review.object?.metadata?.labels?.['sidecar-bench/start'] !== undefined
+    const answer = {
+      uid: review.uid,
+      allowed: !isOurs,
+      ...(isOurs ? { status: { message: 'no sidecars on Fridays' } } : {}),
+    }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }))
+  })
+  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
+  const { port } = /** @type {net.AddressInfo} */ (server.address())
+  const name = 'refusing.sidecar-bench.test'
+  await apply({
+    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration', metadata: { name } },
+    webhooks: [
+      {
+        ...{ name, sideEffects: 'None', admissionReviewVersions: ['v1'], failurePolicy: 'Ignore', timeoutSeconds: 5 },
+        clientConfig: {
+          url: `https://localhost:${port}/`,
+          caBundle: Buffer.from(authority.certificate.toString('pem')).toString('base64'),
+        },
+        rules: [{ operations: ['CREATE'], apiGroups: ['*'], apiVersions: ['*'], resources: [resource] }],
+      },
+    ],
+  })
+  // The API server takes a moment to know of it.
+  await new Promise(resolve => setTimeout(resolve, 2000))
+  return {
+    async stop() {
+      await kubectl('delete', 'validatingwebhookconfiguration', name)
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import {
+  ACCESS,
+  checkAccess,
+  OPERATOR_ACCESS,
+  ROLES,
+  renderClusterRoles,
+} from '../../../src/targets/kubernetes/access.js'
+
+// https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
+const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
+
+/**
+ * An API server that allows what it is told to.
+ * @param {(asked: { group: string, resource: string, subresource?: string, verb: string, namespace?: string }) => boolean} isAllowed
+ */
+function fakeApi(isAllowed) {
+  /** @type {any[]} */
+  const asked = []
+  const api = /** @type {any} */ ({
+    k8s: { AuthorizationV1Api: 'authorization' },
+    config: {
+      makeApiClient: () => ({
+        createSelfSubjectAccessReview: async (/** @type {any} */ { body }) => {
+          asked.push(body.spec.resourceAttributes)
+          return { status: { allowed: isAllowed(body.spec.resourceAttributes) } }
+        },
+      }),
+    },
+    request: (/** @type {string} */ _, /** @type {() => Promise<any>} */ ask) => ask(),
+  })
+  return { api, asked }
+}
+
+describe('the roles of k8s/rbac.yaml', () => {
+  it('are those of the table: node k8s/write.js writes them', () => {
+    const documents = parseAllDocuments(readFileSync('k8s/rbac.yaml', 'utf8'))
+    expect(documents.map(d => d.toJS())).toEqual(renderClusterRoles())
+  })
+
+  it.each(Object.entries(ROLES))('%s grants each resource once, by verbs that Kubernetes knows', (_, table) => {
+    expect(new Set(table.map(({ group, resource }) => `${resource}.${group}`)).size).toBe(table.length)
+    for (const { verbs } of table) {
+      expect(VERBS).toEqual(expect.arrayContaining(verbs))
+      expect(new Set(verbs).size).toBe(verbs.length)
+    }
+  })
+
+  it('grant nothing on roles, on service accounts, or by a wildcard', () => {
+    const granted = JSON.stringify(renderClusterRoles().map(({ rules }) => rules))
+    expect(granted).not.toMatch(/\*|rbac\.authorization|serviceaccounts|impersonate|escalate|bind/)
+  })
+
+  it('grant both verbs of server-side apply wherever one is granted', () => {
+    for (const { verbs } of [...ACCESS, ...OPERATOR_ACCESS].filter(a => a.verbs.includes('patch'))) {
+      expect(verbs).toContain('create')
+    }
+  })
+})
+
+describe('checkAccess', () => {
+  it('finds nothing where everything is allowed', async () => {
+    const { api, asked } = fakeApi(() => true)
+    expect(await checkAccess(api)).toEqual([])
+    expect(asked).toHaveLength(ACCESS.flatMap(({ verbs }) => verbs).length)
+  })
+
+  it('asks about all namespaces, and about subresources as such', async () => {
+    const { api, asked } = fakeApi(() => true)
+    await checkAccess(api)
+    expect(asked).toContainEqual({ group: '', resource: 'pods', subresource: 'exec', verb: 'create' })
+    expect(asked).toContainEqual({ group: 'apps', resource: 'deployments', verb: 'patch' })
+    expect(asked.filter(({ namespace }) => namespace !== undefined)).toEqual([])
+  })
+
+  it('names only the verbs that are denied', async () => {
+    const { api } = fakeApi(({ resource, verb }) => resource !== 'secrets' || verb === 'list')
+    expect(await checkAccess(api)).toMatchObject([{ resource: 'secrets', verbs: ['create', 'patch', 'delete'] }])
+  })
+
+  it('checks another table', async () => {
+    const { api } = fakeApi(({ group }) => group !== 'k6.io')
+    expect(await checkAccess(api, OPERATOR_ACCESS)).toEqual(OPERATOR_ACCESS)
+  })
+})

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { PORTS } from '../../../src/sidecar-contract.js'
+import { LABELS, renderDeployment } from '../../../src/targets/kubernetes/manifests.js'
+import { createContainers, gateway, objects, pipyGateway, ratings } from '../../fakes/cluster-objects.js'
+
+const isReader = (/** @type {string} */ name) => name.startsWith('reader')
+/** The pods that objects make, by the object. @type {[string, any][]} */
+const pods = Object.entries(objects).flatMap(([name, { spec }]) => (spec?.template ? [[name, spec.template.spec]] : []))
+const withoutReader = pods.filter(([name]) => !isReader(name))
+const containersOf = (/** @type {any} */ pod) => [...(pod.initContainers ?? []), ...pod.containers]
+const RESTRICTED = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+}
+const RESTRICTED_POD = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+
+describe('what a cluster is asked for', () => {
+  it.each(Object.entries(objects))('is, for %s, the golden manifest', (name, object) => {
+    const text = stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })
+    return expect(text).toMatchFileSnapshot(`../../golden/kubernetes/${name}.yaml`)
+  })
+})
+
+describe('pods', () => {
+  it.each(withoutReader)('of %s are restricted', (_, pod) => {
+    expect(pod.securityContext).toMatchObject(RESTRICTED_POD)
+    expect(pod.securityContext.runAsUser).toBeGreaterThan(0)
+    for (const container of containersOf(pod)) expect(container.securityContext).toEqual(RESTRICTED)
+    expect(pod).not.toHaveProperty('hostPID')
+  })
+
+  it.each(pods)('of %s get no token of a service account', (_, pod) => {
+    expect(pod.automountServiceAccountToken).toBe(false)
+  })
+
+  it('of the operator are restricted too, its own as well as its generators', () => {
+    const { initializer, starter, runner } = objects.testrun.spec
+    for (const pod of [initializer, starter, runner]) {
+      expect(pod.securityContext).toMatchObject(RESTRICTED_POD)
+      expect(pod.containerSecurityContext).toEqual(RESTRICTED)
+      expect(pod.automountServiceAccountToken).toBe('false')
+    }
+  })
+
+  it('of the operator itself are not found where its generators are looked for', () => {
+    const { initializer, starter, runner } = objects.testrun.spec
+    expect(runner.metadata.labels).toHaveProperty([LABELS.service], 'k6')
+    for (const pod of [initializer, starter]) {
+      expect(pod.metadata.labels).not.toHaveProperty([LABELS.service])
+      expect(pod.metadata.labels).toHaveProperty([LABELS.start], '2')
+    }
+  })
+})
+
+describe('the reader', () => {
+  it.each(pods.filter(([name]) => isReader(name)))('as %s sees the node through mounts to read only', (_, pod) => {
+    const [{ securityContext, volumeMounts }] = pod.containers
+    expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
+    expect(securityContext.capabilities).toEqual({ drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] })
+    for (const mount of volumeMounts) expect(mount.readOnly).toBe(true)
+    expect(pod.volumes.flatMap((/** @type {any} */ v) => v.hostPath?.path ?? [])).toEqual(['/sys/fs/cgroup'])
+  })
+
+  it('goes to the nodes of services and load, and to all where either may go anywhere', () => {
+    const affinityOf = (/** @type {string} */ name) => objects[name].spec.template.spec.affinity
+    const { nodeSelectorTerms } =
+      affinityOf('reader-on-nodes').nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution
+    expect(nodeSelectorTerms).toHaveLength(2)
+    expect(affinityOf('reader-anywhere')).toBeUndefined()
+  })
+})
+
+describe('a sidecar', () => {
+  const native = objects['deployment-native-sidecar'].spec.template.spec
+  const beside = objects['deployment-without-native-sidecars'].spec.template.spec
+
+  it('starts before its application and goes on running, where the cluster has such init containers', () => {
+    expect(native.initContainers).toMatchObject([{ name: 'sidecar', restartPolicy: 'Always' }])
+    expect(native.containers).toMatchObject([{ name: 'application' }])
+  })
+
+  it('is an ordinary container where it has not', () => {
+    expect(beside).not.toHaveProperty('initContainers')
+    expect(beside.containers).toMatchObject([{ name: 'application' }, { name: 'sidecar' }])
+    for (const container of beside.containers) expect(container).not.toHaveProperty('restartPolicy')
+  })
+
+  it('that is alone in its pod is an ordinary container, because a pod needs one', () => {
+    const alone = { ...gateway, containers: [pipyGateway[1]], where: null, hasNativeSidecars: true }
+    const pod = renderDeployment(alone).spec.template.spec
+    expect(pod).not.toHaveProperty('initContainers')
+    expect(pod.containers).toMatchObject([{ name: 'sidecar' }])
+  })
+
+  it('requests what it is limited to: its cap', () => {
+    expect(native.initContainers[0].resources).toEqual({
+      requests: { cpu: '250m', memory: '134217728' },
+      limits: { cpu: '250m', memory: '134217728' },
+    })
+    expect(beside.containers[1].resources).toEqual({
+      requests: { cpu: '1500m', memory: '16Mi' },
+      limits: { cpu: '1500m' },
+    })
+  })
+
+  it('has no limit without a cap', () => {
+    const containers = createContainers({ service: 'ratings', plane: 'pipy', cpuCores: null })
+    const pod = renderDeployment({ ...ratings, containers, where: null, hasNativeSidecars: true }).spec.template.spec
+    expect(pod.initContainers?.[0].resources).not.toHaveProperty('limits')
+  })
+
+  it('is ready when its inbound port is open; an application on the loopback cannot be probed', () => {
+    const readiness = { tcpSocket: { port: PORTS.inbound }, periodSeconds: 1 }
+    expect(native.initContainers[0].readinessProbe).toEqual(readiness)
+    expect(beside.containers[1].readinessProbe).toEqual(readiness)
+    expect(native.containers[0]).not.toHaveProperty('readinessProbe')
+  })
+
+  it('sees its own files and credentials, and its application does not', () => {
+    const mountsOf = (/** @type {any} */ c) => c.volumeMounts.map((/** @type {any} */ m) => m.mountPath)
+    expect(mountsOf(native.initContainers[0])).toEqual([
+      '/bench/pipy-scripts',
+      '/bench/gateway',
+      '/bench/certificates',
+      '/tmp',
+    ])
+    expect(mountsOf(native.containers[0])).toEqual(['/bench/echo', '/tmp'])
+  })
+})
+
+describe('an application without a sidecar', () => {
+  it('is ready when its own port is open', () => {
+    const [application] = createContainers({ service: 'ratings', plane: 'pipy', cpuCores: null })
+    const spec = { ...application.spec, listens: [{ address: '0.0.0.0', port: PORTS.application }] }
+    const containers = [{ ...application, spec }]
+    const pod = renderDeployment({ ...ratings, containers, where: null, hasNativeSidecars: true }).spec.template.spec
+    expect(pod.containers[0].readinessProbe).toMatchObject({ tcpSocket: { port: PORTS.application } })
+  })
+})
+
+describe('volumes', () => {
+  it('have names that a cluster takes, whatever their folder is called', () => {
+    const [application] = pipyGateway
+    const folders = [{ path: '/bench/My_Pipy-2.0-', configMap: 'c', names: ['main.js'] }]
+    const containers = [{ ...application, folders }]
+    const pod = renderDeployment({ ...gateway, containers, where: null, hasNativeSidecars: true }).spec.template.spec
+    expect(pod.volumes[0].name).toBe('bench-my-pipy-2-0')
+  })
+})

@@ -1,0 +1,62 @@
+import os from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { processStartTicks } from '../../../src/kernel/proc-files.js'
+import { BenchError } from '../../../src/lib/errors.js'
+import { cleanUpCluster, createNamespace } from '../../../src/targets/kubernetes/namespaces.js'
+
+/**
+ * An API server that holds namespaces, by name.
+ * @param {Record<string, any>} held
+ */
+function createFakeApi(held) {
+  return /** @type {any} */ ({
+    held,
+    create: async (/** @type {any} */ object) => {
+      if (held[object.metadata.name]) throw Object.assign(new BenchError('there'), { code: 409 })
+      held[object.metadata.name] = object
+    },
+    read: async (/** @type {string} */ _, /** @type {string} */ __, /** @type {string} */ name) => held[name] ?? null,
+    list: async () => Object.values(held),
+    remove: async (/** @type {any} */ { metadata }) => void delete held[metadata.name],
+  })
+}
+const owned = (/** @type {string} */ name, /** @type {string} */ owner) => ({
+  metadata: { name, annotations: { 'sidecar-bench/owner': owner } },
+})
+const own = `${os.hostname()} ${process.pid} ${processStartTicks(process.pid)}`
+
+describe('cleanUpCluster', () => {
+  it('removes what dead runs of this machine left, and leaves those that go on or were started elsewhere', async () => {
+    const api = createFakeApi({
+      going: owned('going', own),
+      dead: owned('dead', `${os.hostname()} ${process.pid} 1`),
+      elsewhere: owned('elsewhere', 'edge-7 1 1'),
+    })
+    expect(await cleanUpCluster({ api, isAll: false })).toEqual([
+      'left     namespace going: its run is going',
+      'left     namespace elsewhere: its run was started on edge-7; remove it with --all',
+      'removed namespace dead',
+    ])
+    expect(await cleanUpCluster({ api, isAll: true })).toContain('removed namespace elsewhere')
+    expect(Object.keys(api.held)).toEqual(['going'])
+  })
+})
+
+describe('createNamespace', () => {
+  const options = { name: 'bench', runId: 'r1', level: /** @type {const} */ ('restricted') }
+
+  it('refuses one that is there, and leaves it', async () => {
+    const api = createFakeApi({ bench: owned('bench', 'somebody') })
+    await expect(createNamespace({ api, ...options })).rejects.toThrow(
+      /the namespace bench is already there: give --namespace another/,
+    )
+    expect(api.held.bench.metadata.annotations['sidecar-bench/owner']).toBe('somebody')
+  })
+
+  it('takes one that its own first try has made, whose answer was lost', async () => {
+    const api = createFakeApi({})
+    await createNamespace({ api, ...options })
+    await createNamespace({ api, ...options })
+    expect(api.held.bench.metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
+  })
+})

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { PassThrough } from 'node:stream'
+import { afterEach, describe, expect, it } from 'vitest'
+import { collectAgentCode } from '../../../src/targets/kubernetes/code.js'
+import { decode, encode } from '../../../src/targets/kubernetes/messages.js'
+import { converse, measureClockOffset } from '../../../src/targets/kubernetes/session.js'
+
+/** @type {(() => void)[]} */
+const closers = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+})
+
+/**
+ * The real agent, as it runs in a pod, here.
+ * @param {{ aheadMs?: number }} [options] how far its clock is ahead
+ */
+function startAgent({ aheadMs = 0 } = {}) {
+  const shift = `const now = Date.now; Date.now = () => now() + ${aheadMs}`
+  const argv = ['--import', `data:text/javascript,${shift}`, 'src/targets/kubernetes/agent/main.js']
+  const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+  closers.push(() => child.kill('SIGKILL'))
+  const closed = new Promise(resolve => child.on('exit', () => resolve('it was killed')))
+  return { child, session: converse({ ...child, closed, end: () => child.kill(), what: 'a pod' }) }
+}
+
+describe('a conversation with the agent', () => {
+  it('calls procedures, several at once, and hears their errors', async () => {
+    const { session } = startAgent()
+    const [now, failed] = await Promise.allSettled([
+      session.call('now', null),
+      session.call('check', { name: 'a plain GET' }),
+    ])
+    expect(now).toMatchObject({ status: 'fulfilled', value: expect.any(Number) })
+    expect(failed).toMatchObject({ status: 'rejected', reason: { message: 'the rig is not open' } })
+    await expect(session.call('nonsense', null)).rejects.toThrow()
+  })
+
+  it('observes a window, and gives what it has when it is stopped early', async () => {
+    const { session } = startAgent()
+    const startMs = Date.now() + 300
+    const seen = await session.call('observe', { watched: [], window: { startMs, endMs: startMs + 400 } })
+    expect(seen).toMatchObject({ start: { sample: { edge: 'start' } }, end: { sample: { edge: 'end' } }, after: [] })
+    expect(seen.samples.length).toBeGreaterThan(5)
+
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 200)
+    const long = { startMs: Date.now(), endMs: Date.now() + 60_000 }
+    const early = await session.call('observe', { watched: [], window: long }, { signal: stop.signal })
+    expect(early).toMatchObject({ start: { sample: { edge: 'start' } }, end: null, after: null })
+  })
+
+  it('says that a container has no cgroup where it looks', async () => {
+    const { session } = startAgent()
+    await expect(session.call('look', { watched: [{ id: 'f'.repeat(64), listens: [] }] })).rejects.toThrow(
+      /no cgroup of the container f+ is under \/host\/cgroup: is this its node\?/,
+    )
+  })
+
+  it('fails what was asked when the agent is lost', async () => {
+    const { child, session } = startAgent()
+    await session.call('now', null)
+    const asked = session.call('observe', { watched: [], window: { startMs: Date.now(), endMs: Date.now() + 60_000 } })
+    child.kill('SIGKILL')
+    await expect(asked).rejects.toThrow('the connection to the agent in a pod was lost: it was killed')
+    await expect(session.call('now', null)).rejects.toThrow('the agent in a pod is no longer there')
+    expect(session.isOpen()).toBe(false)
+  })
+
+  it('takes answers however they are cut', async () => {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+    const session = converse({ stdin, stdout, closed: new Promise(() => {}), end() {}, what: 'a pod' })
+    const answers = [session.call('a', null), session.call('b', null)]
+    const text = `${encode({ id: 1, result: 'β' })}\n${encode({ id: 0, result: Number.NaN })}\n`
+    for (const byte of Buffer.from(text)) stdout.write(Buffer.from([byte]))
+    expect(await Promise.all(answers)).toEqual([Number.NaN, 'β'])
+  })
+})
+
+describe('measureClockOffset', () => {
+  it.each([0, 500, -60_000])('finds how far a clock is ahead: %i ms', async aheadMs => {
+    const { session } = startAgent({ aheadMs })
+    await session.call('now', null)
+    expect(Math.abs((await measureClockOffset(session)) - aheadMs)).toBeLessThan(10)
+  })
+})
+
+describe('messages', () => {
+  it('keep a number that is missing apart from one that is not known', () => {
+    expect(decode(encode({ a: Number.NaN, b: null, c: 1 }))).toEqual({ a: Number.NaN, b: null, c: 1 })
+  })
+})
+
+describe('collectAgentCode', () => {
+  it('takes all that the agent imports, and no package', () => {
+    const files = collectAgentCode()
+    expect(Object.keys(files)).toEqual(
+      expect.arrayContaining([
+        'package.json',
+        'src/targets/kubernetes/agent/main.js',
+        'src/observer.js',
+        'src/prober.js',
+      ]),
+    )
+    // A ConfigMap holds 1 MiB.
+    expect(JSON.stringify(files).length).toBeLessThan(500_000)
+  })
+})
