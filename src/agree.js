@@ -1,4 +1,4 @@
-import { nameOf } from './arms.js'
+import { isControl, nameOf } from './arms.js'
 import { GAP_LEAST, judge } from './compare.js'
 import { cpuPerRequestMicros, valueOfRound } from './measures.js'
 import { summariseRatios, summariseValues } from './stats.js'
@@ -45,7 +45,7 @@ export function compareTargets({ local, other }) {
     return { name: armName(arm), local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
   const pairs = local.summary.comparisons
-    .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && c.a !== c.b)
+    .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !isControl(c))
     .flatMap(c => {
       const same = other.summary.comparisons.find(
         o =>
@@ -93,10 +93,11 @@ function describeVerdict({ ratio: { median, low, high, values }, floor, verdict 
   if (median === null || verdict === 'invalid') return 'cannot be said: a round was spoiled'
   const gap = `${(100 * Math.abs(median - 1)).toFixed(1)} % ${median < 1 ? 'less' : 'more'}`
   if (verdict === 'indicative') return `${gap}, indicative only: ${values.length} rounds: 6 are needed`
-  const ends = [low, high].map(v => (100 * (Number(v) - 1)).toFixed(1)).join(', ')
-  return verdict === 'no-difference-shown'
-    ? `agrees within the noise (${gap} [${ends}], ${noise})`
-    : `does not agree: ${gap} [${ends}], ${noise}`
+  const ends = [Number(low), Number(high)]
+  const found = `${gap} [${ends.map(v => (100 * (v - 1)).toFixed(1)).join(', ')}], ${noise}`
+  // Not to be told apart is not to agree: for that the whole interval must be within the noise.
+  if (ends.every(v => Math.abs(v - 1) <= floor)) return `agrees within the noise floor: ${found}`
+  return verdict === 'no-difference-shown' ? `no difference shown: ${found}` : `does not agree: ${found}`
 }
 
 /** @param {Side} side */

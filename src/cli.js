@@ -115,7 +115,6 @@ withCluster(withExperiment(program.command('bench').description('run an experime
   .action(async (experimentName, options) => {
     const site = await openSite(options)
     if (site === null) return
-    let isEnded = false
     try {
       const preparation = await prepareWith(experimentName, options, site)
       for (const note of announce(preparation.plan)) say(note)
@@ -124,11 +123,13 @@ withCluster(withExperiment(program.command('bench').description('run an experime
         ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
         ...{ thresholds: options.threshold, memoryLimitBytes: options.memory ?? null },
       })
-      isEnded = true
       report({ summary, folder, options })
     } finally {
-      const left = await site.target.close({ retain: isEnded && (options.retain ?? false) })
-      if (left.length > 0) say(`retained: ${left.join(', ')}; remove them with: npm run cleanup`)
+      const left = await site.target.close({ retain: options.retain ?? false })
+      if (left.length > 0) {
+        const where = options.target === 'kubernetes' ? ' -- --target kubernetes' : ''
+        say(`retained: ${left.join(', ')}; remove them with: npm run cleanup${where}`)
+      }
     }
   })
 
@@ -142,7 +143,7 @@ withCluster(
   .option('--out <dir>', 'results folder; must not exist or be empty')
   .action(async (experimentName, options) => {
     // On the cluster nothing is pinned: so here neither.
-    const own = { ...options, pin: false }
+    const own = { ...options, pin: false, seed: options.seed ?? chooseSeed() }
     const out = options.out ?? path.join('results', `${stampNow()}-agree`)
     const stopped = new AbortController()
     const signal = AbortSignal.any([stopping.signal, stopped.signal])
@@ -301,6 +302,10 @@ function readSide(folder) {
   return { arms, records, rounds, seed: run.seed, summary: readSummary(folder) }
 }
 
+function chooseSeed() {
+  return Math.floor(Math.random() * 2 ** 31)
+}
+
 function stampNow() {
   return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
 }
@@ -330,7 +335,7 @@ function prepareWith(experimentName, options, site) {
     payloadBytes: options.payload ?? null,
     rounds: options.rounds ?? null,
     profile: options.profile,
-    seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
+    seed: options.seed ?? chooseSeed(),
     envoyProfile: options.envoyProfile,
     app: 'pipy',
     isPinned: options.pin,
@@ -359,7 +364,8 @@ function announce({ notes, notMeasured, trials, settings }) {
  * @returns {Promise<Site | null>}
  */
 async function openSite({ cpu, target, context, node, loadNode, namespace, image, generators, samples }) {
-  const runId = `${stampNow()}-${process.pid}`
+  // Two sites of one process are two runs.
+  const runId = `${stampNow()}-${process.pid}${target === 'kubernetes' ? '-k8s' : ''}`
   if (target === 'kubernetes') {
     return openKubernetesSite({
       ...{ runId, context: context ?? null, node: node ?? null, loadNode: loadNode ?? null },

@@ -38,7 +38,9 @@ describe('compareTargets', () => {
   it('agrees where the difference is below the noise', () => {
     const found = compareTargets({ local: side({ cores: six(0.2) }), other: side({ cores: six(0.204) }) })
     expect(found.planes[0]).toMatchObject({ name: 'pipy at 0.25', verdict: 'no-difference-shown', floor: 0.03 })
-    expect(renderAgreement(found, 'kubernetes')).toMatch(/^pipy at 0\.25: agrees within the noise \(2\.0 % more /)
+    expect(renderAgreement(found, 'kubernetes')).toMatch(
+      /^pipy at 0\.25: agrees within the noise floor: 2\.0 % more \[/,
+    )
   })
 
   it('says by how much it does not, and what the network adds', () => {
@@ -53,6 +55,12 @@ describe('compareTargets', () => {
   it('takes the noise of the noisier side for the floor', () => {
     const found = compareTargets({ local: side({ cores: six(0.2) }), other: side({ cores: six(0.21), spread: 0.08 }) })
     expect(found.planes[0]).toMatchObject({ floor: 0.08, verdict: 'no-difference-shown' })
+  })
+
+  it('does not call it agreement where the rounds scatter widely', () => {
+    const other = side({ cores: [0.15, 0.2, 0.25, 0.21, 0.3, 0.18] })
+    const text = renderAgreement(compareTargets({ local: side({ cores: six(0.2) }), other }), 'kubernetes')
+    expect(text).toMatch(/^pipy at 0\.25: no difference shown: /)
   })
 
   it('names no verdict below six rounds', () => {

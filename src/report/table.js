@@ -17,8 +17,9 @@ const MIB = 1024 * 1024
  */
 export function renderTable(summary) {
   const missing = summary.notMeasured.map(({ plane, reason }) => `Not measured: ${plane}: ${reason}`)
-  const [{ load }] = summary.arms
-  const title = `${summary.run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows`
+  const [{ load, target }] = summary.arms
+  const where = target === 'local' ? '' : `, on ${target} (${summary.machine.node})`
+  const title = `${summary.run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows${where}`
   const parts = [
     missing,
     [title],
