@@ -29,11 +29,13 @@ export function renderNotes({ arms, relaxes }) {
   if (arms.some(a => a.link === 'ratings'))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   if (!isOpen) {
-    const bound = arms.filter(a => a.plane !== 'none' && a.repeatOf === null && a.boundBy === 'sidecar').map(nameOf)
+    const bound = arms.filter(a => a.repeatOf === null && a.capacityPerSecond.median !== null).map(nameOf)
     notes.push(
       bound.length > 0
         ? `req/s is the capacity at this cap where the sidecar bound the run (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
-        : 'No sidecar bound the run: req/s is throughput, and no capacity.',
+        : arms.some(a => a.boundBy === 'sidecar')
+          ? 'No capacity was shown: req/s is throughput.'
+          : 'No sidecar bound the run: req/s is throughput, and no capacity.',
     )
   }
   for (const arm of arms) {
