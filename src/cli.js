@@ -257,13 +257,15 @@ program
   .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
   .option('--all', 'on Kubernetes: what was started on other machines, too')
   .action(async ({ target, context, all }) => {
+    /** @type {string[]} */
+    const said = []
     if (target === 'kubernetes') {
-      const said = await cleanUpCluster({ api: await connect({ context: context ?? null }), isAll: all ?? false })
-      print(said.length > 0 ? said.join('\n') : 'nothing was left behind')
-      return
+      said.push(...(await cleanUpCluster({ api: await connect({ context: context ?? null }), isAll: all ?? false })))
     }
+    // A run on a cluster leaves its certificates here, too.
     const removed = await cleanUpLocal({ way: await findCapWay(), runVariable: RUN_VARIABLE })
-    print(removed.length > 0 ? removed.map(what => `removed ${what}`).join('\n') : 'nothing was left behind')
+    said.push(...removed.map(what => `removed ${what}`))
+    print(said.length > 0 ? said.join('\n') : 'nothing was left behind')
   })
 
 try {

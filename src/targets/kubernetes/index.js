@@ -100,7 +100,9 @@ export function createKubernetesTarget(options) {
       const addressed = placed
       /** @type {ContainerHandle[]} */
       const processes = specs.flatMap(spec =>
-        Array.from({ length: copies }, (_, nth) => createHandle({ api, pods, namespace, spec, start, nth, folder })),
+        Array.from({ length: copies }, (_, nth) =>
+          createHandle({ api, pods, namespace, spec, start, nth, copies, folder }),
+        ),
       )
       /** @type {Deployment} */
       const deployment = {
