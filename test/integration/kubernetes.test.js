@@ -429,7 +429,7 @@ describe('what stops a run before it measures', () => {
 })
 
 describe('copies of a service', () => {
-  it('come up 50 at once, each with its sidecar, and go', { timeout: 240_000 }, async context => {
+  it('come up 50 at once, each with its sidecar, and go', { timeout: 400_000 }, async context => {
     needCluster(context)
     const { out, child } = start([
       '--copies',
@@ -443,7 +443,7 @@ describe('copies of a service', () => {
       '--rate',
       '20',
       '--users',
-      '10',
+      '4',
       '--profile',
       'smoke',
     ])
