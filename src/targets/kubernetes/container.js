@@ -75,7 +75,8 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, copie
   }
 
   return {
-    spec,
+    // Each of several has a name of its own in the records.
+    spec: nth > 0 ? { ...spec, service: `${spec.service}-${nth + 1}` } : spec,
     exited: new Promise(resolve => {
       const stop = pods.onChange(() => {
         const how = ending()
