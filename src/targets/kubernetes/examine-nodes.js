@@ -1,7 +1,8 @@
 import { BenchError } from '../../lib/errors.js'
 import { largestBindingCap } from '../../plan.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
-import { chooseNode, NATIVE_SIDECARS_SINCE, parseCpu } from './site.js'
+import { parseWhere } from './manifests.js'
+import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE, parseCpu } from './site.js'
 
 /**
  * @import { V1Node } from '@kubernetes/client-node'
@@ -32,7 +33,7 @@ export async function findNodes(api, { node, loadNode }) {
   const services = chooseNode(nodes, node, '--node')
   const load = loadNode === null ? services : chooseNode(nodes, loadNode, '--load-node')
   const groups = [services, load].map(({ where }) => {
-    const [label, value] = where.includes('=') ? where.split('=', 2) : ['kubernetes.io/hostname', where]
+    const { label, value } = parseWhere(where)
     return nodes.filter(({ metadata }) => metadata?.labels?.[label] === value)
   })
   return { main: /** @type {V1Node} */ (services.node), groups, used: [...new Set(groups.flat())] }
@@ -79,18 +80,6 @@ function describeNode(node, { isNeeded, minor }) {
     return warn(`${text}: it is older than native sidecars, which the API server knows: runs may not start there`)
   }
   return ok(`${text}, ready`)
-}
-
-/**
- * Why a node takes no pods of a run; null when it does.
- * @param {V1Node} node
- */
-function findDefect({ spec, status }) {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
-  if (spec?.unschedulable) return 'it is cordoned: kubectl uncordon it, or name another with --node'
-  const taint = spec?.taints?.find(({ effect }) => effect !== 'PreferNoSchedule')
-  return taint ? `its taint ${taint.key}:${taint.effect} keeps pods away: name another with --node` : null
 }
 
 /**

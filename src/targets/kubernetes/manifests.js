@@ -22,6 +22,8 @@ export const LABELS = {
   start: 'sidecar-bench/start',
 }
 export const MANAGER = 'sidecar-bench'
+/** The label by which a node carries its name. */
+export const HOST_LABEL = 'kubernetes.io/hostname'
 
 const USER = 65532
 // Pipy as PID 1 ignores SIGTERM: nothing is gained by waiting.
@@ -93,19 +95,16 @@ export function renderService({ service, name, namespace, labels, ports }) {
  *   hasNativeSidecars: the cluster has init containers that go on running (Kubernetes 1.29)
  */
 export function renderDeployment({ service, name, namespace, labels, containers, where, hasNativeSidecars }) {
-  const own = { ...labels, [LABELS.service]: service }
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name, namespace, labels: own },
+  return renderController({
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', service, name, namespace, labels },
     spec: {
       replicas: 1,
       revisionHistoryLimit: 0,
       strategy: { type: 'Recreate' },
       selector: { matchLabels: { [LABELS.service]: service, [LABELS.start]: labels[LABELS.start] } },
-      template: { metadata: { labels: own }, spec: renderPod({ containers, where, hasNativeSidecars }) },
     },
-  }
+    pod: renderPod({ containers, where, hasNativeSidecars }),
+  })
 }
 
 /**
@@ -113,17 +112,12 @@ export function renderDeployment({ service, name, namespace, labels, containers,
  * @param {{ service: string, name: string, namespace: string, labels: Record<string, string>, container: Container, where: Where }} options
  */
 export function renderJob({ service, name, namespace, labels, container, where }) {
-  const own = { ...labels, [LABELS.service]: service }
   const pod = renderPod({ containers: [container], where, hasNativeSidecars: false })
-  return {
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    metadata: { name, namespace, labels: own },
-    spec: {
-      backoffLimit: 0,
-      template: { metadata: { labels: own }, spec: { ...pod, restartPolicy: 'Never' } },
-    },
-  }
+  return renderController({
+    ...{ apiVersion: 'batch/v1', kind: 'Job', service, name, namespace, labels },
+    spec: { backoffLimit: 0 },
+    pod: { ...pod, restartPolicy: 'Never' },
+  })
 }
 
 /**
@@ -175,29 +169,18 @@ export function renderTestRun({ service, name, namespace, labels, container, whe
  * @param {{ name: string, namespace: string, labels: Record<string, string>, image: string, folder: Container['folders'][0], where: Where }} options
  */
 export function renderProber({ name, namespace, labels, image, folder, where }) {
-  const own = { ...labels, [LABELS.service]: name }
   const { volumes, mounts } = renderVolumes([folder])
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name, namespace, labels: own },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: { [LABELS.service]: name } },
-      template: {
-        metadata: { labels: own },
-        spec: {
-          ...OWN_POD_DEFAULTS,
-          ...renderWhere(where),
-          securityContext: POD_SECURITY,
-          volumes,
-          containers: [
-            { name, image, command: IDLE, securityContext: RESTRICTED, volumeMounts: mounts, resources: SMALL },
-          ],
-        },
-      },
+  return renderController({
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', service: name, name, namespace, labels },
+    spec: { replicas: 1, selector: { matchLabels: { [LABELS.service]: name } } },
+    pod: {
+      ...OWN_POD_DEFAULTS,
+      ...renderWhere(where),
+      securityContext: POD_SECURITY,
+      volumes,
+      containers: [{ name, image, command: IDLE, securityContext: RESTRICTED, volumeMounts: mounts, resources: SMALL }],
     },
-  }
+  })
 }
 
 /**
@@ -206,47 +189,39 @@ export function renderProber({ name, namespace, labels, image, folder, where }) 
  *   hasRecursiveReadOnly: boolean }} options wheres: of services and load
  */
 export function renderReader({ name, namespace, labels, image, folder, wheres, hasRecursiveReadOnly }) {
-  const own = { ...labels, [LABELS.service]: name }
   const { volumes, mounts } = renderVolumes([folder])
   const terms = wheres.some(where => where === null) ? [] : wheres.map(where => termOf(/** @type {string} */ (where)))
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name, namespace, labels: own },
-    spec: {
-      selector: { matchLabels: { [LABELS.service]: name } },
-      template: {
-        metadata: { labels: own },
-        spec: {
-          ...OWN_POD_DEFAULTS,
-          ...(terms.length > 0 ? { affinity: affinityTo(terms) } : {}),
-          // Threads, listening sockets and memory of the processes are under the node's /proc.
-          hostPID: true,
-          tolerations: [{ operator: 'Exists' }],
-          volumes: [...volumes, { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' } }],
-          containers: [
+  return renderController({
+    ...{ apiVersion: 'apps/v1', kind: 'DaemonSet', service: name, name, namespace, labels },
+    spec: { selector: { matchLabels: { [LABELS.service]: name } } },
+    pod: {
+      ...OWN_POD_DEFAULTS,
+      ...(terms.length > 0 ? { affinity: affinityTo(terms) } : {}),
+      // Threads, listening sockets and memory of the processes are under the node's /proc.
+      hostPID: true,
+      tolerations: [{ operator: 'Exists' }],
+      volumes: [...volumes, { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' } }],
+      containers: [
+        {
+          ...{ name, image, command: IDLE, resources: SMALL },
+          // To look at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
+          securityContext: {
+            ...RESTRICTED,
+            runAsUser: 0,
+            capabilities: { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] },
+          },
+          volumeMounts: [
+            ...mounts,
             {
-              ...{ name, image, command: IDLE, resources: SMALL },
-              // To look at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
-              securityContext: {
-                ...RESTRICTED,
-                runAsUser: 0,
-                capabilities: { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] },
-              },
-              volumeMounts: [
-                ...mounts,
-                {
-                  ...{ name: 'cgroup', mountPath: '/host/cgroup', readOnly: true },
-                  // Under cgroup v1 each hierarchy is a mount of its own below this one (Kubernetes 1.31).
-                  ...(hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}),
-                },
-              ],
+              ...{ name: 'cgroup', mountPath: '/host/cgroup', readOnly: true },
+              // Under cgroup v1 each hierarchy is a mount of its own below this one (Kubernetes 1.31).
+              ...(hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}),
             },
           ],
         },
-      },
+      ],
     },
-  }
+  })
 }
 
 /**
@@ -254,25 +229,30 @@ export function renderReader({ name, namespace, labels, image, folder, wheres, h
  * @param {{ name: string, namespace: string, labels: Record<string, string>, image: string, command: string[], where: Where }} options
  */
 export function renderVersionJob({ name, namespace, labels, image, command, where }) {
-  const own = { ...labels, [LABELS.service]: name }
-  return {
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    metadata: { name, namespace, labels: own },
-    spec: {
-      backoffLimit: 0,
-      template: {
-        metadata: { labels: own },
-        spec: {
-          ...OWN_POD_DEFAULTS,
-          ...renderWhere(where),
-          restartPolicy: 'Never',
-          securityContext: POD_SECURITY,
-          containers: [{ name, image, command, securityContext: RESTRICTED, resources: SMALL }],
-        },
-      },
+  return renderController({
+    ...{ apiVersion: 'batch/v1', kind: 'Job', service: name, name, namespace, labels },
+    spec: { backoffLimit: 0 },
+    pod: {
+      ...OWN_POD_DEFAULTS,
+      ...renderWhere(where),
+      restartPolicy: 'Never',
+      securityContext: POD_SECURITY,
+      containers: [{ name, image, command, securityContext: RESTRICTED, resources: SMALL }],
     },
-  }
+  })
+}
+
+/**
+ * What makes pods: it and they carry the labels of the service.
+ * @template {object} Spec
+ * @template {object} Pod
+ * @param {{ apiVersion: string, kind: string, service: string, name: string, namespace: string, labels: Record<string, string>,
+ *   spec: Spec, pod: Pod }} options spec: all but the template
+ */
+function renderController({ apiVersion, kind, service, name, namespace, labels, spec, pod }) {
+  const own = { ...labels, [LABELS.service]: service }
+  const template = { metadata: { labels: own }, spec: pod }
+  return { apiVersion, kind, metadata: { name, namespace, labels: own }, spec: { ...spec, template } }
 }
 
 const TMP_VOLUME = { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }
@@ -369,9 +349,18 @@ function affinityTo(terms) {
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } }
 }
 
+/**
+ * The label that a place asks of nodes: its own, or that of a node's name.
+ * @param {string} where
+ */
+export function parseWhere(where) {
+  const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
+  return { label, value }
+}
+
 /** @param {string} where */
 function termOf(where) {
-  const [label, value] = where.includes('=') ? where.split('=', 2) : ['kubernetes.io/hostname', where]
+  const { label, value } = parseWhere(where)
   return { matchExpressions: [{ key: label, operator: 'In', values: [value] }] }
 }
 

@@ -5,14 +5,15 @@ import { nodeTool } from '../../tools/node.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
 import { readSummary } from './kubelet.js'
+import { HOST_LABEL, parseWhere } from './manifests.js'
 import { createImageTools } from './tools.js'
 
-const HOST_LABEL = 'kubernetes.io/hostname'
 /** Minor version of Kubernetes 1. */
 export const NATIVE_SIDECARS_SINCE = 29
 const RECURSIVE_READ_ONLY_SINCE = 31
 
 /**
+ * @import { V1Node } from '@kubernetes/client-node'
  * @import { Site } from '../../types.ts'
  * @import { Where } from './manifests.js'
  */
@@ -110,7 +111,7 @@ export async function readVersion(api) {
  * @param {string} option
  */
 export function chooseNode(nodes, wanted, option) {
-  const [label, value] = wanted?.includes('=') ? wanted.split('=', 2) : [HOST_LABEL, wanted]
+  const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)
   const isWanted = (/** @type {any} */ { metadata }) =>
     metadata.labels?.[label] === value || (label === HOST_LABEL && metadata.name === value)
   const found = wanted === null ? nodes : nodes.filter(isWanted)
@@ -118,7 +119,7 @@ export function chooseNode(nodes, wanted, option) {
     const names = nodes.map(n => n.metadata.name)
     throw new UsageError(`${option} ${wanted}: the cluster has no such node${suggest(`${wanted}`, names)}`)
   }
-  const node = found.find(takesPods)
+  const node = found.find(n => findDefect(n) === null)
   if (!node) {
     throw new BenchError(
       `no node can take pods: ${found.map(n => n.metadata.name).join(', ')} not ready, cordoned or tainted; name one with ${option}`,
@@ -127,10 +128,16 @@ export function chooseNode(nodes, wanted, option) {
   return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
 }
 
-/** @param {any} node */
-function takesPods({ spec, status }) {
-  const isReady = status.conditions?.some((/** @type {any} */ c) => c.type === 'Ready' && c.status === 'True')
-  return isReady && !spec.unschedulable && !spec.taints?.some((/** @type {any} */ t) => t.effect !== 'PreferNoSchedule')
+/**
+ * Why a node takes no pods of a run; null when it does.
+ * @param {V1Node} node
+ */
+export function findDefect({ spec, status }) {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
+  if (spec?.unschedulable) return 'it is cordoned: kubectl uncordon it, or name another with --node'
+  const taint = spec?.taints?.find(({ effect }) => effect !== 'PreferNoSchedule')
+  return taint ? `its taint ${taint.key}:${taint.effect} keeps pods away: name another with --node` : null
 }
 
 /** @param {any} node */
