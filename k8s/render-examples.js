@@ -3,8 +3,8 @@ import path from 'node:path'
 import { Document } from 'yaml'
 import { dataPlanes } from '../src/dataplanes/registry.js'
 import { ROOT } from '../src/lib/paths.js'
+import { readTextFiles } from '../src/lib/text-files.js'
 import { PORTS } from '../src/sidecar-contract.js'
-import { readTextFiles } from '../src/targets/kubernetes/files.js'
 import {
   LABELS,
   renderDeployment,

@@ -10,11 +10,12 @@ if (config.inbound) {
   var { address, port, mtls, acceptedIdentities, routes } = config.inbound
   var plaintext = createProxy(routes)
   var strict = pipeline($=>$.acceptTLS(createTLSOptions(acceptedIdentities)).to(plaintext))
-
-  pipy.listen(`${address}:${port}`, socketOptions, mtls === 'strict' ? strict : $=>$
+  var permissive = pipeline($=>$
     .detectProtocol(protocol => $protocol = protocol)
     .pipe(() => $protocol === undefined ? undefined : $protocol === 'TLS' ? strict : plaintext)
   )
+
+  pipy.listen(`${address}:${port}`, socketOptions, { strict, permissive, disabled: plaintext }[mtls])
 }
 
 if (config.outbound) {

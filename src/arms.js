@@ -1,6 +1,8 @@
+import { AXES } from './axes.js'
+
 /**
- * How arms are named and which belong together. Pure.
- * @import { Arm, Comparison, PlaneChoice } from './types.ts'
+ * How arms are named. Pure.
+ * @import { Arm, AxisName, Comparison, PlaneChoice } from './types.ts'
  */
 
 const CONTROL = ' (A/A)'
@@ -15,17 +17,18 @@ export function nameOf({ plane, variant, repeatOf }) {
 }
 
 /**
+ * The name of an arm where the same plane is compared with itself on an axis.
+ * @param {Arm} arm
+ * @param {AxisName | null} contrast
+ */
+export function nameOnAxis(arm, contrast) {
+  return contrast === null ? nameOf(arm) : `${nameOf(arm)} with ${AXES[contrast].show(AXES[contrast].of(arm))}`
+}
+
+/**
  * Whether a comparison is of an arm with itself.
  * @param {Pick<Comparison, 'b'>} comparison
  */
 export function isControl({ b }) {
   return b.endsWith(CONTROL)
-}
-
-/**
- * What arms must share to be compared: link, cap and load.
- * @param {Pick<Arm, 'link' | 'capCores' | 'load'>} arm
- */
-export function groupOf({ link, capCores, load: { kind, users, ratePerSecond, payloadBytes } }) {
-  return JSON.stringify({ link, capCores, kind, users, ratePerSecond, payloadBytes })
 }

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseExperiment } from './experiment.js'
 import { processStartTicks } from './kernel/proc-files.js'
+import { certificatesFolder } from './lib/certificate-files.js'
 import { writeCertificates } from './lib/certificates.js'
 import { BenchError, MissingPlaneError, UsageError } from './lib/errors.js'
 import { readKit } from './lib/machine.js'
@@ -15,13 +16,15 @@ import { choosePlanes, createPlan } from './plan.js'
 import { createResultsFolder } from './records.js'
 import { runPlan } from './run.js'
 import { SCHEMA_VERSION } from './schema-version.js'
-import { identityOf } from './sidecar-contract.js'
+import { GENERATOR, identityOf } from './sidecar-contract.js'
 import { parseThreshold } from './thresholds.js'
-import { copyLastService, parseTopology } from './topology.js'
+import { parseTopology } from './topology.js'
 
 /**
  * @import { DataPlane, LoadGenerator, Placement, Plan, Site, Summary, Tool, ToolSpec, Topology } from './types.ts'
+ * @import { Experiment } from './experiment.js'
  * @import { Overrides } from './plan.js'
+ * @import { Reusable } from './run.js'
  */
 
 const OBSERVE_SECONDS = 3
@@ -38,15 +41,14 @@ const IDLE_LEAST = 0.8
  */
 
 /**
- * @param {{ experimentName: string, overrides: Overrides, thresholds: string[], copies: number, app: 'pipy' | 'node' | null,
+ * @param {{ experiment: Experiment, overrides: Overrides, thresholds: string[], app: 'pipy' | 'node' | null,
  *   dataPlanes: DataPlane[], load: LoadGenerator, site: Pick<Site, 'cpus' | 'cores' | 'findTool'>, pipyTool: ToolSpec,
- *   nodeTool: ToolSpec, say: (line: string) => void }} options copies: of the last service of every link
+ *   nodeTool: ToolSpec, say: (line: string) => void }} options
  * @returns {Promise<Preparation>}
  */
-export async function prepare({ experimentName, overrides, thresholds, copies, app, dataPlanes, load, ...options }) {
+export async function prepare({ experiment, overrides, thresholds, app, dataPlanes, load, ...options }) {
   const { site, pipyTool, nodeTool, say } = options
   const { cpus, findTool } = site
-  const experiment = readExperiment(experimentName)
   const chosen = choosePlanes(experiment, overrides)
   const names = dataPlanes.map(p => p.name)
   for (const { plane, variant } of chosen) {
@@ -54,16 +56,16 @@ export async function prepare({ experimentName, overrides, thresholds, copies, a
     if (!known) throw new UsageError(`unknown plane "${plane}"${suggest(plane, names)}`)
     if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
   }
-  const topologies = Object.fromEntries(
-    (overrides.links ?? experiment.axes.link).map(link => [link, copyLastService(readTopology(link), copies)]),
-  )
+  const links = /** @type {string[]} */ (overrides.axes.link ?? experiment.axes.link)
+  const topologies = Object.fromEntries(links.map(link => [link, readTopology(link)]))
 
   const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
   const check = (/** @type {Plan} */ { arms }) => {
     for (const expression of thresholds) parseThreshold(expression, arms, services)
   }
   // What was asked is judged before anything is looked for, or fetched.
-  check(createPlan({ experiment, overrides, cpus, missing: [] }))
+  const planned = createPlan({ experiment, overrides, cpus, missing: [] })
+  check(planned)
 
   /** @type {Record<string, Tool>} */
   const tools = {}
@@ -88,6 +90,12 @@ export async function prepare({ experimentName, overrides, thresholds, copies, a
     overrides: { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' },
     cpus,
     missing,
+    findUnsupported: ({ plane, conditions }) => {
+      const { findUnsupported, reloads, tool } = /** @type {DataPlane} */ (dataPlanes.find(p => p.name === plane))
+      if (conditions.changesPerMinute !== null && reloads === null)
+        return 'it takes no other configuration while it serves'
+      return findUnsupported({ conditions, version: tool ? tools[tool.name].version : '', cpus })
+    },
   })
   check(plan)
   const placements = placeArms({ arms: plan.arms, topologies, cores: plan.settings.isPinned ? site.cores : [] })
@@ -102,12 +110,12 @@ export async function prepare({ experimentName, overrides, thresholds, copies, a
 /**
  * Runs what was prepared, into a results folder.
  * @param {{ preparation: Preparation, site: Site, dataPlanes: DataPlane[], load: LoadGenerator, out: string | null,
- *   thresholds: string[], retain: boolean, command: string[], echoScripts?: string, memoryLimitBytes?: number | null,
+ *   thresholds: string[], retain: boolean, command: string[], echoScripts?: string, reusable?: Reusable,
  *   turns?: { take: () => Promise<void>, pass: () => void }, signal: AbortSignal, say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's
  * @returns {Promise<{ summary: Summary, folder: string }>}
  */
 export async function runBench({ preparation, site, dataPlanes, load, out, thresholds, retain, command, ...options }) {
-  const { echoScripts = path.join(ROOT, 'echo'), memoryLimitBytes = null, turns, signal, say } = options
+  const { echoScripts = path.join(ROOT, 'echo'), turns, reusable, signal, say } = options
   const { plan, topologies, tools, appRuntime, placements } = preparation
   const startedAt = new Date().toISOString()
   const stamp = startedAt.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
@@ -120,18 +128,20 @@ export async function runBench({ preparation, site, dataPlanes, load, out, thres
   process.on('exit', removeScratch)
   writeFileSync(path.join(scratch, 'owner'), `${process.pid} ${processStartTicks(process.pid)}`)
   const certificates = path.join(scratch, 'certificates')
-  const services = [
-    ...new Set([...PARITY_SERVICES, ...Object.values(topologies).flatMap(t => t.services.map(s => s.name))]),
-  ]
-  await writeCertificates({
-    folder: certificates,
-    services: services.map(name => ({ name, identity: identityOf(name) })),
-  })
+  const names = new Set([GENERATOR, ...PARITY_SERVICES])
+  for (const { services } of Object.values(topologies)) for (const { name } of services) names.add(name)
+  const services = [...names].map(name => ({ name, identity: identityOf(name) }))
+  await writeCertificates({ folder: certificates, services })
+  if (plan.arms.some(arm => arm.conditions.tls === 'rsa-2048')) {
+    await writeCertificates({ folder: certificatesFolder(certificates, 'rsa-2048'), services, keyType: 'rsa-2048' })
+  }
 
   try {
     const manifest = {
       schemaVersion: SCHEMA_VERSION,
       run: { id: site.runId, startedAt, experiment: plan.experiment, seed: plan.seed },
+      question: plan.question,
+      claims: plan.claims,
       command,
       kit: await readKit(),
       target: site.target.name,
@@ -141,6 +151,8 @@ export async function runBench({ preparation, site, dataPlanes, load, out, thres
       thresholds,
       rounds: plan.rounds,
       arms: plan.arms,
+      search: plan.search,
+      calibrations: [],
       placements,
       notMeasured: plan.notMeasured,
       topologies,
@@ -158,7 +170,6 @@ export async function runBench({ preparation, site, dataPlanes, load, out, thres
         topologies,
         cpus: site.cpus,
         sampleSource: site.sampleSource,
-        memoryLimitBytes,
         placements,
         folders: {
           pipyScripts: path.join(ROOT, 'pipy-scripts'),
@@ -175,6 +186,7 @@ export async function runBench({ preparation, site, dataPlanes, load, out, thres
       signal,
       say,
       turns,
+      reusable,
     })
     return { summary, folder }
   } finally {
@@ -207,14 +219,20 @@ async function observeIdle({ site, signal, say }) {
 
 /**
  * @param {string} name of an experiment of the kit, or the path of a file
+ * @throws {UsageError} where there is none, or it says what no experiment can
  */
-function readExperiment(name) {
+export function readExperiment(name) {
   const isFile = /\.ya?ml$/.test(name)
   const file = isFile ? name : path.join(ROOT, 'bench/experiments', `${name}.yaml`)
   return parseExperiment(
     readOrSuggest({ file, name, what: 'experiment', folder: 'bench/experiments' }),
     isFile ? name : `bench/experiments/${name}.yaml`,
   )
+}
+
+/** The names of the kit's own experiments. */
+export function listExperiments() {
+  return readdirSync(path.join(ROOT, 'bench/experiments')).map(file => file.replace(/\.yaml$/, ''))
 }
 
 /** @param {string} link */

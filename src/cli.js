@@ -1,25 +1,42 @@
 #!/usr/bin/env node
 import { setMaxListeners } from 'node:events'
-import { existsSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { execa } from 'execa'
 import { compareTargets, renderAgreement } from './agree.js'
-import { prepare, runBench } from './bench.js'
+import { listExperiments, prepare, readExperiment, runBench } from './bench.js'
+import { evaluateClaims } from './claims.js'
 import { pipyTool } from './dataplanes/pipy/index.js'
 import { dataPlanes } from './dataplanes/registry.js'
 import { runDoctor } from './doctor.js'
-import { PROFILES } from './experiment.js'
 import { BenchError, UsageError } from './lib/errors.js'
 import { readKit } from './lib/machine.js'
+import { ROOT } from './lib/paths.js'
 import { createTurns } from './lib/turns.js'
 import { k6 } from './loads/k6/index.js'
-import { estimateSeconds } from './plan.js'
+import {
+  collect,
+  createImageParser,
+  parseCount,
+  parseMilliseconds,
+  parsePlanes,
+  parseSeed,
+  parseSize,
+  TARGET,
+  withCluster,
+  withExperiment,
+} from './options.js'
+import { estimatePlanSeconds } from './plan.js'
+import { readClaims } from './read-claims.js'
 import { readRun, readSummary } from './records.js'
+import { renderClaims } from './report/claims.js'
 import { renderPlan } from './report/plan.js'
+import { renderNodeFit, renderSizes } from './report/searches.js'
 import { renderTable } from './report/table.js'
+import { openReusable } from './reusable.js'
 import { writeSummary } from './run.js'
+import { createSizeExperiment, parseNode } from './size.js'
 import { findStatus } from './status.js'
 import { connect } from './targets/kubernetes/api.js'
 import { examineCluster } from './targets/kubernetes/doctor.js'
@@ -35,13 +52,14 @@ import { nodeTool } from './tools/node.js'
 import { verifyRun } from './verify.js'
 
 /**
- * @import { PlaneChoice, Site, ToolSpec } from './types.ts'
+ * @import { Site, ToolSpec } from './types.ts'
  * @import { Overrides } from './plan.js'
  */
 
 // Its counters are renewed every 10 to 20 s: the edges of a window of two minutes would be too far from them.
 const KUBELET_WINDOW_SECONDS = 180
 const CLUSTER_WARMUP_SECONDS = 3
+const NOTHING_SHOWN = 3
 
 const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 const print = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`)
@@ -60,68 +78,31 @@ for (const [name, status] of /** @type {const} */ ([
   })
 }
 
+const toolNames = toolSpecs().map(t => t.name)
+
 const program = new Command('sidecar-bench')
   .description('Measures what a service-mesh sidecar costs: Pipy, Envoy and no mesh, at a CPU cap, under k6.')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, '')) })
 
-const TARGET = () => new Option('--target <name>', 'where it runs').choices(['local', 'kubernetes']).default('local')
-
-/** @param {Command} command */
-function withExperiment(command) {
-  return command
-    .argument('[experiment]', 'an experiment of bench/experiments, or a file', 'cap')
-    .option('--planes <list>', 'data planes, each a name or name=./variant', parsePlanes)
-    .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
-    .option('--cpu <list>', 'caps of each sidecar in cores, or none', parseCaps)
-    .option('--users <n>', 'virtual users of the closed loop; of the open, the most requests under way', parseCount)
-    .option('--rate <list>', 'open loop: requests per second, for latency', parseRates)
-    .option('--payload <bytes>', 'bytes posted and echoed', parseCount)
-    .option('--rounds <n>', 'rounds over all arms', parseCount)
-    .option('--profile <name>', `lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
-    .option('--seed <n>', 'seed of the order of the arms', parseSeed)
-    .addOption(
-      new Option('--envoy-profile <name>', 'how Envoy is configured').choices(['lean', 'osm-1.1']).default('lean'),
-    )
-    .option('--no-pin', 'let generator, applications and sidecars share CPUs')
-    .addOption(new Option('--app <name>', 'what serves the applications').choices(['pipy', 'node']))
-    .option('--copies <n>', 'copies of the last service of the link, each with a sidecar', parseCount, 1)
-}
-
-/** @param {Command} command */
-function withCluster(command) {
-  return command
-    .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
-    .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
-    .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
-    .option('--namespace <name>', 'on Kubernetes: the namespace to make; that of the reader is <name>-reader')
-    .option('--image <tool=image>', 'on Kubernetes: another image, such as pipy=registry/pipy:1.5', collectImage, {})
-    .addOption(
-      new Option('--samples <source>', 'on Kubernetes: who reads the counters')
-        .choices(['cgroup', 'kubelet'])
-        .default('cgroup'),
-    )
-    .option('--generators <n>', 'on Kubernetes: load from so many pods, by the k6 operator', parseCount)
-}
-
-withCluster(withExperiment(program.command('bench').description('run an experiment')))
+withCluster(withExperiment(program.command('bench').description('run an experiment')), toolNames)
   .option('--out <dir>', 'results folder; must not exist or be empty')
   .option('--json', 'print summary.json instead of the table')
   .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
   .option('--require-verdict', 'end with status 3 where no verdict is reached')
   .option('--retain', 'leave the last trial running, and say what')
-  .option('--memory <size>', 'memory limit of each sidecar, such as 64MiB', parseSize)
   .addOption(TARGET())
   .action(async (experimentName, options) => {
     const site = await openSite(options)
     if (site === null) return
     try {
-      const preparation = await prepareWith(experimentName, options, site)
+      const preparation = await prepareWith(readExperiment(experimentName), options, site)
       for (const note of announce(preparation.plan)) say(note)
+      assertShort(preparation.plan, options)
       const { summary, folder } = await runBench({
         ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, say },
         ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
-        ...{ thresholds: options.threshold, memoryLimitBytes: options.memory ?? null },
+        thresholds: options.threshold,
       })
       report({ summary, folder, options })
     } finally {
@@ -139,6 +120,7 @@ withCluster(
       .command('agree')
       .description('run an experiment on this machine and on its cluster, and say whether they agree'),
   ),
+  toolNames,
 )
   .option('--out <dir>', 'results folder; must not exist or be empty')
   .action(async (experimentName, options) => {
@@ -163,8 +145,9 @@ withCluster(
       }
       /** @type {Awaited<ReturnType<typeof prepare>>[]} */
       const preparations = []
-      for (const site of sites) preparations.push(await prepareWith(experimentName, own, site))
+      for (const site of sites) preparations.push(await prepareWith(readExperiment(experimentName), own, site))
       for (const note of announce(preparations[1].plan)) say(note)
+      assertShort(preparations[1].plan, options)
       const turns = createTurns(sites.length)
       const runs = sites.map((site, i) =>
         runBench({
@@ -192,10 +175,66 @@ withCluster(
 withExperiment(program.command('plan').description('print what would run and how long it takes')).action(
   async (name, options) => {
     const site = { cpus: os.availableParallelism(), cores: [], findTool: find }
-    const { plan } = await prepareWith(name, options, site)
-    print(renderPlan(plan, estimateSeconds(plan.trials)))
+    const { plan } = await prepareWith(readExperiment(name), options, site)
+    print(renderPlan(plan, estimatePlanSeconds(plan)))
   },
 )
+
+program
+  .command('size')
+  .description('find the smallest CPU and memory limit of a sidecar that holds a load, and prove it')
+  .requiredOption('--rate <n>', 'requests per second', parseCount)
+  .requiredOption('--p99 <time>', 'the most that the 99th percentile may be, such as 20ms', parseMilliseconds)
+  .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
+  .option('--users <n>', 'the most requests under way', parseCount)
+  .option('--payload <size>', 'posted and echoed, such as 1KiB', parseSize)
+  .option('--planes <list>', 'data planes, each a name or name=./variant', parsePlanes)
+  .option('--node <size>', 'how many sidecars fit on a node, such as 2c4g')
+  .option('--from <results...>', 'runs whose trials may be taken instead of measuring again')
+  .option('--extrapolate', 'where no limit of this machine holds, say what a line through lower rates would need')
+  .option('--seed <n>', 'seed', parseSeed)
+  .option('--no-pin', 'let generator, applications and sidecars share CPUs')
+  .option('--out <dir>', 'results folder; must not exist or be empty')
+  .option('--json', 'print summary.json instead of the answer')
+  .action(async options => {
+    const node = options.node ? parseNode(options.node) : null
+    const experiment = createSizeExperiment({
+      ...{ ratePerSecond: options.rate, p99Ms: options.p99, link: options.link, users: options.users ?? null },
+      ...{ payloadBytes: options.payload ?? null, isExtrapolated: options.extrapolate ?? false },
+    })
+    // What the experiment already says is no override of it.
+    const { rate, users, payload, link, ...own } = options
+    const site = await openSite({ ...own, target: 'local' })
+    if (site === null) return
+    try {
+      const preparation = await prepareWith(experiment, { ...own, profile: 'standard' }, site)
+      const { plan, tools } = preparation
+      for (const note of announce(plan)) say(note)
+      const reusable = openReusable({
+        ...{ folders: options.from ?? [], machine: site.machine, tools, settings: plan.settings },
+      })
+      const { summary, folder } = await runBench({
+        ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, say, reusable, retain: false },
+        ...{ out: options.out ?? null, command: process.argv.slice(2), thresholds: [] },
+      })
+      print(options.json ? JSON.stringify(summary, null, 2) : renderSizes(summary).join('\n').trimEnd())
+      if (node && !options.json) print(renderNodeFit(summary.sizes, node).join('\n'))
+      if (!summary.sizes.some(size => size.isChecked)) process.exitCode = NOTHING_SHOWN
+      say(`results: ${path.relative('', folder) || folder}`)
+    } finally {
+      await site.target.close()
+    }
+  })
+
+program
+  .command('claims')
+  .description('hold published numbers against runs')
+  .argument('<results...>', 'results folders, the last one last')
+  .option('--json', 'print the answers as JSON')
+  .action((folders, options) => {
+    const results = evaluateClaims({ files: findClaims(), summaries: folders.map(summariseFolder) })
+    print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results).join('\n'))
+  })
 
 program
   .command('report')
@@ -203,9 +242,8 @@ program
   .argument('<results>', 'a results folder')
   .option('--json', 'print summary.json instead of the table')
   .action((folder, options) => {
-    for (const warning of readRun(folder).warnings) say(warning)
-    const summary = writeSummary(folder)
-    print(options.json ? JSON.stringify(summary, null, 2) : renderTable(summary))
+    const summary = summariseFolder(folder)
+    print(options.json ? JSON.stringify(summary, null, 2) : renderReport(summary))
   })
 
 program
@@ -225,7 +263,12 @@ program
   .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
   .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
   .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
-  .option('--image <tool=image>', 'on Kubernetes: another image, such as pipy=registry/pipy:1.5', collectImage, {})
+  .option(
+    '--image <tool=image>',
+    'on Kubernetes: another image, such as pipy=registry/pipy:1.5',
+    createImageParser(toolNames),
+    {},
+  )
   .action(async ({ target, context, node, loadNode, image }) => {
     if (target === 'kubernetes') {
       const api = await connect({ context: context ?? null })
@@ -247,7 +290,7 @@ program
 program
   .command('images')
   .description('print what a Kubernetes node without a registry needs')
-  .option('--image <tool=image>', 'another image, such as pipy=registry/pipy:1.5', collectImage, {})
+  .option('--image <tool=image>', 'another image, such as pipy=registry/pipy:1.5', createImageParser(toolNames), {})
   .action(({ image }) => print(listImages({ specs: toolSpecs(), images: image }).join('\n')))
 
 program
@@ -290,11 +333,34 @@ function exitStatusOf(error) {
  * @param {{ summary: import('./types.ts').Summary, folder: string, options: any }} run
  */
 function report({ summary, folder, options }) {
-  print(options.json ? JSON.stringify(summary, null, 2) : renderTable(summary))
+  print(options.json ? JSON.stringify(summary, null, 2) : renderReport(summary))
   const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
   for (const reason of reasons) say(reason)
   process.exitCode = status
   say(`results: ${path.relative('', folder) || folder}`)
+}
+
+/**
+ * The table, and the claims that the experiment can test.
+ * @param {import('./types.ts').Summary} summary
+ */
+function renderReport(summary) {
+  const results = evaluateClaims({ files: findClaims(), summaries: [summary] })
+  const claims = renderClaims(results, { experiment: summary.run.experiment, isBrief: true })
+  return [renderTable(summary), ...(claims.length > 0 ? ['', 'Published claims:', ...claims] : [])].join('\n')
+}
+
+function findClaims() {
+  return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
+}
+
+/**
+ * A run's summary, made again from its records; warnings are said.
+ * @param {string} folder
+ */
+function summariseFolder(folder) {
+  for (const warning of readRun(folder).warnings) say(warning)
+  return writeSummary(folder)
 }
 
 /** @param {string} folder of a run */
@@ -322,41 +388,69 @@ function find(spec) {
 }
 
 /**
- * @param {string} experimentName
+ * @param {import('./experiment.js').Experiment} experiment
  * @param {any} options
  * @param {Pick<Site, 'cpus' | 'cores' | 'findTool'>} site
  */
-function prepareWith(experimentName, options, site) {
+function prepareWith(experiment, options, site) {
   /** @type {Overrides} */
   const overrides = {
     planes: options.planes ?? null,
-    links: options.link ?? null,
     caps: options.cpu ?? null,
-    rates: options.rate ?? null,
-    users: options.users ?? null,
-    payloadBytes: options.payload ?? null,
+    axes: {
+      link: options.link,
+      ratePerSecond: options.rate,
+      users: options.users,
+      payloadBytes: options.payload,
+      services: options.services,
+      tls: options.tls,
+      protocol: options.protocol,
+      workers: options.workers,
+      memoryLimitBytes: options.memory,
+      envoyProfile: options.envoyProfile,
+    },
     rounds: options.rounds ?? null,
     profile: options.profile,
     seed: options.seed ?? chooseSeed(),
-    envoyProfile: options.envoyProfile,
     app: 'pipy',
     isPinned: options.pin,
     // The window is read in the load's log, through the API server.
-    warmupLeastSeconds: options.target === 'local' ? 0 : CLUSTER_WARMUP_SECONDS,
+    warmupLeastSeconds: options.target === 'kubernetes' ? CLUSTER_WARMUP_SECONDS : 0,
     windowLeastSeconds: options.samples === 'kubelet' ? KUBELET_WINDOW_SECONDS : 0,
   }
+  const { target = 'local' } = options
+  if (!experiment.targets.includes(target)) {
+    throw new UsageError(`${experiment.name} runs on ${experiment.targets.join(' and ')} only`)
+  }
+  if (experiment.search && options.p99) experiment.search.p99Ms = options.p99
   return prepare({
-    ...{ experimentName, overrides, site, dataPlanes, load: k6, pipyTool, nodeTool, say },
-    ...{ thresholds: options.threshold ?? [], copies: options.copies, app: options.app ?? null },
+    ...{ experiment, overrides, site, dataPlanes, load: k6, pipyTool, nodeTool, say },
+    ...{ thresholds: options.threshold ?? [], app: options.app ?? null },
   })
 }
 
-/** @param {{ notes: string[], notMeasured: { plane: string, reason: string }[], trials: any[], settings: { profile: string } }} plan */
-function announce({ notes, notMeasured, trials, settings }) {
+/**
+ * @param {import('./types.ts').Plan} plan
+ * @param {{ maxMinutes: number, yes?: boolean }} options
+ * @throws {UsageError} where it takes longer than was agreed to
+ */
+function assertShort(plan, { maxMinutes, yes }) {
+  const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
+  if (minutes > maxMinutes && !yes) {
+    throw new UsageError(
+      `${plan.experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (--profile quick, --rounds, --planes)`,
+    )
+  }
+}
+
+/** @param {import('./types.ts').Plan & { notes: string[] }} plan */
+function announce(plan) {
+  const { notes, notMeasured, trials, settings, search } = plan
+  const what = search ? 'a search' : `${trials.length} trials`
   return [
     ...notes.map(note => `note: ${note}`),
     ...notMeasured.map(({ plane, reason }) => `not measured: ${plane}: ${reason}`),
-    `${trials.length} trials, about ${Math.ceil(estimateSeconds(trials) / 60)} min (profile ${settings.profile})`,
+    `${what}, about ${Math.ceil(estimatePlanSeconds(plan) / 60)} min (profile ${settings.profile})`,
   ]
 }
 
@@ -384,87 +478,4 @@ async function openSite({ cpu, target, context, node, loadNode, namespace, image
   }
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
   return openLocalSite({ runId, way, findTool: find })
-}
-
-/**
- * @param {string} text
- * @returns {PlaneChoice[]}
- */
-function parsePlanes(text) {
-  return parseList(text).map(entry => {
-    const [plane, folder] = entry.split('=', 2)
-    if (folder === undefined) return { plane, variant: null }
-    const variant = path.resolve(folder)
-    if (!existsSync(path.join(variant, 'main.js'))) {
-      throw new UsageError(
-        `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/`,
-      )
-    }
-    return { plane, variant }
-  })
-}
-
-/** @param {string} text */
-function parseCaps(text) {
-  if (text === 'none') return text
-  return parseList(text).map(entry => {
-    const cap = Number(entry)
-    if (!(cap > 0) || !Number.isFinite(cap))
-      throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
-    return cap
-  })
-}
-
-/** @param {string} text */
-function parseList(text) {
-  const items = text.split(',').map(item => item.trim())
-  if (items.some(item => item === '')) throw new InvalidArgumentError('an entry of the list is empty')
-  if (new Set(items).size < items.length) throw new InvalidArgumentError('an entry stands twice in the list')
-  return items
-}
-
-/** @param {string} text */
-function parseRates(text) {
-  return parseList(text).map(parseCount)
-}
-
-/**
- * @param {string} value
- * @param {string[]} before
- */
-function collect(value, before) {
-  return [...before, value]
-}
-
-/**
- * @param {string} text
- * @param {Record<string, string>} before
- */
-function collectImage(text, before) {
-  const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []
-  const names = toolSpecs().map(t => t.name)
-  if (!names.includes(tool))
-    throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${names.join(', ')}`)
-  return { ...before, [tool]: image }
-}
-
-/** @param {string} text */
-function parseCount(text) {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('a whole number above 0 is needed')
-  return Number(text)
-}
-
-/** @param {string} text */
-function parseSize(text) {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*((?:[KMG]i?)?B?)$/.exec(text) ?? []
-  if (number === undefined) throw new InvalidArgumentError('a size such as 64MiB is needed')
-  const bytes = Number(number) * (unit.includes('i') ? 1024 : 1000) ** Math.max(0, 'BKMG'.indexOf(unit[0]))
-  if (!(bytes >= 1)) throw new InvalidArgumentError('a size above 0 is needed')
-  return Math.round(bytes)
-}
-
-/** @param {string} text */
-function parseSeed(text) {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed')
-  return Number(text)
 }

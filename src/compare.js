@@ -1,11 +1,12 @@
-import { groupOf, nameOf } from './arms.js'
+import { nameOf, nameOnAxis } from './arms.js'
+import { groupOf } from './axes.js'
 import { GATE_WORDS } from './gates.js'
 import { MEASURES, sidecarsOf, valueOfRound } from './measures.js'
 import { hasTrend, ROUNDS_LEAST, summariseRatios } from './stats.js'
 
 /**
  * Verdicts: what the rounds have shown of two planes, and no more. Pure.
- * @import { Arm, Comparison, Quantity, TrialRecord, Verdict } from './types.ts'
+ * @import { Arm, AxisName, Comparison, Quantity, TrialRecord, Verdict } from './types.ts'
  * @import { Measure } from './measures.js'
  */
 
@@ -18,11 +19,13 @@ export const GAP_LEAST = 0.03
  * @property {TrialRecord[]} records
  * @property {number} rounds
  * @property {number} seed of the resampling
+ * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
  */
 
 /**
- * Every pair of planes at the same link, cap and load, and every A/A pair, in every quantity.
+ * Every pair of planes at the same link, cap, load and conditions, every plane with itself on the axes of contrast,
+ * and every A/A pair, in every quantity.
  * @param {Compared} run
  * @returns {Comparison[]}
  */
@@ -40,24 +43,40 @@ export function compareArms(run) {
       .map(b => ({ a, b })),
   )
   const ofPlanes = pairs.flatMap(({ a, b }) => comparePair({ run, a, b, controls: ofControls }))
-  return [...ofPlanes, ...ofControls]
+  const ofAxes = (run.contrasts ?? []).flatMap(contrast =>
+    findContrasts(planes, contrast).flatMap(({ a, b }) => comparePair({ run, a, b, controls: ofControls, contrast })),
+  )
+  return [...ofPlanes, ...ofAxes, ...ofControls]
 }
 
 /**
- * @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[] }} options
+ * Each arm and the first that differs from it in nothing but an axis.
+ * @param {Arm[]} arms
+ * @param {AxisName} axis
+ */
+function findContrasts(arms, axis) {
+  const keyOf = (/** @type {Arm} */ arm) => `${nameOf(arm)} ${groupOf(arm, axis)}`
+  return arms.flatMap(a => {
+    const b = /** @type {Arm} */ (arms.find(arm => keyOf(arm) === keyOf(a)))
+    return a === b ? [] : [{ a, b }]
+  })
+}
+
+/**
+ * @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options
  * @returns {Comparison[]}
  */
-function comparePair({ run, a, b, controls }) {
+function comparePair({ run, a, b, controls, contrast = null }) {
   const [ofA, ofB] = [a, b].map(arm => run.records.filter(r => r.trial.arm.id === arm.id))
   const rounds = Array.from({ length: run.rounds }, (_, i) =>
     [ofA, ofB].map(records => records.filter(r => r.trial.round === i + 1)),
   )
   const services = new Set(ofA.flatMap(r => sidecarsOf(r).map(p => p.service)))
-  const disparities = run.findDisparities(a, b)
+  const disparities = contrast === null ? run.findDisparities(a, b) : []
   return MEASURES.filter(measure => measure.kinds.includes(a.load.kind)).flatMap(measure =>
     [null, ...(measure.isPerService ? services : [])].map(service => {
       const noise = controls.find(
-        c => c.quantity === measure.name && c.service === service && groupOf(c) === groupOf(a),
+        c => c.quantity === measure.name && c.service === service && [groupOf(a), groupOf(b)].includes(groupOf(c)),
       )?.ratio.median
       return compareBy({
         run,
@@ -66,6 +85,7 @@ function comparePair({ run, a, b, controls }) {
         trials: rounds,
         measure,
         service,
+        contrast,
         aaSpread: noise == null ? null : Math.abs(noise - 1),
         disparities,
       })
@@ -75,10 +95,10 @@ function comparePair({ run, a, b, controls }) {
 
 /**
  * @param {{ run: Compared, a: Arm, b: Arm, trials: TrialRecord[][][], measure: Measure, service: string | null,
- *   aaSpread: number | null, disparities: string[] }} options trials: of a and of b, by round
+ *   contrast: AxisName | null, aaSpread: number | null, disparities: string[] }} options trials: of a and of b, by round
  * @returns {Comparison}
  */
-function compareBy({ run, a, b, trials, measure, service, aaSpread, disparities }) {
+function compareBy({ run, a, b, trials, measure, service, contrast, aaSpread, disparities }) {
   const rounds = trials.map(pair => {
     const sides = [a, b].map((arm, i) => ({
       arm,
@@ -104,8 +124,8 @@ function compareBy({ run, a, b, trials, measure, service, aaSpread, disparities 
     : []
   const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${ROUNDS_LEAST} are needed`] : []
   return {
-    ...{ a: nameOf(a), b: nameOf(b), link: a.link, capCores: a.capCores, load: a.load },
-    ...{ quantity: measure.name, service, ratio, aaSpread, verdict },
+    ...{ a: nameOnAxis(a, contrast), b: nameOnAxis(b, contrast), link: a.link, capCores: a.capCores, load: a.load },
+    ...{ conditions: a.conditions, contrast, quantity: measure.name, service, ratio, aaSpread, verdict },
     reasons: [...spoiled, ...few, ...drift],
   }
 }

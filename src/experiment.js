@@ -1,7 +1,13 @@
 import { z } from 'zod'
+import { AXES, AXIS_NAMES } from './axes.js'
 import { GATE_NAMES } from './gates.js'
 import { PARITY_NAMES } from './parity/rows.js'
+import { QUANTITY_NAMES } from './quantities.js'
 import { parseYaml } from './validate.js'
+
+/**
+ * @import { AxisName } from './types.ts'
+ */
 
 /**
  * How long and how often, and whether one arm is run twice (A/A) to show the noise.
@@ -20,19 +26,61 @@ export const PROFILES = {
 const RELAXABLE = [...GATE_NAMES, ...PARITY_NAMES]
 
 const positive = z.number().positive()
+const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
+const optionalAxes = /** @type {Record<Exclude<AxisName, 'link' | 'capCores'>, z.ZodOptional<z.ZodArray<any>>>} */ (
+  Object.fromEntries(
+    AXIS_NAMES.filter(name => name !== 'link' && name !== 'capCores').map(name => [
+      name,
+      z.array(AXES[name].schema).min(1).optional(),
+    ]),
+  )
+)
+const axes = z.strictObject({
+  plane: z.array(z.string()).min(1),
+  link: z.array(z.string()).min(1),
+  capCores: z.array(positive).min(1),
+  ...optionalAxes,
+})
+
+const search = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('size'), p99Ms: positive, isExtrapolated: z.boolean() }),
+  z.strictObject({ kind: z.literal('knee'), p99Ms: positive, startPerSecond: positive }),
+  z.strictObject({ kind: z.literal('memory-floor'), p99Ms: positive.nullable().default(null) }),
+])
+
 const schema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an experiment is named in lower case, with digits and hyphens'),
   question: z.string(),
-  axes: z.strictObject({
-    plane: z.array(z.string()).min(1),
-    link: z.array(z.string()).min(1),
-    capCores: z.array(positive).min(1),
-  }),
-  users: z.int().positive().nullable().default(null),
-  /** Given: an open loop at each of these rates. */
-  ratePerSecond: z.array(z.int().positive()).min(1).nullable().default(null),
-  payloadBytes: z.int().min(1).default(1024),
+  axes,
+  load: z
+    .strictObject({
+      /** Given: not what the axes say (open where they have a rate, closed elsewhere). */
+      kind: z.enum(['idle']).nullable().default(null),
+      /** A rate is of the link, or of each copy of its last service. */
+      ratePer: z.enum(['link', 'service']).default('link'),
+      hasCertificate: z.boolean().default(false),
+      burstFactor: z.number().gt(1).default(5),
+    })
+    .prefault({}),
   trafficPolicy: z.enum(['listed', 'open']).default('listed'),
+  /** Start an arm's services once, and keep them through all rounds. */
+  keepsServices: z.boolean().default(false),
+  /** First find each plane's capacity, and leave out the rates above this share of it. */
+  mostOfCapacity: z.number().positive().max(1).nullable().default(null),
+  search: search.nullable().default(null),
+  shows: z
+    .strictObject({
+      quantities: z.array(z.enum(QUANTITY_NAMES)).min(1).default(['throughput', 'cpuPerRequest', 'rss']),
+      across: axisName.nullable().default(null),
+      contrasts: z.array(axisName).default([]),
+      hasCpuLine: z.boolean().default(false),
+      hasSlopes: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** Files of bench/claims that it can test. */
+  claims: z.array(z.string()).default([]),
+  /** Where it can run. */
+  targets: z.array(z.enum(['local', 'kubernetes'])).default(['local', 'kubernetes']),
   relaxes: z.array(z.strictObject({ gate: z.enum(RELAXABLE), why: z.string().min(1) })).default([]),
   profiles: z
     .partialRecord(
@@ -41,6 +89,9 @@ const schema = z.strictObject({
         rounds: z.int().positive().optional(),
         warmupSeconds: positive.optional(),
         windowSeconds: positive.optional(),
+        hasControl: z.boolean().optional(),
+        /** Instead of those above, in this profile. */
+        axes: axes.partial().optional(),
       }),
     )
     .default({}),

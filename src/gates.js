@@ -15,6 +15,7 @@ const STEAL_MOST = 0.1
 const STEADY_DIFFERENCE_MOST = 0.2
 const ERRORS_MOST = 0.001
 const LAG_P99_MOST_MS = 5
+const EDGE_FRACTION = 0.002
 const RATE_LEAST = 0.99
 const USERS_SEEN_MOST = 1.05
 const USERS_SEEN_LEAST = 0.9
@@ -31,14 +32,15 @@ const APPLICATION_LEAST_SECONDS = 1e-6
 export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']
 
 /**
- * A record with everything by which it is judged.
+ * A record with everything by which it is judged; of an idle trial, the load is null, and no gate of it is asked.
  * @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured
  */
 
-/** @type {{ name: string, words: string, spoils: Use[], find: (record: Measured) => (string | false)[] }[]} */
+/** @type {{ name: string, isOfLoad?: true, words: string, spoils: Use[], find: (record: Measured) => (string | false)[] }[]} */
 const GATES = [
   {
     name: 'answers',
+    isOfLoad: true,
     words: 'wrong answers',
     spoils: USES,
     find: ({ load }) => [
@@ -49,6 +51,7 @@ const GATES = [
   },
   {
     name: 'errors',
+    isOfLoad: true,
     words: 'failing requests',
     spoils: USES,
     find: ({ load: { failed, verified, failures } }) => [
@@ -58,6 +61,7 @@ const GATES = [
   },
   {
     name: 'hung-users',
+    isOfLoad: true,
     words: 'hung users',
     spoils: USES,
     find: ({ load: { reportedUsers }, trial }) => [
@@ -68,6 +72,7 @@ const GATES = [
   },
   {
     name: 'source',
+    isOfLoad: true,
     words: 'answers not from the application',
     spoils: USES,
     find: ({ load: { verified }, processes }) =>
@@ -180,6 +185,7 @@ const GATES = [
   {
     // Little's law: requests under way = rate × time. More than there are users cannot be.
     name: 'little',
+    isOfLoad: true,
     words: "Little's law broken",
     spoils: USES,
     find: record => {
@@ -194,6 +200,7 @@ const GATES = [
   },
   {
     name: 'generator',
+    isOfLoad: true,
     words: 'generator bound',
     spoils: ['capacity', 'latency'],
     find: record => {
@@ -208,7 +215,9 @@ const GATES = [
         record.trial.arm.load.kind === 'closed' &&
           (usersSeen(record) ?? users) < USERS_SEEN_LEAST * users &&
           `by rate × time ${usersSeen(record)?.toFixed(1)} of ${users} users waited for answers: the others' time went by in the generator`,
+        // After a drop in the window, all others seem late.
         load.lagP99Ms !== null &&
+          droppedInWindow(record) === 0 &&
           load.lagP99Ms > LAG_P99_MOST_MS &&
           `requests started late: 1 in 100 by more than ${load.lagP99Ms.toFixed(1)} ms (at most ${LAG_P99_MOST_MS})`,
       ]
@@ -216,9 +225,13 @@ const GATES = [
   },
   {
     name: 'drops',
+    isOfLoad: true,
     words: 'requests dropped',
     spoils: ['latency'],
-    find: ({ load }) => [load.dropped > 0 && `${load.dropped} requests were dropped: no user was free to send them`],
+    find: record => {
+      const dropped = droppedInWindow(record)
+      return [dropped > 0 && `${dropped} requests were dropped in the window: no user was free to send them`]
+    },
   },
   {
     name: 'application',
@@ -243,12 +256,14 @@ const GATES = [
   },
   {
     name: 'steady',
+    isOfLoad: true,
     words: 'unsteady',
     spoils: ['throughput', 'capacity', 'latency'],
     find: ({ isSteady }) => [isSteady === false && 'the halves of the window differ by more than 20 %'],
   },
   {
     name: 'knee',
+    isOfLoad: true,
     words: 'above the knee',
     spoils: ['latency'],
     find: ({ trial, boundBy, load, window }) => {
@@ -279,8 +294,9 @@ export const GATE_WORDS = Object.fromEntries(GATES.map(({ name, words }) => [nam
 export function judgeTrial(record, relaxed) {
   const { processes, generatorCpus, host, load, trial } = record
   const { kind } = trial.arm.load
-  const boundBy = findBound({ processes, generatorCpus, idleFraction: host.idleFraction, kind })
-  const steady = isSteady(load)
+  const boundBy =
+    kind === 'idle' ? null : findBound({ processes, generatorCpus, idleFraction: host.idleFraction, kind })
+  const steady = kind === 'idle' ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
   const isWorthless = USES.every(use => isSpoiled({ gates }, use))
   return {
@@ -296,7 +312,9 @@ export function judgeTrial(record, relaxed) {
  * @returns {GateFinding[]}
  */
 export function findGates(record, relaxed = []) {
-  return GATES.filter(({ name }) => !relaxed.includes(name)).flatMap(({ name, spoils, find }) =>
+  const isIdle = record.trial.arm.load.kind === 'idle'
+  const judging = GATES.filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))
+  return judging.flatMap(({ name, spoils, find }) =>
     find(record)
       .filter(reason => reason !== false)
       .map(reason => ({ gate: name, spoils, reason })),
@@ -361,6 +379,19 @@ function isCapUnread(record, { capCores, capReadBackCores }) {
  */
 function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
+}
+
+/**
+ * Requests that were due in the window and did not start in it; 0 where none was dropped in the whole trial, or so few are
+ * missing as may have started beside its edges. What is dropped while users connect, in the warm-up, is no matter.
+ * @param {Measured} record
+ */
+function droppedInWindow({ load: { dropped, verified, failed }, trial, window }) {
+  const { ratePerSecond = 0 } = trial.arm.load
+  if (dropped === 0 || window === null) return 0
+  const due = ratePerSecond * window.seconds
+  const missing = Math.round(due - verified - failed)
+  return missing > 1 + EDGE_FRACTION * due ? Math.min(missing, dropped) : 0
 }
 
 /**

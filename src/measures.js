@@ -58,6 +58,26 @@ export const MEASURES = [
   ),
   memory('rss', 'rssBytes', 'resident memory'),
   memory('anon', 'anonBytes', 'anonymous memory'),
+  {
+    name: 'startSeconds',
+    use: 'memory',
+    isPerService: false,
+    kinds: ['closed', 'open', 'idle'],
+    less: 'gives its first answer % sooner',
+    more: 'gives its first answer % later',
+    label: 'time to the first answer',
+    measure: startSeconds,
+  },
+  {
+    name: 'cpuCores',
+    use: 'memory',
+    isPerService: true,
+    kinds: ['idle'],
+    less: 'uses % less CPU',
+    more: 'uses % more CPU',
+    label: 'CPU',
+    measure: (record, service) => sidecarsOf(record, service).reduce((sum, p) => sum + p.cpuCores, 0) || null,
+  },
 ]
 
 /**
@@ -96,6 +116,14 @@ export function capacityPerSecond(record) {
 }
 
 /**
+ * From the start of the first process to the first answer, through all sidecars.
+ * @param {TrialRecord} record
+ */
+export function startSeconds({ phasesSeconds, trial }) {
+  return trial.arm.plane === 'none' ? null : (phasesSeconds.start ?? null)
+}
+
+/**
  * CPU time in the window over verified requests in it: both as rates, each by its own clock.
  * @param {TrialRecord} record
  * @param {ProcessRecord[]} processes
@@ -124,7 +152,7 @@ function memory(name, field, label) {
     name,
     use: 'memory',
     isPerService: true,
-    kinds: ['closed', 'open'],
+    kinds: ['closed', 'open', 'idle'],
     less: `uses % less ${label}`,
     more: `uses % more ${label}`,
     label,

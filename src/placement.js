@@ -1,3 +1,5 @@
+import { topologyOf } from './topology.js'
+
 /**
  * Which CPUs generator, applications and sidecars get for themselves. Pure.
  * @import { Arm, Placement, Topology } from './types.ts'
@@ -14,8 +16,9 @@ export function placeArms({ arms, topologies, cores }) {
   const isUncapped = arms.some(arm => arm.capCores === null && arm.plane !== 'none')
   const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
   return Object.fromEntries(
-    arms.map(({ id, link, capCores }) => {
-      const { services } = topologies[link]
+    arms.map(arm => {
+      const { id, capCores } = arm
+      const { services } = topologyOf(arm, topologies)
       const placement = isUncapped
         ? null
         : placeRoles({

@@ -1,11 +1,13 @@
-import { groupOf, nameOf } from './arms.js'
+import { nameOf } from './arms.js'
+import { AXES, AXIS_NAMES, groupOf } from './axes.js'
 import { PROFILES } from './experiment.js'
 import { UsageError } from './lib/errors.js'
 import { suggest } from './lib/nearest.js'
 import { createRandom, shuffle } from './lib/random.js'
+import { P99_REQUESTS } from './searches/step.js'
 
 /**
- * @import { Arm, EnvoyProfile, Plan, PlaneChoice, Trial } from './types.ts'
+ * @import { Arm, AxisName, Conditions, Plan, PlaneChoice, Trial } from './types.ts'
  * @import { Experiment, Profile } from './experiment.js'
  */
 
@@ -19,82 +21,109 @@ const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Starting, checking, k6's own start, the tail, stopping: measured, for the estimate of the time left.
 const OVERHEAD_SECONDS = 1.4
+const OBSERVE_SECONDS = 3
+const PRECISION = { default: 0.05, smoke: 0.5 }
+const PARITY_SECONDS = 4
+const ARM_CHECK_SECONDS = 0.4
+const SEARCH_TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
+// Before a burst, to know how requests are answered without one; and after it, as many times its length.
+const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
+// A capacity that rates are chosen by.
+const CALIBRATION_SECONDS = 3
 
 /**
- * What was asked for beside the experiment; null where nothing was.
+ * What was asked for beside the experiment; null or absent where nothing was.
  * @typedef {object} Overrides
  * @property {PlaneChoice[] | null} planes
- * @property {string[] | null} links
  * @property {number[] | 'none' | null} caps
- * @property {number | null} users
- * @property {number[] | null} rates of an open loop, requests per second
- * @property {number | null} payloadBytes
+ * @property {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
  * @property {string} profile
  * @property {number} seed
- * @property {EnvoyProfile} envoyProfile
  * @property {'pipy' | 'node'} app
  * @property {boolean} isPinned
  * @property {number} [windowLeastSeconds] where counters come seldom
  * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
  */
 
+/** @typedef {{ plane: string, reason: string }} Missing what is not measured, and why */
+
 /**
  * Every trial of a run, in its order: arms in random order within each round.
- * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: { plane: string, reason: string }[] }} options
- *   missing: planes whose program cannot be had
+ * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
+ *   findUnsupported?: (arm: Arm) => string | null }} options
+ *   missing: planes whose program cannot be had; findUnsupported: why a plane cannot run an arm
  * @returns {Plan & { notes: string[] }}
  * @throws {UsageError}
  */
-export function createPlan({ experiment, overrides, cpus, missing }) {
+export function createPlan({ experiment, overrides, cpus, missing, findUnsupported = () => null }) {
   const profile = findProfile(experiment, overrides)
-  const { caps, notes, notMeasured } = chooseCaps(experiment, overrides, cpus)
-  const planes = choosePlanes(experiment, overrides).filter(({ plane }) => !missing.some(m => m.plane === plane))
+  const axes = { ...experiment.axes, ...profile.axes }
+  const isOpen = (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
+  const { caps, notes, notMeasured } = chooseCaps({ axes, overrides, cpus, mustBind: !isOpen && !experiment.search })
+  const planes = choosePlanes({ axes }, overrides).filter(({ plane }) => !missing.some(m => m.plane === plane))
   const ends = (/** @type {any[]} */ list) =>
     overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list
-  const links = overrides.links ?? experiment.axes.link
-  const rates = overrides.rates ?? experiment.ratePerSecond ?? [null]
-  const arms = ends(links).flatMap(link =>
-    ends(rates).flatMap(rate =>
-      planes.flatMap(choice =>
-        (choice.plane === 'none' ? [null] : ends(caps)).map(cap =>
-          createArm({ choice, link, cap, rate, caps, experiment, overrides, profile }),
-        ),
+  const lists = Object.fromEntries(
+    AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
+      name,
+      ends(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values),
+    ]),
+  )
+  const asked = product(lists).flatMap(cell =>
+    planes.flatMap(choice =>
+      (choice.plane === 'none' ? [null] : ends(caps)).map(cap =>
+        createArm({ choice, cap, cell, caps, lists, experiment, overrides, profile }),
       ),
     ),
   )
-  if (arms.length === 0) throw new UsageError('nothing to measure: no plane is left')
-  if (profile.hasControl) arms.push(...createControls(arms))
-  const twice = arms.find((arm, i) => arms.findIndex(a => a.id === arm.id) < i)
-  if (twice) throw new UsageError(`two variants are both called ${nameOf(twice)}: rename the folder of one`)
+  const arms = distinct(asked)
+  const reasons = new Map(arms.map(arm => [arm.id, findUnsupported(arm)]))
+  const possible = arms.filter(arm => !reasons.get(arm.id))
+  const refused = refuse(arms, reasons)
+  if (possible.length === 0) {
+    const why = refused.map(({ plane, reason }) => `${plane}: ${reason}`).join('; ')
+    throw new UsageError(`nothing to measure: ${why || 'no plane is left'}`)
+  }
+  if (profile.hasControl && !experiment.search) possible.push(...createControls(possible))
   const random = createRandom(overrides.seed)
   /** @type {Trial[]} */
   const trials = []
-  for (let round = 1; round <= profile.rounds; round++) {
-    for (const arm of shuffle(arms, random)) trials.push({ id: `r${round}-${arm.id}`, round, arm, repeats: null })
+  const rounds = experiment.search ? 0 : profile.rounds
+  for (let round = 1; round <= rounds; round++) {
+    for (const arm of shuffle(possible, random)) trials.push({ id: `r${round}-${arm.id}`, round, arm, repeats: null })
   }
   return {
     experiment: experiment.name,
+    question: experiment.question,
+    claims: experiment.claims,
     seed: overrides.seed,
     rounds: profile.rounds,
-    arms,
-    notMeasured: [...missing, ...notMeasured],
+    arms: possible,
+    calibrations: experiment.mostOfCapacity === null ? [] : createCalibrations(possible),
+    mostOfCapacity: experiment.mostOfCapacity,
+    search: experiment.search && {
+      ...experiment.search,
+      precision: overrides.profile === 'smoke' ? PRECISION.smoke : PRECISION.default,
+    },
+    notMeasured: [...missing, ...notMeasured, ...refused],
     notes,
     trials,
     settings: {
       profile: overrides.profile,
       trafficPolicy: experiment.trafficPolicy,
-      envoyProfile: overrides.envoyProfile,
       app: overrides.app,
       isPinned: overrides.isPinned,
       relaxes: experiment.relaxes,
+      keepsServices: experiment.keepsServices,
+      shows: experiment.shows,
     },
   }
 }
 
 /**
  * The planes asked for, else the experiment's own.
- * @param {Experiment} experiment
+ * @param {{ axes: { plane: string[] } }} experiment
  * @param {Overrides} overrides
  * @returns {PlaneChoice[]}
  */
@@ -111,6 +140,20 @@ export function estimateSeconds(trials) {
 }
 
 /**
+ * How long a run takes with everything before its trials, in seconds: an estimate.
+ * @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan
+ */
+export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
+  const own = arms.filter(arm => arm.repeatOf === null)
+  const planes = new Set(own.map(nameOf)).size
+  const checks = OBSERVE_SECONDS + planes * PARITY_SECONDS + own.length * ARM_CHECK_SECONDS
+  const length = (/** @type {Arm} */ { load }) => load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS
+  const searched = search ? arms.reduce((sum, arm) => sum + SEARCH_TRIALS[search.kind] * length(arm), 0) : 0
+  const calibrated = calibrations.reduce((sum, arm) => sum + length(arm), 0)
+  return checks + estimateSeconds(trials) + calibrated + searched
+}
+
+/**
  * The largest cap at which sidecars can bind on so many CPUs.
  * @param {number} cpus
  */
@@ -121,7 +164,7 @@ export function largestBindingCap(cpus) {
 /**
  * @param {Experiment} experiment
  * @param {Overrides} overrides
- * @returns {Profile}
+ * @returns {Profile & { axes?: Partial<Experiment['axes']> }}
  */
 function findProfile(experiment, { profile, rounds }) {
   if (!(profile in PROFILES))
@@ -131,33 +174,35 @@ function findProfile(experiment, { profile, rounds }) {
 }
 
 /**
- * @param {Experiment} experiment
- * @param {Overrides} overrides
- * @param {number} cpus
- * @returns {{ caps: (number | null)[], notes: string[], notMeasured: { plane: string, reason: string }[] }}
+ * The caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
+ * @param {{ axes: Experiment['axes'], overrides: Overrides, cpus: number, mustBind: boolean }} options
+ * @returns {{ caps: (number | null)[], notes: string[], notMeasured: Missing[] }}
  */
-function chooseCaps({ axes }, { caps }, cpus) {
+function chooseCaps({ axes, overrides: { caps }, cpus, mustBind }) {
   if (caps === 'none') return { caps: [null], notes: [], notMeasured: [] }
+  const canBind = (/** @type {number} */ cap) => cap * CPUS_PER_CAPPED_CORE <= cpus
   if (caps) {
     for (const cap of caps) {
       if (Math.ceil(cap) > cpus) {
         throw new UsageError(`--cpu ${cap}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`)
       }
     }
-    const tooLarge = caps.filter(cap => cap * CPUS_PER_CAPPED_CORE > cpus)
+    const tooLarge = mustBind ? caps.filter(cap => !canBind(cap)) : []
     const notes = tooLarge.map(
       cap =>
         `at a cap of ${cap} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCap(cpus)}`,
     )
     return { caps, notes, notMeasured: [] }
   }
-  const binding = axes.capCores.filter(cap => cap * CPUS_PER_CAPPED_CORE <= cpus)
-  const others = axes.capCores.filter(cap => !binding.includes(cap))
-  const reason = (/** @type {number} */ cap) => `sidecars at ${cap} cores cannot bind on ${cpus} CPUs`
+  const fits = mustBind ? canBind : (/** @type {number} */ cap) => Math.ceil(cap) <= cpus
+  const fitting = axes.capCores.filter(fits)
+  const others = axes.capCores.filter(cap => !fits(cap))
+  const reason = (/** @type {number} */ cap) =>
+    mustBind ? `sidecars at ${cap} cores cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
   return {
-    caps: binding.length > 0 ? binding : [FALLBACK_CAP],
+    caps: fitting.length > 0 ? fitting : [FALLBACK_CAP],
     notes:
-      binding.length > 0
+      fitting.length > 0
         ? []
         : [`${axes.capCores.map(reason).join('; ')}: measuring at ${FALLBACK_CAP} instead (give --cpu to choose)`],
     notMeasured: others.map(cap => ({ plane: `every plane at ${cap} cores`, reason: reason(cap) })),
@@ -165,37 +210,188 @@ function chooseCaps({ axes }, { caps }, cpus) {
 }
 
 /**
- * @param {{ choice: PlaneChoice, link: string, cap: number | null, rate: number | null, caps: (number | null)[],
- *   experiment: Experiment, overrides: Overrides, profile: Profile }} options
+ * Every combination of one value of each list.
+ * @param {Record<string, any[]>} lists
+ * @returns {Record<string, any>[]}
+ */
+function product(lists) {
+  return Object.entries(lists).reduce(
+    (cells, [name, values]) => cells.flatMap(cell => values.map(value => ({ ...cell, [name]: value }))),
+    /** @type {Record<string, any>[]} */ ([{}]),
+  )
+}
+
+/**
+ * @param {{ choice: PlaneChoice, cap: number | null, cell: Record<string, any>, caps: (number | null)[],
+ *   lists: Record<string, any[]>, experiment: Experiment, overrides: Overrides, profile: Profile }} options
+ *   cell: its place on the axes
  * @returns {Arm}
  */
-function createArm({ choice, link, cap, rate, caps, experiment, overrides, profile }) {
+function createArm({ choice, cap, cell, caps, lists, experiment, overrides, profile }) {
+  const hasSidecars = choice.plane !== 'none'
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
-  const usersOfClosedLoop = choice.plane === 'none' ? Math.max(...caps.map(usersAt)) : usersAt(cap)
-  const users = overrides.users ?? experiment.users ?? (rate === null ? usersOfClosedLoop : USERS.openLoop)
-  // At the smallest cap of the run: the handshakes of all users, and in the open loop three requests of each.
-  const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
-  const rotationSeconds = rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate
-  return {
+  const usersOfClosedLoop = hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
+  const rate = cell.ratePerSecond && cell.ratePerSecond * (experiment.load.ratePer === 'service' ? cell.services : 1)
+  const isIdle = experiment.load.kind === 'idle'
+  const users = isIdle ? 0 : (cell.users ?? (rate === null ? usersOfClosedLoop : USERS.openLoop))
+  // Without sidecars, what only sidecars are given makes no difference.
+  const given = (/** @type {AxisName} */ name) => (hasSidecars ? cell[name] : AXES[name].values[0])
+  /** @type {Conditions} */
+  const conditions = {
+    services: cell.services,
+    tls: given('tls'),
+    protocol: given('protocol'),
+    workers: given('workers'),
+    envoyProfile: given('envoyProfile'),
+    configuredServices: given('configuredServices'),
+    memoryLimitBytes: given('memoryLimitBytes'),
+    changesPerMinute: given('changesPerMinute'),
+  }
+  /** @type {Arm} */
+  const arm = {
     ...choice,
-    id: [link, nameOf(choice).replace('=', '-'), cap, rate === null ? null : `${rate}rps`]
-      .filter(part => part !== null)
-      .join('-'),
+    id: '',
     repeatOf: null,
-    link,
+    link: cell.link,
     capCores: cap,
+    conditions,
     load: {
-      ...(rate === null ? { kind: 'closed', users } : { kind: 'open', users, ratePerSecond: rate }),
-      payloadBytes: overrides.payloadBytes ?? experiment.payloadBytes,
-      warmupSeconds: Math.max(
-        profile.warmupSeconds,
-        overrides.warmupLeastSeconds ?? 0,
-        handshakeSeconds,
-        rotationSeconds,
-      ),
-      windowSeconds: Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0),
+      ...(isIdle
+        ? { kind: 'idle', users }
+        : rate === null
+          ? { kind: 'closed', users }
+          : { kind: 'open', users, ratePerSecond: rate }),
+      payloadBytes: cell.payloadBytes,
+      connections: cell.connections,
+      hasCertificate: experiment.load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
+      burst: cell.burstSeconds
+        ? { factor: experiment.load.burstFactor, beginsSeconds: BURST.beginsSeconds, seconds: cell.burstSeconds }
+        : null,
+      ...chooseLengths({ cap, users, rate, burstSeconds: cell.burstSeconds, overrides, profile }),
+      ...(experiment.search && rate ? { windowSeconds: Math.max(profile.windowSeconds, P99_REQUESTS / rate) } : {}),
     },
   }
+  return { ...arm, id: idOf(arm, lists) }
+}
+
+/**
+ * How long an arm is warmed up and measured.
+ * @param {{ cap: number | null, users: number, rate: number | null, burstSeconds: number | null, overrides: Overrides,
+ *   profile: Profile }} options
+ */
+function chooseLengths({ cap, users, rate, burstSeconds, overrides, profile }) {
+  const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
+  return {
+    warmupSeconds: Math.max(
+      profile.warmupSeconds,
+      overrides.warmupLeastSeconds ?? 0,
+      findWarmupLeast({ users, cap, rate }),
+    ),
+    windowSeconds: burstSeconds
+      ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
+      : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0),
+  }
+}
+
+/**
+ * The time for the handshakes of all users, and in the open loop for three requests of each.
+ * @param {{ users: number, cap: number | null, rate: number | null }} options
+ */
+function findWarmupLeast({ users, cap, rate }) {
+  const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
+  return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
+}
+
+/**
+ * An arm of a search with the warm-up that its cap and rate need.
+ * @param {Arm} arm
+ * @returns {Arm}
+ */
+export function withWarmupFor(arm) {
+  const { users, ratePerSecond = null } = arm.load
+  const least = findWarmupLeast({ users, cap: arm.capCores, rate: ratePerSecond })
+  const warmupSeconds = Math.max(arm.load.warmupSeconds, least)
+  return { ...arm, load: { ...arm.load, warmupSeconds } }
+}
+
+/**
+ * The name of an arm within its run: link, plane, cap and rate, and what else the run varies.
+ * @param {Arm} arm
+ * @param {Record<string, any[]>} lists
+ */
+function idOf(arm, lists) {
+  const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
+  const varied = others.filter(name => lists[name].length > 1 && AXES[name].of(arm) !== null)
+  const { ratePerSecond } = arm.load
+  return [
+    arm.link,
+    nameOf(arm).replace('=', '-'),
+    arm.capCores,
+    ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
+    ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
+  ]
+    .filter(part => part !== null)
+    .join('-')
+}
+
+/**
+ * Arms without those that are the same as one before (none, where only sidecars differ).
+ * @param {Arm[]} arms
+ * @returns {Arm[]}
+ */
+function distinct(arms) {
+  /** @type {Map<string, Arm>} */
+  const byId = new Map()
+  for (const arm of arms) {
+    const same = byId.get(arm.id)
+    if (same && same.variant !== arm.variant)
+      throw new UsageError(`two variants are both called ${nameOf(arm)}: rename the folder of one`)
+    if (!same) byId.set(arm.id, arm)
+  }
+  return [...byId.values()]
+}
+
+/**
+ * What planes cannot do, each reason once.
+ * @param {Arm[]} arms
+ * @param {Map<string, string | null>} reasons by the arm's id
+ * @returns {Missing[]}
+ */
+function refuse(arms, reasons) {
+  /** @type {Map<string, Missing>} */
+  const refused = new Map()
+  for (const arm of arms) {
+    const reason = reasons.get(arm.id)
+    if (reason) refused.set(`${nameOf(arm)} ${reason}`, { plane: nameOf(arm), reason })
+  }
+  return [...refused.values()]
+}
+
+/**
+ * A closed loop for every plane, link, cap and condition of an open loop.
+ * @param {Arm[]} arms
+ * @returns {Arm[]}
+ */
+function createCalibrations(arms) {
+  /** @type {Map<string, Arm>} */
+  const found = new Map()
+  for (const arm of arms.filter(a => a.load.kind === 'open' && a.repeatOf === null)) {
+    const { ratePerSecond, ...load } = arm.load
+    const id = `capacity-${arm.id.replace(`-${ratePerSecond}rps`, '')}`
+    if (!found.has(id))
+      found.set(id, { ...arm, id, load: { ...load, kind: 'closed', windowSeconds: CALIBRATION_SECONDS } })
+  }
+  return [...found.values()]
+}
+
+/**
+ * The calibration of an arm.
+ * @param {Arm} arm
+ * @param {Arm[]} calibrations
+ */
+export function findCalibration(arm, calibrations) {
+  const id = `capacity-${arm.id.replace(`-${arm.load.ratePerSecond}rps`, '').replace(/-aa$/, '')}`
+  return calibrations.find(c => c.id === id)
 }
 
 /**

@@ -1,4 +1,8 @@
+import { rename, writeFile } from 'node:fs/promises'
 import net from 'node:net'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { BenchError } from './lib/errors.js'
 import { send } from './lib/send.js'
 import { waitFor } from './lib/wait.js'
 import { ADMISSIONS, ANSWERS, negotiateAsServer, probeAnswers, probePooling, REFUSALS } from './parity/probe.js'
@@ -10,11 +14,12 @@ import { startUpstreams } from './parity/upstreams.js'
  * @import { Ask } from './lib/send.js'
  * @import { Probed } from './parity/probe.js'
  * @import { Upstreams } from './parity/upstreams.js'
- * @import { Endpoint } from './types.ts'
+ * @import { Endpoint, ReloadAction } from './types.ts'
  */
 
 const REACH_SECONDS = 20
 const CONNECT_SECONDS = 1
+const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
 /**
  * @param {{ environment: Record<string, string> }} options environment: of the processes it starts
@@ -48,6 +53,28 @@ export function createProber({ environment }) {
         intervalMs: 50,
       }),
 
+    /**
+     * Brings a configuration to a sidecar and waits until a new connection is served by it.
+     * @param {{ actions: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number }} args host: that is
+     *   answered 200 from then on; deadlineMs: epoch milliseconds
+     * @returns {Promise<number | null>} seconds; null: not before the deadline
+     */
+    async change({ actions, endpoint, host, deadlineMs }) {
+      const begin = performance.now()
+      await perform(actions)
+      for (;;) {
+        const answer = await send(endpoint, { host }, { timeoutSeconds: 1 }).catch(() => null)
+        const seconds = (performance.now() - begin) / 1000
+        if (answer?.status === 200) return seconds
+        if (Date.now() >= deadlineMs) return null
+        // Seldom where it takes long: looking costs the sidecar, too.
+        await delay(seconds < LOOK.oftenSeconds ? LOOK.oftenMs : LOOK.seldomMs)
+      }
+    },
+
+    /** @param {{ actions: ReloadAction[] }} args */
+    perform: ({ actions }) => perform(actions),
+
     /** @param {{ name: string }} args of one check of the corpus */
     check: ({ name }) => [...ANSWERS, ...ADMISSIONS, ...REFUSALS].find(check => check.name === name)?.run(opened()),
 
@@ -62,6 +89,22 @@ export function createProber({ environment }) {
       rig?.close()
       rig = null
     },
+  }
+}
+
+/** @param {ReloadAction[]} actions */
+async function perform(actions) {
+  for (const action of actions) {
+    if (action.kind === 'move') {
+      // Beside the folder, which is watched.
+      const next = `${path.dirname(action.file)}.next`
+      await writeFile(next, action.content)
+      await rename(next, action.file)
+      continue
+    }
+    const { endpoint, ...ask } = action
+    const { status, body } = await send(endpoint, { ...ask, host: endpoint.address })
+    if (status >= 300) throw new BenchError(`${ask.method} ${ask.path} was answered ${status} ${body.slice(0, 200)}`)
   }
 }
 

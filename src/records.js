@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   closeSync,
+  cpSync,
   existsSync,
   fsyncSync,
   mkdirSync,
@@ -88,6 +89,21 @@ export function writeSamples(folder, { trial, samples, names }) {
   } catch (error) {
     throw cannotWrite(file, error)
   }
+}
+
+/**
+ * Takes a trial of another run into this one, with its raw files, and says where it is from.
+ * @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options trial: as it is called here
+ * @throws {BenchError} when it cannot be written
+ */
+export function copyTrial({ from, to, record, trial }) {
+  const raw = path.join(from, 'raw', record.trial.id)
+  try {
+    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', trial.id), { recursive: true })
+  } catch (error) {
+    throw cannotWrite(to, error)
+  }
+  appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
 }
 
 /**

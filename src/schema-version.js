@@ -1,2 +1,2 @@
 /** The version of the records and of summary.json. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { AXIS_NAMES } from './axes.js'
 
 /**
  * The shape of what a run leaves on disk, for `verify`, for readers of another language (`schema/*.json`), and to
  * refuse a record with a number missing. Pure.
- * @import { Summary, TrialRecord } from './types.ts'
+ * @import { AxisName, Summary, TrialRecord } from './types.ts'
  */
 
 const count = z.int().min(0)
@@ -12,14 +13,31 @@ const nullable = z.number().nullable()
 
 const load = z
   .object({
-    kind: z.enum(['closed', 'open']),
-    users: z.int().positive().describe('closed loop: virtual users; open loop: the most requests under way'),
+    kind: z.enum(['closed', 'open', 'idle']),
+    users: count.describe('closed loop: virtual users; open loop: the most requests under way; idle: 0'),
     ratePerSecond: z.number().positive().optional(),
     payloadBytes: z.int().positive(),
+    connections: z.enum(['kept', 'new']),
+    hasCertificate: z.boolean().describe('the client speaks mTLS to the first sidecar'),
+    burst: z.object({ factor: z.number(), beginsSeconds: z.number(), seconds: z.number() }).nullable(),
     warmupSeconds: z.number().positive(),
     windowSeconds: z.number().positive(),
   })
   .describe('What drives the trial')
+
+const envoyProfile = z.enum(['lean', 'osm-1.1'])
+const conditions = z
+  .object({
+    services: z.int().positive().describe('copies of the last service of the link'),
+    tls: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars'),
+    protocol: z.enum(['http/1.1', 'http/2']).describe('between sidecars'),
+    workers: z.int().positive().nullable().describe('null: as many as the cap can use'),
+    envoyProfile,
+    configuredServices: count.describe('that every sidecar has routes to, and nobody calls'),
+    memoryLimitBytes: z.int().positive().nullable(),
+    changesPerMinute: count.nullable().describe('of the first sidecar; null: it is configured once'),
+  })
+  .describe('What the services of an arm are given beside plane, link, cap and load')
 
 const arm = z.object({
   id: z.string(),
@@ -29,10 +47,20 @@ const arm = z.object({
   link: z.string(),
   capCores: z.number().positive().nullable(),
   load,
+  conditions,
 })
 
 const boundBy = z.enum(['sidecar', 'worker', 'application', 'generator', 'host', 'users', 'rate'])
+const role = z.enum(['sidecar', 'application', 'generator', 'control'])
 const use = z.enum(['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory'])
+const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
+const shows = z.object({
+  quantities: z.array(z.string()),
+  across: axisName.nullable().describe('the axis whose values are columns'),
+  contrasts: z.array(axisName),
+  hasCpuLine: z.boolean(),
+  hasSlopes: z.boolean(),
+})
 const relaxation = z.object({ gate: z.string(), why: z.string() })
 const missing = z.object({ plane: z.string(), reason: z.string() })
 const run = z.object({ id: z.string(), startedAt: z.string(), experiment: z.string(), seed: count })
@@ -43,6 +71,8 @@ const parityRow = z.object({
   plane: z.string(),
   link: z.string(),
   capCores: nullable,
+  workers: nullable,
+  envoyProfile,
   found: z.string(),
   expected: z.string().nullable(),
   differences: z.array(z.string()),
@@ -50,7 +80,7 @@ const parityRow = z.object({
 
 const processRecord = z.object({
   service: z.string(),
-  role: z.enum(['sidecar', 'application', 'generator']),
+  role,
   command: z.array(z.string()),
   capCores: nullable,
   capReadBackCores: nullable,
@@ -90,12 +120,16 @@ const loadResult = z.object({
     .object({ count, meanMs: z.number(), grid: z.array(z.tuple([z.number(), z.number()])) })
     .nullable()
     .describe('[quantile, milliseconds], rising'),
+  series: z
+    .array(z.object({ atSeconds: z.number(), seconds: z.number(), count, p50Ms: nullable, p99Ms: nullable }))
+    .nullable()
+    .describe('of bursts and changes: requests by when they started, from the start of the window'),
   failures: z.array(z.string()),
 })
 
 /** One line of trials.jsonl. @type {z.ZodType<TrialRecord>} */
 export const trialSchema = z.object({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   trial: z.object({ id: z.string(), round: z.int().positive(), arm, repeats: z.string().nullable() }),
   target: z.string(),
   startedAt: z.string(),
@@ -129,17 +163,23 @@ export const trialSchema = z.object({
   boundBy: boundBy.nullable(),
   isSteady: z.boolean().nullable(),
   gates: z.array(z.object({ gate: z.string(), spoils: z.array(use), reason: z.string() })),
+  changes: z
+    .array(z.object({ atSeconds: z.number(), effectSeconds: nullable }))
+    .nullable()
+    .describe('of configuration, in the window; effectSeconds null: not up to its end'),
+  ended: z.array(z.object({ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() })),
+  takenFrom: z.string().optional(),
   phasesSeconds: z.record(z.string(), z.number()),
 })
 
 /** manifest.json: what a summary needs of it; there is more. */
 export const manifestSchema = z.looseObject({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   run,
   target: z.string(),
   machine: z.record(z.string(), z.unknown()),
   tools: z.record(z.string(), tool),
-  settings: z.looseObject({ relaxes: z.array(relaxation) }),
+  settings: z.looseObject({ relaxes: z.array(relaxation), shows }),
   thresholds: z.array(z.string()),
   rounds: z.int().positive(),
   arms: z.array(arm).min(1),
@@ -152,9 +192,75 @@ const quantity = z
   .describe('over the rounds; low and high are the 95 % interval, null below six; a value that a gate spoiled is null')
 const quantiles = z.object({ p50: quantity, p90: quantity, p95: quantity, p99: quantity, p999: quantity }).nullable()
 
+const choice = { plane: z.string(), variant: z.string().nullable() }
+const trialIds = z.array(z.string())
+const searchResult = z.object({
+  ...choice,
+  looksFor: z.enum(['knee', 'cpu', 'memory']),
+  unit: z.enum(['requests/s', 'cores', 'bytes']),
+  link: z.string(),
+  failed: nullable.describe('the last that failed'),
+  held: nullable.describe('the first that held: the answer lies between'),
+  why: z.string(),
+  isFound: z.boolean(),
+  steps: z.array(z.object({ value: z.number(), held: z.boolean().nullable(), why: z.string(), trials: trialIds })),
+  unchargedBytes: nullable.describe('resident file pages that were not charged to the sidecar'),
+})
+const linePoints = z.array(
+  z.object({ ratePerSecond: z.number(), millicores: z.number(), residualMillicores: z.number() }),
+)
+const sizeResult = z.object({
+  ...choice,
+  cpu: searchResult,
+  memory: searchResult.nullable(),
+  checks: z.array(
+    z.object({
+      what: z.string(),
+      mustHold: z.boolean(),
+      held: z.boolean().nullable(),
+      why: z.string(),
+      trials: trialIds,
+    }),
+  ),
+  isChecked: z.boolean(),
+  extrapolated: z
+    .object({
+      cores: z.number(),
+      baseMillicores: z.number(),
+      slopeMillicoresPerRequestPerSecond: z.number(),
+      points: linePoints,
+    })
+    .nullable()
+    .describe('not measured: from a line through lower rates'),
+})
+const cpuLine = z.object({
+  ...choice,
+  link: z.string(),
+  service: z.string().nullable(),
+  services: count,
+  baseMillicores: z.number(),
+  slopeMillicoresPerRequestPerSecond: z.number(),
+  points: linePoints,
+})
+const slope = z.object({
+  ...choice,
+  armId: z.string(),
+  quantity: z.string(),
+  perHour: z.number().describe('bytes or milliseconds an hour'),
+  low: nullable,
+  high: nullable,
+  rounds: count,
+})
+const calibration = z.object({
+  armId: z.string(),
+  ratePerSecond: nullable,
+  boundBy: boundBy.nullable(),
+  trialId: z.string(),
+})
+
 /** summary.json @type {z.ZodType<Summary>} */
 export const summarySchema = z.object({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   run,
   machine: z.record(z.string(), z.unknown()),
   tools: z.record(z.string(), tool),
@@ -172,6 +278,16 @@ export const summarySchema = z.object({
       latencyMs: quantiles,
       addedLatencyMs: quantiles,
       boundBy: boundBy.nullable(),
+      startSeconds: quantity,
+      recoverySeconds: quantity,
+      changes: z
+        .object({
+          effectSeconds: quantity,
+          effectMostSeconds: quantity,
+          failedPerChange: quantity,
+          cpuMillisPerChange: quantity,
+        })
+        .nullable(),
       sidecars: z.array(
         z.object({
           service: z.string(),
@@ -198,6 +314,8 @@ export const summarySchema = z.object({
       link: z.string(),
       capCores: nullable,
       load,
+      conditions,
+      contrast: axisName.nullable().describe('the axis in which the two differ; null: the plane'),
       quantity: z.string(),
       service: z.string().nullable(),
       ratio: quantity.describe('a over b, round by round'),
@@ -212,10 +330,17 @@ export const summarySchema = z.object({
       link: z.string(),
       capCores: nullable,
       load,
+      conditions,
       value: nullable,
       held: z.boolean().nullable(),
     }),
   ),
+  shows,
+  lines: z.array(cpuLine),
+  slopes: z.array(slope),
+  calibrations: z.array(calibration),
+  searches: z.array(searchResult),
+  sizes: z.array(sizeResult),
 })
 
 /** What is published under `schema/`, by file name. */

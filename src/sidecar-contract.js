@@ -9,6 +9,9 @@ export const PORTS = { application: 8080, admin: 15000, outbound: 15001, inbound
 
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
+/** Who the load is where it speaks mTLS itself. */
+export const GENERATOR = 'load-generator'
+
 /** From where services are tried: a place beside theirs. */
 export const PROBER = 'prober'
 

@@ -11,6 +11,7 @@ export const ROUNDS_LEAST = 6
 const BOOTSTRAP_LEAST = 10
 const RESAMPLES = 2000
 const TREND_Z = 2.576
+const SLOPE_Z = 1.96
 
 /**
  * One value per round as a quantity: the median of those that are there, and its 95 % interval from
@@ -83,6 +84,43 @@ export function hasTrend(values) {
   for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) score += Math.sign(values[j] - values[i])
   const deviation = Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18)
   return n >= ROUNDS_LEAST && (Math.abs(score) - 1) / deviation >= TREND_Z
+}
+
+/**
+ * A line through points: the slope is the median of the slopes of all pairs, the base the median of what it leaves
+ * (Theil 1950; Sen, Journal of the American Statistical Association 63, 1968). One point in four may be anywhere.
+ * @param {[number, number][]} points at least two, of different x
+ * @returns {{ base: number, slope: number }}
+ */
+export function fitLine(points) {
+  const slope = medianSorted(slopesOf(points))
+  return { slope, base: medianSorted(points.map(([x, y]) => y - slope * x).sort((a, b) => a - b)) }
+}
+
+/**
+ * The 95 % interval of the slope of `fitLine`, from Kendall's score by the normal approximation (Sen 1968; Gilbert,
+ * Statistical Methods for Environmental Pollution Monitoring, 16.5).
+ * @param {[number, number][]} points
+ * @returns {{ low: number | null, high: number | null }} null below six points
+ */
+export function findSlopeInterval(points) {
+  const n = points.length
+  const slopes = slopesOf(points)
+  if (n < ROUNDS_LEAST || slopes.length === 0) return { low: null, high: null }
+  const reach = SLOPE_Z * Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18)
+  const first = Math.max(0, Math.floor((slopes.length - reach) / 2) - 1)
+  const last = Math.min(slopes.length - 1, Math.ceil((slopes.length + reach) / 2))
+  return { low: slopes[first], high: slopes[last] }
+}
+
+/**
+ * The slopes of all pairs, rising.
+ * @param {[number, number][]} points
+ */
+function slopesOf(points) {
+  return points
+    .flatMap(([x0, y0], i) => points.slice(i + 1).flatMap(([x1, y1]) => (x1 === x0 ? [] : [(y1 - y0) / (x1 - x0)])))
+    .sort((a, b) => a - b)
 }
 
 /** @param {(number | null)[]} values */

@@ -14,13 +14,14 @@ const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
  * @param {{ isVerdictRequired: boolean }} options
  * @returns {{ status: 0 | 3 | 5, reasons: string[] }}
  */
-export function findStatus({ arms, comparisons, thresholds }, { isVerdictRequired }) {
+export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
   const pairs = comparisons.filter(c => !isControl(c))
   const measured = arms.filter(arm => arm.trials.completed > 0)
   const nothing = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     nothing.push('nothing could be compared: every quantity of every pair was spoiled')
   if (measured.length < Math.min(2, arms.length)) nothing.push('nothing could be compared: no trials were completed')
+  if (searches.length > 0 && !searches.some(search => search.isFound)) nothing.push('no search found its limit')
   for (const { expression, held } of thresholds)
     if (held === null) nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled`)
   if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) nothing.push('no verdict was reached')

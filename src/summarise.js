@@ -1,4 +1,8 @@
+import { nameOf } from './arms.js'
+import { groupOf } from './axes.js'
+import { summariseChanges } from './changes.js'
 import { compareArms } from './compare.js'
+import { fitCpuLines, fitSlopes } from './fits.js'
 import {
   capacityPerSecond,
   cpuPerRequestMicros,
@@ -6,15 +10,18 @@ import {
   quantileMs,
   ratePerSecond,
   sidecarsOf,
+  startSeconds,
   valueOfRound,
 } from './measures.js'
 import { findDisparities } from './parity/rows.js'
+import { recoverySeconds } from './recovery.js'
 import { SCHEMA_VERSION } from './schema-version.js'
+import { isOfSearch, replaySearch } from './searches.js'
 import { summariseValues } from './stats.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
- * @import { Arm, ProcessRecord, Quantiles, Summary, SummaryArm, TrialRecord, Use } from './types.ts'
+ * @import { Arm, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from './types.ts'
  */
 
 // A quantile needs ten times as many requests as one in its tail.
@@ -26,15 +33,19 @@ const TAIL_REQUESTS = 10
  * @returns {Summary}
  */
 export function summarise({ manifest, records }) {
-  const { arms, rounds, run, settings, parity } = manifest
+  const { rounds, run, settings, parity } = manifest
+  const arms = manifest.search ? listArms(records) : manifest.arms
   const relaxed = settings.relaxes.map((/** @type {{ gate: string }} */ r) => r.gate)
   const comparisons = compareArms({
-    ...{ arms, records, rounds, seed: run.seed },
+    ...{ arms: manifest.search ? [] : arms, records, rounds, seed: run.seed, contrasts: settings.shows.contrasts },
     findDisparities: (a, b) => findDisparities({ rows: parity, a, b, relaxed }),
   })
   const byArm = Object.fromEntries(
     arms.map((/** @type {Arm} */ arm) => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]),
   )
+  const summaryArms = arms.map((/** @type {Arm} */ arm) => summariseArm({ arm, arms, byArm, manifest }))
+  /** @type {(SearchResult | SizeResult)[]} */
+  const found = replaySearches({ manifest, records })
   return {
     schemaVersion: SCHEMA_VERSION,
     run,
@@ -42,13 +53,40 @@ export function summarise({ manifest, records }) {
     tools: manifest.tools,
     notMeasured: manifest.notMeasured,
     relaxes: settings.relaxes,
-    arms: arms.map((/** @type {Arm} */ arm) => summariseArm({ arm, arms, byArm, manifest })),
+    arms: summaryArms,
     parity,
     comparisons,
     thresholds: manifest.thresholds.flatMap((/** @type {string} */ expression) =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),
     ),
+    shows: settings.shows,
+    lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
+    slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
+    calibrations: manifest.calibrations ?? [],
+    searches: found.flatMap(result => ('looksFor' in result ? [result] : [])),
+    sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
   }
+}
+
+/**
+ * The arms that a search came by.
+ * @param {TrialRecord[]} records
+ * @returns {Arm[]}
+ */
+function listArms(records) {
+  return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
+}
+
+/**
+ * What the searches of a run found; those that were cut short have found nothing.
+ * @param {{ manifest: any, records: TrialRecord[] }} run
+ */
+function replaySearches({ manifest: { search, arms, machine }, records }) {
+  if (!search) return []
+  return arms.flatMap((/** @type {Arm} */ template) => {
+    const own = records.filter(record => isOfSearch(template, record))
+    return replaySearch({ template, spec: search, cpus: Number(machine.cpus) }, own) ?? []
+  })
 }
 
 /**
@@ -65,13 +103,20 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const quantity = (use, measure) => summariseValues(rounds.map(trials => valueOfRound(trials, use, measure)))
   const services = [...new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))]
   const isOpen = arm.load.kind === 'open'
-  const baseline = arms.find(
-    a => a.plane === 'none' && a.link === arm.link && a.load.ratePerSecond === arm.load.ratePerSecond && a !== arm,
-  )
+  const baseline = arms.find(a => a.plane === 'none' && a !== arm && loadKeyOf(a) === loadKeyOf(arm))
+  const findUnchanged = () => {
+    const same = arms.find(
+      a =>
+        nameOf(a) === nameOf(arm) &&
+        a.conditions.changesPerMinute === 0 &&
+        groupOf(a, 'changesPerMinute') === groupOf(arm, 'changesPerMinute'),
+    )
+    return same && same !== arm ? splitRounds(byArm[same.id], manifest.rounds) : null
+  }
   const baselineRounds = baseline ? splitRounds(byArm[baseline.id], manifest.rounds) : null
   return {
     ...{ id: arm.id, repeatOf: arm.repeatOf, plane: arm.plane, variant: arm.variant, link: arm.link },
-    ...{ capCores: arm.capCores, target: manifest.target, load: arm.load },
+    ...{ capCores: arm.capCores, target: manifest.target, load: arm.load, conditions: arm.conditions },
     trials: {
       completed: records.filter(r => r.outcome === 'completed').length,
       failed: records.filter(r => r.outcome === 'failed').length,
@@ -81,13 +126,16 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     throughputPerSecond: quantity('throughput', ratePerSecond),
     cpuPerRequestMicros: quantity('cpuPerRequest', r => cpuPerRequestMicros(r, sidecarsOf(r))),
     capacityPerSecond: quantity('capacity', capacityPerSecond),
-    responseTimeMs: isOpen ? null : summariseTimes(rounds, 'throughput', () => 0),
+    responseTimeMs: arm.load.kind === 'closed' ? summariseTimes(rounds, 'throughput', () => 0) : null,
     latencyMs: isOpen ? summariseTimes(rounds, 'latency', () => 0) : null,
     addedLatencyMs:
       isOpen && baselineRounds
         ? summariseTimes(rounds, 'latency', (q, i) => valueOfRound(baselineRounds[i], 'latency', r => quantileMs(r, q)))
         : null,
     boundBy: mostFrequent(records.flatMap(r => r.boundBy ?? [])),
+    startSeconds: quantity('memory', startSeconds),
+    recoverySeconds: quantity('latency', recoverySeconds),
+    changes: summariseChanges({ rounds, baseline: findUnchanged() }),
     sidecars: services.map(service => {
       const of = (/** @type {TrialRecord} */ r) => sidecarsOf(r, service)[0]
       const memory = (/** @type {keyof ProcessRecord['memory']} */ name) =>
@@ -108,6 +156,15 @@ function summariseArm({ arm, arms, byArm, manifest }) {
       }
     }),
   }
+}
+
+/**
+ * What an arm and its baseline without sidecars share.
+ * @param {Arm} arm
+ */
+function loadKeyOf({ link, load, conditions }) {
+  const { ratePerSecond, users, payloadBytes, connections, burst } = load
+  return JSON.stringify([link, ratePerSecond, users, payloadBytes, connections, burst, conditions.services])
 }
 
 /**

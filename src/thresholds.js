@@ -64,7 +64,7 @@ export function parseThreshold(expression, arms, services) {
  */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
-  const same = comparisons.filter(c => c.quantity === quantity && isPair(c))
+  const same = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
   const own = same.filter(c => c.service === service)
   // A sidecar that no record has: its trials failed.
   const isMeasured = own.length > 0
@@ -72,7 +72,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
     const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null
     const value = median === null || c.a === a ? median : 1 / median
     const held = value === null ? null : OPERATORS[operator](value, limit)
-    return { expression, link: c.link, capCores: c.capCores, load: c.load, value, held }
+    return { expression, link: c.link, capCores: c.capCores, load: c.load, conditions: c.conditions, value, held }
   })
 }
 

@@ -5,9 +5,11 @@ import { identityOf, PORTS, TLS } from './sidecar-contract.js'
 import { parseYaml } from './validate.js'
 
 /**
- * @import { Cluster, Endpoint, Place, Route, Service, SidecarModel, Topology, TrafficPolicy } from './types.ts'
+ * @import { Arm, Cluster, Endpoint, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from './types.ts'
  */
 
+// Where configured services are that nobody calls: addresses kept for benchmarks (RFC 2544), never connected to.
+const NOWHERE = '198.18'
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 
 const schema = z.strictObject({
@@ -63,19 +65,30 @@ export function copyLastService(topology, copies) {
 }
 
 /**
- * Where the load goes: the entry sidecar's listener, or without sidecars the first application on the way.
+ * The services of an arm: those of its link, the last as often as it asks.
+ * @param {Pick<Arm, 'link' | 'conditions'>} arm
+ * @param {Record<string, Topology>} topologies
+ */
+export function topologyOf({ link, conditions }, topologies) {
+  return copyLastService(topologies[link], conditions.services)
+}
+
+/**
+ * Where the load goes: the entry sidecar's listener, or without sidecars the first application on the way and
+ * every copy of it.
  * @param {Topology} topology
  * @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
- * @returns {Endpoint & { host: string }}
+ * @returns {{ endpoints: Endpoint[], host: string }}
  */
 export function findEntry({ services, entry }, { places, hasSidecars }) {
-  if (hasSidecars) {
-    const host = entry.listener === 'inbound' ? entry.service : services.find(s => s.name === entry.service)?.calls[0]
-    return { address: places[entry.service].reach, port: PORTS[entry.listener], host: host ?? entry.service }
-  }
   const first = services.find(s => s.name === entry.service)
+  if (hasSidecars) {
+    const endpoints = [{ address: places[entry.service].reach, port: PORTS[entry.listener] }]
+    return { endpoints, host: (entry.listener === 'outbound' && first?.calls[0]) || entry.service }
+  }
   const name = first?.application ? first.name : (first?.calls[0] ?? entry.service)
-  return { address: places[name].reach, port: PORTS.application, host: name }
+  const copies = services.filter(s => s.name === name || s.copyOf === name)
+  return { endpoints: copies.map(s => ({ address: places[s.name].reach, port: PORTS.application })), host: name }
 }
 
 /**
@@ -94,18 +107,25 @@ export function findNextHop({ name, calls }, { places, hasSidecars }) {
  * The sidecar model of one service.
  * @param {Topology} topology
  * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
- *   certificates: string }} options certificates: the folder of `ca.pem`, `<service>.pem`, `<service>-key.pem`
+ *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null }} options
+ *   certificates: the folder of `ca.pem`, `<service>.pem`, `<service>-key.pem`; configuredServices: that it knows and
+ *   nobody calls; client: the name under which the load itself speaks mTLS
  * @returns {SidecarModel}
  */
-export function createModel({ services, entry }, { service, places, trafficPolicy, workers, certificates }) {
+export function createModel(
+  { services, entry },
+  { service, places, trafficPolicy, workers, certificates, ...options },
+) {
+  const { tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null } = options
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
   const ownName = service.copyOf ?? service.name
-  const callers = services.filter(s => s.calls.includes(ownName)).map(s => identityOf(s.name))
+  const callers = services.filter(s => s.calls.includes(ownName)).map(s => s.name)
   const reachable = isOpen
     ? services.filter(s => s.application !== null && s !== service && !s.copyOf)
     : services.filter(s => service.calls.includes(s.name))
-  const hasOutbound = service.calls.length > 0
+  const hasOutbound = service.calls.length > 0 || configuredServices > 0
+  const configured = Array.from({ length: configuredServices }, (_, i) => `configured-${i + 1}`)
   const isEntry = entry.service === service.name && entry.listener === 'inbound'
   /** @type {Cluster[]} */
   const clusters = []
@@ -115,8 +135,11 @@ export function createModel({ services, entry }, { service, places, trafficPolic
       endpoints: [{ address: place.inside, port: PORTS.application }],
       balancing: 'round-robin',
       mtls: null,
+      protocol: 'http/1.1',
     })
   }
+  const mtlsTo = (/** @type {string} */ name) =>
+    tls === 'plaintext' ? null : { serverName: name, acceptedIdentities: isOpen ? null : [identityOf(name)] }
   for (const { name } of hasOutbound ? reachable : []) {
     clusters.push({
       name,
@@ -124,8 +147,13 @@ export function createModel({ services, entry }, { service, places, trafficPolic
         .filter(s => s.name === name || s.copyOf === name)
         .map(s => ({ address: places[s.name].reach, port: PORTS.inbound })),
       balancing: 'round-robin',
-      mtls: { serverName: name, acceptedIdentities: isOpen ? null : [identityOf(name)] },
+      mtls: mtlsTo(name),
+      protocol,
     })
+  }
+  for (const [i, name] of configured.entries()) {
+    const endpoints = [{ address: `${NOWHERE}.${i >> 8}.${i & 255}`, port: PORTS.inbound }]
+    clusters.push({ name, endpoints, balancing: 'round-robin', mtls: mtlsTo(name), protocol })
   }
   return {
     service: service.name,
@@ -144,8 +172,9 @@ export function createModel({ services, entry }, { service, places, trafficPolic
       ? {
           address: place.listen,
           port: PORTS.inbound,
-          mtls: isEntry ? 'permissive' : 'strict',
-          acceptedIdentities: isOpen ? null : callers,
+          mtls: tls === 'plaintext' ? 'disabled' : isEntry ? 'permissive' : 'strict',
+          protocol,
+          acceptedIdentities: isOpen ? null : [...callers, ...(isEntry && client ? [client] : [])].map(identityOf),
           routes: [createRoute(null, 'application')],
         }
       : null,
@@ -154,7 +183,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
           // The load calls in from elsewhere where it is the application; otherwise nobody but the own application does.
           address: entry.service === service.name && entry.listener === 'outbound' ? place.listen : place.inside,
           port: PORTS.outbound,
-          routes: reachable.map(({ name }) => createRoute(name, name)),
+          routes: [...reachable.map(s => s.name), ...configured].map(name => createRoute(name, name)),
         }
       : null,
     clusters,

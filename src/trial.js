@@ -1,14 +1,14 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { judgeTrial } from './gates.js'
-import { BenchError, SiteLostError } from './lib/errors.js'
+import { BenchError, EndedError, SiteLostError } from './lib/errors.js'
 import { waitFor, waitUntil } from './lib/wait.js'
 import { checkSamples } from './observer.js'
 import { describeProcess } from './process-record.js'
-import { startServices } from './services.js'
+import { awaitEnded, startServices } from './services.js'
 
 /**
- * @import { Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from './types.ts'
+ * @import { Change, Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from './types.ts'
  * @import { Measured } from './gates.js'
  * @import { Bench } from './services.js'
  */
@@ -25,19 +25,22 @@ const GENERATOR_EXIT_SECONDS = 30
  * @typedef {{ samples: Sample[], names: string[] }} Series
  */
 
+/** @typedef {Map<string, Awaited<ReturnType<typeof startServices>>>} Kept */
+
 /**
  * Runs one trial: fresh processes, warm-up, window, tail. What goes wrong in it is its outcome, not an error.
- * @param {{ bench: Bench, trial: Trial, index: number, signal: AbortSignal }} options
+ * @param {{ bench: Bench, trial: Trial, index: number, kept?: Kept, signal: AbortSignal }} options
+ *   kept: services that stay, by the arm's id: those of this arm are taken from there, or left there
  * @returns {Promise<{ record: TrialRecord } & Series>}
  * @throws the signal's reason, when it aborts
  */
-export async function runTrial({ bench, trial, index, signal }) {
+export async function runTrial({ bench, trial, index, kept, signal }) {
   const folder = path.join(bench.folders.raw, trial.id)
   const watch = createStopwatch()
   const placement = bench.placements[trial.arm.id] ?? null
   /** @type {TrialRecord} */
   const record = {
-    schemaVersion: 1,
+    schemaVersion: 2,
     trial,
     target: bench.target.name,
     startedAt: new Date().toISOString(),
@@ -53,6 +56,8 @@ export async function runTrial({ bench, trial, index, signal }) {
     boundBy: null,
     isSteady: null,
     gates: [],
+    changes: null,
+    ended: [],
     phasesSeconds: watch.seconds,
   }
   /** @type {Series} */
@@ -62,31 +67,48 @@ export async function runTrial({ bench, trial, index, signal }) {
   /** @type {Deployment | null} */
   let generator = null
   try {
-    const { deployment, url, host } = await startServices({ bench, arm: trial.arm, index, folder, signal })
+    const own = kept?.get(trial.arm.id)
+    const started = own ?? (await startServices({ bench, arm: trial.arm, index, folder, signal }))
+    kept?.set(trial.arm.id, started)
+    const { deployment, changeTo, ...entry } = started
     services = deployment
+    watch.lap(own ? 'kept' : 'start')
     const before = await bench.target.look(services.processes)
-    watch.lap('start')
+    watch.lap('look')
 
-    const spec = bench.load.createGenerator({
-      ...{ tool: bench.loadTool, scripts: bench.target.locate(bench.folders.k6), url, host, load: trial.arm.load },
-      ...{ tailMs: TAIL_MS, cpus: record.generatorCpus, folder: bench.target.locate(folder) },
-    })
-    generator = await bench.target.deploy([{ ...spec, cpuSet: placement?.generator ?? null }], folder)
-    const window = await agreeWindow({ bench, generator, signal })
-    before.push(...(await bench.target.look(generator.processes)))
+    let window
+    const { load } = trial.arm
+    if (load.kind === 'idle') {
+      const startMs = Date.now() + load.warmupSeconds * 1000
+      window = { startMs, endMs: startMs + load.windowSeconds * 1000 }
+    } else {
+      const spec = bench.load.createGenerator({
+        ...{ tool: bench.loadTool, scripts: bench.target.locate(bench.folders.k6), load, ...entry },
+        ...{ tailMs: TAIL_MS, cpus: record.generatorCpus, folder: bench.target.locate(folder) },
+      })
+      generator = await bench.target.deploy([{ ...spec, cpuSet: placement?.generator ?? null }], folder)
+      window = await agreeWindow({ bench, generator, signal })
+      before.push(...(await bench.target.look(generator.processes)))
+    }
     watch.lap('generator')
 
-    const processes = [...services.processes, ...generator.processes]
+    const processes = [...services.processes, ...(generator?.processes ?? [])]
+    const changing = change({ bench, trial, changeTo, window, signal })
+    changing.catch(() => {})
     Object.assign(record, await measure({ bench, trial, processes, before, generator, window, series, watch, signal }))
+    record.changes = await changing
     const relaxed = bench.settings.relaxes.map(r => r.gate)
     Object.assign(record, judgeTrial(/** @type {Measured} */ (record), relaxed))
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof SiteLostError) throw error
     record.reasons = [/** @type {Error} */ (error).message]
+    record.ended = error instanceof EndedError ? error.ended : await awaitEnded(services?.processes ?? [])
     if (!(error instanceof BenchError)) record.reasons.push(/** @type {Error} */ (error).stack ?? '')
   } finally {
-    await Promise.all([generator?.remove(), bench.retain ? null : services?.remove()])
+    const isKept = bench.retain || (kept !== undefined && record.outcome !== 'failed')
+    if (!isKept) kept?.delete(trial.arm.id)
+    await Promise.all([generator?.remove(), isKept ? null : services?.remove()])
     watch.lap('stop')
   }
   return { record, ...series }
@@ -94,7 +116,7 @@ export async function runTrial({ bench, trial, index, signal }) {
 
 /**
  * Has the processes read through the window and at its edges, and waits for the generator's result.
- * @param {{ bench: Bench, trial: Trial, processes: Handle[], before: Look[], generator: Deployment, window: Window,
+ * @param {{ bench: Bench, trial: Trial, processes: Handle[], before: Look[], generator: Deployment | null, window: Window,
  *   series: Series, watch: ReturnType<typeof createStopwatch>, signal: AbortSignal }} options
  *   series: filled, also when something goes wrong
  * @returns {Promise<Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'samples' | 'orchestratorCpuSeconds'>>}
@@ -118,7 +140,7 @@ async function measure({ bench, trial, processes, before, generator, window, ser
   await assertWasRead(processes, end)
   watch.lap('window')
   const overflows = await readOverflows({ bench, trial, processes })
-  const load = await finishLoad({ bench, generator, windowEndMs: window.endMs, signal })
+  const load = generator && (await finishLoad({ bench, generator, windowEndMs: window.endMs, signal }))
   watch.lap('tail')
 
   const records = processes.map((process, i) =>
@@ -137,6 +159,30 @@ async function measure({ bench, trial, processes, before, generator, window, ser
     samples: { ...checkSamples(seen.samples, window), source: bench.sampleSource, clockOffsetMs },
     orchestratorCpuSeconds: end.ownCpuSeconds - start.ownCpuSeconds,
   }
+}
+
+/**
+ * Changes the configuration of the first sidecar through the window, the first change half an interval after its start.
+ * @param {{ bench: Bench, trial: Trial, changeTo: Awaited<ReturnType<typeof startServices>>['changeTo'], window: Window,
+ *   signal: AbortSignal }} options
+ * @returns {Promise<Change[] | null>} null: no changes were asked for
+ */
+async function change({ bench, trial, changeTo, window, signal }) {
+  const { changesPerMinute } = trial.arm.conditions
+  if (!changesPerMinute || changeTo === null) return null
+  const intervalMs = 60_000 / changesPerMinute
+  /** @type {Change[]} */
+  const changes = []
+  for (let dueMs = window.startMs + intervalMs / 2; dueMs < window.endMs; dueMs += intervalMs) {
+    // One that took longer has moved the next.
+    if (Date.now() > dueMs + intervalMs) continue
+    await waitUntil(dueMs, signal)
+    const atSeconds = (Date.now() - window.startMs) / 1000
+    const next = changeTo(changes.length + 1)
+    const effectSeconds = await bench.target.call('change', { ...next, deadlineMs: window.endMs })
+    changes.push({ atSeconds, effectSeconds })
+  }
+  return changes
 }
 
 /**

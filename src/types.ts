@@ -9,7 +9,11 @@ export interface Quantity {
   values: (number | null)[]
 }
 
-export type MtlsMode = 'strict' | 'permissive'
+/** disabled: plaintext only. */
+export type MtlsMode = 'strict' | 'permissive' | 'disabled'
+export type Protocol = 'http/1.1' | 'http/2'
+/** What is spoken between sidecars: nothing but HTTP, or mTLS with certificates of a key type. */
+export type Tls = 'plaintext' | 'ecdsa-p256' | 'rsa-2048'
 export type TrafficPolicy = 'listed' | 'open'
 export type EnvoyProfile = 'lean' | 'osm-1.1'
 
@@ -45,6 +49,7 @@ export interface Cluster {
   balancing: 'round-robin' | 'least-requests'
   /** null: plaintext. acceptedIdentities null: any that the authority signed. */
   mtls: { serverName: string; acceptedIdentities: string[] | null } | null
+  protocol: Protocol
 }
 
 export interface SidecarModel {
@@ -59,14 +64,17 @@ export interface SidecarModel {
   timeouts: { connectSeconds: number; requestSeconds: number; idleSeconds: number }
   tls: { suite: string; group: string }
   trust: { caPath: string; certificatePath: string; keyPath: string }
-  inbound: (Endpoint & { mtls: MtlsMode; acceptedIdentities: string[] | null; routes: Route[] }) | null
+  inbound:
+    | (Endpoint & { mtls: MtlsMode; protocol: Protocol; acceptedIdentities: string[] | null; routes: Route[] })
+    | null
   outbound: (Endpoint & { routes: Route[] }) | null
   clusters: Cluster[]
 }
 
 // --- What runs: plain data that any target can run ---
 
-export type Role = 'sidecar' | 'application' | 'generator'
+/** control: hands out configurations to a sidecar. */
+export type Role = 'sidecar' | 'application' | 'generator' | 'control'
 
 export interface ProcessSpec {
   service: string
@@ -127,7 +135,38 @@ export interface SidecarOptions {
   scripts: string
   envoyProfile: EnvoyProfile
   nodeCpus: number
+  /** Whether the model's workers were asked for, and are not just what fits the cap. */
+  hasOwnWorkers?: boolean
   cpuCores: number | null
+}
+
+/** One step on the way of a configuration to a sidecar. */
+export type ReloadAction =
+  | { kind: 'move'; file: string; content: string }
+  | { kind: 'request'; endpoint: Endpoint; method: string; path: string; body: string }
+
+export interface ReloadOptions extends SidecarOptions {
+  /** The files of `scripts`, by their path in it. */
+  scriptFiles: Record<string, string>
+}
+
+/** How a plane takes another configuration while it serves. Pure. */
+export interface Reloads {
+  /** What hands it out; null: nothing is needed. */
+  createControl: ((options: ReloadOptions) => ProcessSpec) | null
+  /** What is done before the sidecar starts. */
+  setUp(options: ReloadOptions): ReloadAction[]
+  createSidecar(options: ReloadOptions): ProcessSpec
+  /** What brings it the model of the options, in so many-th version. */
+  change(options: ReloadOptions, version: number): ReloadAction[]
+}
+
+/** A change of configuration under load. */
+export interface Change {
+  /** From the start of the window. */
+  atSeconds: number
+  /** Until a new connection was served by it; null: it was not, up to the end of the window. */
+  effectSeconds: number | null
 }
 
 export interface DataPlane {
@@ -136,8 +175,12 @@ export interface DataPlane {
   tool: ToolSpec | null
   /** A folder of scripts can stand in for its own: `name=./path`. */
   hasVariants: boolean
+  /** Why it cannot be given these conditions on so many CPUs; null: it can. */
+  findUnsupported(options: { conditions: Conditions; version: string; cpus: number }): string | null
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
+  /** How its sidecars take another configuration while they serve; null: they cannot. */
+  reloads: Reloads | null
   /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */
   parseOverflows: ((text: string) => number) | null
 }
@@ -159,13 +202,19 @@ export interface Topology {
 }
 
 export interface Load {
-  /** closed: each user waits for its answer and asks again; open: requests start at a rate, whatever is answered. */
-  kind: 'closed' | 'open'
-  /** Of the closed loop; in the open loop the most requests that may be under way. */
+  /** closed: each user waits for its answer and asks again; open: requests start at a rate, whatever is answered; idle: none. */
+  kind: 'closed' | 'open' | 'idle'
+  /** Of the closed loop; in the open loop the most requests that may be under way; idle: 0. */
   users: number
   /** Of the open loop; absent in the closed. */
   ratePerSecond?: number
   payloadBytes: number
+  /** Whether a user keeps its connection, or makes a new one for every request. */
+  connections: 'kept' | 'new'
+  /** The client speaks mTLS to the first sidecar, with a certificate of its own, where sidecars speak mTLS. */
+  hasCertificate: boolean
+  /** Of the open loop: so many times the rate, for so long, a while after the window opens; null: none. */
+  burst: { factor: number; beginsSeconds: number; seconds: number } | null
   warmupSeconds: number
   windowSeconds: number
 }
@@ -176,6 +225,24 @@ export interface PlaneChoice {
   variant: string | null
 }
 
+/** What an arm's services are given beside plane, link, cap and load. */
+export interface Conditions {
+  /** Copies of the last service of the link, each with a sidecar; callers spread their requests over them. */
+  services: number
+  tls: Tls
+  /** Between sidecars. */
+  protocol: Protocol
+  /** Worker threads of a sidecar; null: as many as its cap can use. */
+  workers: number | null
+  envoyProfile: EnvoyProfile
+  /** Services beside those of the link that every sidecar has routes to, and nobody calls. */
+  configuredServices: number
+  /** Of each sidecar; null: none. */
+  memoryLimitBytes: number | null
+  /** Configuration changes a minute of the first sidecar while the load runs; null: it cannot be changed at all. */
+  changesPerMinute: number | null
+}
+
 export interface Arm extends PlaneChoice {
   id: string
   /** The arm that this one repeats to show the noise (A/A), or null. */
@@ -184,10 +251,11 @@ export interface Arm extends PlaneChoice {
   /** null for none, and for `--cpu none`. */
   capCores: number | null
   load: Load
+  conditions: Conditions
 }
 
-/** The CPUs that each role has for itself. */
-export type Placement = Record<Role, number[]>
+/** The CPUs that each role has for itself; what hands out configurations shares those of the applications. */
+export type Placement = Record<Exclude<Role, 'control'>, number[]>
 
 export interface Trial {
   id: string
@@ -199,24 +267,76 @@ export interface Trial {
 
 export interface Plan {
   experiment: string
+  question: string
+  /** Files of bench/claims. */
+  claims: string[]
   seed: number
   rounds: number
+  /** Of a search: what it starts from. */
   arms: Arm[]
+  /** Closed loops that are run first: rates above a share of what they reach are left out. */
+  calibrations: Arm[]
+  mostOfCapacity: number | null
+  search: SearchSpec | null
   /** Arms that this machine cannot run, and why. */
   notMeasured: { plane: string; reason: string }[]
   trials: Trial[]
   settings: RunSettings
 }
 
+/** What is looked for, trial after trial. */
+export type SearchSpec = {
+  /** Of the bracket: by how much what failed and what held may differ. */ precision: number
+} & (
+  | { kind: 'knee'; p99Ms: number; startPerSecond: number }
+  | { kind: 'memory-floor'; p99Ms: number | null }
+  | { kind: 'size'; p99Ms: number; isExtrapolated: boolean }
+)
+
 export interface RunSettings {
   profile: string
   trafficPolicy: TrafficPolicy
-  envoyProfile: EnvoyProfile
   app: 'pipy' | 'node'
   /** Give generator, applications and sidecars CPUs of their own where there are enough. */
   isPinned: boolean
   relaxes: Relaxation[]
+  /** The services of an arm are started once and stay through all rounds. */
+  keepsServices: boolean
+  /** What its report shows. */
+  shows: Shows
 }
+
+/** What an experiment wants to be seen. */
+export interface Shows {
+  /** Names of src/quantities.js. */
+  quantities: string[]
+  /** The axis whose values are the columns of the table; null: a row an arm. */
+  across: AxisName | null
+  /** Axes whose values are compared with the first of them, plane by plane. */
+  contrasts: AxisName[]
+  /** Whether CPU is fitted as a line over the rate. */
+  hasCpuLine: boolean
+  /** Whether memory and latency are fitted over the time of the run. */
+  hasSlopes: boolean
+}
+
+/** What an experiment can vary, beside the plane. */
+export type AxisName =
+  | 'link'
+  | 'capCores'
+  | 'ratePerSecond'
+  | 'users'
+  | 'payloadBytes'
+  | 'connections'
+  | 'burstSeconds'
+  | 'services'
+  | 'tls'
+  | 'protocol'
+  | 'workers'
+  | 'envoyProfile'
+  | 'configuredServices'
+  | 'memoryLimitBytes'
+  | 'changesPerMinute'
 
 /** A gate that an experiment sets aside, and why. */
 export interface Relaxation {
@@ -320,13 +440,25 @@ export interface LoadResult {
   /** How late requests of the open loop started, from a sample of them; null in the closed. */
   lagP99Ms: number | null
   distribution: Distribution | null
+  /** Of bursts and changes: the requests that started in each piece of the window; null elsewhere. */
+  series: LoadPoint[] | null
   failures: string[]
+}
+
+/** Requests that started in one piece of the window. */
+export interface LoadPoint {
+  /** From the start of the window. */
+  atSeconds: number
+  seconds: number
+  count: number
+  p50Ms: number | null
+  p99Ms: number | null
 }
 
 export type BoundBy = 'sidecar' | 'worker' | 'application' | 'generator' | 'host' | 'users' | 'rate'
 
 export interface TrialRecord {
-  schemaVersion: 1
+  schemaVersion: 2
   trial: Trial
   target: string
   startedAt: string
@@ -351,7 +483,21 @@ export interface TrialRecord {
   boundBy: BoundBy | null
   isSteady: boolean | null
   gates: GateFinding[]
+  /** Changes of configuration in the window; null: none were asked for. */
+  changes: Change[] | null
+  /** Processes that ended before they were stopped. */
+  ended: EndedProcess[]
+  /** The run and the trial that it was measured as; absent: here. */
+  takenFrom?: string
   phasesSeconds: Record<string, number>
+}
+
+/** How a process ended that was not stopped, and whether the kernel ended it for memory. */
+export interface EndedProcess {
+  service: string
+  role: Role
+  how: string
+  isOutOfMemory: boolean
 }
 
 // --- Where it runs and what drives it ---
@@ -366,6 +512,8 @@ export interface Handle {
   exited: Promise<string>
   /** How it ended; null while it runs. */
   ending(): string | null
+  /** Whether the kernel killed it, or a process of it, for memory. */
+  isOutOfMemory(): boolean
   /** What its administration port answers; null where it has none. */
   readAdmin(): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
@@ -484,7 +632,10 @@ export interface Site {
 }
 
 export interface LoadOptions {
-  url: string
+  /** One, or one of each copy of the first service: users are spread over them. */
+  urls: string[]
+  /** With which the client speaks mTLS; null: plaintext. */
+  certificate: { certificatePath: string; keyPath: string } | null
   host: string
   load: Load
   tailMs: number
@@ -525,6 +676,7 @@ export interface SummaryArm extends PlaneChoice {
   capCores: number | null
   target: string
   load: Load
+  conditions: Conditions
   trials: { completed: number; failed: number; invalid: number }
   /** What spoiled something, and in how many trials. */
   spoiled: { gate: string; trials: number; reason: string }[]
@@ -540,6 +692,13 @@ export interface SummaryArm extends PlaneChoice {
   /** Open loop: more than without sidecars at the same rate, round by round. */
   addedLatencyMs: Quantiles | null
   boundBy: BoundBy | null
+  /** From the start of the first process to the first answer. */
+  startSeconds: Quantity
+  /** After a burst, until requests are answered as before; no value where they never were, in the window. */
+  recoverySeconds: Quantity
+  /** Of configuration changes: the median and the longest time until one took effect; what failed, and the CPU of all
+   * sidecars more than without changes, a change. */
+  changes: Record<'effectSeconds' | 'effectMostSeconds' | 'failedPerChange' | 'cpuMillisPerChange', Quantity> | null
   sidecars: SummarySidecar[]
 }
 
@@ -553,6 +712,9 @@ export interface Comparison {
   link: string
   capCores: number | null
   load: Load
+  conditions: Conditions
+  /** The axis in which the two differ; null: the plane. */
+  contrast: AxisName | null
   quantity: string
   /** null: over all sidecars. */
   service: string | null
@@ -570,6 +732,7 @@ export interface ThresholdResult {
   link: string
   capCores: number | null
   load: Load
+  conditions: Conditions
   /** null: spoiled, or not measured. */
   value: number | null
   held: boolean | null
@@ -581,6 +744,9 @@ export interface ParityRow {
   plane: string
   link: string
   capCores: number | null
+  /** As in the conditions of the arm. */
+  workers: number | null
+  envoyProfile: EnvoyProfile
   /** What was found, in words that are equal where the behaviour is. */
   found: string
   /** null: whatever it is, it must be equal; otherwise this. */
@@ -588,8 +754,77 @@ export interface ParityRow {
   differences: string[]
 }
 
+/** One value that a search tried, until it held twice or failed twice. */
+export interface SearchStep {
+  value: number
+  /** null: what happened was not the sidecar's doing, or the search was cut short. */
+  held: boolean | null
+  why: string
+  trials: string[]
+}
+
+/** What a search found for one plane. */
+export interface SearchResult extends PlaneChoice {
+  looksFor: 'knee' | 'cpu' | 'memory'
+  unit: 'requests/s' | 'cores' | 'bytes'
+  link: string
+  /** The last that failed and the next that held: the answer lies between; null: none was seen. */
+  failed: number | null
+  held: number | null
+  /** What ended it: why the one failed, or why nothing can be said here. */
+  why: string
+  isFound: boolean
+  steps: SearchStep[]
+  /** Of a memory limit: resident file pages that were not charged to the sidecar, and are to be added. */
+  unchargedBytes: number | null
+}
+
+/** What one plane needs for a load. */
+export interface SizeResult extends PlaneChoice {
+  cpu: SearchResult
+  /** null: not looked for, no CPU limit held. */
+  memory: SearchResult | null
+  /** Runs with the answer, and with less: each must hold, or must not. */
+  checks: { what: string; mustHold: boolean; held: boolean | null; why: string; trials: string[] }[]
+  isChecked: boolean
+  /** Where nothing held here and it was asked for: by the line of the busiest sidecar's CPU over lower rates. */
+  extrapolated: {
+    cores: number
+    baseMillicores: number
+    slopeMillicoresPerRequestPerSecond: number
+    points: CpuLine['points']
+  } | null
+}
+
+/** CPU of an arm's sidecars over the rate: millicores = base + slope × requests/s, over at least five rates. */
+export interface CpuLine extends PlaneChoice {
+  link: string
+  service: string | null
+  services: number
+  baseMillicores: number
+  slopeMillicoresPerRequestPerSecond: number
+  points: { ratePerSecond: number; millicores: number; residualMillicores: number }[]
+}
+
+/** How a quantity moves over the time of a run: the median of the slopes of all pairs of rounds. */
+export interface Slope extends PlaneChoice {
+  armId: string
+  quantity: string
+  perHour: number
+  low: number | null
+  high: number | null
+  rounds: number
+}
+
+export interface Calibration {
+  armId: string
+  ratePerSecond: number | null
+  boundBy: BoundBy | null
+  trialId: string
+}
+
 export interface Summary {
-  schemaVersion: 1
+  schemaVersion: 2
   run: { id: string; startedAt: string; experiment: string; seed: number }
   machine: Record<string, unknown>
   tools: Record<string, { version: string; path: string; sha256: string }>
@@ -599,4 +834,10 @@ export interface Summary {
   parity: ParityRow[]
   comparisons: Comparison[]
   thresholds: ThresholdResult[]
+  shows: Shows
+  lines: CpuLine[]
+  slopes: Slope[]
+  calibrations: Calibration[]
+  searches: SearchResult[]
+  sizes: SizeResult[]
 }

@@ -48,10 +48,10 @@ function explain(issue, schema) {
 function keysAt(schema, path) {
   let at = schema
   for (const step of path) {
-    while (at.unwrap && !at.shape) at = at.unwrap()
-    at = typeof step === 'number' ? at.element : (at.shape?.[step] ?? at.valueType)
+    while (at?.unwrap && !at.shape && !at.element) at = at.unwrap()
+    at = typeof step === 'number' ? at?.element : (at?.shape?.[step] ?? at?.valueType)
   }
-  while (at?.unwrap && !at.shape) at = at.unwrap()
+  while (at?.unwrap && !at.shape && !at.element) at = at.unwrap()
   return Object.keys(at?.shape ?? {})
 }
 

@@ -2,17 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)/gm
+const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+(?<!\.ts))'\)/gm
 
 // Planning, rendering, statistics, gates, summaries and reports take plain data and give plain data.
 const PURE = [
   /^src\/(plan|experiment|topology|validate|gates|stats|summarise|applications|schema-version|sidecar-contract)\.js$/,
-  /^src\/(agree|arms|compare|measures|placement|status|thresholds)\.js$/,
+  /^src\/(agree|arms|axes|calibration|changes|claims|compare|fits|measures|placement|quantities|recovery|searches|size|status|thresholds)\.js$/,
+  /^src\/(claims|searches)\//,
   /^src\/parity\/(corpus|rows)\.js$/,
   /^src\/dataplanes\//,
   /^src\/report\//,
   /^src\/loads\/k6\/(index|summary|tool)\.js$/,
-  /^src\/lib\/(errors|nearest|random|turns|version)\.js$/,
+  /^src\/lib\/(certificate-files|errors|nearest|random|turns|version)\.js$/,
   /^src\/targets\/kubernetes\/(manifests|messages|observations|pod-status)\.js$/,
 ]
 const isPure = (/** @type {string} */ file) => PURE.some(pattern => pattern.test(file))

@@ -120,7 +120,7 @@ describe('bad input', { timeout: 60_000 }, () => {
     const other = path.join(folder, 'other')
     mkdirSync(other)
     writeFileSync(path.join(other, 'manifest.json'), '{"schemaVersion": 7}')
-    expect((await cli('report', other)).stderr).toContain('has schema version 7, and this kit reads version 1')
+    expect((await cli('report', other)).stderr).toContain('has schema version 7, and this kit reads version 2')
   })
 })
 

@@ -12,8 +12,8 @@ axes:
 describe('parseExperiment', () => {
   it('fills in what a file leaves out', () => {
     expect(parseExperiment(text, 'cap.yaml')).toMatchObject({
-      users: null,
-      payloadBytes: 1024,
+      load: { kind: null, ratePer: 'link' },
+      search: null,
       trafficPolicy: 'listed',
       profiles: {},
     })

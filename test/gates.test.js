@@ -201,7 +201,12 @@ describe('findGates', () => {
   })
 
   it.each([
-    ['dropped requests', { dropped: 1 }, 'rate', 'drops: 1 requests were dropped: no user was free to send them'],
+    [
+      'requests dropped in the window',
+      { dropped: 7, verified: 995 },
+      'rate',
+      'drops: 5 requests were dropped in the window: no user was free to send them',
+    ],
     [
       'requests that started late',
       { lagP99Ms: 6 },
@@ -226,6 +231,16 @@ describe('findGates', () => {
     expect(gates.map(({ gate, reason }) => `${gate}: ${reason}`)).toEqual([words])
     expect(gates[0].spoils).toContain('latency')
     expect(gates[0].spoils).not.toContain('cpuPerRequest')
+  })
+
+  it('lets pass what was dropped while users connected, before the window', () => {
+    const load = { reportedUsers: null, lagP99Ms: 0, dropped: 50, verified: 999 }
+    expect(findGates(createRecord({ arm: { load: open }, load, boundBy: 'rate' }))).toEqual([])
+  })
+
+  it('asks nothing of a load where there is none', () => {
+    const idle = createRecord({ arm: { load: { kind: 'idle', users: 0 } }, load: { verified: 0, reportedUsers: 0 } })
+    expect(findGates({ ...idle, load: /** @type {any} */ (null) })).toEqual([])
   })
 
   describe("by the kubelet's counters", () => {

@@ -2,13 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { findDisparities } from '../src/parity/rows.js'
 import { createArm } from './fakes/fake-records.js'
 
-const row = (
-  /** @type {string} */ plane,
-  found = 'as asked',
-  expected = /** @type {string | null} */ ('as asked'),
-) => ({
-  ...{ name: 'parity-tls', plane, link: 'link', capCores: 0.25, found, expected, differences: [] },
-})
+const row = (/** @type {string} */ plane, found = 'as asked', expected = /** @type {string | null} */ ('as asked')) =>
+  /** @type {import('../src/types.ts').ParityRow} */ ({
+    ...{ name: 'parity-tls', plane, link: 'link', capCores: 0.25, workers: null, envoyProfile: 'lean' },
+    ...{ found, expected, differences: [] },
+  })
 const [a, b] = [createArm({ plane: 'pipy' }), createArm({ plane: 'envoy' })]
 
 describe('findDisparities', () => {

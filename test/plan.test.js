@@ -13,15 +13,11 @@ axes: { plane: [none, pipy, envoy], link: [ratings, gateway-ratings], capCores: 
 /** @type {import('../src/plan.js').Overrides} */
 const asked = {
   planes: null,
-  links: null,
   caps: null,
-  rates: null,
-  users: null,
-  payloadBytes: null,
+  axes: {},
   rounds: null,
   profile: 'standard',
   seed: 7,
-  envoyProfile: 'lean',
   app: 'pipy',
   isPinned: true,
 }
@@ -72,7 +68,7 @@ describe('createPlan', () => {
   })
 
   it('uses 200 users, and 50 at caps of 0.25 and below, with a warm-up for their handshakes', () => {
-    const { arms } = plan({ caps: [0.1, 1], links: ['ratings'] })
+    const { arms } = plan({ caps: [0.1, 1], axes: { link: ['ratings'] } })
     const load = (/** @type {string} */ id) => arms.find(a => a.id === id)?.load
     expect(load('ratings-pipy-0.1')).toMatchObject({ users: 50, warmupSeconds: 2.5 })
     expect(load('ratings-pipy-1')).toMatchObject({ users: 200, warmupSeconds: 1.5 })
@@ -80,7 +76,7 @@ describe('createPlan', () => {
   })
 
   it('takes the ends of each axis for a smoke run', () => {
-    const { arms, rounds } = plan({ caps: [0.1, 0.25, 1], links: ['ratings'], profile: 'smoke' })
+    const { arms, rounds } = plan({ caps: [0.1, 0.25, 1], axes: { link: ['ratings'] }, profile: 'smoke' })
     expect(new Set(arms.map(a => a.capCores))).toEqual(new Set([null, 0.1, 1]))
     expect(rounds).toBe(1)
   })
@@ -97,7 +93,7 @@ describe('createPlan', () => {
   })
 
   it('estimates the default run of one cap and one link below four minutes', () => {
-    expect(estimateSeconds(plan({ caps: [1], links: ['ratings'] }).trials)).toBeLessThan(240)
+    expect(estimateSeconds(plan({ caps: [1], axes: { link: ['ratings'] } }).trials)).toBeLessThan(240)
   })
 })
 
@@ -114,13 +110,15 @@ describe('largestBindingCap', () => {
       plan(overrides)
         .arms.filter(a => a.repeatOf)
         .map(a => a.repeatOf)
-    expect(controls({ links: ['ratings'], caps: [1] })).toEqual(['ratings-pipy-1'])
-    expect(controls({ links: ['ratings'], caps: [1], profile: 'quick' })).toEqual([])
-    expect(controls({ links: ['ratings'], caps: [1], planes: [{ plane: 'envoy', variant: null }] })).toEqual([])
+    expect(controls({ axes: { link: ['ratings'] }, caps: [1] })).toEqual(['ratings-pipy-1'])
+    expect(controls({ axes: { link: ['ratings'] }, caps: [1], profile: 'quick' })).toEqual([])
+    expect(controls({ axes: { link: ['ratings'] }, caps: [1], planes: [{ plane: 'envoy', variant: null }] })).toEqual(
+      [],
+    )
   })
 
   it('makes an open loop of a rate, with a warm-up in which every user has its turns', () => {
-    const { arms } = plan({ rates: [100, 1000], links: ['ratings'], caps: [1], profile: 'quick' })
+    const { arms } = plan({ axes: { link: ['ratings'], ratePerSecond: [100, 1000] }, caps: [1], profile: 'quick' })
     expect(arms.map(a => a.id)).toEqual(
       ['none-100rps', 'pipy-1-100rps', 'envoy-1-100rps', 'none-1000rps', 'pipy-1-1000rps', 'envoy-1-1000rps'].map(
         id => `ratings-${id}`,

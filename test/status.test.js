@@ -10,12 +10,17 @@ const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) =>
 const held = (/** @type {boolean | null} */ is) => ({ expression: 'x', held: is, value: is === null ? null : 0.5 })
 /** @param {any} summary */
 const status = (summary, isVerdictRequired = false) =>
-  findStatus({ arms, comparisons: [pair()], thresholds: [], ...summary }, { isVerdictRequired }).status
+  findStatus({ arms, comparisons: [pair()], thresholds: [], searches: [], ...summary }, { isVerdictRequired }).status
 
 describe('findStatus', () => {
   it('is 0 where one quantity of one pair could be compared, indicative or not', () => {
     expect(status({})).toBe(0)
     expect(status({ comparisons: [pair('invalid', null), pair('indicative')] })).toBe(0)
+  })
+
+  it('is 3 where no search found its limit', () => {
+    expect(status({ comparisons: [], searches: [{ isFound: false }] })).toBe(3)
+    expect(status({ comparisons: [], searches: [{ isFound: false }, { isFound: true }] })).toBe(0)
   })
 
   it('is 0 where there was no pair to compare', () => {

@@ -54,7 +54,7 @@ describe('parseThreshold', () => {
 describe('evaluateThreshold', () => {
   const comparison = /** @type {any} */ ({
     ...{ a: 'pipy', b: 'envoy', link: 'link', capCores: 0.25, load: {}, quantity: 'cpuPerRequest', service: null },
-    ...{ ratio: { median: 0.5 }, verdict: 'lower' },
+    ...{ ratio: { median: 0.5 }, verdict: 'lower', contrast: null },
   })
 
   it('holds the median ratio, either way round, at every link and cap', () => {

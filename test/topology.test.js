@@ -13,28 +13,33 @@ describe('findEntry', () => {
   it('is the entry sidecar, or its application without sidecars', () => {
     const topology = read('gateway-ratings')
     expect(findEntry(topology, { places, hasSidecars: true })).toEqual({
-      address: '127.9.1.1',
-      port: 15003,
+      endpoints: [{ address: '127.9.1.1', port: 15003 }],
       host: 'gateway',
     })
     expect(findEntry(topology, { places, hasSidecars: false })).toEqual({
-      address: '127.9.1.1',
-      port: 8080,
+      endpoints: [{ address: '127.9.1.1', port: 8080 }],
       host: 'gateway',
     })
   })
 
   it('is, where the load is the application, its outbound listener or the service called', () => {
     expect(findEntry(read('pair'), { places, hasSidecars: true })).toEqual({
-      address: '127.9.1.3',
-      port: 15001,
+      endpoints: [{ address: '127.9.1.3', port: 15001 }],
       host: 'server',
     })
     expect(findEntry(read('pair'), { places, hasSidecars: false })).toEqual({
-      address: '127.9.1.4',
-      port: 8080,
+      endpoints: [{ address: '127.9.1.4', port: 8080 }],
       host: 'server',
     })
+  })
+
+  it('is, without sidecars, every copy of the first application', () => {
+    const copied = copyLastService(read('pair'), 2)
+    const at = { ...places, 'server-2': placeAt('127.9.1.9') }
+    expect(findEntry(copied, { places: at, hasSidecars: false }).endpoints).toEqual([
+      { address: '127.9.1.4', port: 8080 },
+      { address: '127.9.1.9', port: 8080 },
+    ])
   })
 })
 
@@ -57,6 +62,36 @@ describe('findNextHop', () => {
 describe('createModel', () => {
   const topology = read('gateway-ratings')
   const [gateway, ratings] = topology.services
+
+  it('speaks plaintext everywhere where it is asked to', () => {
+    const plain = /** @type {const} */ ({ ...options, trafficPolicy: 'listed', tls: 'plaintext' })
+    expect(createModel(topology, { ...plain, service: ratings }).inbound?.mtls).toBe('disabled')
+    expect(createModel(topology, { ...plain, service: gateway }).clusters.map(c => c.mtls)).toEqual([null, null])
+  })
+
+  it('speaks HTTP/2 to other sidecars only', () => {
+    const model = createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed', protocol: 'http/2' })
+    expect(model.clusters.map(c => [c.name, c.protocol])).toEqual([
+      ['application', 'http/1.1'],
+      ['ratings', 'http/2'],
+    ])
+  })
+
+  it('gives every sidecar routes to configured services, at addresses where nobody is', () => {
+    const asked = /** @type {const} */ ({ ...options, trafficPolicy: 'listed', configuredServices: 300 })
+    const { outbound, clusters } = createModel(topology, { ...asked, service: ratings })
+    expect(outbound?.routes.map(r => r.host)).toHaveLength(300)
+    expect(clusters.at(-1)).toMatchObject({ name: 'configured-300', endpoints: [{ address: '198.18.1.43' }] })
+    expect(new Set(clusters.flatMap(c => c.endpoints.map(e => e.address))).size).toBe(301)
+  })
+
+  it('lets a load in that speaks mTLS itself, at the entry only', () => {
+    const asked = /** @type {const} */ ({ ...options, trafficPolicy: 'listed', client: 'load-generator' })
+    const accepted = (/** @type {typeof gateway} */ service) =>
+      createModel(topology, { ...asked, service }).inbound?.acceptedIdentities
+    expect(accepted(gateway)).toEqual(['spiffe://sidecar-bench/ns/bench/sa/load-generator'])
+    expect(accepted(ratings)).toEqual(['spiffe://sidecar-bench/ns/bench/sa/gateway'])
+  })
 
   it('is permissive where the load enters and strict behind', () => {
     expect(createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed' }).inbound?.mtls).toBe(

@@ -108,9 +108,9 @@ describe('a run that is not whole', () => {
 
   it('of another schema version is refused by name, and so is a manifest that is none', () => {
     const folder = copyRun()
-    edit(folder, text => text.replace('"schemaVersion": 1', '"schemaVersion": 7'), 'manifest.json')
+    edit(folder, text => text.replace('"schemaVersion": 2', '"schemaVersion": 7'), 'manifest.json')
     expect(() => verifyRun({ folder, load })).toThrow(
-      'manifest.json has schema version 7, and this kit reads version 1',
+      'manifest.json has schema version 7, and this kit reads version 2',
     )
     const other = copyRun()
     edit(other, text => text.replace('"rounds": 6', '"rounds": "six"'), 'manifest.json')
@@ -119,7 +119,7 @@ describe('a run that is not whole', () => {
 
   it('leaves out a record of another version', () => {
     const folder = copyRun()
-    appendFileSync(`${folder}/trials.jsonl`, '{"schemaVersion":2}\n')
+    appendFileSync(`${folder}/trials.jsonl`, '{"schemaVersion":1}\n')
     expect(readRun(folder).warnings[0]).toContain('trials.jsonl:25: the record is left out: schemaVersion')
   })
 })

@@ -5,7 +5,7 @@ import { Counter } from 'k6/metrics'
 import * as common from './common.js'
 
 // What every request touches is named here once: a look into another module costs some percent of a request.
-const { url, body, plain, payloadBytes, NONCE_EVERY, WARM_AFTER, IN_WINDOW } = common
+const { url, body, plain, payloadBytes, NONCE_EVERY, WARM_AFTER, IN_WINDOW, HAS_NEW_CONNECTIONS } = common
 
 // Every look at a response or a clock costs 2 to 6 % of a request. So each user counts for itself what
 // k6 does not count anyway, and sets the tag of the window once.
@@ -47,6 +47,7 @@ export default function (edges) {
         : http.post(url, body, plain)
     const text = response.body
     counts[phase]++
+    if (HAS_NEW_CONNECTIONS) common.addWithConnection(response.timings)
     if (text === null || text.length !== payloadBytes) fail(response)
     if (Date.now() >= edges[phase]) enterPhase(edges)
   }

@@ -1,8 +1,8 @@
 // What both load shapes share. Run by k6, never imported by src/.
 import http from 'k6/http'
-import { Counter } from 'k6/metrics'
+import { Counter, Trend } from 'k6/metrics'
 
-const { URL, HOST, PAYLOAD_BYTES, WARMUP_MS, WINDOW_MS, TAIL_MS } = __ENV
+const { URLS, HOST, PAYLOAD_BYTES, WARMUP_MS, WINDOW_MS, TAIL_MS, CERTIFICATE, KEY, CONNECTIONS } = __ENV
 
 export const payloadBytes = Number(PAYLOAD_BYTES)
 export const USERS = Number(__ENV.USERS)
@@ -12,7 +12,14 @@ export const GRACE_MS = 20000
 export const NONCE_EVERY = 50
 export const WARM_AFTER = 3
 // The number and the times of the requests in the window are k6's own metric, cut by a tag.
-export const IN_WINDOW = 'http_req_duration{window:yes}'
+// k6 times a request from when its connection stands. Where every request makes one, ours is timed from its start.
+export const HAS_NEW_CONNECTIONS = CONNECTIONS === 'new'
+export const IN_WINDOW = HAS_NEW_CONNECTIONS ? 'with_connection{window:yes}' : 'http_req_duration{window:yes}'
+const withConnection = HAS_NEW_CONNECTIONS ? new Trend('with_connection', true) : null
+// Blocked is the time until there is a connection, its handshake included.
+export function addWithConnection({ blocked, duration }) {
+  withConnection.add(blocked + duration)
+}
 
 // A fine grid, so that whole distributions can be drawn and compared.
 const QUANTILES = []
@@ -25,11 +32,18 @@ export const commonOptions = {
   systemTags: [],
   // No cookies here: a jar of its own for every iteration costs for nothing.
   noCookiesReset: true,
+  noConnectionReuse: HAS_NEW_CONNECTIONS,
+  // The sidecar is what is measured: that it asks for our certificate, the parity corpus has seen.
+  ...(CERTIFICATE
+    ? { insecureSkipTLSVerify: true, tlsAuth: [{ cert: open(CERTIFICATE), key: open(KEY) }], tlsVersion: 'tls1.3' }
+    : {}),
 }
 http.setResponseCallback(http.expectedStatuses(200))
 
 const corrupted = new Counter('corrupted')
-export const url = URL
+// Each user has one address and stays with it.
+const urls = URLS.split(',')
+export const url = urls[__VU % urls.length]
 export const body = 'x'.repeat(payloadBytes)
 export const plain = HOST ? { headers: { Host: HOST } } : undefined
 
@@ -44,7 +58,7 @@ export function announceWindow() {
 // A body with a nonce must come back as it was: what anything but the application answered is found here.
 export function postNonce(nonce) {
   const sent = (nonce + body).slice(0, payloadBytes)
-  const response = http.post(URL, sent, plain)
+  const response = http.post(url, sent, plain)
   if (response.status === 200 && response.body !== sent) corrupted.add(1)
   return response
 }
@@ -55,6 +69,6 @@ export function logFailure(response) {
 }
 
 // As a line of the log: a pod leaves nothing else behind.
-export function writeMetrics(metrics) {
-  return { stdout: `${JSON.stringify({ metrics })}\n` }
+export function writeMetrics(metrics, pieces = []) {
+  return { stdout: `${JSON.stringify({ metrics, pieceMs: Number(__ENV.PIECE_MS), pieces })}\n` }
 }

@@ -3,11 +3,13 @@ import exec from 'k6/execution'
 import http from 'k6/http'
 import { Counter, Trend } from 'k6/metrics'
 import {
+  addWithConnection,
   announceWindow,
   body,
   commonOptions,
   DURATION_MS,
   GRACE_MS,
+  HAS_NEW_CONNECTIONS,
   IN_WINDOW,
   logFailure,
   NONCE_EVERY,
@@ -21,6 +23,19 @@ import {
 } from './common.js'
 
 const RATE = Number(__ENV.RATE)
+const WINDOW_MS = Number(__ENV.WINDOW_MS)
+const BURST = __ENV.BURST_FACTOR
+  ? {
+      factor: Number(__ENV.BURST_FACTOR),
+      beginsMs: Number(__ENV.WARMUP_MS) + Number(__ENV.BURST_BEGINS_MS),
+      ms: Number(__ENV.BURST_MS),
+    }
+  : null
+// Of a burst, and of changes under load, the window is counted piece by piece.
+const PIECE_MS = Number(__ENV.PIECE_MS)
+const PIECES = PIECE_MS ? Math.ceil(WINDOW_MS / PIECE_MS) : 0
+const pieceMetrics = []
+for (let i = 0; i < PIECES; i++) pieceMetrics.push(`http_req_duration{piece:${i}}`)
 const SECOND_HALF = 'http_reqs{half:second}'
 
 const failed = new Counter('window_failed')
@@ -32,14 +47,28 @@ const lag = new Trend('lag', true)
 const REPORTED = [IN_WINDOW, 'http_req_failed', 'http_reqs', 'window_failed', 'known_failures', 'corrupted']
 REPORTED.push('cold_users', 'dropped_iterations', 'lag')
 
+const constantRate = { executor: 'constant-arrival-rate', rate: RATE, timeUnit: '1s', duration: `${DURATION_MS}ms` }
+const burstRate = ({ factor, beginsMs, ms }) => ({
+  executor: 'ramping-arrival-rate',
+  startRate: RATE,
+  timeUnit: '1s',
+  stages: [
+    { target: RATE, duration: `${beginsMs}ms` },
+    { target: RATE * factor, duration: '0s' },
+    { target: RATE * factor, duration: `${ms}ms` },
+    { target: RATE, duration: '0s' },
+    { target: RATE, duration: `${DURATION_MS - beginsMs - ms}ms` },
+  ],
+})
+
+const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: ['count>=0'] }
+for (const name of pieceMetrics) always[name] = ['max>=0']
+
 export const options = {
   ...commonOptions,
   scenarios: {
     load: {
-      executor: 'constant-arrival-rate',
-      rate: RATE,
-      timeUnit: '1s',
-      duration: `${DURATION_MS}ms`,
+      ...(BURST ? burstRate(BURST) : constantRate),
       // As many for every plane, and no more are made under load: a request that finds none free is dropped.
       preAllocatedVUs: USERS,
       maxVUs: USERS,
@@ -47,7 +76,7 @@ export const options = {
     },
   },
   // Always true: a threshold is how k6 keeps a metric cut by a tag.
-  thresholds: { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: ['count>=0'] },
+  thresholds: always,
 }
 
 export const setup = announceWindow
@@ -56,14 +85,18 @@ export const setup = announceWindow
 let phase = 0
 let done = 0
 let failures = 0
+let piece = -1
 
 export default function (edges) {
   if (phase < edges.length && Date.now() >= edges[phase]) enterPhase(edges)
+  if (PIECES > 0 && (phase === 1 || phase === 2)) enterPiece(Math.floor((Date.now() - edges[0]) / PIECE_MS))
   const i = exec.scenario.iterationInTest
   const isSampled = i % NONCE_EVERY === 0
-  if (isSampled && (phase === 1 || phase === 2)) lag.add(Date.now() - (exec.scenario.startTime + (i * 1000) / RATE))
+  if (isSampled && BURST === null && (phase === 1 || phase === 2))
+    lag.add(Date.now() - (exec.scenario.startTime + (i * 1000) / RATE))
   const response = isSampled ? postNonce(`${i}-${edges[0]}-`) : http.post(url, body, plain)
   const text = response.body
+  if (HAS_NEW_CONNECTIONS) addWithConnection(response.timings)
   done++
   if (text === null || text.length !== payloadBytes) fail(response)
 }
@@ -75,6 +108,13 @@ function enterPhase(edges) {
   const { tags } = exec.vu.metrics
   tags.window = phase === 1 || phase === 2 ? 'yes' : 'no'
   tags.half = phase === 2 ? 'second' : 'other'
+  if (phase > 2) tags.piece = 'none'
+}
+
+function enterPiece(current) {
+  if (current === piece) return
+  piece = current
+  exec.vu.metrics.tags.piece = `${piece}`
 }
 
 // A failure has another length than the payload. A status other than 200 that has the same is counted by k6.
@@ -90,5 +130,15 @@ export function handleSummary({ metrics: all }) {
   for (const name of REPORTED) metrics[name] = all[name]
   const count = name => all[name]?.values?.count ?? all[name]?.count ?? 0
   metrics.window_second_half = { count: count(SECOND_HALF) - count('failed_second_half') }
-  return writeMetrics(metrics)
+  metrics.open_loop = {}
+  return writeMetrics(
+    metrics,
+    pieceMetrics.map(name => describePiece(all[name])),
+  )
+}
+
+// [requests, p50 ms, p99 ms]
+function describePiece(metric) {
+  const values = metric?.values ?? metric ?? {}
+  return [values.count ?? 0, values['p(50)'] ?? null, values['p(99)'] ?? null]
 }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { median } from 'simple-statistics'
-import { prepare, runBench } from '../../src/bench.js'
+import { prepare, readExperiment, runBench } from '../../src/bench.js'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { ROOT } from '../../src/lib/paths.js'
@@ -72,15 +72,14 @@ async function checkRate() {
   const say = () => {}
   const site = await openLocalSite({ runId: `self-${process.pid}`, way: await findCapWay(), findTool })
   const preparation = await prepare({
-    experimentName: writeExperiment('rate', { rounds: 3, windowSeconds: RATE_WINDOW_SECONDS }),
+    experiment: readExperiment(writeExperiment('rate', { rounds: 3, windowSeconds: RATE_WINDOW_SECONDS })),
     overrides: {
       planes: [{ plane: 'pipy', variant: null }],
-      links: ['ratings'],
       caps: [0.25],
-      ...{ rates: null, users: null, payloadBytes: null, rounds: null, profile: 'standard', seed: 1 },
-      ...{ envoyProfile: 'lean', app: 'node', isPinned: true },
+      axes: { link: ['ratings'] },
+      ...{ rounds: null, profile: 'standard', seed: 1, app: 'node', isPinned: true },
     },
-    ...{ thresholds: [], copies: 1, app: 'node', dataPlanes, load: k6, site, pipyTool, nodeTool, say },
+    ...{ thresholds: [], app: 'node', dataPlanes, load: k6, site, pipyTool, nodeTool, say },
   })
   await runBench({
     ...{ preparation, site, dataPlanes, load: k6, out, thresholds: [], retain: false, command: [] },

@@ -182,6 +182,9 @@ async function compareScripts() {
     payloadBytes: 1024,
     warmupSeconds: 1,
     windowSeconds: K6_SECONDS,
+    connections: /** @type {const} */ ('kept'),
+    hasCertificate: false,
+    burst: null,
   }
   const application = createApplication({
     ...{ service: 'echo', kind: 'echo', listen: { address: echo, port: 8080 }, next: null, runtime: pipyFound },
@@ -189,7 +192,8 @@ async function compareScripts() {
   })
   const url = `http://${echo}:8080/`
   const ours = k6.createGenerator({
-    url,
+    urls: [url],
+    certificate: null,
     host: 'echo',
     load,
     tailMs: 0,

@@ -8,8 +8,19 @@ import * as x509 from '@peculiar/x509'
 
 x509.cryptoProvider.set(/** @type {Crypto} */ (webcrypto))
 
-const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
-const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' }
+/** @type {Record<Exclude<Tls, 'plaintext'>, { key: EcKeyGenParams | RsaHashedKeyGenParams, signing: { name: string, hash: string } }>} */
+const ALGORITHMS = {
+  'ecdsa-p256': { key: { name: 'ECDSA', namedCurve: 'P-256' }, signing: { name: 'ECDSA', hash: 'SHA-256' } },
+  'rsa-2048': {
+    key: {
+      name: 'RSASSA-PKCS1-v1_5',
+      modulusLength: 2048,
+      publicExponent: new Uint8Array([1, 0, 1]),
+      hash: 'SHA-256',
+    },
+    signing: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+  },
+}
 const LIFETIME_MS = 24 * 3600 * 1000
 const CLOCK_SKEW_MS = 300 * 1000
 
@@ -17,28 +28,32 @@ const CLOCK_SKEW_MS = 300 * 1000
  * @typedef {object} Authority
  * @property {x509.X509Certificate} certificate
  * @property {CryptoKeyPair} keys
+ * @property {KeyType} keyType of its key, and of those of its leaves
+ * @typedef {Exclude<Tls, 'plaintext'>} KeyType
+ * @import { Tls } from '../types.ts'
  */
 
 /**
- * Creates a self-signed certificate authority (ECDSA P-256, valid for a day).
+ * Creates a self-signed certificate authority, valid for a day.
  * @param {string} name its common name
+ * @param {KeyType} [keyType]
  * @returns {Promise<Authority>}
  */
-export async function createAuthority(name) {
-  const keys = await createKeys()
+export async function createAuthority(name, keyType = 'ecdsa-p256') {
+  const keys = await createKeys(keyType)
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(name),
     name: `CN=${name}`,
     ...validity(),
     keys,
-    signingAlgorithm: SIGNING_ALGORITHM,
+    signingAlgorithm: ALGORITHMS[keyType].signing,
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
-  return { certificate, keys }
+  return { certificate, keys, keyType }
 }
 
 /**
@@ -49,7 +64,7 @@ export async function createAuthority(name) {
  * @returns {Promise<{ certificatePem: string, keyPem: string }>}
  */
 export async function issueCertificate({ authority, identity, dnsName }) {
-  const keys = await createKeys()
+  const keys = await createKeys(authority.keyType)
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(identity),
     issuer: authority.certificate.subjectName,
@@ -57,7 +72,7 @@ export async function issueCertificate({ authority, identity, dnsName }) {
     ...validity(),
     publicKey: keys.publicKey,
     signingKey: authority.keys.privateKey,
-    signingAlgorithm: SIGNING_ALGORITHM,
+    signingAlgorithm: ALGORITHMS[authority.keyType].signing,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -79,12 +94,12 @@ export async function issueCertificate({ authority, identity, dnsName }) {
 /**
  * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
  * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`.
- * @param {{ folder: string, services: { name: string, identity: string }[] }} options
+ * @param {{ folder: string, services: { name: string, identity: string }[], keyType?: KeyType }} options
  * @returns {Promise<Authority>}
  */
-export async function writeCertificates({ folder, services }) {
+export async function writeCertificates({ folder, services, keyType }) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const authority = await createAuthority('sidecar-bench')
+  const authority = await createAuthority('sidecar-bench', keyType)
   const write = (/** @type {string} */ name, /** @type {string} */ text) =>
     writeFile(path.join(folder, name), text, { mode: 0o600 })
   await write('ca.pem', `${authority.certificate.toString('pem')}\n`)
@@ -96,8 +111,11 @@ export async function writeCertificates({ folder, services }) {
   return authority
 }
 
-function createKeys() {
-  return /** @type {Promise<CryptoKeyPair>} */ (webcrypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']))
+/** @param {KeyType} keyType */
+function createKeys(keyType) {
+  return /** @type {Promise<CryptoKeyPair>} */ (
+    webcrypto.subtle.generateKey(ALGORITHMS[keyType].key, true, ['sign', 'verify'])
+  )
 }
 
 function validity() {

@@ -29,6 +29,19 @@ export class MissingPlaneError extends BenchError {
   }
 }
 
+/** Processes ended that were to run: which, how, and whether for memory. */
+export class EndedError extends BenchError {
+  /**
+   * @param {string} message
+   * @param {{ cause?: unknown, ended: import('../types.ts').EndedProcess[] }} options
+   */
+  constructor(message, { cause, ended }) {
+    super(message, { cause })
+    this.name = 'EndedError'
+    this.ended = ended
+  }
+}
+
 /** The place where services run no longer answers: the run ends, and what is there must be removed later. */
 export class SiteLostError extends BenchError {
   /**

@@ -43,14 +43,16 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
     if (bench.planes[arm.plane].createSidecar === null) continue
 
     const plane = nameOf(arm)
-    if (!probed.has(plane)) probed.set(plane, await probePlane({ bench, arm, index: nextIndex(), signal }))
+    const { workers: ownWorkers, envoyProfile } = arm.conditions
+    const kind = `${plane} ${envoyProfile}`
+    if (!probed.has(kind)) probed.set(kind, await probePlane({ bench, arm, index: nextIndex(), signal }))
     const asked = `${countWorkers(arm, bench)} a sidecar`
     const found = `${[...new Set(workers)].join(' and ')} a sidecar`
     const own = { name: 'parity-workers', found, expected: asked, differences: [] }
     // Who reads no sockets cannot count them: then nothing is said.
     const counted = workers.includes(null) ? [] : [own]
-    for (const row of [...probed.get(plane), ...counted])
-      rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores })
+    for (const row of [...probed.get(kind), ...counted])
+      rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores, workers: ownWorkers, envoyProfile })
   }
   return rows
 }
@@ -61,7 +63,7 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
  */
 async function probePlane({ bench, arm, index, signal }) {
   const plane = bench.planes[arm.plane]
-  const { settings, folders } = bench
+  const { folders } = bench
   const starting = new AbortController()
   const timer = setTimeout(
     () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
@@ -71,8 +73,8 @@ async function probePlane({ bench, arm, index, signal }) {
     const rig = await createRig({
       ...{ target: bench.target, index, plane, tool: bench.tools[arm.plane], certificates: folders.certificates },
       scripts: arm.variant ?? folders.pipyScripts,
-      folder: path.join(folders.raw, `parity-${nameOf(arm).replace('=', '-')}`),
-      ...{ envoyProfile: settings.envoyProfile, nodeCpus: bench.cpus },
+      folder: path.join(folders.raw, `parity-${nameOf(arm).replace('=', '-')}-${arm.conditions.envoyProfile}`),
+      ...{ envoyProfile: arm.conditions.envoyProfile, nodeCpus: bench.cpus, hasOwnWorkers: true },
       signal: AbortSignal.any([signal, starting.signal]),
     })
     clearTimeout(timer)
@@ -115,5 +117,6 @@ export async function probeRig({ call, sidecars }) {
 
 /** @param {Arm} arm */
 function rowKey(arm) {
-  return JSON.stringify([nameOf({ ...arm, repeatOf: null }), arm.link, arm.capCores])
+  const { workers, envoyProfile } = arm.conditions
+  return JSON.stringify([nameOf({ ...arm, repeatOf: null }), arm.link, arm.capCores, workers, envoyProfile])
 }

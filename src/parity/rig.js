@@ -24,7 +24,7 @@ export const SERVICES = ['client', 'server', 'stranger']
  * Three sidecars of a plane and the upstreams they are tried with: client's (plaintext outbound) calls server's
  * (strict) by mTLS, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
  * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
- *   envoyProfile: EnvoyProfile, nodeCpus: number, signal: AbortSignal }} options
+ *   envoyProfile: EnvoyProfile, nodeCpus: number, hasOwnWorkers?: boolean, signal: AbortSignal }} options
  *   index: of a start that no other has; certificates: a folder with those of SERVICES
  * @returns {Promise<Rig>}
  */
@@ -98,6 +98,7 @@ function createModels(at, certificates) {
       endpoints: hosts.map(host => ({ address: at[PROBER].reach, port: UPSTREAMS[host] })),
       balancing: 'round-robin',
       mtls: null,
+      protocol: 'http/1.1',
     })
   const secure = (/** @type {string} */ name, /** @type {Endpoint} */ endpoint, accepted = 'server') =>
     /** @type {Cluster} */ ({
@@ -105,6 +106,7 @@ function createModels(at, certificates) {
       endpoints: [endpoint],
       balancing: 'round-robin',
       mtls: { serverName: 'server', acceptedIdentities: [identityOf(accepted)] },
+      protocol: 'http/1.1',
     })
   const to = (/** @type {string | null} */ host, /** @type {string} */ cluster) => ({
     host,
@@ -115,7 +117,13 @@ function createModels(at, certificates) {
   const serving = (/** @type {string} */ service, /** @type {'strict' | 'permissive'} */ mtls) => ({
     ...common(service, 'server'),
     inbound: {
-      ...{ address: at[service].listen, port: PORTS.inbound, mtls, routes: ROUTES },
+      ...{
+        address: at[service].listen,
+        port: PORTS.inbound,
+        mtls,
+        routes: ROUTES,
+        protocol: /** @type {const} */ ('http/1.1'),
+      },
       acceptedIdentities: [identityOf('client')],
     },
     outbound: null,

@@ -28,7 +28,9 @@ export function findDisparities({ rows, a, b, relaxed }) {
           row.name === name &&
           row.plane === nameOf({ ...arm, repeatOf: null }) &&
           row.link === arm.link &&
-          row.capCores === arm.capCores,
+          row.capCores === arm.capCores &&
+          row.workers === arm.conditions.workers &&
+          row.envoyProfile === arm.conditions.envoyProfile,
       ),
     )
     if (!x || !y) return []

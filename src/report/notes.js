@@ -17,16 +17,21 @@ const RATE_SHARE = 0.15
  */
 export function renderNotes({ arms, relaxes }) {
   const [{ load }] = arms
+  if (load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const isOpen = load.kind === 'open'
   const rounds = Math.max(...arms.map(a => a.throughputPerSecond.values.filter(v => v !== null).length))
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
+  const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
   const notes = [
     isOpen
       ? `Open loop: requests start at a rate whatever is answered, at most ${users} under way; added is the latency over no mesh, round by round.`
       : `Response time at saturation (${users} users): in a closed loop it follows from req/s, and is no latency.`,
-    `Medians of up to ${rounds} rounds${rounds >= ROUNDS_LEAST ? ', [95 % interval]' : ': too few for an interval'}; ${load.payloadBytes} bytes posted and echoed; µs/req is CPU time per verified request, first of all sidecars, then of each.`,
+    ...(arms.some(a => a.load.connections === 'new')
+      ? ['With new connections, response times are from the start of the connection, and of its handshake.']
+      : []),
+    `Medians of up to ${rounds} rounds${rounds >= ROUNDS_LEAST ? ', [95 % interval]' : ': too few for an interval'}; ${sizes} bytes posted and echoed; µs/req is CPU time per verified request, first of all sidecars, then of each.`,
   ]
-  if (arms.some(a => a.link === 'ratings'))
+  if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   if (!isOpen) {
     const bound = arms.filter(a => a.repeatOf === null && a.capacityPerSecond.median !== null).map(nameOf)

@@ -1,4 +1,5 @@
 import { nameOf } from '../arms.js'
+import { describeAxes, findVaried } from '../axes.js'
 
 /**
  * What would run, for the terminal.
@@ -6,20 +7,43 @@ import { nameOf } from '../arms.js'
  * @param {Plan & { notes: string[] }} plan
  * @param {number} seconds estimated
  */
-export function renderPlan({ experiment, trials, rounds, arms, notes, notMeasured, seed, settings }, seconds) {
-  const { trafficPolicy, app, envoyProfile, relaxes } = settings
+export function renderPlan({ experiment, question, trials, rounds, arms, notes, notMeasured, seed, ...plan }, seconds) {
+  const { settings, search, calibrations, claims } = plan
+  const { trafficPolicy, app, relaxes } = settings
+  const minutes = `about ${Math.ceil(seconds / 60)} min`
+  const varied = findVaried(arms).filter(
+    name => !['link', 'capCores', 'ratePerSecond', 'users', 'payloadBytes'].includes(name),
+  )
   return [
-    `${experiment}: ${trials.length} trials in ${rounds} rounds of ${arms.length} arms, about ${Math.ceil(seconds / 60)} min`,
+    search
+      ? `${experiment}: a search for the ${search.kind} from each of ${arms.length} arms, ${minutes}`
+      : `${experiment}: ${trials.length} trials in ${rounds} rounds of ${arms.length} arms, ${minutes}`,
+    question,
     ...notes.map(note => `note: ${note}`),
     ...notMeasured.map(({ plane, reason }) => `not measured: ${plane}: ${reason}`),
-    ...arms.map(arm => `  ${nameOf(arm)}  cap ${arm.capCores ?? 'none'}  link ${arm.link}  ${describeLoad(arm.load)}`),
+    ...(calibrations.length > 0
+      ? [`first ${calibrations.length} closed loops, to leave out rates that cannot be reached`]
+      : []),
+    ...arms.map(arm =>
+      [
+        `  ${nameOf(arm)}`,
+        `cap ${arm.capCores ?? 'none'}`,
+        `link ${arm.link}`,
+        describeLoad(arm.load),
+        describeAxes(arm, varied),
+      ]
+        .filter(Boolean)
+        .join('  '),
+    ),
     ...relaxes.map(({ gate, why }) => `set aside: ${gate}: ${why}`),
-    `seed ${seed}; traffic policy ${trafficPolicy}; applications on ${app}; Envoy profile ${envoyProfile}`,
+    ...(claims.length > 0 ? [`claims: ${claims.join(', ')}`] : []),
+    `seed ${seed}; traffic policy ${trafficPolicy}; applications on ${app}`,
   ].join('\n')
 }
 
 /** @param {Load} load */
 function describeLoad({ kind, users, ratePerSecond, payloadBytes, warmupSeconds, windowSeconds }) {
+  if (kind === 'idle') return `idle for ${windowSeconds} s`
   const loop = kind === 'open' ? `open loop of ${ratePerSecond} requests/s, at most` : 'closed loop of'
   return `${loop} ${users} users, ${payloadBytes} bytes, ${warmupSeconds} s + ${windowSeconds} s`
 }

@@ -1,7 +1,11 @@
-import Table from 'cli-table3'
-import { groupOf, isControl, nameOf } from '../arms.js'
+import { isControl, nameOf } from '../arms.js'
+import { AXES, describeAxes, findVaried, groupOf } from '../axes.js'
 import { MEASURES } from '../measures.js'
+import { renderCpuLines, renderSlopes } from './fits.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
+import { renderPivots } from './pivot.js'
+import { renderSearches, renderSizes } from './searches.js'
+import { createTable, trimLines } from './text-table.js'
 import { renderNoise, renderVerdict } from './verdicts.js'
 
 /**
@@ -9,25 +13,35 @@ import { renderNoise, renderVerdict } from './verdicts.js'
  */
 
 const MIB = 1024 * 1024
+const CONTRASTED = [MEASURES[0].name, 'p99', 'startSeconds', 'rss']
 
 /**
  * The terminal's report: what could not be measured, the verdicts, a row per plane, cap and link with a line in it
- * per sidecar, parity, and what the numbers do not say.
+ * per sidecar (or a column per value of the axis that the experiment is about), parity, and what the numbers do not say.
  * @param {Summary} summary
  */
 export function renderTable(summary) {
   const missing = summary.notMeasured.map(({ plane, reason }) => `Not measured: ${plane}: ${reason}`)
-  const [{ load, target }] = summary.arms
-  const where = target === 'local' ? '' : `, on ${target} (${summary.machine.node})`
-  const title = `${summary.run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows${where}`
+  const { arms, machine, run, shows } = summary
+  const isSearch = summary.searches.length + summary.sizes.length > 0
+  if (arms.length === 0) return [...missing, `${run.experiment}: nothing was measured`].join('\n')
+  const [{ load, target }] = arms
+  const where = target === 'local' ? '' : `, on ${target} (${machine.node})`
+  const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows${where}`
+  const isIdle = load.kind === 'idle'
   const parts = [
     missing,
     [title],
     renderAnswers(summary),
-    trim(renderArms(summary)),
-    [...renderNotes(summary), ...renderThresholds(summary)],
-    summary.parity.length > 0 ? ['Equal work, tried before load:', ...trim(renderParity(summary))] : [],
-    [...renderNext(summary), ...missing],
+    renderContrasts(summary),
+    renderSizes(summary),
+    renderSearches(summary),
+    ...(isSearch ? [] : shows.across || isIdle ? renderPivots(summary) : [trimLines(renderArms(summary))]),
+    renderCpuLines(summary),
+    renderSlopes(summary),
+    isSearch ? [] : [...renderNotes(summary), ...renderThresholds(summary)],
+    summary.parity.length > 0 ? ['Equal work, tried before load:', ...trimLines(renderParity(summary))] : [],
+    [...(isSearch || isIdle ? [] : renderNext(summary)), ...missing],
   ]
   return parts
     .filter(lines => lines.length > 0)
@@ -40,17 +54,18 @@ export function renderTable(summary) {
  * being many; under a heading of their own where there is more than one link, cap or load.
  * @param {Summary} summary
  */
-function renderAnswers({ comparisons }) {
-  const whole = comparisons.filter(c => c.service === null)
-  const keys = [...new Set(whole.map(groupOf))]
+function renderAnswers({ comparisons, arms, shows }) {
+  const whole = comparisons.filter(c => c.service === null && c.contrast === null)
+  const varied = findVaried(arms)
+  const keys = [...new Set(whole.map(c => groupOf(c)))]
   return keys.flatMap(key => {
     const group = whole.filter(c => groupOf(c) === key)
     const pairs = group.filter(c => !isControl(c))
-    const [{ link, capCores, load }] = group
-    const rate = load.kind === 'open' ? `, ${load.ratePerSecond} requests/s` : ''
-    const heading = keys.length > 1 ? [`${link}, ${capCores ?? 'no'} cap${rate}:`] : []
+    const heading = keys.length > 1 ? [`${capitalise(describeAxes(group[0], varied))}:`] : []
     const primary = pairs.filter(c => c.quantity === MEASURES[0].name)
-    const secondary = pairs.filter(c => c.quantity !== MEASURES[0].name)
+    const isShown = (/** @type {string} */ quantity) =>
+      shows.quantities.includes(quantity) || (shows.across === null && quantity !== 'startSeconds')
+    const secondary = pairs.filter(c => c.quantity !== MEASURES[0].name && isShown(c.quantity))
     return [
       ...heading,
       ...primary.map(renderVerdict),
@@ -60,16 +75,48 @@ function renderAnswers({ comparisons }) {
   })
 }
 
+/**
+ * What an axis changes, plane by plane.
+ * @param {Summary} summary
+ */
+function renderContrasts({ comparisons, arms, shows }) {
+  const shown = comparisons.filter(
+    c =>
+      c.contrast !== null &&
+      c.service === null &&
+      CONTRASTED.includes(c.quantity) &&
+      shows.quantities.includes(c.quantity),
+  )
+  if (shown.length === 0) return []
+  const varied = findVaried(arms)
+  return [
+    'Each plane against itself:',
+    ...shown.map(c => {
+      const others = describeAxes(
+        c,
+        varied.filter(name => name !== c.contrast),
+      )
+      return `  ${renderVerdict(c)}${others ? ` (${others})` : ''}`
+    }),
+  ]
+}
+
 /** @param {Summary} summary */
 function renderArms(summary) {
   const links = linksOf(summary)
   const isOpen = summary.arms[0].load.kind === 'open'
-  const columns = [...COLUMNS, ...(isOpen ? ADDED_COLUMNS : [])]
+  const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'capCores')
+  const columns = [
+    ...COLUMNS.slice(0, 2),
+    ...varied.map(name => /** @type {[string, 'right']} */ ([AXES[name].label, 'right'])),
+    ...COLUMNS.slice(2),
+    ...(isOpen ? ADDED_COLUMNS : []),
+  ]
   const table = createTable(columns)
   for (const link of links) {
     if (links.length > 1) table.push([{ content: `link ${link}`, colSpan: columns.length }])
     for (const arm of summary.arms.filter(a => a.link === link && a.repeatOf === null))
-      table.push(renderArm(arm, isOpen))
+      table.push(renderArm(arm, varied, isOpen))
   }
   return table.toString()
 }
@@ -119,33 +166,19 @@ const ADDED_COLUMNS = [
   ['p99 ms', 'right'],
 ]
 
-/** @param {[string, 'left' | 'right'][]} columns */
-function createTable(columns) {
-  return new Table({
-    head: columns.map(([name]) => name),
-    colAligns: columns.map(([, align]) => align),
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1 },
-    chars: { ...NO_LINES, middle: ' ' },
-  })
-}
-
-const NO_LINES = Object.fromEntries(
-  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
-    .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'])
-    .map(name => [name, '']),
-)
-
 /**
  * @param {SummaryArm} arm
+ * @param {import('../types.ts').AxisName[]} varied
  * @param {boolean} isOpen
  */
-function renderArm(arm, isOpen) {
+function renderArm(arm, varied, isOpen) {
   const times = arm.responseTimeMs ?? arm.latencyMs
   const lines = (/** @type {(s: SummaryArm['sidecars'][0]) => string} */ line) =>
     arm.sidecars.map(line).join('\n') || '-'
   return [
     nameOf(arm),
     arm.capCores === null ? '-' : `${arm.capCores}`,
+    ...varied.map(name => `${AXES[name].of(arm) ?? '-'}`),
     withInterval(arm.throughputPerSecond, v => v.toFixed(0)),
     ...['p50', 'p90', 'p95', 'p99'].map(name => show(times?.[/** @type {'p50'} */ (name)], v => v.toFixed(1))),
     withInterval(arm.cpuPerRequestMicros, v => v.toFixed(0)),
@@ -175,11 +208,6 @@ function linksOf({ arms }) {
   return [...new Set(arms.map(arm => arm.link))]
 }
 
-/** @param {string} text */
-function trim(text) {
-  return text.split('\n').map(line => line.trimEnd())
-}
-
 /**
  * @param {Quantity | undefined} quantity
  * @param {(value: number) => string} format
@@ -205,4 +233,9 @@ function percent(value) {
 /** @param {number} bytes */
 function mib(bytes) {
   return (bytes / MIB).toFixed(1)
+}
+
+/** @param {string} words */
+function capitalise(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }

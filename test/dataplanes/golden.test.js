@@ -22,6 +22,7 @@ const model = {
     address: '127.1.1.1',
     port: 15003,
     mtls: 'permissive',
+    protocol: 'http/1.1',
     acceptedIdentities: ['spiffe://sidecar-bench/ns/bench/sa/front'],
     routes: [{ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'application', weight: 1 }] }],
   },
@@ -42,7 +43,13 @@ const model = {
     ],
   },
   clusters: [
-    { name: 'application', endpoints: [{ address: '127.1.1.1', port: 8080 }], balancing: 'round-robin', mtls: null },
+    {
+      name: 'application',
+      endpoints: [{ address: '127.1.1.1', port: 8080 }],
+      balancing: 'round-robin',
+      mtls: null,
+      protocol: 'http/1.1',
+    },
     ...['ratings', 'ratings-v2'].map(name => ({
       name,
       endpoints: [
@@ -51,6 +58,7 @@ const model = {
       ],
       balancing: /** @type {const} */ ('least-requests'),
       mtls: { serverName: 'ratings', acceptedIdentities: null },
+      protocol: /** @type {const} */ ('http/1.1'),
     })),
   ],
 }

@@ -92,10 +92,14 @@ const generator = containerOf(
       tool: tools.k6,
       scripts: '/bench/k6',
       folder: '/bench/trial',
-      url: 'http://10.96.1.1:15003/',
+      urls: ['http://10.96.1.1:15003/'],
+      certificate: null,
       host: 'gateway',
     },
-    load: { kind: 'closed', users: 50, payloadBytes: 1024, warmupSeconds: 1.5, windowSeconds: 3.5 },
+    load: {
+      ...{ kind: 'closed', users: 50, payloadBytes: 1024, warmupSeconds: 1.5, windowSeconds: 3.5 },
+      ...{ connections: 'kept', hasCertificate: false, burst: null },
+    },
     ...{ tailMs: 1000, cpus: 2 },
   }),
 )

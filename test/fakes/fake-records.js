@@ -19,6 +19,12 @@ export function describeFakeProcess(fields) {
   }
 }
 
+/** @type {import('../../src/types.ts').Conditions} */
+export const DEFAULT_CONDITIONS = {
+  ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null, envoyProfile: 'lean' },
+  ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null },
+}
+
 /**
  * @param {Partial<Omit<Arm, 'load'>> & { load?: Partial<Load> }} fields
  * @returns {Arm}
@@ -28,7 +34,12 @@ export function createArm({ load, ...fields }) {
   return {
     ...{ id: `link-${plane}`, plane, variant: null, repeatOf: null, link: 'link', capCores: 0.25 },
     ...fields,
-    load: { kind: 'closed', users: 10, payloadBytes: 1024, warmupSeconds: 1, windowSeconds: 1, ...load },
+    load: {
+      ...{ kind: 'closed', users: 10, payloadBytes: 1024, warmupSeconds: 1, windowSeconds: 1 },
+      ...{ connections: 'kept', hasCertificate: false, burst: null },
+      ...load,
+    },
+    conditions: { ...DEFAULT_CONDITIONS, ...fields.conditions },
   }
 }
 
@@ -40,12 +51,12 @@ export function createArm({ load, ...fields }) {
 export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {}) {
   const made = createArm(arm)
   return {
-    ...{ schemaVersion: 1, target: 'fake', startedAt: '', outcome: 'completed', reasons: [] },
+    ...{ schemaVersion: 2, target: 'fake', startedAt: '', outcome: 'completed', reasons: [] },
     trial: { id: `r${round}-${made.id}`, round, arm: made, repeats: null },
     window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 0, endLateMs: 0 },
     load: {
       ...{ verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, reportedUsers: 10 },
-      ...{ dropped: 0, lagP99Ms: null, failures: [] },
+      ...{ dropped: 0, lagP99Ms: null, series: null, failures: [] },
       distribution: { count: 1000, meanMs: 10, grid: [0.5, 0.9, 0.95, 0.99].map(q => [q, 10 * q]) },
       ...load,
     },
@@ -56,7 +67,7 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
       samples: { count: 10, largestGapSeconds: 0.1, missing: 0, source: 'cgroup', clockOffsetMs: 0 },
       orchestratorCpuSeconds: 0,
     },
-    ...{ boundBy: 'users', isSteady: true, gates: [], phasesSeconds: {} },
+    ...{ boundBy: 'users', isSteady: true, gates: [], changes: null, ended: [], phasesSeconds: {} },
     ...fields,
   }
 }

@@ -11,8 +11,7 @@ import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
 const experiment = parseExperiment(
   `name: fake
 question: q
-axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
-users: 10
+axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25], users: [10] }
 `,
   'fake.yaml',
 )
@@ -26,8 +25,8 @@ export async function runFake({ folder, target, load = createFakeLoad(), signal 
   const plan = createPlan({
     experiment,
     overrides: {
-      ...{ planes: null, links: null, caps: null, rates: null, users: null, payloadBytes: null, rounds: null },
-      ...{ profile: 'standard', seed: 1, envoyProfile: 'lean', app: 'pipy', isPinned: true },
+      ...{ planes: null, caps: null, axes: {}, rounds: null },
+      ...{ profile: 'standard', seed: 1, app: 'pipy', isPinned: true },
     },
     cpus: 4,
     missing: [],
@@ -35,7 +34,7 @@ export async function runFake({ folder, target, load = createFakeLoad(), signal 
   const planes = Object.fromEntries([none, createFakePlane('cheap'), createFakePlane('dear')].map(p => [p.name, p]))
   const manifest = {
     ...{
-      schemaVersion: 1,
+      schemaVersion: 2,
       run: { id: 'x', startedAt: '', experiment: 'fake', seed: 1 },
       target: 'fake',
       machine: {},
@@ -59,7 +58,7 @@ export async function runFake({ folder, target, load = createFakeLoad(), signal 
       topologies: {
         'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),
       },
-      ...{ sampleSource: 'cgroup', memoryLimitBytes: null, cpus: 4, placements: {}, retain: false },
+      ...{ sampleSource: 'cgroup', cpus: 4, placements: {}, retain: false },
       folders: { pipyScripts: '/p', echo: '/e', k6: '/k', certificates: '/c', raw: path.join(folder, 'raw') },
     },
     ...{ gateParity: async () => [], folder, manifest, signal, say: () => {} },

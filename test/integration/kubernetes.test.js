@@ -432,7 +432,7 @@ describe('copies of a service', () => {
   it('come up 50 at once, each with its sidecar, and go', { timeout: 400_000 }, async context => {
     needCluster(context)
     const { out, child } = start([
-      '--copies',
+      '--services',
       '50',
       '--link',
       'pair',

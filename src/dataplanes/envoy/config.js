@@ -7,14 +7,17 @@
 const TYPE = 'type.googleapis.com/'
 const UNLIMITED = 1_000_000_000
 const BUFFER_BYTES = 1024 * 1024
+// Both planes are given Pipy's windows: Envoy's own are 16 and 24 MiB.
+const HTTP2_OPTIONS = { initial_stream_window_size: 1024 * 1024, initial_connection_window_size: 1024 * 1024 }
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 const RETRY_INTERVAL = '0.001s'
 
 /**
  * @param {SidecarModel} model
  * @param {EnvoyProfile} profile
+ * @param {string | null} [routesFolder] where the routes of the outbound listener come from; null: they are in it
  */
-export function renderBootstrap(model, profile) {
+export function renderBootstrap(model, profile, routesFolder = null) {
   const listeners = []
   if (model.inbound) listeners.push(renderInbound(model, model.inbound, profile))
   if (model.outbound) {
@@ -22,7 +25,7 @@ export function renderBootstrap(model, profile) {
       name: 'outbound',
       address: socketAddress(model.outbound),
       per_connection_buffer_limit_bytes: BUFFER_BYTES,
-      filter_chains: [{ filters: [renderConnectionManager(model, 'outbound', model.outbound.routes, profile)] }],
+      filter_chains: [{ filters: [renderConnectionManager(model, 'outbound', profile, routesFolder)] }],
     })
   }
   return {
@@ -38,7 +41,7 @@ export function renderBootstrap(model, profile) {
  * @param {EnvoyProfile} profile
  */
 function renderInbound(model, inbound, profile) {
-  const manager = renderConnectionManager(model, 'inbound', inbound.routes, profile)
+  const manager = renderConnectionManager(model, 'inbound', profile)
   const tlsChain = {
     filters: [manager],
     transport_socket: {
@@ -52,6 +55,7 @@ function renderInbound(model, inbound, profile) {
       },
     },
   }
+  const plainChain = { filters: [manager] }
   const permissive = {
     listener_filters: [
       {
@@ -61,37 +65,40 @@ function renderInbound(model, inbound, profile) {
     ],
     filter_chains: [
       { filter_chain_match: { transport_protocol: 'tls' }, ...tlsChain },
-      { filter_chain_match: { transport_protocol: 'raw_buffer' }, filters: [manager] },
+      { filter_chain_match: { transport_protocol: 'raw_buffer' }, ...plainChain },
     ],
   }
   return {
     name: 'inbound',
     address: socketAddress(inbound),
     per_connection_buffer_limit_bytes: BUFFER_BYTES,
-    ...(inbound.mtls === 'strict' ? { filter_chains: [tlsChain] } : permissive),
+    ...{ strict: { filter_chains: [tlsChain] }, disabled: { filter_chains: [plainChain] }, permissive }[inbound.mtls],
   }
 }
 
 /**
  * @param {SidecarModel} model
  * @param {'inbound' | 'outbound'} direction
- * @param {Route[]} routes
  * @param {EnvoyProfile} profile
+ * @param {string | null} [routesFolder]
  */
-function renderConnectionManager(model, direction, routes, profile) {
+function renderConnectionManager(model, direction, profile, routesFolder = null) {
   const isOsm = profile === 'osm-1.1'
+  const hasHttp2 = direction === 'inbound' && model.inbound?.protocol === 'http/2'
   return {
     name: 'envoy.filters.network.http_connection_manager',
     typed_config: {
       '@type': `${TYPE}envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager`,
       stat_prefix: direction,
-      codec_type: 'HTTP1',
+      ...(hasHttp2 ? { codec_type: 'AUTO', http2_protocol_options: HTTP2_OPTIONS } : { codec_type: 'HTTP1' }),
       generate_request_id: isOsm,
       server_header_transformation: 'PASS_THROUGH',
       skip_xff_append: true,
       stream_idle_timeout: seconds(model.timeouts.idleSeconds),
       common_http_protocol_options: { idle_timeout: seconds(model.timeouts.idleSeconds) },
-      route_config: { name: direction, ignore_port_in_host_matching: true, virtual_hosts: renderHosts(model, routes) },
+      ...(routesFolder
+        ? { rds: renderRouteSource(direction, routesFolder) }
+        : { route_config: renderRouteConfig(model, direction) }),
       local_reply_config: { mappers: [CONNECT_TIMEOUT_IS_504] },
       ...(isOsm ? { access_log: [OSM_ACCESS_LOG] } : {}),
       http_filters: [
@@ -105,6 +112,39 @@ function renderConnectionManager(model, direction, routes, profile) {
           },
         },
       ],
+    },
+  }
+}
+
+/**
+ * The routes of the outbound listener as a file that Envoy takes while it serves.
+ * @param {SidecarModel} model
+ * @param {number} version
+ */
+export function renderRoutes(model, version) {
+  const type = `${TYPE}envoy.config.route.v3.RouteConfiguration`
+  return { version_info: `${version}`, resources: [{ '@type': type, ...renderRouteConfig(model, 'outbound') }] }
+}
+
+/**
+ * @param {SidecarModel} model
+ * @param {'inbound' | 'outbound'} direction
+ */
+function renderRouteConfig(model, direction) {
+  const virtual_hosts = renderHosts(model, model[direction]?.routes ?? [])
+  return { name: direction, ignore_port_in_host_matching: true, virtual_hosts }
+}
+
+/**
+ * @param {string} name
+ * @param {string} folder
+ */
+function renderRouteSource(name, folder) {
+  return {
+    route_config_name: name,
+    config_source: {
+      resource_api_version: 'V3',
+      path_config_source: { path: `${folder}/${name}.json`, watched_directory: { path: folder } },
     },
   }
 }
@@ -167,7 +207,7 @@ function renderHosts(model, routes) {
  * @param {SidecarModel} model
  * @param {Cluster} cluster
  */
-function renderCluster(model, { name, endpoints, balancing, mtls }) {
+function renderCluster(model, { name, endpoints, balancing, mtls, protocol }) {
   return {
     name,
     type: 'STATIC',
@@ -192,7 +232,8 @@ function renderCluster(model, { name, endpoints, balancing, mtls }) {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
         '@type': `${TYPE}envoy.extensions.upstreams.http.v3.HttpProtocolOptions`,
         common_http_protocol_options: { idle_timeout: seconds(model.timeouts.requestSeconds) },
-        explicit_http_config: { http_protocol_options: {} },
+        explicit_http_config:
+          protocol === 'http/2' ? { http2_protocol_options: HTTP2_OPTIONS } : { http_protocol_options: {} },
       },
     },
     ...(mtls

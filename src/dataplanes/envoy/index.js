@@ -1,6 +1,7 @@
 import { isAtLeast } from '../../lib/version.js'
 import { parseOverflows } from './counters.js'
 import { createSidecar } from './launch.js'
+import { reloads } from './reload.js'
 
 /**
  * @import { DataPlane } from '../../types.ts'
@@ -19,6 +20,8 @@ export const envoy = {
     isAccepted: version => isAtLeast(version, '1.30'),
   },
   hasVariants: false,
+  findUnsupported: () => null,
   createSidecar,
+  reloads,
   parseOverflows,
 }

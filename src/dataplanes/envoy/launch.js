@@ -9,9 +9,9 @@ import { OVERFLOW_PATH } from './counters.js'
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
  */
-export function createSidecar({ model, folder, tool, envoyProfile, nodeCpus, cpuCores }) {
+export function createSidecar({ model, folder, tool, envoyProfile, nodeCpus, hasOwnWorkers, cpuCores }) {
   // OSM 1.1 gave no --concurrency: as many workers as the node has CPUs, whatever the cap.
-  const workers = envoyProfile === 'osm-1.1' ? nodeCpus : model.workers
+  const workers = envoyProfile === 'osm-1.1' && !hasOwnWorkers ? nodeCpus : model.workers
   return {
     service: model.service,
     role: 'sidecar',

@@ -3,4 +3,12 @@
  * @import { DataPlane } from '../../types.ts'
  * @type {DataPlane}
  */
-export const none = { name: 'none', tool: null, hasVariants: false, createSidecar: null, parseOverflows: null }
+export const none = {
+  name: 'none',
+  tool: null,
+  hasVariants: false,
+  createSidecar: null,
+  reloads: null,
+  parseOverflows: null,
+  findUnsupported: () => null,
+}

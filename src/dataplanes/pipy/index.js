@@ -1,4 +1,5 @@
 import { createSidecar } from './launch.js'
+import { reloads } from './reload.js'
 
 /**
  * @import { DataPlane, ToolSpec } from '../../types.ts'
@@ -16,4 +17,21 @@ export const pipyTool = {
 }
 
 /** @type {DataPlane} */
-export const pipy = { name: 'pipy', tool: pipyTool, hasVariants: true, createSidecar, parseOverflows: null }
+export const pipy = {
+  name: 'pipy',
+  tool: pipyTool,
+  hasVariants: true,
+  findUnsupported,
+  createSidecar,
+  reloads,
+  parseOverflows: null,
+}
+
+/** @type {DataPlane['findUnsupported']} */
+function findUnsupported({ conditions: { protocol, workers }, version, cpus }) {
+  if (protocol === 'http/2' && version.startsWith('1.')) {
+    return `HTTP/2 between sidecars needs Pipy 2.0: ${version} crashes when a client resets a request under way (PIPY=/path/to/pipy names another)`
+  }
+  if (workers !== null && workers > cpus) return `Pipy refuses ${workers} threads on ${cpus} CPUs`
+  return null
+}

@@ -1,6 +1,9 @@
 import { mergeResults, parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
 
+// Of a burst.
+const PIECE_MS = 500
+
 /**
  * @import { LoadGenerator } from '../../types.ts'
  * @type {LoadGenerator}
@@ -9,12 +12,22 @@ export const k6 = {
   name: 'k6',
   tool: k6Tool,
 
-  createGenerator({ tool, scripts, url, host, load, tailMs, cpus, folder }) {
+  createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, cpus, folder }) {
     const variables = {
-      URL: url,
+      URLS: urls.join(','),
       HOST: host,
       USERS: load.users,
       ...(load.kind === 'open' ? { RATE: load.ratePerSecond } : {}),
+      ...(load.burst
+        ? {
+            BURST_FACTOR: load.burst.factor,
+            BURST_BEGINS_MS: load.burst.beginsSeconds * 1000,
+            BURST_MS: load.burst.seconds * 1000,
+          }
+        : {}),
+      PIECE_MS: load.burst ? PIECE_MS : 0,
+      ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
+      CONNECTIONS: load.connections,
       PAYLOAD_BYTES: load.payloadBytes,
       WARMUP_MS: Math.round(load.warmupSeconds * 1000),
       WINDOW_MS: Math.round(load.windowSeconds * 1000),
@@ -37,7 +50,7 @@ export const k6 = {
       folder,
       files: [],
       scripts: [scripts],
-      credentials: [],
+      credentials: certificate ? Object.values(certificate) : [],
       listens: [],
       workers: 0,
       cpuCores: null,

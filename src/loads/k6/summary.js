@@ -1,5 +1,5 @@
 /**
- * @import { Distribution, LoadResult } from '../../types.ts'
+ * @import { Distribution, LoadPoint, LoadResult } from '../../types.ts'
  */
 
 const ROUNDING = 1e-12
@@ -13,7 +13,7 @@ const ROUNDING = 1e-12
 export function parseResult(log) {
   const line = log.split('\n').findLast(l => l.startsWith('{"metrics":'))
   if (line === undefined) return null
-  const { metrics } = JSON.parse(line)
+  const { metrics, pieceMs, pieces = [] } = JSON.parse(line)
   const valuesOf = (/** @type {string} */ name) => metrics[name]?.values ?? metrics[name] ?? {}
   const countOf = (/** @type {string} */ name) => valuesOf(name).count ?? 0
   // http_req_failed is a rate whose "passes" are the failures; k6's machine-readable summary calls them matches.
@@ -21,19 +21,35 @@ export function parseResult(log) {
   // A wrong status with the right length is seen by k6 only: wherever it was, it counts as in the window.
   const unseen = Math.max(0, (passes ?? matches ?? 0) - countOf('known_failures'))
   const failed = countOf('window_failed') + unseen
-  const distribution = parseDistribution(valuesOf('http_req_duration{window:yes}'))
+  const distribution = parseDistribution({
+    ...valuesOf('http_req_duration{window:yes}'),
+    ...valuesOf('with_connection{window:yes}'),
+  })
   return {
     verified: Math.max(0, (distribution?.count ?? 0) - failed),
     failed,
     corrupted: countOf('corrupted'),
     verifiedInSecondHalf: countOf('window_second_half'),
     coldUsers: countOf('cold_users'),
-    reportedUsers: metrics.lag ? null : countOf('reported_users'),
+    reportedUsers: metrics.lag || metrics.open_loop ? null : countOf('reported_users'),
     dropped: countOf('dropped_iterations'),
-    lagP99Ms: valuesOf('lag')['p(99)'] ?? null,
+    lagP99Ms: findLag(valuesOf('lag'), countOf('dropped_iterations')),
     distribution,
+    series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
     failures: [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5),
   }
+}
+
+/**
+ * The 99th percentile of how late requests started. k6 does not number those that it drops, so that after a drop all seem
+ * late by as much: that is taken off, as the least lateness.
+ * @param {Record<string, number>} lag
+ * @param {number} dropped
+ * @returns {number | null} milliseconds
+ */
+function findLag(lag, dropped) {
+  const p99 = lag['p(99)'] ?? null
+  return p99 === null || dropped === 0 ? p99 : p99 - Math.max(0, lag['p(0)'] ?? 0)
 }
 
 /**
@@ -58,6 +74,8 @@ export function mergeResults(results) {
     // A quantile of them all is at most that of the worst.
     lagP99Ms: lags.length > 0 ? Math.max(...lags) : null,
     distribution: mergeDistributions(results.flatMap(r => r.distribution ?? [])),
+    // Each generator has a window of its own: pieces of several do not fall together.
+    series: null,
     failures: results.flatMap(r => r.failures).slice(0, 5),
   }
 }
@@ -98,6 +116,15 @@ function shareUpTo({ grid }, ms, isInclusive) {
   if (above === 0) return 0
   const [[q0, ms0], [q1, ms1]] = [grid[above - 1], grid[above]]
   return q0 + ((ms - ms0) / (ms1 - ms0)) * (q1 - q0)
+}
+
+/**
+ * @param {[number, number | null, number | null][]} pieces requests, p50 ms, p99 ms
+ * @param {number} seconds of each
+ * @returns {LoadPoint[]}
+ */
+function parseSeries(pieces, seconds) {
+  return pieces.map(([count, p50Ms, p99Ms], i) => ({ atSeconds: i * seconds, seconds, count, p50Ms, p99Ms }))
 }
 
 /**

@@ -86,6 +86,7 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, copie
       })
     }),
     ending,
+    isOutOfMemory: () => ending()?.startsWith('OOMKilled') ?? false,
     describeFailure,
     readLog: () => readLog(),
 

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { hashText } from '../../lib/hash.js'
+import { readTextFiles } from '../../lib/text-files.js'
 import { renderFiles } from './manifests.js'
 
 /**
@@ -82,20 +83,4 @@ export function createFiles({ api, namespace, labels }) {
       return { spec, folders: [...folders, { path: credentialsAt, secret: name, names }] }
     },
   }
-}
-
-/**
- * @param {string} folder
- * @returns {Record<string, string>} by path below it
- */
-export function readTextFiles(folder) {
-  return Object.fromEntries(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter(entry => entry.isFile())
-      .map(entry => {
-        const file = path.join(entry.parentPath, entry.name)
-        return [path.relative(folder, file).split(path.sep).join('/'), readFileSync(file, 'utf8')]
-      })
-      .sort(),
-  )
 }

@@ -31,7 +31,11 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
   await mkdir(spec.folder, { recursive: true })
-  for (const file of spec.files) await writeFile(path.join(spec.folder, file.name), file.content)
+  for (const file of spec.files) {
+    const at = path.join(spec.folder, file.name)
+    await mkdir(path.dirname(at), { recursive: true })
+    await writeFile(at, file.content)
+  }
 
   const group = await tree.create(`${prefix}-${name}`, spec)
   const log = openSync(logFile, 'w')
@@ -60,6 +64,7 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
     spec,
     exited,
     ending: () => ending,
+    isOutOfMemory: () => (probe.read().oomKills ?? 0) > 0,
     probe,
     readAdmin: async () =>
       spec.admin ? (await send(spec.admin, { host: spec.service, path: spec.admin.path })).body : null,

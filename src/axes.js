@@ -1,0 +1,154 @@
+import { z } from 'zod'
+
+/**
+ * What experiments vary beside the plane. Each axis: which values it takes, what is taken where an experiment
+ * names none, where an arm has it, and how it is said. Pure.
+ * @import { Arm, AxisName } from './types.ts'
+ */
+
+/**
+ * @typedef {object} Axis
+ * @property {import('zod').ZodType} schema of one value
+ * @property {any[]} values where nothing else is asked
+ * @property {(arm: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>) => any} of
+ * @property {(value: any) => string} show as words that stand alone
+ * @property {string} label of a column or row
+ */
+
+const count = z.int().positive()
+
+/** In the order in which arms are made of them. @type {Record<AxisName, Axis>} */
+export const AXES = {
+  link: { schema: z.string(), values: [], of: arm => arm.link, show: v => `link ${v}`, label: 'link' },
+  services: {
+    schema: count,
+    values: [1],
+    of: arm => arm.conditions.services,
+    show: v => `${v} ${v === 1 ? 'service' : 'services'}`,
+    label: 'services',
+  },
+  ratePerSecond: {
+    schema: z.number().positive(),
+    values: [null],
+    of: arm => arm.load.ratePerSecond ?? null,
+    show: v => `${v} requests/s`,
+    label: 'requests/s',
+  },
+  users: {
+    schema: count,
+    values: [null],
+    of: arm => arm.load.users,
+    show: v => `${v} users`,
+    label: 'users',
+  },
+  payloadBytes: {
+    schema: count,
+    values: [1024],
+    of: arm => arm.load.payloadBytes,
+    show: v => `${v} bytes`,
+    label: 'bytes',
+  },
+  connections: {
+    schema: z.enum(['kept', 'new']),
+    values: ['kept'],
+    of: arm => arm.load.connections,
+    show: v => `connections ${v}`,
+    label: 'connections',
+  },
+  burstSeconds: {
+    schema: z.number().positive(),
+    values: [null],
+    of: arm => arm.load.burst?.seconds ?? null,
+    show: v => `burst of ${v} s`,
+    label: 'burst s',
+  },
+  tls: {
+    schema: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']),
+    values: ['ecdsa-p256'],
+    of: arm => arm.conditions.tls,
+    show: v => (v === 'plaintext' ? v : `mTLS ${v}`),
+    label: 'TLS',
+  },
+  protocol: {
+    schema: z.enum(['http/1.1', 'http/2']),
+    values: ['http/1.1'],
+    of: arm => arm.conditions.protocol,
+    show: v => v.toUpperCase(),
+    label: 'protocol',
+  },
+  workers: {
+    schema: count,
+    values: [null],
+    of: arm => arm.conditions.workers,
+    show: v => (v === null ? 'workers by cap' : `${v} ${v === 1 ? 'worker' : 'workers'}`),
+    label: 'workers',
+  },
+  envoyProfile: {
+    schema: z.enum(['lean', 'osm-1.1']),
+    values: ['lean'],
+    of: arm => arm.conditions.envoyProfile,
+    show: v => `profile ${v}`,
+    label: 'profile',
+  },
+  configuredServices: {
+    schema: z.int().min(0),
+    values: [0],
+    of: arm => arm.conditions.configuredServices,
+    show: v => `${v} configured services`,
+    label: 'configured services',
+  },
+  memoryLimitBytes: {
+    schema: count,
+    values: [null],
+    of: arm => arm.conditions.memoryLimitBytes,
+    show: v => (v === null ? 'no memory limit' : `${(v / 2 ** 20).toFixed(0)} MiB`),
+    label: 'memory limit',
+  },
+  changesPerMinute: {
+    schema: z.int().min(0),
+    values: [null],
+    of: arm => arm.conditions.changesPerMinute,
+    show: v => (v === null ? 'configured once' : `${v} changes/min`),
+    label: 'changes/min',
+  },
+  capCores: {
+    schema: z.number().positive(),
+    values: [],
+    of: arm => arm.capCores,
+    show: v => (v === null ? 'no cap' : `${v} cores`),
+    label: 'cap',
+  },
+}
+
+/** @type {AxisName[]} */
+export const AXIS_NAMES = /** @type {AxisName[]} */ (Object.keys(AXES))
+
+/**
+ * The axes in which arms with sidecars differ, or any arms where none has.
+ * @param {Parameters<Axis['of']>[0][]} arms
+ * @returns {AxisName[]}
+ */
+export function findVaried(arms) {
+  const capped = arms.filter(arm => arm.capCores !== null)
+  const judged = capped.length > 0 ? capped : arms
+  return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
+}
+
+/**
+ * What an arm has on some axes, as words.
+ * @param {Parameters<Axis['of']>[0]} arm
+ * @param {AxisName[]} names
+ */
+export function describeAxes(arm, names) {
+  return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
+}
+
+/**
+ * What arms must share to be compared, but for an axis.
+ * @param {Parameters<Axis['of']>[0] & { load: Arm['load'] }} arm
+ * @param {AxisName | null} [except]
+ */
+export function groupOf(arm, except = null) {
+  const names = AXIS_NAMES.filter(name => name !== except)
+  return JSON.stringify([arm.load.kind, ...names.map(name => AXES[name].of(arm))])
+}

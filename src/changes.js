@@ -1,0 +1,54 @@
+import { sidecarsOf, valueOfRound } from './measures.js'
+import { summariseValues } from './stats.js'
+
+/**
+ * What configuration changes under load cost. Pure.
+ * @import { SummaryArm, TrialRecord } from './types.ts'
+ */
+
+/**
+ * The median and longest time until a change took effect (of a trial in which one never did: no value), the requests
+ * that failed a change, and the CPU time of all sidecars beyond that of the same arm without changes, a change (ms).
+ * @param {{ rounds: TrialRecord[][], baseline: TrialRecord[][] | null }} arm records by round, of the arm and of the same
+ *   without changes
+ * @returns {SummaryArm['changes']} null: it has no changes
+ */
+export function summariseChanges({ rounds, baseline }) {
+  const quantity = (/** @type {(record: TrialRecord, round: number) => number | null} */ measure) =>
+    summariseValues(rounds.map((trials, i) => valueOfRound(trials, 'memory', record => measure(record, i))))
+  if (!rounds.flat().some(r => (r.changes?.length ?? 0) > 0)) return null
+  return {
+    effectSeconds: quantity(r => at(effectsOf(r), 0.5)),
+    effectMostSeconds: quantity(r => at(effectsOf(r), 1)),
+    failedPerChange: quantity(r => (r.load && r.changes?.length ? r.load.failed / r.changes.length : null)),
+    cpuMillisPerChange: quantity((r, i) => {
+      const without = baseline && valueOfRound(baseline[i] ?? [], 'memory', coresOf)
+      const { changes, window } = r
+      if (without == null || !window || !changes?.length) return null
+      return (1000 * (coresOf(r) - without) * window.seconds) / changes.length
+    }),
+  }
+}
+
+/**
+ * @param {TrialRecord} record
+ * @returns {number[] | null} rising, in seconds; null: one took no effect
+ */
+function effectsOf({ changes }) {
+  const effects = (changes ?? []).map(c => c.effectSeconds)
+  if (effects.length === 0 || effects.includes(null)) return null
+  return effects.map(Number).sort((a, b) => a - b)
+}
+
+/**
+ * @param {number[] | null} sorted
+ * @param {number} q
+ */
+function at(sorted, q) {
+  return sorted === null ? null : sorted[Math.round(q * (sorted.length - 1))]
+}
+
+/** @param {TrialRecord} record */
+function coresOf(record) {
+  return sidecarsOf(record).reduce((sum, p) => sum + p.cpuCores, 0)
+}

@@ -1,0 +1,187 @@
+import { z } from 'zod'
+import { AXES, AXIS_NAMES } from './axes.js'
+import { CLAIM_QUANTITIES, NOT_TESTABLE } from './claims/answers.js'
+import { testRatio } from './claims/ratio.js'
+import { SHAPES, testShape } from './claims/shape.js'
+import { suggest } from './lib/nearest.js'
+import { parseYaml } from './validate.js'
+
+/**
+ * Published numbers, and whether runs here show the same. Pure.
+ * @import { AxisName, Summary } from './types.ts'
+ * @import { Answer } from './claims/answers.js'
+ */
+
+const words = z.string().min(1)
+const read = z.enum(['table', 'text', 'chart'])
+const quantity = oneOf('quantity', Object.keys(CLAIM_QUANTITIES))
+const selector = z.strictObject({
+  plane: words,
+  /** For a quantity of one sidecar. */
+  service: words.optional(),
+  .../** @type {Record<AxisName, z.ZodOptional<any>>} */ (
+    Object.fromEntries(AXIS_NAMES.map(name => [name, AXES[name].schema.optional()]))
+  ),
+})
+// What a run at other caps than the published may show: as at those, no more than a direction, or nothing.
+const otherCaps = z.enum(['ratio', 'direction', 'never']).default('ratio')
+const tolerance = z.number().positive()
+
+const relation = z
+  .strictObject({
+    ratio: z
+      .strictObject({
+        ...{ quantity, of: selector, to: selector, otherCaps },
+        /** Of the second arm, where it is another. */
+        toQuantity: quantity.optional(),
+        ratio: z.number().positive(),
+        tolerance,
+      })
+      .optional(),
+    shape: z
+      .strictObject({
+        ...{ shape: oneOf('shape', SHAPES), quantity },
+        over: oneOf('axis', ['plane', ...AXIS_NAMES]),
+        /** Without a plane where that is the axis. */
+        among: selector.partial(),
+        tolerance: tolerance.default(0.15),
+      })
+      .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
+      .optional(),
+    untestable: z.strictObject({ why: words }).optional(),
+  })
+  .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape and untestable')
+
+/**
+ * @param {string[]} [experiments] absent: not checked
+ */
+function createSchema(experiments) {
+  const experiment = (experiments ? oneOf('experiment', experiments) : words).nullable()
+  return z.strictObject({
+    source: z.strictObject({
+      ...{ title: words, publisher: words, did: words, read },
+      /** null: it is not known. */
+      hardware: words.nullable(),
+      /** Where what was measured there is unlike what is here. */
+      unlike: words.optional(),
+    }),
+    /** Which of ours can test it; null: none. */
+    experiment,
+    claims: z.record(
+      z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
+      z.strictObject({
+        says: words,
+        /** Where it is not the source's. */
+        read: read.optional(),
+        /** Where it is not the file's. */
+        experiment: experiment.optional(),
+        published: z.array(z.strictObject({ label: words, value: z.number(), unit: words })),
+        relation,
+      }),
+    ),
+  })
+}
+
+/**
+ * @typedef {z.infer<ReturnType<typeof createSchema>>} Written
+ * @typedef {z.infer<typeof relation>} Relation
+ * @typedef {{ id: string, says: string, read: string, experiment: string | null, relation: Relation,
+ *   published: { label: string, value: number, unit: string }[] }} Claim
+ * @typedef {{ file: string, source: Written['source'], claims: Claim[] }} ClaimsFile
+ */
+
+/**
+ * A claim and what runs here say to it; ours: our number, null where there is none.
+ * @typedef {Omit<Claim, 'relation'> & Answer & { file: string, source: Written['source'], theirs: string | null,
+ *   runId: string | null }} ClaimResult
+ */
+
+/**
+ * @param {string} text YAML
+ * @param {string} file its name, for errors
+ * @param {{ experiments?: string[] }} [known] the names of all experiments; absent: not checked
+ * @returns {ClaimsFile}
+ * @throws {import('./lib/errors.js').UsageError}
+ */
+export function parseClaims(text, file, { experiments } = {}) {
+  const written = parseYaml({ text, file, schema: createSchema(experiments) })
+  const claims = Object.entries(written.claims).map(([id, claim]) => ({
+    ...{ id, read: written.source.read, experiment: written.experiment },
+    ...claim,
+  }))
+  return { file, source: written.source, claims: /** @type {Claim[]} */ (claims) }
+}
+
+/**
+ * Every claim with the best answer that the runs give: one that could be tested before one that could not, of several
+ * the last; where they are not of one mind, the reason says so.
+ * @param {{ files: ClaimsFile[], summaries: Summary[] }} options summaries: of the runs, the last one last
+ * @returns {ClaimResult[]}
+ */
+export function evaluateClaims({ files, summaries }) {
+  return files.flatMap(({ file, source, claims }) =>
+    claims.map(({ relation, ...claim }) => {
+      const runs = relation.untestable ? [] : summaries.filter(s => s.run.experiment === claim.experiment)
+      const answers = runs.map(summary => ({ ...testRelation(relation, summary), runId: summary.run.id }))
+      const best = answers.length > 0 ? chooseAnswer(answers) : explainLack(relation, claim)
+      return { ...claim, file, source, theirs: describeTheirs(relation, claim.read), ...best }
+    }),
+  )
+}
+
+/**
+ * @param {Relation} relation
+ * @param {Summary} summary
+ * @returns {Answer}
+ */
+function testRelation({ ratio, shape }, summary) {
+  if (ratio) return testRatio(ratio, summary)
+  return testShape(/** @type {NonNullable<typeof shape>} */ (shape), summary)
+}
+
+/**
+ * @param {Relation} relation
+ * @param {{ experiment: string | null }} claim
+ * @returns {Answer & { runId: null }}
+ */
+function explainLack({ untestable }, { experiment }) {
+  const reason = untestable?.why ?? (experiment ? `no run of ${experiment}` : 'no experiment of the kit tests it')
+  return { status: NOT_TESTABLE, ours: null, reason, runId: null }
+}
+
+/** @param {(Answer & { runId: string })[]} answers of one claim, at least one */
+function chooseAnswer(answers) {
+  const tested = answers.filter(a => a.status !== NOT_TESTABLE)
+  const best = /** @type {Answer & { runId: string }} */ (tested.at(-1) ?? answers.at(-1))
+  const others = tested.filter(a => a.status !== best.status).map(a => `${a.runId}: ${a.status}, ${a.ours}`)
+  return { ...best, reason: [best.reason, ...others].filter(Boolean).join('; ') }
+}
+
+/**
+ * @param {Relation} relation
+ * @param {string} read
+ */
+function describeTheirs({ ratio, shape }, read) {
+  const how = read === 'chart' ? ', read off a chart' : ''
+  if (ratio) return `${Number(ratio.ratio.toPrecision(3))} (±${percent(ratio.tolerance)}${how})`
+  if (!shape) return null
+  const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${percent(shape.tolerance)}` : ''
+  const brackets = limit || how ? ` (${`${limit}${how}`.replace(/^, /, '')})` : ''
+  return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[/** @type {AxisName} */ (shape.over)].label}${brackets}`
+}
+
+/** @param {number} share */
+function percent(share) {
+  return `${Number((100 * share).toFixed(1))} %`
+}
+
+/**
+ * One of some names; the error says the nearest.
+ * @param {string} kind
+ * @param {string[]} names
+ */
+function oneOf(kind, names) {
+  return z.string().refine(name => names.includes(name), {
+    error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), names)}`,
+  })
+}

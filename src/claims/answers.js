@@ -1,0 +1,132 @@
+import { isControl, nameOf } from '../arms.js'
+import { GAP_LEAST, judge } from '../compare.js'
+import { findDisparities } from '../parity/rows.js'
+import { QUANTITIES } from '../quantities.js'
+import { ROUNDS_LEAST, summariseRatios } from '../stats.js'
+
+/**
+ * What the answers to all kinds of claims share. Pure.
+ * @import { Quantity, Summary, SummaryArm, Verdict } from '../types.ts'
+ * @import { QuantityOf } from '../quantities.js'
+ */
+
+export const NOT_TESTABLE = 'not testable here'
+export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
+
+/**
+ * What a run says to a claim; ours: our number with its conditions, null where there is none.
+ * @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer
+ */
+
+/** @type {Record<string, QuantityOf>} */
+export const CLAIM_QUANTITIES = {
+  ...QUANTITIES,
+  // What Little's law leaves every request, where all users wait for one (milliseconds).
+  meanByLittle: {
+    label: 'users / throughput, ms',
+    of: ({ load, throughputPerSecond: { median, low, high, values } }) => {
+      const toMs = (/** @type {number | null} */ rate) => (rate ? (1000 * load.users) / rate : null)
+      return { median: toMs(median), low: toMs(high), high: toMs(low), values: values.map(toMs) }
+    },
+    format: value => value.toFixed(1),
+  },
+}
+
+/**
+ * A quantity of an arm, round by round; empty where such an arm has none.
+ * @param {SummaryArm} arm
+ * @param {string} quantity
+ * @param {string | undefined} service
+ */
+export function valuesOf(arm, quantity, service) {
+  return CLAIM_QUANTITIES[quantity].of(arm, service ?? null)?.values ?? []
+}
+
+/**
+ * One over the other in each round; null where either has no value above 0.
+ * @param {(number | null)[]} over
+ * @param {(number | null)[]} under
+ * @returns {(number | null)[]}
+ */
+export function divideRounds(over, under) {
+  return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
+}
+
+/**
+ * Two arms by the ratios of their rounds, by the rule of verdicts.
+ * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options
+ * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: where the verdict names no side
+ */
+export function judgeRatios({ summary, quantity, a, b, ratios }) {
+  const ratio = summariseRatios(ratios, summary.run.seed)
+  const disparities = nameOf(a) === nameOf(b) ? [] : disparitiesOf(summary, a, b)
+  const missing = ratios.filter(r => r === null).length
+  const isSpoiled = disparities.length > 0 || (missing > 0 && ratios.length >= ROUNDS_LEAST)
+  const verdict = judge({ ratio, floor: noiseOf(summary, quantity), isSpoiled })
+  return { ratio, verdict, why: explain() }
+
+  function explain() {
+    if (verdict === 'no-difference-shown') return 'no difference shown'
+    if (verdict === 'indicative')
+      return `indicative only: ${formatRatio(ratio)} in ${ratios.length - missing} rounds, ${ROUNDS_LEAST} are needed`
+    if (disparities.length > 0) return `no equal work: ${disparities.join('; ')}`
+    if (ratios.length === 0) return `${quantity} was not measured`
+    return `no value in ${missing} of ${ratios.length} rounds${describeSpoiled([a, b], quantity)}`
+  }
+}
+
+/** @param {Quantity} ratio `0.52 [0.50, 0.55]` */
+export function formatRatio({ median, low, high }) {
+  const digits = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
+  if (median === null) return '-'
+  return `${digits(median)}${low === null || high === null ? '' : ` [${digits(low)}, ${digits(high)}]`}`
+}
+
+/**
+ * What a reader must know of arms, whatever the answer.
+ * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options
+ */
+export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
+  const cap = Math.max(...arms.map(arm => arm.capCores ?? 0))
+  const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []
+  return [
+    ...(isAtCap ? [] : [`at ${cap || 'no'} cores; published at ${askedCap}`]),
+    ...(arms[0].load.kind === 'closed' && /^p\d/.test(quantity) ? ['response times at saturation'] : []),
+    ...bound.map(arm => `${nameOf(arm)} was bound by ${arm.boundBy}`),
+  ]
+}
+
+/**
+ * What spoiled arms, and in the search for capacity what bound them: `: envoy: generator`.
+ * @param {SummaryArm[]} arms
+ * @param {string} quantity
+ */
+export function describeSpoiled(arms, quantity) {
+  const parts = [...new Set(arms)].flatMap(arm => {
+    const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
+    const found = [...(isUnbound ? [`bound by ${arm.boundBy}`] : []), ...arm.spoiled.map(s => s.gate)]
+    return found.length > 0 ? [`${nameOf(arm)} ${found.join(', ')}`] : []
+  })
+  return parts.length > 0 ? ` (${parts.join('; ')})` : ''
+}
+
+/**
+ * The smallest gap that is a difference: what an arm differed from itself in the run.
+ * @param {Summary} summary
+ * @param {string} quantity
+ */
+function noiseOf({ comparisons }, quantity) {
+  const spreads = comparisons
+    .filter(c => isControl(c) && c.quantity === quantity && c.service === null)
+    .map(c => Math.abs((c.ratio.median ?? 1) - 1))
+  return Math.max(GAP_LEAST, ...spreads)
+}
+
+/**
+ * @param {Summary} summary
+ * @param {SummaryArm} a
+ * @param {SummaryArm} b
+ */
+function disparitiesOf({ parity, relaxes }, a, b) {
+  return findDisparities({ rows: parity, a, b, relaxed: relaxes.map(r => r.gate) })
+}

@@ -1,0 +1,218 @@
+import { AXES, AXIS_NAMES, describeAxes } from '../axes.js'
+
+/**
+ * Which arms of a run a claim is about. Pure.
+ * @import { AxisName, SummaryArm } from '../types.ts'
+ */
+
+/**
+ * @typedef {{ plane?: string, service?: string } & Partial<Record<AxisName, any>>} Selector what an arm must have
+ * @typedef {'ratio' | 'direction' | 'never'} OtherCaps
+ */
+
+// What an arm without sidecars cannot differ in.
+/** @type {AxisName[]} */
+const OF_SIDECARS = [
+  'capCores',
+  'tls',
+  'protocol',
+  'workers',
+  'envoyProfile',
+  'configuredServices',
+  'memoryLimitBytes',
+  'changesPerMinute',
+]
+
+/** @type {AxisName[]} */
+const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
+
+/**
+ * Two arms that are alike in everything but what the selectors tell apart: those with a value in every round before
+ * those with fewer, at the published cap before another, at a large cap before a small one.
+ * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: OtherCaps,
+ *   valuesOf: (a: SummaryArm, b: SummaryArm) => (number | null)[] }} options valuesOf: of each round
+ * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }}
+ */
+export function findPair({ arms, of, to, otherCaps, valuesOf }) {
+  const [as, bs] = [of, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
+  for (const [selector, found] of /** @type {const} */ ([
+    [of, as],
+    [to, bs],
+  ])) {
+    if (found.length === 0) return { why: `no arm here is ${describeSelector(selector)}` }
+  }
+  const pairs = as
+    .flatMap(a => bs.map(b => ({ a, b })))
+    .filter(({ a, b }) => isAlike({ a, b, of, to }))
+    .map(pair => ({ pair, isAtCap: isAtCap(pair.a, of) && isAtCap(pair.b, to) }))
+  const hasTwoCaps = isTold(of, to, 'capCores')
+  const allowed = pairs.filter(p => p.isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
+  if (allowed.length === 0)
+    return {
+      why:
+        pairs.length > 0 || hasTwoCaps
+          ? describeCaps([...as, ...bs], of, to)
+          : 'no two arms here are alike but for what the claim compares',
+    }
+  return best(allowed, ({ pair: { a, b }, isAtCap }) => [completeness(valuesOf(a, b)), Number(isAtCap), capOf(a, b)])
+}
+
+/**
+ * Arms that differ in one axis alone, by its value; of several such, as with pairs, first those with the most points.
+ * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane',
+ *   valuesOf: (arm: SummaryArm) => (number | null)[] }} options
+ * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }}
+ */
+export function findSeries({ arms, among, over, valuesOf }) {
+  const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
+  if (meant.length === 0) return { why: `no arm here is ${describeSelector(among)}` }
+  /** @type {Map<string, SummaryArm[]>} */
+  const groups = new Map()
+  for (const arm of meant) {
+    const names = AXIS_NAMES.filter(
+      name => name !== over && !(name === 'users' && followsCap(arm) && over === 'capCores'),
+    )
+    const plane = over === 'plane' ? null : arm.plane
+    const key = JSON.stringify([plane, arm.load.kind, ...names.map(name => AXES[name].of(arm))])
+    groups.set(key, [...(groups.get(key) ?? []), arm])
+  }
+  const series = best([...groups.values()], arms => [
+    arms.filter(arm => completeness(valuesOf(arm)) === 2).length,
+    Number(isAtCap(arms[0], among)),
+    capOf(arms[0], arms[0]),
+  ])
+  const sorted = series.toSorted((a, b) => (valueOn(a, over) < valueOn(b, over) ? -1 : 1))
+  return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
+}
+
+/**
+ * Where an arm is on an axis.
+ * @param {SummaryArm} arm
+ * @param {AxisName | 'plane'} over
+ */
+export function valueOn(arm, over) {
+  return over === 'plane' ? arm.plane : AXES[over].of(arm)
+}
+
+/**
+ * Under which conditions arms were measured: what they share, link, cap and load always, the rest where it is not usual.
+ * @param {SummaryArm[]} arms
+ * @param {{ hasCap: boolean }} options
+ */
+export function describeConditions(arms, { hasCap }) {
+  const withSidecars = arms.filter(hasSidecars)
+  const judged = withSidecars.length > 0 ? withSidecars : arms
+  const [first] = judged
+  const names = AXIS_NAMES.filter(name => {
+    const value = AXES[name].of(first)
+    if (value === null || judged.some(arm => AXES[name].of(arm) !== value)) return false
+    if (name === 'capCores') return hasCap
+    return ALWAYS_SAID.includes(name) || value !== AXES[name].values[0]
+  })
+  return describeAxes(first, names)
+}
+
+/** @param {SummaryArm} arm */
+function hasSidecars(arm) {
+  return arm.plane !== 'none'
+}
+
+/**
+ * The published arms are the planes' own, at any cap: a cap is chosen last.
+ * @param {SummaryArm} arm
+ * @param {Selector} selector
+ */
+function isMeant(arm, { plane, service, capCores, ...axes }) {
+  return (
+    arm.repeatOf === null &&
+    arm.variant === null &&
+    (plane === undefined || arm.plane === plane) &&
+    Object.entries(axes).every(([name, value]) => AXES[/** @type {AxisName} */ (name)].of(arm) === value)
+  )
+}
+
+/** @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options */
+function isAlike({ a, b, of, to }) {
+  const isBare = !hasSidecars(a) || !hasSidecars(b)
+  const names = AXIS_NAMES.filter(
+    name =>
+      !isTold(of, to, name) &&
+      !(isBare && OF_SIDECARS.includes(name)) &&
+      !(name === 'users' && followsCap(a) && a.capCores !== b.capCores),
+  )
+  return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
+}
+
+/**
+ * Whether the number of users was chosen by the cap.
+ * @param {SummaryArm} arm
+ */
+function followsCap({ load }) {
+  return load.kind === 'closed'
+}
+
+/**
+ * Whether two selectors tell arms apart on an axis.
+ * @param {Selector} of
+ * @param {Selector} to
+ * @param {AxisName} name
+ */
+function isTold(of, to, name) {
+  return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
+}
+
+/**
+ * @param {SummaryArm} arm
+ * @param {Selector} selector
+ */
+function isAtCap(arm, { capCores }) {
+  return capCores === undefined || arm.capCores === capCores
+}
+
+/**
+ * @param {SummaryArm} a
+ * @param {SummaryArm} b
+ */
+function capOf(a, b) {
+  return Math.max(a.capCores ?? 0, b.capCores ?? 0)
+}
+
+/**
+ * 2: a value in every round, 1: in some, 0: in none.
+ * @param {(number | null)[]} values
+ */
+function completeness(values) {
+  const present = values.filter(v => v !== null).length
+  return present === 0 ? 0 : present < values.length ? 1 : 2
+}
+
+/**
+ * The first item with the highest ranks, compared one after the other.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => number[]} rank
+ */
+function best(items, rank) {
+  const ranks = new Map(items.map(item => [item, rank(item)]))
+  return items.toSorted((x, y) => {
+    const [p, q] = [ranks.get(x) ?? [], ranks.get(y) ?? []]
+    const at = p.findIndex((value, i) => value !== q[i])
+    return at < 0 ? 0 : q[at] - p[at]
+  })[0]
+}
+
+/** @param {Selector} selector */
+function describeSelector({ plane, service, capCores, ...axes }) {
+  const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].show(value))
+  return [plane ?? 'any plane', ...conditions].join(', ')
+}
+
+/**
+ * @param {SummaryArm[]} arms
+ * @param {Selector[]} selectors
+ */
+function describeCaps(arms, ...selectors) {
+  const asked = new Set(selectors.map(s => s.capCores).filter(cap => cap !== undefined))
+  const here = new Set(arms.map(arm => arm.capCores).filter(cap => cap !== null))
+  return `published at a cap of ${[...asked].join(' and ')}, here ${[...here].join(' and ') || 'without one'}`
+}

@@ -1,0 +1,48 @@
+import { describeCaveats, divideRounds, formatRatio, judgeRatios, NOT_TESTABLE, valuesOf } from './answers.js'
+import { describeConditions, findPair } from './arms.js'
+
+/**
+ * What a run says to a published ratio of two arms. Pure.
+ * @import { Summary, SummaryArm } from '../types.ts'
+ * @import { Answer } from './answers.js'
+ * @import { OtherCaps, Selector } from './arms.js'
+ */
+
+/**
+ * @typedef {{ quantity: string, toQuantity?: string, of: Selector, to: Selector, ratio: number, tolerance: number,
+ *   otherCaps: OtherCaps }} Ratio tolerance: a share of the ratio
+ */
+
+/**
+ * Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of it, or tested
+ * at another cap where only the direction carries over. Contradicted: clearly on the other side.
+ * @param {Ratio} relation
+ * @param {Summary} summary
+ * @returns {Answer}
+ */
+export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
+  const ratiosOf = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
+    divideRounds(valuesOf(a, quantity, of.service), valuesOf(b, toQuantity, to.service))
+  const found = findPair({ arms: summary.arms, of, to, otherCaps, valuesOf: ratiosOf })
+  if ('why' in found) {
+    const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
+    const reasons = missing.map(({ plane, reason }) => `${plane} was not measured: ${reason}`)
+    return { status: NOT_TESTABLE, ours: null, reason: [found.why, ...reasons].join('; ') }
+  }
+  const { pair, isAtCap } = found
+  const { a, b } = pair
+  const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: ratiosOf(a, b) })
+  const conditions = describeConditions([a, b], { hasCap: isAtCap })
+  const askedCap = of.capCores ?? to.capCores
+  const caveats = describeCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, askedCap })
+  const answer = (/** @type {Answer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
+    status,
+    ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
+    reason: [...reasons, ...caveats].join('; '),
+  })
+  if (ratio.median === null || (verdict !== 'lower' && verdict !== 'higher')) return answer(NOT_TESTABLE, why)
+  if (verdict !== (theirs < 1 ? 'lower' : 'higher')) return answer('contradicted', 'on the other side of 1')
+  if (!isAtCap && otherCaps === 'direction') return answer('direction only', 'only the direction carries over')
+  const isWithin = Math.abs(ratio.median / theirs - 1) <= tolerance
+  return isWithin ? answer('reproduced') : answer('direction only', 'outside of the tolerance')
+}

@@ -1,0 +1,176 @@
+import { linearRegression, linearRegressionLine } from 'simple-statistics'
+import { AXES } from '../axes.js'
+import { ROUNDS_LEAST, summariseValues } from '../stats.js'
+import {
+  CLAIM_QUANTITIES,
+  describeCaveats,
+  describeSpoiled,
+  divideRounds,
+  formatRatio,
+  judgeRatios,
+  NOT_TESTABLE,
+  valuesOf,
+} from './answers.js'
+import { describeConditions, findSeries, valueOn } from './arms.js'
+
+/**
+ * What a run says to a published shape: how a quantity goes with an axis. Pure.
+ * @import { AxisName, Quantity, Summary, SummaryArm } from '../types.ts'
+ * @import { Answer } from './answers.js'
+ * @import { Selector } from './arms.js'
+ */
+
+/**
+ * @typedef {{ shape: string, quantity: string, over: string, among: Selector, tolerance: number }} Shape tolerance: how far the largest may be above the smallest (flat), or a point from the
+ *   straight line as a share of the rise (line, bends)
+ * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
+ * @typedef {{ status: Answer['status'], why: string }} Finding
+ * @typedef {{ points: Point[], tolerance: number, judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
+ */
+
+/** rises and falls: from the first to the last; bends: rises, and off a line. @type {Record<string, { least: number, find: (series: Series) => Finding }>} */
+const KINDS = {
+  rises: { least: 2, find: series => findDirection(series, 'higher') },
+  falls: { least: 2, find: series => findDirection(series, 'lower') },
+  flat: { least: 2, find: findFlat },
+  line: { least: 3, find: findLine },
+  bends: { least: 3, find: findBend },
+}
+
+export const SHAPES = Object.keys(KINDS)
+
+/**
+ * @param {Shape} relation
+ * @param {Summary} summary
+ * @returns {Answer}
+ */
+export function testShape({ shape, quantity, over, among, tolerance }, summary) {
+  const axis = /** @type {AxisName | 'plane'} */ (over)
+  const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
+  const found = findSeries({ arms: summary.arms, among, over: axis, valuesOf: ofArm })
+  if ('why' in found) return { status: NOT_TESTABLE, ours: null, reason: found.why }
+
+  const all = found.series.map(arm => ({ at: valueOn(arm, axis), arm, values: ofArm(arm) }))
+  const points = all.filter(p => p.values.length > 0 && !p.values.includes(null))
+  const spoiled = all.filter(p => !points.includes(p))
+  const label = axis === 'plane' ? 'plane' : AXES[axis].label
+  const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${describeSpoiled([p.arm], quantity)}`)
+  const { isAtCap } = found
+  const caveats = points.length > 0 ? caveatsOf(points) : []
+  const answer = (/** @type {Finding} */ { status, why }) => ({
+    status,
+    ours: points.length > 0 ? describePoints() : null,
+    reason: [why, ...caveats, ...left].filter(Boolean).join('; '),
+  })
+  const { least, find } = KINDS[shape]
+  if (points.length < least)
+    return answer({ status: NOT_TESTABLE, why: `${points.length} of the ${least} points that are needed` })
+  const rounds = Math.min(...points.map(p => p.values.length))
+  if (rounds < ROUNDS_LEAST)
+    return answer({ status: NOT_TESTABLE, why: `indicative only: ${rounds} rounds, ${ROUNDS_LEAST} are needed` })
+  return answer(find({ points, tolerance, judgePoints }))
+
+  /** @type {Series['judgePoints']} */
+  function judgePoints(x, y) {
+    return judgeRatios({ summary, quantity, a: x.arm, b: y.arm, ratios: divideRounds(x.values, y.values) })
+  }
+
+  function describePoints() {
+    const { format, label: what } = CLAIM_QUANTITIES[quantity]
+    const medians = points.map(p => format(medianOf(p))).join(', ')
+    const where = describeConditions(
+      points.map(p => p.arm),
+      { hasCap: isAtCap },
+    )
+    return `${what} ${medians} at ${label} ${points.map(p => p.at).join(', ')} (${where})`
+  }
+
+  /** @param {Point[]} of */
+  function caveatsOf(of) {
+    return describeCaveats({ arms: of.map(p => p.arm), quantity, isAtCap, askedCap: among.capCores })
+  }
+}
+
+/**
+ * From the first to the last, without a step back.
+ * @param {Series} series
+ * @param {'higher' | 'lower'} wanted
+ * @returns {Finding}
+ */
+function findDirection({ points, judgePoints }, wanted) {
+  const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
+  if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
+  const factor = `last over first ${formatRatio(ratio)}`
+  if (verdict !== wanted) return { status: 'contradicted', why: factor }
+  const opposite = wanted === 'higher' ? 'lower' : 'higher'
+  const back = points.slice(1).find((point, i) => judgePoints(point, points[i]).verdict === opposite)
+  return back
+    ? { status: 'direction only', why: `${factor}, but a step back at ${back.at}` }
+    : { status: 'reproduced', why: factor }
+}
+
+/**
+ * @param {Series} series
+ * @returns {Finding}
+ */
+function findFlat({ points, tolerance, judgePoints }) {
+  const sorted = points.toSorted((x, y) => medianOf(x) - medianOf(y))
+  const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
+  if (verdict === 'invalid' || ratio.median === null || ratio.low === null) return { status: NOT_TESTABLE, why }
+  const factor = `largest over smallest ${formatRatio(ratio)}`
+  if (ratio.median <= 1 + tolerance) return { status: 'reproduced', why: factor }
+  if (ratio.low > 1 + tolerance) return { status: 'contradicted', why: factor }
+  return { status: NOT_TESTABLE, why: `not clear: ${factor}` }
+}
+
+/**
+ * @param {Series} series
+ * @returns {Finding}
+ */
+function findLine(series) {
+  const rise = findDirection(series, 'higher')
+  if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
+  const off = measureBend(series.points)
+  const why = describeBend(off)
+  return { status: Number(off.median) <= series.tolerance ? 'reproduced' : 'direction only', why }
+}
+
+/**
+ * @param {Series} series
+ * @returns {Finding}
+ */
+function findBend(series) {
+  const rise = findDirection(series, 'higher')
+  if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
+  const off = measureBend(series.points)
+  const why = describeBend(off)
+  if (Number(off.low) > series.tolerance) return { status: 'reproduced', why }
+  if (Number(off.high) <= series.tolerance) return { status: 'contradicted', why }
+  return { status: NOT_TESTABLE, why: `not clear: ${why}` }
+}
+
+/**
+ * How far the farthest point of a round is from its straight line (least squares), as a share of the round's rise.
+ * @param {Point[]} points at numbers, a value in every round
+ * @returns {Quantity}
+ */
+function measureBend(points) {
+  const rounds = points[0].values.map((_, round) => {
+    const ys = points.map(p => [Number(p.at), Number(p.values[round])])
+    const line = linearRegressionLine(linearRegression(ys))
+    const heights = ys.map(([, y]) => y)
+    return Math.max(...ys.map(([x, y]) => Math.abs(y - line(x)))) / (Math.max(...heights) - Math.min(...heights))
+  })
+  return summariseValues(rounds)
+}
+
+/** @param {Quantity} off */
+function describeBend(off) {
+  const [median, low, high] = [off.median, off.low, off.high].map(share => (100 * Number(share)).toFixed(0))
+  return `off a straight line by ${median} % of the rise [${low}, ${high}]`
+}
+
+/** @param {Point} point */
+function medianOf({ values }) {
+  return Number(summariseValues(values).median)
+}

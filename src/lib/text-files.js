@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+
+/**
+ * @param {string} folder
+ * @returns {Record<string, string>} by path below it
+ */
+export function readTextFiles(folder) {
+  return Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => {
+        const file = path.join(entry.parentPath, entry.name)
+        return [path.relative(folder, file).split(path.sep).join('/'), readFileSync(file, 'utf8')]
+      })
+      .sort(),
+  )
+}

@@ -1,0 +1,181 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { InvalidArgumentError, Option } from 'commander'
+import { AXES } from './axes.js'
+import { PROFILES } from './experiment.js'
+import { UsageError } from './lib/errors.js'
+
+/**
+ * The words of the command line that several verbs share, and how each is read.
+ * @import { Command } from 'commander'
+ * @import { AxisName, PlaneChoice } from './types.ts'
+ */
+
+const DEFAULT_MINUTES = 60
+
+export const TARGET = () =>
+  new Option('--target <name>', 'where it runs').choices(['local', 'kubernetes']).default('local')
+
+/** @param {Command} command */
+export function withExperiment(command) {
+  return command
+    .argument('[experiment]', 'an experiment of bench/experiments, or a file', 'cap')
+    .option('--planes <list>', 'data planes, each a name or name=./variant', parsePlanes)
+    .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
+    .option('--cpu <list>', 'caps of each sidecar in cores, or none', parseCaps)
+    .option('--users <list>', 'virtual users of the closed loop; of the open, the most requests under way', parseCounts)
+    .option('--rate <list>', 'open loop: requests per second, for latency', parseCounts)
+    .option('--payload <list>', 'sizes posted and echoed, such as 1KiB', parseSizes)
+    .option('--services <list>', 'copies of the last service of the link, each with a sidecar', parseCounts)
+    .option('--tls <list>', 'between sidecars: plaintext, ecdsa-p256, rsa-2048', parseAxis('tls'))
+    .option('--protocol <list>', 'between sidecars: http/1.1, http/2', parseAxis('protocol'))
+    .option('--workers <list>', 'worker threads of a sidecar; else as many as its cap can use', parseCounts)
+    .option('--memory <list>', 'memory limits of each sidecar, such as 64MiB', parseSizes)
+    .option('--envoy-profile <list>', 'how Envoy is configured: lean, osm-1.1', parseAxis('envoyProfile'))
+    .option('--rounds <n>', 'rounds over all arms', parseCount)
+    .option('--profile <name>', `lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
+    .option('--seed <n>', 'seed of the order of the arms', parseSeed)
+    .option('--no-pin', 'let generator, applications and sidecars share CPUs')
+    .addOption(new Option('--app <name>', 'what serves the applications').choices(['pipy', 'node']))
+    .option('--p99 <time>', 'of a search: the most that the 99th percentile may be, such as 20ms', parseMilliseconds)
+    .option('--max-minutes <n>', 'refuse to start what takes longer, without --yes', parseCount, DEFAULT_MINUTES)
+    .option('--yes', 'run it, however long it takes')
+}
+
+/**
+ * @param {Command} command
+ * @param {string[]} tools names of those that have images
+ */
+export function withCluster(command, tools) {
+  return command
+    .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
+    .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
+    .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
+    .option('--namespace <name>', 'on Kubernetes: the namespace to make; that of the reader is <name>-reader')
+    .option(
+      '--image <tool=image>',
+      'on Kubernetes: another image, such as pipy=registry/pipy:1.5',
+      createImageParser(tools),
+      {},
+    )
+    .addOption(
+      new Option('--samples <source>', 'on Kubernetes: who reads the counters')
+        .choices(['cgroup', 'kubelet'])
+        .default('cgroup'),
+    )
+    .option('--generators <n>', 'on Kubernetes: load from so many pods, by the k6 operator', parseCount)
+}
+
+/**
+ * @param {string} text
+ * @returns {PlaneChoice[]}
+ */
+export function parsePlanes(text) {
+  return parseList(text).map(entry => {
+    const [plane, folder] = entry.split('=', 2)
+    if (folder === undefined) return { plane, variant: null }
+    const variant = path.resolve(folder)
+    if (!existsSync(path.join(variant, 'main.js'))) {
+      throw new UsageError(
+        `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/`,
+      )
+    }
+    return { plane, variant }
+  })
+}
+
+/** @param {string} text */
+export function parseCaps(text) {
+  if (text === 'none') return text
+  return parseList(text).map(entry => {
+    const cap = Number(entry)
+    if (!(cap > 0) || !Number.isFinite(cap))
+      throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
+    return cap
+  })
+}
+
+/** @param {string} text */
+export function parseList(text) {
+  const items = text.split(',').map(item => item.trim())
+  if (items.some(item => item === '')) throw new InvalidArgumentError('an entry of the list is empty')
+  if (new Set(items).size < items.length) throw new InvalidArgumentError('an entry stands twice in the list')
+  return items
+}
+
+/** @param {string} text */
+function parseCounts(text) {
+  return parseList(text).map(parseCount)
+}
+
+/** @param {string} text */
+function parseSizes(text) {
+  return parseList(text).map(parseSize)
+}
+
+/**
+ * @param {AxisName} name
+ * @returns {(text: string) => unknown[]}
+ */
+function parseAxis(name) {
+  const { schema } = AXES[name]
+  return text =>
+    parseList(text).map(entry => {
+      const result = schema.safeParse(entry)
+      if (result.success) return result.data
+      const { values } = /** @type {any} */ (result.error.issues[0])
+      throw new InvalidArgumentError(`"${entry}" is none of ${values.join(', ')}`)
+    })
+}
+
+/**
+ * @param {string} text
+ * @returns {number} milliseconds
+ */
+export function parseMilliseconds(text) {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
+  if (!(Number(number) > 0)) throw new InvalidArgumentError('a time such as 20ms or 1.5s is needed')
+  return Number(number) * (unit === 's' ? 1000 : 1)
+}
+
+/**
+ * @param {string} value
+ * @param {string[]} before
+ */
+export function collect(value, before) {
+  return [...before, value]
+}
+
+/**
+ * @param {string[]} tools names
+ * @returns {(text: string, before: Record<string, string>) => Record<string, string>}
+ */
+export function createImageParser(tools) {
+  return (text, before) => {
+    const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []
+    if (!tools.includes(tool))
+      throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${tools.join(', ')}`)
+    return { ...before, [tool]: image }
+  }
+}
+
+/** @param {string} text */
+export function parseCount(text) {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('a whole number above 0 is needed')
+  return Number(text)
+}
+
+/** @param {string} text */
+export function parseSize(text) {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*((?:[KMG]i?)?B?)$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('a size such as 64MiB is needed')
+  const bytes = Number(number) * (unit.includes('i') ? 1024 : 1000) ** Math.max(0, 'BKMG'.indexOf(unit[0]))
+  if (!(bytes >= 1)) throw new InvalidArgumentError('a size above 0 is needed')
+  return Math.round(bytes)
+}
+
+/** @param {string} text */
+export function parseSeed(text) {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed')
+  return Number(text)
+}

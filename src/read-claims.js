@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parseClaims } from './claims.js'
+import { UsageError } from './lib/errors.js'
+
+/**
+ * @import { ClaimsFile } from './claims.js'
+ */
+
+/**
+ * All claims of a folder, file by file, sorted by name.
+ * @param {string} folder
+ * @param {{ experiments: string[] }} known the names of all experiments
+ * @returns {ClaimsFile[]}
+ * @throws {UsageError} for a file that cannot be followed, and for two claims of one name
+ */
+export function readClaims(folder, { experiments }) {
+  const names = readdirSync(folder).filter(name => name.endsWith('.yaml'))
+  const files = names.sort().map(name => {
+    const file = path.join(folder, name)
+    return parseClaims(readFileSync(file, 'utf8'), file, { experiments })
+  })
+  /** @type {Map<string, string>} */
+  const seen = new Map()
+  for (const { file, claims } of files) {
+    for (const { id } of claims) {
+      const other = seen.get(id)
+      if (other) throw new UsageError(`${file}: claim "${id}" is in ${other} too: rename one`)
+      seen.set(id, file)
+    }
+  }
+  return files
+}

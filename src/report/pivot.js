@@ -1,0 +1,106 @@
+import { nameOf } from '../arms.js'
+import { AXES, describeAxes, findVaried } from '../axes.js'
+import { QUANTITIES } from '../quantities.js'
+import { createTable, trimLines } from './text-table.js'
+
+/**
+ * An experiment about one axis: its values as columns, a row per quantity and plane. Pure.
+ * @import { AxisName, Summary, SummaryArm } from '../types.ts'
+ */
+
+// Beside its sum, this is shown of each sidecar.
+const OF_EACH = 'cpuCores'
+const SIDECARS_MOST = 3
+
+/**
+ * One table for every combination of the other axes.
+ * @param {Summary} summary
+ * @returns {string[][]} lines of each
+ */
+export function renderPivots({ arms, shows }) {
+  const own = arms.filter(arm => arm.repeatOf === null)
+  const across = shows.across
+  // What arms without sidecars have not stands in no table of its own.
+  const varied = findVaried(own).filter(name => name !== across)
+  const withSidecars = own.filter(arm => arm.sidecars.length > 0)
+  const keys = [...new Set((withSidecars.length > 0 ? withSidecars : own).map(arm => describeAxes(arm, varied)))]
+  return keys.map(key => {
+    const group = own.filter(arm => describeAxes(arm, varied) === key)
+    const [first] = group
+    const baselines = own.filter(
+      arm => arm.plane === 'none' && !group.includes(arm) && isBaselineOf(arm, first, varied),
+    )
+    return [...(key ? [`${key}:`] : []), ...renderPivot([...baselines, ...group], across, shows.quantities)]
+  })
+}
+
+/**
+ * Whether an arm without sidecars goes with others: equal in all that it can have.
+ * @param {SummaryArm} none
+ * @param {SummaryArm} arm
+ * @param {AxisName[]} varied
+ */
+function isBaselineOf(none, arm, varied) {
+  const shared = varied.filter(name =>
+    ['link', 'services', 'users', 'payloadBytes', 'connections', 'burstSeconds', 'ratePerSecond'].includes(name),
+  )
+  return describeAxes(none, shared) === describeAxes(arm, shared)
+}
+
+/**
+ * @param {SummaryArm[]} arms
+ * @param {AxisName | null} across null: one column
+ * @param {string[]} quantities
+ */
+function renderPivot(arms, across, quantities) {
+  const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
+  const values = [
+    ...new Set(arms.filter(a => a.sidecars.length > 0 || arms.every(b => b.sidecars.length === 0)).map(valueAt)),
+  ]
+  const table = createTable([
+    [across === null ? '' : AXES[across].label, 'left'],
+    ...values.map(value => /** @type {[string, 'right']} */ ([value === null ? '' : `${value}`, 'right'])),
+  ])
+  const planes = [...new Set(arms.map(nameOf))]
+  // Without sidecars an axis of theirs makes no difference: the one value stands in every column.
+  const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
+    const own = arms.filter(arm => nameOf(arm) === plane)
+    return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && plane === 'none' ? own[0] : undefined)
+  }
+  for (const name of quantities) {
+    const { label, of, format } = QUANTITIES[name]
+    for (const plane of planes) {
+      const services = name === OF_EACH ? listServices(arms.filter(arm => nameOf(arm) === plane)) : []
+      for (const service of services.length > 1 ? [null, ...services] : [null]) {
+        const cells = values.map(value => {
+          const arm = find(plane, value)
+          const quantity = arm ? of(arm, service) : null
+          if (quantity === null || quantity.median === null) return '-'
+          const { median, low, high } = quantity
+          return low === null || high === null ? format(median) : `${format(median)}\n[${format(low)}, ${format(high)}]`
+        })
+        if (cells.some(cell => cell !== '-'))
+          table.push([`${label}, ${plane}${service ? `: ${service}` : ''}`, ...cells])
+      }
+    }
+  }
+  for (const plane of planes) table.push([`bound by, ${plane}`, ...values.map(value => boundOf(find(plane, value)))])
+  return trimLines(table.toString())
+}
+
+/** @param {SummaryArm | undefined} arm */
+function boundOf(arm) {
+  if (!arm) return 'not measured'
+  const { completed, failed } = arm.trials
+  if (completed === 0 && failed > 0) return 'failed'
+  return arm.boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
+}
+
+/**
+ * The sidecars by name, without copies; none where there are too many to show.
+ * @param {SummaryArm[]} arms
+ */
+function listServices(arms) {
+  const names = [...new Set(arms.flatMap(arm => arm.sidecars.map(s => s.service)))].filter(name => !/-\d+$/.test(name))
+  return names.length <= SIDECARS_MOST ? names : []
+}

@@ -1,0 +1,57 @@
+import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
+
+/**
+ * @import { Arm, SearchResult, SearchStep } from '../types.ts'
+ * @import { Outcome } from './outcome.js'
+ * @import { SearchOptions } from './step.js'
+ */
+
+const MEMORY_STEP_BYTES = 256 * 1024
+
+/**
+ * The smallest memory limit under which the load survives: without one first, then by halves below what that took.
+ * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: how it went without a limit, where that is known
+ * @returns {Generator<Arm, SearchResult, Outcome>}
+ */
+export function* findMemoryFloor({ template, spec, unlimited = [] }) {
+  const at = (/** @type {number | null} */ bytes) => withMemory(template, bytes)
+  const first =
+    unlimited.length > 0
+      ? { held: true, why: '', outcomes: unlimited.filter(o => o.held) }
+      : yield* tryStep(at(null), 0)
+  const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
+  const steps = /** @type {SearchStep[]} */ ([])
+  const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) => ({
+    ...describeSearch({ template, looksFor: 'memory', steps, ...found }),
+    unchargedBytes,
+  })
+  if (!first.held) return end({ held: null, failed: null, why: `without a limit: ${first.why}`, isFound: false })
+  let held = null
+  let failed = 0
+  let bytes = roundUp(Math.max(...first.outcomes.map(o => o.peakBytesMost)) * 1.1)
+  for (;;) {
+    const step = yield* tryStep(at(bytes), bytes)
+    steps.push(withoutOutcomes(step))
+    if (step.held === null) return end({ held, failed: failed || null, why: step.why, isFound: false })
+    if (step.held) held = bytes
+    else failed = bytes
+    if (held !== null && (held / Math.max(1, failed) <= 1 + spec.precision || held - failed <= MEMORY_STEP_BYTES)) break
+    bytes = held === null ? roundUp(bytes * 1.5) : roundUp((held + failed) / 2)
+    if (bytes === held) break
+  }
+  const why = steps.findLast(s => s.held === false)?.why ?? 'nothing failed'
+  return end({ held, failed: failed || null, why, isFound: true })
+}
+
+/**
+ * The memory limit to give: the floor, and the file pages that another was charged for here.
+ * @param {SearchResult} memory
+ */
+export function recommendedBytes({ held, unchargedBytes }) {
+  return roundUp(Number(held) + (unchargedBytes ?? 0))
+}
+
+/** @param {number} bytes to whole steps, as a limit is a number of pages */
+export function roundUp(bytes) {
+  return Math.ceil(bytes / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES
+}

@@ -1,0 +1,72 @@
+import { isSpoiled } from '../gates.js'
+import { quantileMs, sidecarsOf } from '../measures.js'
+
+/**
+ * Whether one trial of a search held. Pure.
+ * @import { TrialRecord } from '../types.ts'
+ */
+
+// A failure that no second trial could undo: so much less than was asked.
+const CLEARLY_LESS = 0.9
+// What the sidecar and the load on it do, and nobody else.
+const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops', 'steady', 'restart']
+
+/**
+ * How one trial went.
+ * @typedef {object} Outcome
+ * @property {string} trial its id
+ * @property {boolean | null} held null: something else than the sidecar spoiled it
+ * @property {boolean} isClear no second trial is needed
+ * @property {string} why
+ * @property {number} coresMost CPU of the busiest sidecar
+ * @property {number} peakBytesMost of the sidecar with the most
+ * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
+ */
+
+/**
+ * Whether a trial held what was asked: the rate, without drops, errors below 0.1 %, the p99 within the limit, and
+ * no kill for memory.
+ * @param {TrialRecord} record
+ * @param {number | null} p99Ms null: only survival is asked
+ * @returns {Outcome}
+ */
+export function judgeOutcome(record, p99Ms) {
+  const sidecars = sidecarsOf(record)
+  const most = (/** @type {(p: typeof sidecars[0]) => number | null} */ of) =>
+    Math.max(0, ...sidecars.map(p => of(p) ?? 0))
+  const seen = {
+    trial: record.trial.id,
+    coresMost: most(p => p.cpuCores),
+    peakBytesMost: most(p => p.memory.peakBytes),
+    unchargedBytes: most(({ memory: { rssBytes, workingSetBytes } }) =>
+      Math.max(0, Number(rssBytes) - Number(workingSetBytes)),
+    ),
+  }
+  const failed = (/** @type {string} */ why, isClear = false) => ({ ...seen, held: false, isClear, why })
+  const unknown = (/** @type {string} */ why) => ({ ...seen, held: null, isClear: false, why })
+
+  const killed = record.ended.find(e => e.isOutOfMemory) ?? sidecars.find(p => (p.oomKills ?? 0) > 0)
+  if (killed) return failed(`the kernel killed ${killed.service}'s ${killed.role} for memory`, true)
+  if (record.outcome === 'failed' || record.load === null || record.window === null) {
+    const isSidecars = record.ended.length > 0 && record.ended.every(e => e.role === 'sidecar')
+    return isSidecars ? failed(record.reasons[0], true) : unknown(record.reasons[0] ?? 'nothing was measured')
+  }
+  const { boundBy, gates, load, window, trial } = record
+  const rate = load.verified / window.seconds
+  const asked = trial.arm.load.ratePerSecond ?? 0
+  const isOwn = boundBy === 'sidecar' || boundBy === 'worker'
+  if (isOwn && rate < CLEARLY_LESS * asked) {
+    return failed(`${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`, true)
+  }
+  const foreign = gates.find(
+    g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwn),
+  )
+  if (foreign) return unknown(foreign.reason)
+  const own = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
+  if (own && (p99Ms !== null || isSpoiled(record, 'memory'))) return failed(own.reason)
+  const p99 = quantileMs(record, 0.99)
+  if (p99Ms !== null && (p99 === null || p99 > p99Ms)) {
+    return p99 === null ? unknown('no p99 was measured') : failed(`p99 ${p99.toFixed(1)} ms, over ${p99Ms} ms`)
+  }
+  return { ...seen, held: true, isClear: false, why: p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms` }
+}

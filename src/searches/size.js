@@ -1,0 +1,114 @@
+import { fitLine } from '../stats.js'
+import { capAt, findCpu, indexOf } from './cpu-limit.js'
+import { findMemoryFloor, recommendedBytes, roundUp } from './memory-floor.js'
+import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.js'
+
+/**
+ * @import { Arm, SearchSpec, SearchStep, SizeResult } from '../types.ts'
+ * @import { Outcome } from './outcome.js'
+ * @import { SearchOptions, TriedStep } from './step.js'
+ */
+
+const LESS = 0.7
+const CHECK_ROUNDS_MOST = 4
+const LINE_POINTS = 5
+const LINE_POINTS_LEAST = 3
+const LINE_REACH = 50
+
+/**
+ * The smallest CPU limit and memory limit at which the load holds, and the proof: at them it holds again, with 0.7
+ * of either it does not. A limit that its own proof refutes is looked for again.
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options
+ * @returns {Generator<Arm, SizeResult, Outcome>}
+ */
+export function* findSize({ template, spec, cpus }) {
+  const { plane, variant } = template
+  /** What is known of each place on the grid. @type {Map<number, TriedStep>} */
+  const known = new Map()
+  /** @type {SizeResult} */
+  let size = {
+    ...{ plane, variant, memory: null, checks: [], isChecked: false, extrapolated: null },
+    cpu: describeSearch({
+      ...{ template, looksFor: 'cpu', held: null, failed: null, steps: [], why: '', isFound: false },
+    }),
+  }
+  const refute = (/** @type {number} */ cores, /** @type {SizeResult['checks'][0]} */ { why, trials }) =>
+    known.set(indexOf(cores), { value: cores, held: false, why: `when checked: ${why}`, trials, outcomes: [] })
+  for (let round = 0; round < CHECK_ROUNDS_MOST; round++) {
+    const cpu = yield* findCpu({ template, cpus, known })
+    size = { ...size, cpu, memory: null, checks: [] }
+    if (!cpu.isFound || cpu.held === null) {
+      return spec.isExtrapolated ? { ...size, extrapolated: yield* extrapolate({ template, cpus }) } : size
+    }
+    const atCpu = withCpu(template, cpu.held)
+    const again = yield* check(atCpu, 'at the CPU limit alone', true)
+    size = { ...size, checks: [again] }
+    if (again.held === null) return size
+    if (!again.held) {
+      refute(cpu.held, again)
+      continue
+    }
+    const less = yield* check(withCpu(template, LESS * cpu.held), `at ${LESS} × the CPU`, false)
+    size = { ...size, checks: [again, less] }
+    if (less.held === true) {
+      const place = indexOf(LESS * cpu.held)
+      // What failed there or above was not the CPU.
+      for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
+      const { why, trials } = less
+      known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
+      continue
+    }
+    const memory = yield* findMemoryFloor({
+      ...{ template: atCpu, spec: { ...spec, kind: 'memory-floor' }, cpus },
+      unlimited: known.get(indexOf(cpu.held))?.outcomes,
+    })
+    size = { ...size, memory }
+    if (!memory.isFound || memory.held === null) return size
+    const answer = yield* check(withMemory(atCpu, recommendedBytes(memory)), 'at the answer', true)
+    const floorLess = roundUp(LESS * memory.held)
+    const lessMemory = yield* check(withMemory(atCpu, floorLess), `at ${LESS} × the memory floor`, false)
+    size = { ...size, checks: [answer, less, lessMemory] }
+    if (answer.held !== false) return { ...size, isChecked: size.checks.every(c => c.held === c.mustHold) }
+    refute(cpu.held, answer)
+  }
+  return size
+}
+
+/**
+ * The CPU of the busiest sidecar at the rate asked for, by a line through lower rates: those of them that held.
+ * @param {{ template: Arm, cpus: number }} options
+ * @returns {Generator<Arm, SizeResult['extrapolated'], Outcome>} null: fewer than three held
+ */
+function* extrapolate({ template, cpus }) {
+  const asked = template.load.ratePerSecond ?? 0
+  /** @type {[number, number][]} */
+  const points = []
+  for (let rate = Math.round(asked / 2); rate >= 1 && points.length < LINE_POINTS; rate = Math.round(rate / 1.5)) {
+    const { held, outcomes } = yield* tryStep(withRate(withCpu(template, cpus), rate), rate)
+    if (held) points.push([rate, 1000 * Math.max(...outcomes.map(o => o.coresMost))])
+    if (rate < asked / LINE_REACH) break
+  }
+  if (points.length < LINE_POINTS_LEAST) return null
+  const { base, slope } = fitLine(points)
+  const at = (/** @type {number} */ rate) => base + slope * rate
+  return {
+    cores: at(asked) / 1000,
+    baseMillicores: base,
+    slopeMillicoresPerRequestPerSecond: slope,
+    points: points.map(([ratePerSecond, millicores]) => ({
+      ...{ ratePerSecond, millicores },
+      residualMillicores: millicores - at(ratePerSecond),
+    })),
+  }
+}
+
+/**
+ * @param {Arm} arm
+ * @param {string} what
+ * @param {boolean} mustHold
+ * @returns {Generator<Arm, SizeResult['checks'][0], Outcome>}
+ */
+function* check(arm, what, mustHold) {
+  const { held, why, trials } = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
+  return { what, mustHold, held, why, trials }
+}

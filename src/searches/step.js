@@ -1,0 +1,88 @@
+/**
+ * What all searches share: one step, an arm at another value, and how a search is told. Pure.
+ * @import { Arm, SearchResult, SearchSpec, SearchStep } from '../types.ts'
+ * @import { Outcome } from './outcome.js'
+ */
+
+const WINS = 2
+// On a machine that is shared, one trial in three may be spoiled by others.
+const SPOILED_MOST = 6
+/** So many requests a window needs for its p99. */
+export const P99_REQUESTS = 1050
+
+/** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
+/** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
+
+/**
+ * Tries an arm until it has held twice, or failed twice, or once so clearly that nothing can change it.
+ * @param {Arm} arm
+ * @param {number} value
+ * @returns {Generator<Arm, TriedStep, Outcome>}
+ */
+export function* tryStep(arm, value) {
+  /** @type {Outcome[]} */
+  const outcomes = []
+  const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o.held === held).length
+  for (;;) {
+    const outcome = yield arm
+    outcomes.push(outcome)
+    const isFailed = outcome.held === false && (outcome.isClear || count(false) === WINS)
+    if (!isFailed && outcome.held !== null && count(true) < WINS) continue
+    if (outcome.held === null && count(null) < SPOILED_MOST) continue
+    return {
+      value,
+      held: isFailed ? false : outcome.held,
+      why: outcome.why,
+      trials: outcomes.map(o => o.trial),
+      outcomes,
+    }
+  }
+}
+
+/** @param {TriedStep} step */
+export function withoutOutcomes({ value, held, why, trials }) {
+  return { value, held, why, trials }
+}
+
+/**
+ * @param {{ template: Arm, looksFor: SearchResult['looksFor'], held: number | null, failed: number | null,
+ *   steps: SearchStep[], why: string, isFound: boolean }} found
+ * @returns {SearchResult}
+ */
+export function describeSearch({ template, looksFor, held, failed, steps, why, isFound }) {
+  const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
+  const { plane, variant, link } = template
+  return {
+    plane,
+    variant,
+    link,
+    looksFor,
+    unit,
+    held,
+    failed,
+    why,
+    isFound: isFound && held !== null,
+    steps,
+    unchargedBytes: null,
+  }
+}
+
+/** @type {(arm: Arm, ratePerSecond: number) => Arm} */
+export const withRate = (arm, ratePerSecond) => ({
+  ...arm,
+  id: `${arm.id}@${ratePerSecond}rps`,
+  load: {
+    ...arm.load,
+    kind: 'open',
+    ratePerSecond,
+    windowSeconds: Math.max(arm.load.windowSeconds, P99_REQUESTS / ratePerSecond),
+  },
+})
+/** @type {(arm: Arm, capCores: number) => Arm} */
+export const withCpu = (arm, capCores) => ({ ...arm, id: `${arm.id}@${capCores}cores`, capCores })
+/** @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
+export const withMemory = (arm, memoryLimitBytes) => ({
+  ...arm,
+  id: `${arm.id}@${memoryLimitBytes === null ? 'unlimited' : `${Math.round(memoryLimitBytes / 1024)}KiB`}`,
+  conditions: { ...arm.conditions, memoryLimitBytes },
+})

@@ -1,0 +1,61 @@
+import { parseExperiment } from './experiment.js'
+import { UsageError } from './lib/errors.js'
+import { recommendedBytes } from './searches/memory-floor.js'
+
+/**
+ * Sizing: the question as an experiment, and what its answer means for a node. Pure.
+ * @import { SizeResult } from './types.ts'
+ */
+
+const GIB = 2 ** 30
+
+/**
+ * @param {{ ratePerSecond: number, p99Ms: number, link: string, users: number | null, payloadBytes: number | null,
+ *   isExtrapolated: boolean }} asked
+ */
+export function createSizeExperiment({ ratePerSecond, p99Ms, link, users, payloadBytes, isExtrapolated }) {
+  const experiment = {
+    name: 'size',
+    question: `Which CPU and memory limit holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms?`,
+    axes: {
+      plane: ['pipy', 'envoy'],
+      link: [link],
+      ratePerSecond: [ratePerSecond],
+      capCores: [1],
+      ...(users ? { users: [users] } : {}),
+      ...(payloadBytes ? { payloadBytes: [payloadBytes] } : {}),
+    },
+    trafficPolicy: 'open',
+    targets: ['local'],
+    search: { kind: 'size', p99Ms, isExtrapolated },
+  }
+  // JSON is YAML.
+  return parseExperiment(JSON.stringify(experiment), 'size')
+}
+
+/**
+ * @param {string} text such as 2c4g: cores and GiB
+ * @returns {{ cores: number, bytes: number }}
+ * @throws {UsageError}
+ */
+export function parseNode(text) {
+  const [, cores, gigabytes] = /^(\d+(?:\.\d+)?)c(\d+(?:\.\d+)?)g$/.exec(text) ?? []
+  if (!(Number(cores) > 0) || !(Number(gigabytes) > 0)) {
+    throw new UsageError(`--node ${text}: write cores and GiB, such as 2c4g`)
+  }
+  return { cores: Number(cores), bytes: Number(gigabytes) * GIB }
+}
+
+/**
+ * How many sidecars of a size a node holds, and what one takes of it.
+ * @param {SizeResult} size
+ * @param {{ cores: number, bytes: number }} node
+ * @returns {{ count: number, limit: 'CPU' | 'memory', cpuShare: number, memoryShare: number } | null} null: no answer was found
+ */
+export function fitOnNode({ cpu, memory }, node) {
+  if (cpu.held === null || !memory?.isFound || memory.held === null) return null
+  const cpuShare = cpu.held / node.cores
+  const memoryShare = recommendedBytes(memory) / node.bytes
+  const limit = cpuShare >= memoryShare ? 'CPU' : 'memory'
+  return { count: Math.floor(1 / Math.max(cpuShare, memoryShare)), limit, cpuShare, memoryShare }
+}

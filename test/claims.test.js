@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest'
+import { evaluateClaims, parseClaims } from '../src/claims.js'
+import { readClaims } from '../src/read-claims.js'
+import { createSummary } from './fakes/fake-summary.js'
+
+const EXPERIMENTS = [
+  ...['cap', 'cap-ladder', 'rate-ladder', 'connections', 'hops', 'payload', 'protocol', 'mtls-tax', 'churn'],
+  ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles'],
+]
+
+const text = `source:
+  title: Title
+  publisher: Publisher
+  did: what was done
+  hardware: null
+  read: table
+experiment: cap
+claims:
+  one:
+    says: Pipy delivers 2, Envoy 1.
+    published:
+      - { label: pipy, value: 2, unit: requests/s }
+    relation:
+      ratio: { quantity: capacity, of: { plane: pipy }, to: { plane: envoy }, ratio: 2, tolerance: 0.25 }
+`
+/** @param {string} wrong @param {string} right */
+const parseWith = (right, wrong) => () =>
+  parseClaims(text.replace(right, wrong), 'a.yaml', { experiments: EXPERIMENTS })
+
+describe('parseClaims', () => {
+  it('gives each claim its name, and what it takes from its file', () => {
+    const { file, source, claims } = parseClaims(text, 'a.yaml', { experiments: EXPERIMENTS })
+    expect({ file, title: source.title }).toEqual({ file: 'a.yaml', title: 'Title' })
+    expect(claims).toMatchObject([
+      { id: 'one', experiment: 'cap', read: 'table', relation: { ratio: { ratio: 2, otherCaps: 'ratio' } } },
+    ])
+  })
+
+  it('lets a claim name another experiment, and how it was read', () => {
+    const own = text.replace('    says:', '    experiment: hops\n    read: chart\n    says:')
+    expect(parseClaims(own, 'a.yaml').claims).toMatchObject([{ experiment: 'hops', read: 'chart' }])
+  })
+
+  it.each([
+    [
+      'a name at the top',
+      'experiment:',
+      'experimant:',
+      'a.yaml:7: experimant: unknown name "experimant"; did you mean "experiment"?',
+    ],
+    ['a name of a claim', 'says', 'sais', 'a.yaml:10: claims.one.sais: unknown name "sais"; did you mean "says"?'],
+    [
+      'a name of a relation',
+      'tolerance',
+      'tolerence',
+      'a.yaml:14: claims.one.relation.ratio.tolerence: unknown name "tolerence"; did you mean "tolerance"?',
+    ],
+    [
+      'a name of a selector',
+      '{ plane: pipy }',
+      '{ plane: pipy, capCore: 1 }',
+      'unknown name "capCore"; did you mean "capCores"?',
+    ],
+    [
+      'an experiment',
+      'experiment: cap',
+      'experiment: capp',
+      'a.yaml:7: experiment: unknown experiment "capp"; did you mean "cap"?',
+    ],
+    [
+      'a quantity',
+      'capacity',
+      'capasity',
+      'a.yaml:14: claims.one.relation.ratio.quantity: unknown quantity "capasity"; did you mean "capacity"?',
+    ],
+    [
+      'a value of a condition',
+      '{ plane: pipy }',
+      '{ plane: pipy, tls: plain }',
+      'a.yaml:14: claims.one.relation.ratio.of.tls: expected one of plaintext',
+    ],
+    ['a value that is no number', 'value: 2,', 'value: two,', 'a.yaml:12: claims.one.published.0.value'],
+    [
+      'a relation that is none',
+      'ratio: { quantity',
+      'rasio: { quantity',
+      'a.yaml:14: claims.one.relation.rasio: unknown name "rasio"; did you mean "ratio"?',
+    ],
+    [
+      'two relations',
+      '    relation:',
+      '    relation:\n      untestable: { why: x }',
+      'a.yaml:13: claims.one.relation: give one of ratio, shape and untestable',
+    ],
+    ['two claims of one name', '  one:', '  one: {}\n  one:', 'a.yaml:10: Map keys must be unique'],
+  ])('names file, line and what is right for %s', (_, right, wrong, message) => {
+    expect(parseWith(right, wrong)).toThrow(message)
+  })
+
+  it.each([
+    [
+      'a shape',
+      'shape: flit, quantity: p99, over: users, among: { plane: envoy }',
+      'unknown shape "flit"; did you mean "flat"?',
+    ],
+    [
+      'an axis',
+      'shape: flat, quantity: p99, over: user, among: { plane: envoy }',
+      'unknown axis "user"; did you mean "users"?',
+    ],
+    ['a plane that is missing', 'shape: flat, quantity: p99, over: users, among: { }', 'among names no plane'],
+  ])('names what is right for %s', (_, shape, message) => {
+    const relation = text.slice(text.indexOf('ratio: {'))
+    expect(parseWith(relation, `shape: { ${shape} }\n`)).toThrow(message)
+  })
+})
+
+describe('readClaims', () => {
+  const files = readClaims('bench/claims', { experiments: EXPERIMENTS })
+  const claims = files.flatMap(file => file.claims)
+
+  it('reads every file of the kit, sorted, each claim with a name of its own', () => {
+    const topics = files.map(({ file }) => file.replace(/^bench\/claims\/(.*)\.yaml$/, '$1'))
+    expect(topics).toEqual([
+      ...['cap', 'churn', 'connections', 'envoy-knee', 'grow', 'hops', 'istio-reference', 'mtls-tax', 'open-policy'],
+      ...['proxy-ladder', 'rate-ladder', 'rollout', 'shards'],
+    ])
+    expect(new Set(claims.map(claim => claim.id)).size).toBe(claims.length)
+  })
+
+  it.each([
+    ['cap', [3283, 87, 89, 97, 3395, 77, 79, 84, 130, 52, 2189, 102, 104, 109, 200, 108]],
+    ['cap', [2839, 76, 77, 79, 100, 34, 1097, 201, 203, 285, 100, 105, 12, 65, 30]],
+    ['rate-ladder', [4.4, 4.3, 4.2, 4.3, 4.5, 9.6, 9.4, 9.7, 9.4, 9.8, 0.04, 0.15, 0.26, 0.61, 1.21, 60, 0.1, 140]],
+    ['connections', [5, 8, 9.4, 17.7]],
+    ['hops', [0.6, 0.9, 1.7, 1.1, 2.8, 4.9, 4.2, 5.7, 7.5]],
+    ['open-policy', [138, 180, 304, 482, 106, 192, 435, 710]],
+    ['rollout', [200, 400, 800, 1600, 1, 50]],
+    ['grow', [260, 787, 440, 968, 460, 982, 2.7, 20, 40, 90, 150]],
+    ['shards', [75, 37, 21, 0.55, 0.23, 0.32, 227, 0.02, 110, 0.27, 136, 0.06, 109, 0.12, 163, 0.17, 131, 75, 48, 15]],
+    ['istio-reference', [0.2, 60, 0.18, 0.3, 0.4, 0.43, 0.45]],
+    ['envoy-knee', [1.17, 1.27, 1.45, 5.44, 51, 115, 96]],
+    ['proxy-ladder', [0.51, 1.56, 0.85, 1.91, 1.63, 2.93, 2.14, 8.25, 602, 3340, 2.26, 3.94]],
+    ['churn', [37076, 35206]],
+    ['mtls-tax', [166, 33]],
+  ])('has every number published of %s', (topic, numbers) => {
+    const { claims } = files.find(({ file }) => file === `bench/claims/${topic}.yaml`) ?? { claims: [] }
+    expect(claims.flatMap(claim => claim.published.map(p => p.value))).toEqual(expect.arrayContaining(numbers))
+  })
+
+  it('has the ratio of the two numbers it publishes, of one unit, first over second', () => {
+    for (const { id, published, relation } of claims) {
+      const [first, second] = published
+      if (!relation.ratio || published.length !== 2 || first.unit !== second.unit) continue
+      expect(first.value / second.value / relation.ratio.ratio, id).toBeCloseTo(1, 2)
+    }
+  })
+
+  it('refuses an experiment that there is not', () => {
+    expect(() => readClaims('bench/claims', { experiments: EXPERIMENTS.filter(name => name !== 'churn') })).toThrow(
+      /bench\/claims\/churn\.yaml:7: experiment: unknown experiment "churn"/,
+    )
+  })
+})
+
+describe('evaluateClaims', () => {
+  const files = [parseClaims(text, 'a.yaml')]
+  const run = (/** @type {string} */ id, /** @type {number[]} */ pipy, experiment = 'cap') => {
+    const arms = [
+      { plane: 'pipy', capacity: pipy },
+      { plane: 'envoy', capacity: pipy.map(() => 100) },
+    ]
+    return createSummary(arms, { id, experiment })
+  }
+
+  it('gives a claim the answer of the run, beside theirs', () => {
+    expect(evaluateClaims({ files, summaries: [run('r', Array(6).fill(200))] })).toMatchObject([
+      {
+        ...{ id: 'one', file: 'a.yaml', source: { title: 'Title' }, experiment: 'cap', theirs: '2 (±25 %)' },
+        ...{ status: 'reproduced', ours: '2.00 [2.00, 2.00] (link pair, 200 users, 1 cores)', reason: '', runId: 'r' },
+      },
+    ])
+  })
+
+  it('is not testable without a run of its experiment', () => {
+    expect(evaluateClaims({ files, summaries: [run('r', [200], 'hops')] })).toMatchObject([
+      { status: 'not testable here', ours: null, reason: 'no run of cap', runId: null },
+    ])
+  })
+
+  it('says why a claim is testable nowhere, and where it was read off a chart', () => {
+    const untestable = text.replace(/ratio: \{.*\}/, 'untestable: { why: other hardware }')
+    expect(evaluateClaims({ files: [parseClaims(untestable, 'b.yaml')], summaries: [run('r', [1])] })).toMatchObject([
+      { status: 'not testable here', theirs: null, reason: 'other hardware', runId: null },
+    ])
+    const chart = parseClaims(text.replace('read: table', 'read: chart'), 'c.yaml')
+    expect(evaluateClaims({ files: [chart], summaries: [] })[0].theirs).toBe('2 (±25 %, read off a chart)')
+  })
+
+  it('takes of several runs one that could be tested, of those the last, and says who is of another mind', () => {
+    const few = run('few', [200, 200])
+    const reproduced = run('first', Array(6).fill(200))
+    const contradicted = run('second', Array(6).fill(50))
+    expect(evaluateClaims({ files, summaries: [reproduced, few] })[0]).toMatchObject({
+      ...{ status: 'reproduced', reason: '', runId: 'first' },
+    })
+    expect(evaluateClaims({ files, summaries: [reproduced, contradicted] })[0]).toMatchObject({
+      status: 'contradicted',
+      reason: 'on the other side of 1; first: reproduced, 2.00 [2.00, 2.00] (link pair, 200 users, 1 cores)',
+      runId: 'second',
+    })
+  })
+})
