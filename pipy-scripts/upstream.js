@@ -17,7 +17,21 @@ var $endpoint
 var $triesLeft
 
 export function createUpstream(cluster) {
-  return cluster.endpoints.length === 1 ? createSingle(cluster) : createBalanced(cluster)
+  var upstream = cluster.endpoints.length === 1 ? createSingle(cluster) : createBalanced(cluster)
+  if (cluster.protocol !== 'http/2') return upstream
+
+  // HTTP/2 has no connection header. And Pipy 2.0 makes the host :authority where it stands: behind another header
+  // it breaks the order that HTTP/2 asks for, and the peer closes the connection. So it goes first.
+  return pipeline($=>$
+    .handleMessageStart(
+      function (start) {
+        var headers = Object.assign({ host: '' }, start.head.headers)
+        delete headers.connection
+        start.head.headers = headers
+      }
+    )
+    .pipe(upstream)
+  )
 }
 
 export function reply(status, reason) {

@@ -56,7 +56,7 @@ export async function startServices({ bench, arm, index, folder, signal }) {
   const deployment = { processes: [...(control?.processes ?? [])], remove: async () => control?.remove() }
   try {
     await Promise.all(deployment.processes.map(p => p.waitUntilReady(signal)))
-    await bench.target.call('perform', { actions: reloadable?.setUp ?? [] })
+    if (reloadable) await bench.target.call('perform', { actions: reloadable.setUp })
     const services = await bench.target.deploy(specs, folder)
     deployment.processes.push(...services.processes)
     deployment.remove = async () => void (await Promise.all([services.remove(), control?.remove()]))

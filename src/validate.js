@@ -21,21 +21,25 @@ export function parseYaml({ text, file, schema }) {
   // A name that is unknown explains another that is missing.
   const { issues } = result.error
   const issue = issues.find(i => i.code === 'unrecognized_keys') ?? issues[0]
-  const { path, words } = explain(issue, schema)
+  const { path, words } = explain(issue, schema, at => document.getIn(at))
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.join('.') || 'the file'}: ${words}`)
 }
 
 /**
  * @param {import('zod').core.$ZodIssue} issue
  * @param {import('zod').ZodType} schema
+ * @param {(path: (string | number)[]) => unknown} read what stands there
  */
-function explain(issue, schema) {
+function explain(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
   if (issue.code === 'unrecognized_keys') {
     const [key] = issue.keys
     return { path: [...path, key], words: `unknown name "${key}"${suggest(key, keysAt(schema, path))}` }
   }
-  if (issue.code === 'invalid_value') return { path, words: `expected one of ${issue.values.join(', ')}` }
+  if (issue.code === 'invalid_value') {
+    const names = issue.values.map(String)
+    return { path, words: `unknown value "${read(path)}"${suggest(`${read(path)}`, names)}` }
+  }
   return { path, words: issue.message }
 }
 

@@ -77,7 +77,7 @@ describe('parseClaims', () => {
       'a value of a condition',
       '{ plane: pipy }',
       '{ plane: pipy, tls: plain }',
-      'a.yaml:14: claims.one.relation.ratio.of.tls: expected one of plaintext',
+      'a.yaml:14: claims.one.relation.ratio.of.tls: unknown value',
     ],
     ['a value that is no number', 'value: 2,', 'value: two,', 'a.yaml:12: claims.one.published.0.value'],
     [

@@ -7,7 +7,8 @@ import { readSafely } from '../../src/kernel/proc-files.js'
 import { readRun } from '../../src/records.js'
 import { treeParents } from '../../src/targets/local/cgroups.js'
 import { findMarked } from '../../src/targets/local/process-accounting.js'
-import { capWay, need } from './real-tools.js'
+import { expectNothingLeft } from './leftovers.js'
+import { need } from './real-tools.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'bench-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -33,13 +34,6 @@ function start(argv, options = {}) {
 
 /** @param {string} out */
 const recordsOf = out => readRun(out).records
-
-function expectNothingLeft() {
-  expect(findMarked('SIDECAR_BENCH_RUN=', null)).toEqual([])
-  for (const parent of treeParents(capWay))
-    expect(readdirSync(parent).filter(name => name.startsWith('sidecar-bench.2'))).toEqual([])
-  expect(readdirSync(os.tmpdir()).filter(name => name.startsWith('sidecar-bench.'))).toEqual([])
-}
 
 /**
  * @param {string} out

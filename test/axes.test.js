@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../src/axes.js'
+import { createArm } from './fakes/fake-records.js'
+
+/** @import { AxisName, Conditions } from '../src/types.ts' */
+
+/** @param {Partial<Conditions>} conditions @param {Parameters<typeof createArm>[0]} [fields] */
+const armWith = (conditions, fields = {}) =>
+  createArm({ ...fields, conditions: { ...createArm({}).conditions, ...conditions } })
+const open = (/** @type {number} */ ratePerSecond) => createArm({ load: { kind: 'open', ratePerSecond } })
+
+describe('AXES', () => {
+  it('take their own default values', () => {
+    for (const name of AXIS_NAMES) {
+      for (const value of AXES[name].values.filter(v => v !== null)) expect(AXES[name].schema.parse(value)).toBe(value)
+    }
+  })
+
+  it('read, of an arm that nothing was asked of, their defaults', () => {
+    const others = /** @type {AxisName[]} */ (['link', 'capCores', 'users'])
+    for (const name of AXIS_NAMES.filter(n => !others.includes(n))) {
+      expect([name, AXES[name].of(createArm({}))]).toEqual([name, AXES[name].values[0]])
+    }
+  })
+
+  it.each(
+    /** @type {[AxisName, any, string][]} */ ([
+      ['link', 'pair', 'link pair'],
+      ['services', 1, '1 service'],
+      ['services', 10, '10 services'],
+      ['ratePerSecond', 100, '100 requests/s'],
+      ['users', 50, '50 users'],
+      ['payloadBytes', 1024, '1024 bytes'],
+      ['connections', 'new', 'connections new'],
+      ['burstSeconds', 5, 'burst of 5 s'],
+      ['tls', 'plaintext', 'plaintext'],
+      ['tls', 'rsa-2048', 'mTLS rsa-2048'],
+      ['protocol', 'http/2', 'HTTP/2'],
+      ['workers', null, 'workers by cap'],
+      ['workers', 1, '1 worker'],
+      ['workers', 2, '2 workers'],
+      ['envoyProfile', 'osm-1.1', 'profile osm-1.1'],
+      ['configuredServices', 100, '100 configured services'],
+      ['memoryLimitBytes', null, 'no memory limit'],
+      ['memoryLimitBytes', 2 ** 25, '32 MiB'],
+      ['changesPerMinute', null, 'configured once'],
+      ['changesPerMinute', 60, '60 changes/min'],
+      ['capCores', null, 'no cap'],
+      ['capCores', 0.25, '0.25 cores'],
+    ]),
+  )('says of %s %j: %s', (name, value, words) => expect(AXES[name].show(value)).toBe(words))
+
+  // What arms are called by, and told apart by, in tables: two limits of one MiB would be one arm.
+  it.fails('tell two memory limits apart that differ by less than 1 MiB', () => {
+    const { show } = AXES.memoryLimitBytes
+    expect(show(12.25 * 2 ** 20)).not.toBe(show(12 * 2 ** 20))
+  })
+
+  it.each(
+    /** @type {[AxisName, any][]} */ ([
+      ['services', 0],
+      ['ratePerSecond', -1],
+      ['users', 1.5],
+      ['payloadBytes', 0],
+      ['connections', 'kep'],
+      ['burstSeconds', 0],
+      ['tls', 'rsa'],
+      ['protocol', 'http/3'],
+      ['workers', 0],
+      ['envoyProfile', 'osm'],
+      ['configuredServices', -1],
+      ['memoryLimitBytes', 0],
+      ['changesPerMinute', -1],
+      ['capCores', 0],
+    ]),
+  )('refuse, of %s, %j', (name, value) => expect(AXES[name].schema.safeParse(value).success).toBe(false))
+})
+
+describe('findVaried', () => {
+  it('names the axes in which arms differ, in the order of the axes', () => {
+    expect(findVaried([createArm({}), armWith({ tls: 'plaintext' }, { load: { users: 20 } })])).toEqual(['users', 'tls'])
+    expect(findVaried([createArm({ capCores: 1 }), createArm({ capCores: 2, link: 'x' })])).toEqual(['link', 'capCores'])
+    expect(findVaried([createArm({}), createArm({ plane: 'envoy' })])).toEqual([])
+  })
+
+  it('does not mind what arms without a cap have not', () => {
+    const none = createArm({ plane: 'none', capCores: null, load: { users: 5 } })
+    expect(findVaried([none, createArm({}), armWith({ workers: 2 })])).toEqual(['workers'])
+  })
+
+  it('judges all arms where none has a cap', () => {
+    expect(findVaried([1, 2].map(users => createArm({ capCores: null, load: { users } })))).toEqual(['users'])
+  })
+
+  it('is empty for no arms', () => expect(findVaried([])).toEqual([]))
+})
+
+describe('describeAxes', () => {
+  it('says what an arm has, in the order asked for', () => {
+    expect(describeAxes(open(100), ['capCores', 'ratePerSecond', 'tls'])).toBe(
+      '0.25 cores, 100 requests/s, mTLS ecdsa-p256',
+    )
+    expect(describeAxes(open(100), [])).toBe('')
+  })
+})
+
+describe('groupOf', () => {
+  it('is the same for another plane, and for another length or certificate', () => {
+    const group = groupOf(createArm({}))
+    expect(groupOf(createArm({ plane: 'envoy', variant: '/x', repeatOf: 'y' }))).toBe(group)
+    expect(groupOf(createArm({ load: { windowSeconds: 9, warmupSeconds: 9 } }))).toBe(group)
+  })
+
+  it('is another for every axis, but for the one that is left out', () => {
+    const others = {
+      ...{ link: createArm({ link: 'x' }), capCores: createArm({ capCores: 2 }), users: createArm({ load: { users: 2 } }) },
+      ...{ payloadBytes: createArm({ load: { payloadBytes: 1 } }), connections: createArm({ load: { connections: 'new' } }) },
+      ratePerSecond: createArm({ load: { ratePerSecond: 5 } }),
+      burstSeconds: createArm({ load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } }),
+      ...{ services: armWith({ services: 2 }), tls: armWith({ tls: 'plaintext' }) },
+      ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },
+      ...{ envoyProfile: armWith({ envoyProfile: 'osm-1.1' }), configuredServices: armWith({ configuredServices: 1 }) },
+      ...{ memoryLimitBytes: armWith({ memoryLimitBytes: 1 }), changesPerMinute: armWith({ changesPerMinute: 0 }) },
+    }
+    expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())
+    for (const name of AXIS_NAMES) {
+      expect(groupOf(others[name])).not.toBe(groupOf(createArm({})))
+      expect(groupOf(others[name], name)).toBe(groupOf(createArm({}), name))
+    }
+  })
+
+  it('is another for another kind of load', () => {
+    expect(groupOf(createArm({ load: { kind: 'idle' } }))).not.toBe(groupOf(createArm({})))
+  })
+})

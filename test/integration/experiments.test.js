@@ -1,0 +1,194 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { readRun, readSummary } from '../../src/records.js'
+import { expectNothingLeft } from './leftovers.js'
+import { need, sidecarPlanes } from './real-tools.js'
+
+/**
+ * @import { Summary, TrialRecord } from '../../src/types.ts'
+ */
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'experiments-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(expectNothingLeft)
+const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
+const experiments = readdirSync('bench/experiments').map(file => file.replace('.yaml', ''))
+const other = sidecarPlanes.find(({ tool }) => tool?.version.startsWith('2.'))?.tool
+let runs = 0
+
+/**
+ * @param {string[]} argv
+ * @param {Record<string, string>} [env]
+ */
+async function run(argv, env = {}) {
+  const out = path.join(folder, `run-${++runs}`)
+  const { stdout, stderr, exitCode } = await execa('node', ['src/cli.js', ...argv, '--out', out], {
+    reject: false,
+    env,
+  })
+  // 3: noise has spoiled what could be compared; that everything ran is seen in the records.
+  expect([0, 3], `${stdout}\n${stderr}`).toContain(exitCode)
+  return { out, stdout, stderr, records: readRun(out).records, summary: /** @type {Summary} */ (readSummary(out)) }
+}
+
+/**
+ * What only this experiment shows, in the records of the real tools.
+ * @type {Record<string, (seen: { records: TrialRecord[], summary: Summary, stdout: string }) => void>}
+ */
+const SHOWN = {
+  cap: ({ stdout, records }) => {
+    expect(stdout).toContain('cap-1-throughput')
+    expect(records.find(r => r.trial.arm.plane === 'pipy')?.boundBy).toBe('sidecar')
+  },
+  'rate-ladder': ({ summary, stdout }) => {
+    expect(summary.calibrations.map(c => c.ratePerSecond)).toEqual([
+      expect.any(Number),
+      expect.any(Number),
+      expect.any(Number),
+    ])
+    expect(stdout).toMatch(/^CPU cores, pipy: client/m)
+  },
+  churn: ({ records }) => {
+    const costOf = (/** @type {string} */ tls) => {
+      const { processes, load } = /** @type {TrialRecord} */ (
+        records.find(r => r.trial.arm.plane === 'envoy' && r.trial.arm.conditions.tls === tls)
+      )
+      return Number(processes.find(p => p.role === 'sidecar')?.cpuSeconds) / Number(load?.verified)
+    }
+    // A handshake with RSA-2048 is hundreds of microseconds; a kept connection would show none of it.
+    expect(costOf('rsa-2048')).toBeGreaterThan(2 * costOf('plaintext'))
+  },
+  'open-policy': ({ summary }) => {
+    for (const plane of ['pipy', 'envoy']) {
+      const [few, many] = summary.arms.filter(arm => arm.plane === plane)
+      expect([few, many].map(arm => arm.conditions.configuredServices)).toEqual([10, 1000])
+      for (const service of [0, 1]) {
+        const [a, b] = [few, many].map(arm => arm.sidecars[service].memory.anonBytes.median)
+        expect(b, plane).toBeGreaterThan(1.5 * Number(a))
+      }
+    }
+  },
+  burst: ({ records }) => {
+    for (const { load, trial } of records) {
+      const at = (/** @type {number} */ seconds) => Number(load?.series?.find(p => p.atSeconds === seconds)?.count)
+      const each = Number(trial.arm.load.ratePerSecond) / 2
+      expect(at(0.5) / each).toBeCloseTo(1, 0)
+      expect(at(2.5) / each).toBeGreaterThan(1.5)
+    }
+  },
+  'memory-floor': ({ summary, records }) => {
+    const [{ isFound, failed, held }] = summary.searches
+    expect(isFound).toBe(true)
+    expect(Number(failed)).toBeLessThan(Number(held))
+    expect(records.flatMap(r => r.ended)).toContainEqual(
+      expect.objectContaining({ role: 'sidecar', isOutOfMemory: true }),
+    )
+  },
+  idle: ({ records }) => {
+    for (const { load, processes } of records) {
+      expect(load).toBeNull()
+      expect(processes.map(p => p.role)).not.toContain('generator')
+    }
+  },
+  knee: ({ summary }) => expect(summary.searches).toHaveLength(1),
+  soak: ({ records, summary }) => {
+    const idsOf = (/** @type {number} */ round) =>
+      records
+        .filter(r => r.trial.round === round)
+        .flatMap(r => r.processes.filter(p => p.role === 'sidecar').flatMap(p => p.threads.map(t => t.id)))
+        .sort()
+    // The same processes in both rounds.
+    expect(idsOf(1)).toEqual(idsOf(2))
+    expect(summary.slopes.map(s => s.quantity)).toContain('rss')
+  },
+  reload: ({ records }) => {
+    const changed = records.filter(r => r.trial.arm.conditions.changesPerMinute)
+    expect(changed).toHaveLength(2)
+    for (const { changes } of changed) {
+      expect(changes).toHaveLength(3)
+      for (const { effectSeconds } of changes ?? []) expect(effectSeconds).toBeGreaterThan(0)
+    }
+  },
+  'envoy-profiles': ({ records }) => {
+    const workersOf = (/** @type {TrialRecord} */ { processes }) => processes.find(p => p.role === 'sidecar')?.workers
+    expect(new Set(records.map(workersOf))).toEqual(new Set([1, 16]))
+  },
+}
+
+describe('every experiment', { timeout: 240_000 }, () => {
+  it.each(experiments)('%s runs on the real tools, and its numbers can be computed again', async (name, context) => {
+    need(/** @type {any} */ (context), 'pipy', 'envoy', 'k6', 'caps')
+    const { out, records, summary, stdout } = await run(['bench', name, '--profile', 'smoke'])
+    expect(records.length).toBeGreaterThan(0)
+    // In a search a trial may fail: that is what it looks for.
+    const isSearch = summary.searches.length > 0
+    for (const { outcome, reasons, trial } of isSearch ? [] : records)
+      expect(outcome, `${trial.id}: ${reasons.join()}`).not.toBe('failed')
+    SHOWN[name]?.({ records, summary, stdout })
+    const { stdout: verified, exitCode } = await cli('verify', out)
+    expect(exitCode, verified).toBe(0)
+  })
+
+  it.each(['protocol', 'reload'])('%s runs on a Pipy of the other series, too', async (name, context) => {
+    need(/** @type {any} */ (context), 'pipy', 'envoy', 'k6', 'caps')
+    if (!other) return /** @type {any} */ (context).skip('needs PIPY_OTHER, a Pipy 2.0')
+    const { records, summary } = await run(['bench', name, '--profile', 'smoke', '--planes', 'pipy'], {
+      PIPY: other.path,
+    })
+    expect(summary.notMeasured).toEqual([])
+    for (const { outcome, reasons, trial } of records)
+      expect(outcome, `${trial.id}: ${reasons.join()}`).not.toBe('failed')
+  })
+})
+
+describe('bad input', () => {
+  it('of an experiment file is refused with file, line and the nearest name', async () => {
+    const file = path.join(folder, 'mine.yaml')
+    writeFileSync(file, 'name: mine\nquestion: q\naxes:\n  plane: [pipy]\n  link: [pair]\n  capCore: [1]\n')
+    const { stderr, exitCode } = await cli('plan', file)
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(`${file}:6: axes.capCore: unknown name "capCore"; did you mean "capCores"?`)
+  })
+
+  it('of an axis that a plane cannot serve is refused before anything starts', async context => {
+    need(context, 'pipy')
+    const asked = ['bench', 'cap', '--planes', 'pipy', '--cpu', '0.25', '--workers', '64', '--out', `${folder}/refused`]
+    const { stderr, exitCode } = await cli(...asked)
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/Pipy refuses 64 threads on \d+ CPUs/)
+    expect(readdirSync(folder)).not.toContain('refused')
+  })
+
+  it('of a plan that takes longer than an hour asks for --yes', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const { stderr, exitCode } = await cli('bench', 'soak', '--profile', 'full', '--out', `${folder}/long`)
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/soak would take about \d+ min, more than 60 \(--max-minutes\): add --yes/)
+    expect(readdirSync(folder)).not.toContain('long')
+  })
+
+  it('of a node that is none is refused', async () => {
+    const { stderr, exitCode } = await cli('size', '--rate', '100', '--p99', '50ms', '--node', '2x4')
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('--node 2x4: write cores and GiB, such as 2c4g')
+  })
+})
+
+describe('size', { timeout: 900_000 }, () => {
+  it('finds limits, and checks them at the answer and below it', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const asked = ['--rate', '400', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--node', '2c4g']
+    const { summary, stdout, out } = await run(['size', ...asked])
+    const [{ cpu, memory, checks }] = summary.sizes
+    expect(cpu.isFound).toBe(true)
+    expect(Number(cpu.held) / Number(cpu.failed ?? 0.01)).toBeGreaterThan(1)
+    expect(memory?.isFound).toBe(true)
+    expect(checks.map(c => c.what)).toEqual(['at the answer', 'at 0.7 × the CPU', 'at 0.7 × the memory floor'])
+    expect(stdout).toContain('limits: { cpu:')
+    expect(stdout).toMatch(/\d+ such sidecars fill a node of 2 cores and 4 GiB/)
+    expect((await cli('verify', out)).exitCode).toBe(0)
+  })
+})

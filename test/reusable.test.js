@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { appendTrial, createResultsFolder, writeResult } from '../src/records.js'
+import { openReusable } from '../src/reusable.js'
+import { createArm, createRecord } from './fakes/fake-records.js'
+
+/** @import { Tool, TrialRecord } from '../src/types.ts' */
+
+const machine = { bootId: 'b', cpuModel: 'm', cpus: 2, kernel: 'k', cgroupVersion: 2, node: 'n', other: 1 }
+const toolOf = (/** @type {string} */ name, sha256 = name) => ({ name, path: `/${name}`, version: '1', sha256, source: '' })
+/** @type {Record<string, Tool>} */
+const tools = { pipy: toolOf('pipy'), k6: toolOf('k6') }
+const settings = { trafficPolicy: 'open', app: 'pipy' }
+/** @param {Partial<Parameters<typeof createArm>[0]>} [fields] */
+const armOf = (fields = {}) =>
+  createArm({ ...fields, load: { kind: 'open', ratePerSecond: 100, windowSeconds: 10, ...fields.load } })
+/** @param {string} id @param {Parameters<typeof armOf>[0]} [fields] @param {Partial<TrialRecord>} [rest] @returns {TrialRecord} */
+const recordOf = (id, fields, rest = {}) => {
+  const record = createRecord({ arm: armOf(fields) })
+  return { ...record, trial: { ...record.trial, id }, ...rest }
+}
+
+describe('openReusable', () => {
+  /** @type {string} */
+  let root
+  beforeEach(() => {
+    root = mkdtempSync(path.join(os.tmpdir(), 'reusable-test-'))
+  })
+  afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+  /** @param {string} name @param {TrialRecord[]} records @param {Record<string, any>} [fields] of the manifest */
+  const writeRun = (name, records, fields = {}) => {
+    const folder = path.join(root, name)
+    createResultsFolder(folder)
+    const shows = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
+    const manifest = {
+      ...{ schemaVersion: 2, run: { id: name, startedAt: '', experiment: 'knee', seed: 1 }, target: 'local', machine, tools },
+      ...{ settings: { ...settings, relaxes: [], shows }, thresholds: [], rounds: 1, arms: [armOf()], notMeasured: [] },
+      ...{ parity: [], ...fields },
+    }
+    writeResult(folder, 'manifest.json', JSON.stringify(manifest))
+    for (const record of records) appendTrial(folder, record)
+    return folder
+  }
+  /** @param {string[]} folders */
+  const open = (...folders) => openReusable({ folders, machine, tools, settings })
+
+  it('gives each trial of the same arm once, in their order, run by run', () => {
+    const one = writeRun('one', [recordOf('a'), recordOf('b')])
+    const two = writeRun('two', [recordOf('c')])
+    const reusable = open(one, two)
+    const taken = [1, 2, 3].map(() => reusable.take(armOf()))
+    expect(taken.map(t => [t?.folder, t?.record.trial.id])).toEqual([
+      [one, 'a'],
+      [one, 'b'],
+      [two, 'c'],
+    ])
+    expect(reusable.take(armOf())).toBeNull()
+  })
+
+  it('takes the same plane, scripts, link, cap, load and conditions, whatever the arm is called', () => {
+    const folder = writeRun('one', [recordOf('a')])
+    const { conditions } = armOf()
+    const others = [
+      ...[{ plane: 'envoy' }, { variant: '/x' }, { link: 'pair' }, { capCores: 0.5 }, { repeatOf: 'x' }],
+      ...[{ load: { ratePerSecond: 101 } }, { load: { users: 11 } }, { load: { payloadBytes: 1 } }],
+      { conditions: { ...conditions, memoryLimitBytes: 1e6 } },
+    ]
+    for (const fields of others) expect(open(folder).take(armOf(fields))).toBeNull()
+    expect(open(folder).take(armOf({ id: 'link-pipy@100rps-check' }))?.record.trial.id).toBe('a')
+  })
+
+  it('takes a window that is as long or longer, and no shorter one', () => {
+    const folder = writeRun('one', [recordOf('a')])
+    expect(open(folder).take(armOf({ load: { windowSeconds: 10.1 } }))).toBeNull()
+    expect(open(folder).take(armOf({ load: { windowSeconds: 9 } }))).not.toBeNull()
+  })
+
+  it('takes a trial that failed, none that was invalid or is itself taken from another run', () => {
+    const folder = writeRun('one', [
+      recordOf('a', {}, { outcome: 'invalid' }),
+      recordOf('b', {}, { takenFrom: 'x, a' }),
+      recordOf('c', {}, { outcome: 'failed', load: null, window: null, reasons: ['died'] }),
+    ])
+    const reusable = open(folder)
+    expect(reusable.take(armOf())?.record.trial.id).toBe('c')
+    expect(reusable.take(armOf())).toBeNull()
+  })
+
+  it.each([
+    ['another start of the machine', { machine: { ...machine, bootId: 'x' } }, 'machine.bootId'],
+    ['another kernel and other CPUs', { machine: { ...machine, kernel: 'x', cpus: 4 } }, 'machine.cpus, machine.kernel'],
+    ['another program', { tools: { ...tools, pipy: toolOf('pipy', 'x') } }, 'pipy'],
+    ['another policy', { settings: { ...settings, trafficPolicy: 'listed' } }, 'traffic policy'],
+    ['other applications', { settings: { ...settings, app: 'node' } }, 'applications'],
+  ])('refuses a run of %s, and says in what it differs', (_, fields, differing) => {
+    const shows = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
+    const own = 'settings' in fields ? { settings: { ...fields.settings, relaxes: [], shows } } : fields
+    const folder = writeRun('one', [recordOf('a')], own)
+    expect(() => open(folder)).toThrow(`--from ${folder}: nothing of it can be taken here: it differs in ${differing}`)
+  })
+
+  it('minds neither what else is said of the machine, nor a program that only one of them has', () => {
+    const folder = writeRun('one', [recordOf('a')], { machine: { ...machine, other: 2 }, tools: { k6: tools.k6 } })
+    expect(open(folder).take(armOf())).not.toBeNull()
+  })
+
+  it('says which folder holds no run', () => {
+    expect(() => open(path.join(root, 'nothing'))).toThrow(`${root}/nothing holds no run`)
+  })
+})
