@@ -101,7 +101,7 @@ export const AXES = {
     schema: count,
     values: [null],
     of: arm => arm.conditions.memoryLimitBytes,
-    show: v => (v === null ? 'no memory limit' : `${(v / 2 ** 20).toFixed(0)} MiB`),
+    show: v => (v === null ? 'no memory limit' : `${Number((v / 2 ** 20).toFixed(2))} MiB`),
     label: 'memory limit',
   },
   changesPerMinute: {

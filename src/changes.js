@@ -1,3 +1,4 @@
+import { medianSorted } from 'simple-statistics'
 import { sidecarsOf, valueOfRound } from './measures.js'
 import { summariseValues } from './stats.js'
 
@@ -18,8 +19,8 @@ export function summariseChanges({ rounds, baseline }) {
     summariseValues(rounds.map((trials, i) => valueOfRound(trials, 'memory', record => measure(record, i))))
   if (!rounds.flat().some(r => (r.changes?.length ?? 0) > 0)) return null
   return {
-    effectSeconds: quantity(r => at(effectsOf(r), 0.5)),
-    effectMostSeconds: quantity(r => at(effectsOf(r), 1)),
+    effectSeconds: quantity(r => medianOf(effectsOf(r))),
+    effectMostSeconds: quantity(r => effectsOf(r)?.at(-1) ?? null),
     failedPerChange: quantity(r => (r.load && r.changes?.length ? r.load.failed / r.changes.length : null)),
     cpuMillisPerChange: quantity((r, i) => {
       const without = baseline && valueOfRound(baseline[i] ?? [], 'memory', coresOf)
@@ -40,12 +41,9 @@ function effectsOf({ changes }) {
   return effects.map(Number).sort((a, b) => a - b)
 }
 
-/**
- * @param {number[] | null} sorted
- * @param {number} q
- */
-function at(sorted, q) {
-  return sorted === null ? null : sorted[Math.round(q * (sorted.length - 1))]
+/** @param {number[] | null} sorted */
+function medianOf(sorted) {
+  return sorted && medianSorted(sorted)
 }
 
 /** @param {TrialRecord} record */

@@ -60,7 +60,9 @@ export function createPlan({ experiment, overrides, cpus, missing, findUnsupport
   const profile = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...profile.axes }
   const isOpen = (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
-  const { caps, notes, notMeasured } = chooseCaps({ axes, overrides, cpus, mustBind: !isOpen && !experiment.search })
+  // At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
+  const mustBind = !isOpen && !experiment.search && experiment.load.kind !== 'idle'
+  const { caps, notes, notMeasured } = chooseCaps({ axes, overrides, cpus, mustBind })
   const planes = choosePlanes({ axes }, overrides).filter(({ plane }) => !missing.some(m => m.plane === plane))
   const ends = (/** @type {any[]} */ list) =>
     overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list

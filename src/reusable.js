@@ -53,6 +53,8 @@ function isSameTrial(arm, { trial }) {
     nameOf(arm) === nameOf(other) &&
     arm.variant === other.variant &&
     groupOf(arm) === groupOf(other) &&
+    other.load.hasCertificate === arm.load.hasCertificate &&
+    other.load.burst?.factor === arm.load.burst?.factor &&
     other.load.windowSeconds >= arm.load.windowSeconds
   )
 }

@@ -1,5 +1,9 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseExperiment } from '../src/experiment.js'
+import { parseClaims } from '../src/claims.js'
+import { dataPlanes } from '../src/dataplanes/registry.js'
+import { PROFILES, parseExperiment } from '../src/experiment.js'
+import { createPlan } from '../src/plan.js'
 
 const text = `name: cap
 question: what?
@@ -44,5 +48,177 @@ describe('parseExperiment', () => {
     expect(() => parseExperiment('name: a\naxes: { plane: [none], link: [a], capCores: [1] }\n', 'a.yaml')).toThrow(
       'question',
     )
+  })
+
+  it('fills in what is looked for, and what is shown', () => {
+    expect(parseExperiment(`${text}search: { kind: memory-floor }\n`, 'a.yaml').search).toEqual({
+      ...{ kind: 'memory-floor', p99Ms: null },
+    })
+    expect(parseExperiment(text, 'a.yaml')).toMatchObject({
+      shows: { quantities: ['throughput', 'cpuPerRequest', 'rss'], across: null, contrasts: [], hasCpuLine: false },
+      ...{ mostOfCapacity: null, keepsServices: false, claims: [], targets: ['local', 'kubernetes'], relaxes: [] },
+    })
+  })
+
+  it.each([
+    [
+      'an axis',
+      text.replace('capCores:', 'worker: [1]\n  capCores:'),
+      'a.yaml:6: axes.worker: unknown name "worker"; did you mean "workers"?',
+    ],
+    [
+      'an axis of a profile',
+      `${text}profiles:\n  quick:\n    axes:\n      protocoll: [http/2]\n`,
+      'a.yaml:10: profiles.quick.axes.protocoll: unknown name "protocoll"; did you mean "protocol"?',
+    ],
+    [
+      'a name of the load',
+      `${text}load:\n  ratePr: link\n`,
+      'a.yaml:8: load.ratePr: unknown name "ratePr"; did you mean "ratePer"?',
+    ],
+    [
+      'what is shown',
+      `${text}shows: { acros: users }\n`,
+      'a.yaml:7: shows.acros: unknown name "acros"; did you mean "across"?',
+    ],
+    [
+      'a gate that is set aside',
+      `${text}relaxes:\n  - { gate: drops, wy: because }\n`,
+      'a.yaml:8: relaxes.0.wy: unknown name "wy"; did you mean "why"?',
+    ],
+  ])('names file, line and the nearest name for a typo in %s', (_, wrong, message) => {
+    expect(() => parseExperiment(wrong, 'a.yaml')).toThrow(message)
+  })
+
+  const withAxis = (/** @type {string} */ line) => text.replace('  capCores', `  ${line}\n  capCores`)
+  it.each([
+    [
+      'tls',
+      withAxis('tls: [ecdsa-p256, rsa]'),
+      'a.yaml:6: axes.tls.1: unknown value "rsa" (one of: plaintext, ecdsa-p256, rsa-2048',
+    ],
+    [
+      'protocol',
+      withAxis('protocol: [http2]'),
+      'a.yaml:6: axes.protocol.0: unknown value "http2"; did you mean "http/2"? (one of: http/1.1, http/2',
+    ],
+    [
+      'connections',
+      withAxis('connections: [keep]'),
+      'a.yaml:6: axes.connections.0: unknown value "keep"; did you mean "kept"? (one of: kept, new',
+    ],
+    [
+      'envoyProfile',
+      withAxis('envoyProfile: [osm]'),
+      'a.yaml:6: axes.envoyProfile.0: unknown value "osm" (one of: lean, osm-1.1',
+    ],
+    ['services', withAxis('services: [0]'), 'a.yaml:6: axes.services.0'],
+    ['services, empty', withAxis('services: []'), 'a.yaml:6: axes.services'],
+    [
+      'a profile',
+      `${text}profiles:\n  quick:\n    axes: { tls: [rsa] }\n`,
+      'a.yaml:9: profiles.quick.axes.tls.0: unknown value "rsa" (one of: plaintext',
+    ],
+    [
+      'a quantity',
+      `${text}shows:\n  quantities: [p99, cpuPerRequst]\n`,
+      'a.yaml:8: shows.quantities.1: unknown value "cpuPerRequst"; did you mean "cpuPerRequest"? (one of: throughput, capacity, cpuPerRequest',
+    ],
+    [
+      'a contrast',
+      `${text}shows:\n  contrasts: [tsl]\n`,
+      'a.yaml:8: shows.contrasts.0: unknown value "tsl"; did you mean "tls"? (one of: link, services',
+    ],
+    [
+      'the axis across',
+      `${text}shows:\n  across: user\n`,
+      'a.yaml:8: shows.across: unknown value "user"; did you mean "users"? (one of: link, services',
+    ],
+    [
+      'a gate',
+      `${text}relaxes:\n  - { gate: drop, why: because }\n`,
+      'a.yaml:8: relaxes.0.gate: unknown value "drop"; did you mean "drops"? (one of: answers, errors',
+    ],
+    [
+      'a target',
+      `${text}targets: [lokal]\n`,
+      'a.yaml:7: targets.0: unknown value "lokal"; did you mean "local"? (one of: local, kubernetes',
+    ],
+  ])('names file, line and the nearest of the valid values for one that is none: %s', (_, wrong, message) => {
+    expect(() => parseExperiment(wrong, 'a.yaml')).toThrow(message)
+  })
+
+  it.each([
+    ['an unknown kind', 'search: { kind: kne, p99Ms: 50 }', 'a.yaml:7: search'],
+    ['no first rate', 'search: { kind: knee, p99Ms: 50 }', 'a.yaml:7: search.startPerSecond'],
+    ['no limit', 'search: { kind: knee, p99Ms: 0, startPerSecond: 1 }', 'a.yaml:7: search.p99Ms'],
+    ['a name too many', 'search: { kind: memory-floor, p99: 1 }', 'a.yaml:7: search.p99'],
+  ])('refuses a search with %s', (_, search, message) => {
+    expect(() => parseExperiment(`${text}${search}\n`, 'a.yaml')).toThrow(message)
+  })
+})
+
+describe('the experiments of the kit', () => {
+  const read = (/** @type {string} */ file) => readFileSync(file, 'utf8')
+  const namesIn = (/** @type {string} */ folder) => readdirSync(folder).map(file => file.replace(/\.yaml$/, ''))
+  const names = namesIn('bench/experiments')
+  const experiments = names.map(name => ({ name, ...parseFile(name) }))
+  /** @param {string} name */
+  function parseFile(name) {
+    const file = `bench/experiments/${name}.yaml`
+    return { experiment: parseExperiment(read(file), file) }
+  }
+  /** The experiments that each file of claims is tested by. @type {Map<string, (string | null)[]>} */
+  const testedBy = new Map(
+    namesIn('bench/claims').map(name => {
+      const { claims } = parseClaims(read(`bench/claims/${name}.yaml`), name, { experiments: names })
+      return [name, [...new Set(claims.map(c => c.experiment))]]
+    }),
+  )
+
+  it.each(experiments)('are called as their files are: $name', ({ name, experiment }) => {
+    expect(experiment.name).toBe(name)
+  })
+
+  it.each(experiments)('run on links that there are: $name', ({ experiment }) => {
+    const links = [experiment.axes, ...Object.values(experiment.profiles).map(p => p?.axes)].flatMap(a => a?.link ?? [])
+    for (const link of links) expect([link, existsSync(`bench/topologies/${link}.yaml`)]).toEqual([link, true])
+  })
+
+  it.each(experiments)('run planes that there are: $name', ({ experiment }) => {
+    const planes = [experiment.axes, ...Object.values(experiment.profiles).map(p => p?.axes)].flatMap(
+      a => a?.plane ?? [],
+    )
+    for (const plane of planes) expect(dataPlanes.map(p => p.name)).toContain(plane)
+  })
+
+  it.each(experiments)('name just the claims that name them: $name', ({ name, experiment }) => {
+    const files = [...testedBy].filter(([, by]) => by.includes(name)).map(([file]) => file)
+    expect(experiment.claims.toSorted()).toEqual(files.toSorted())
+  })
+
+  it.each(experiments)('show and contrast only what they vary, in some profile: $name', ({ experiment }) => {
+    const { axes, shows } = experiment
+    const isVaried = (/** @type {import('../src/types.ts').AxisName} */ axis) => (axes[axis]?.length ?? 0) > 1
+    for (const axis of [...shows.contrasts, ...(shows.across ? [shows.across] : [])]) {
+      expect([axis, isVaried(axis)]).toEqual([axis, true])
+    }
+  })
+
+  const cases = experiments.flatMap(({ name, experiment }) =>
+    Object.keys(PROFILES).flatMap(profile => [1, 2, 16].map(cpus => ({ name, experiment, profile, cpus }))),
+  )
+  it.each(cases)('can be planned: $name, $profile, on $cpus CPUs', ({ experiment, profile, cpus }) => {
+    const plan = createPlan({
+      ...{ experiment, cpus, missing: [] },
+      overrides: { planes: null, caps: null, axes: {}, rounds: null, profile, seed: 1, app: 'pipy', isPinned: true },
+      findUnsupported: ({ plane, conditions }) =>
+        dataPlanes.find(p => p.name === plane)?.findUnsupported({ conditions, version: '1.5.18', cpus }) ?? null,
+    })
+    const ids = plan.arms.map(a => a.id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(plan.arms.every(a => a.capCores === null || Math.ceil(a.capCores) <= cpus)).toBe(true)
+    expect(plan.trials).toHaveLength(experiment.search ? 0 : plan.rounds * ids.length)
+    expect(plan.calibrations.length > 0).toBe(experiment.mostOfCapacity !== null)
   })
 })

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { parseExperiment } from '../src/experiment.js'
-import { createPlan, estimateSeconds, largestBindingCap } from '../src/plan.js'
+import {
+  createPlan,
+  estimatePlanSeconds,
+  estimateSeconds,
+  findCalibration,
+  largestBindingCap,
+  withWarmupFor,
+} from '../src/plan.js'
+import { createArm } from './fakes/fake-records.js'
 
 const experiment = parseExperiment(
   `name: cap
@@ -131,5 +139,243 @@ describe('largestBindingCap', () => {
   it('refuses two variants of one name', () => {
     const planes = ['/a/x', '/b/x'].map(variant => ({ plane: 'pipy', variant }))
     expect(() => plan({ planes })).toThrow('two variants are both called pipy=x')
+  })
+})
+
+/**
+ * @param {string} axes YAML
+ * @param {string} [rest]
+ * @param {{ overrides?: Partial<import('../src/plan.js').Overrides>, cpus?: number,
+ *   findUnsupported?: (arm: import('../src/types.ts').Arm) => string | null }} [options]
+ */
+const planOf = (axes, rest = '', { overrides = {}, cpus = 16, findUnsupported } = {}) =>
+  createPlan({
+    experiment: parseExperiment(`name: own\nquestion: q\naxes: { ${axes} }\n${rest}`, 'own.yaml'),
+    ...{ overrides: { ...asked, profile: 'quick', ...overrides }, cpus, missing: [], findUnsupported },
+  })
+/** @param {ReturnType<typeof planOf>} plan */
+const idsOf = ({ arms }) => arms.map(a => a.id)
+
+describe('the axes of a plan', () => {
+  it('are combined, each value with each, and named in the arm where there are several', () => {
+    const arms = idsOf(
+      planOf(
+        'plane: [envoy], link: [pair], workers: [1, 2], envoyProfile: [lean, osm-1.1], users: [50], capCores: [1]',
+      ),
+    )
+    expect(arms).toEqual([
+      'pair-envoy-1-1-worker-profile-lean',
+      'pair-envoy-1-1-worker-profile-osm-1.1',
+      'pair-envoy-1-2-workers-profile-lean',
+      'pair-envoy-1-2-workers-profile-osm-1.1',
+    ])
+  })
+
+  it('make no difference without sidecars where only sidecars have them', () => {
+    const { arms } = planOf(
+      'plane: [none, pipy], link: [pair], tls: [plaintext, rsa-2048], workers: [1, 2], capCores: [1]',
+    )
+    const none = arms.filter(a => a.plane === 'none')
+    expect(none.map(a => a.id)).toEqual(['pair-none-mTLS-ecdsa-p256'])
+    expect(none[0].conditions).toMatchObject({ tls: 'ecdsa-p256', workers: null })
+    expect(arms.filter(a => a.plane === 'pipy')).toHaveLength(4)
+  })
+
+  it('make a difference without sidecars where the load has them', () => {
+    const { arms } = planOf(
+      'plane: [none], link: [pair], payloadBytes: [100, 1024], connections: [kept, new], capCores: [1]',
+    )
+    expect(arms.map(a => [a.load.payloadBytes, a.load.connections])).toEqual([
+      [100, 'kept'],
+      [100, 'new'],
+      [1024, 'kept'],
+      [1024, 'new'],
+    ])
+  })
+
+  // The name has whole MiB: the second is taken for the first.
+  it('keep two memory limits apart that differ by less than 1 MiB', () => {
+    const { arms } = planOf('plane: [pipy], link: [pair], memoryLimitBytes: [12582912, 12845056], capCores: [1]')
+    expect(arms).toHaveLength(2)
+  })
+
+  it('are taken from the profile, and from what was asked before that', () => {
+    const axes = 'plane: [pipy], link: [pair], users: [50, 100, 200], capCores: [1]'
+    const profiles = 'profiles: { quick: { rounds: 2, axes: { users: [10, 20] } } }'
+    const users = (/** @type {object} */ overrides) => planOf(axes, profiles, { overrides }).arms.map(a => a.load.users)
+    expect(users({})).toEqual([10, 20])
+    expect(users({ profile: 'full' }).slice(0, 3)).toEqual([50, 100, 200])
+    expect(users({ axes: { users: [7] } })).toEqual([7])
+    expect(planOf(axes, profiles).rounds).toBe(2)
+    expect(planOf(axes, profiles, { overrides: { rounds: 5 } }).rounds).toBe(5)
+  })
+
+  it('are cut to their ends for a smoke run, those too that its profile has of its own', () => {
+    const axes = 'plane: [pipy], link: [pair], services: [1, 5, 10], users: [50], capCores: [1]'
+    const services = (rest = '') =>
+      planOf(axes, rest, { overrides: { profile: 'smoke' } }).arms.map(a => a.conditions.services)
+    expect(services()).toEqual([1, 10])
+    expect(services('profiles: { smoke: { axes: { services: [2, 3, 4] } } }')).toEqual([2, 4])
+  })
+
+  it('give a rate to each service where it is of a service', () => {
+    const axes = 'plane: [pipy], link: [pair], services: [1, 10], ratePerSecond: [100], capCores: [1]'
+    const rates = (rest = '') => planOf(axes, rest).arms.map(a => a.load.ratePerSecond)
+    expect(rates()).toEqual([100, 100])
+    expect(rates('load: { ratePer: service }')).toEqual([100, 1000])
+  })
+
+  it('drop the caps above the CPUs, and none for that alone that they cannot bind at a rate', () => {
+    const axes = 'plane: [pipy], link: [pair], capCores: [1, 2, 4]'
+    const caps = (/** @type {ReturnType<typeof planOf>} */ { arms }) => arms.map(a => a.capCores)
+    expect(caps(planOf(axes, '', { cpus: 4 }))).toEqual([1])
+    const open = planOf(`${axes}, ratePerSecond: [100]`, '', { cpus: 2 })
+    expect(caps(open)).toEqual([1, 2])
+    expect(open.notMeasured).toEqual([{ plane: 'every plane at 4 cores', reason: 'this machine has 2 CPUs' }])
+  })
+
+  it('make an idle load of no users', () => {
+    const { arms } = planOf('plane: [pipy], link: [pair], capCores: [0.25]', 'load: { kind: idle }')
+    expect(arms[0].load).toMatchObject({ kind: 'idle', users: 0, warmupSeconds: 1.5, windowSeconds: 3.5 })
+    expect(arms[0].load).not.toHaveProperty('ratePerSecond')
+  })
+
+  it('give a client a certificate only where its sidecar speaks mTLS', () => {
+    const axes = 'plane: [none, pipy], link: [pair], tls: [plaintext, rsa-2048], capCores: [1]'
+    const { arms } = planOf(axes, 'load: { hasCertificate: true }')
+    expect(arms.map(a => [a.plane, a.conditions.tls, a.load.hasCertificate])).toEqual([
+      ['none', 'ecdsa-p256', false],
+      ['pipy', 'plaintext', false],
+      ['pipy', 'rsa-2048', true],
+    ])
+  })
+
+  it('give a burst a window with two seconds before it, and twice its length or eight seconds after it', () => {
+    const axes = 'plane: [pipy], link: [pair], ratePerSecond: [100], burstSeconds: [1, 30], capCores: [1]'
+    const { arms } = planOf(axes, 'load: { burstFactor: 3 }')
+    expect(arms.map(a => [a.load.burst, a.load.windowSeconds])).toEqual([
+      [{ factor: 3, beginsSeconds: 2, seconds: 1 }, 11],
+      [{ factor: 3, beginsSeconds: 2, seconds: 30 }, 92],
+    ])
+  })
+
+  it('have windows and warm-ups of at least what the place of the run needs', () => {
+    const overrides = { windowLeastSeconds: 120, warmupLeastSeconds: 30 }
+    const [arm] = planOf('plane: [pipy], link: [pair], capCores: [1]', '', { overrides }).arms
+    expect(arm.load).toMatchObject({ warmupSeconds: 30, windowSeconds: 120 })
+  })
+
+  it('do without what a plane cannot do, and say each reason once', () => {
+    const axes = 'plane: [pipy, envoy], link: [pair], protocol: [http/1.1, http/2], users: [5, 6], capCores: [1]'
+    const left = planOf(axes, '', {
+      findUnsupported: ({ plane, conditions }) => (plane === 'pipy' && conditions.protocol === 'http/2' ? 'no' : null),
+    })
+    expect(left.arms.map(a => [a.plane, a.conditions.protocol])).toEqual([
+      ['pipy', 'http/1.1'],
+      ['envoy', 'http/1.1'],
+      ['envoy', 'http/2'],
+      ['pipy', 'http/1.1'],
+      ['envoy', 'http/1.1'],
+      ['envoy', 'http/2'],
+    ])
+    expect(left.notMeasured).toEqual([{ plane: 'pipy', reason: 'no' }])
+    expect(left.trials.every(t => left.arms.includes(t.arm))).toBe(true)
+  })
+
+  it('refuse a run of which nothing is left', () => {
+    const axes = 'plane: [pipy], link: [pair], capCores: [1]'
+    expect(() => planOf(axes, '', { findUnsupported: () => 'it is full' })).toThrow(
+      'nothing to measure: pipy: it is full',
+    )
+  })
+
+  it('repeat an arm (A/A) of every combination, and none of a plane alone', () => {
+    const controls = (/** @type {string} */ planes) =>
+      planOf(`plane: [${planes}], link: [pair], users: [5, 6], capCores: [1]`, '', { overrides: { profile: 'full' } })
+        .arms.filter(a => a.repeatOf)
+        .map(a => [a.id, a.repeatOf])
+    expect(controls('pipy, envoy')).toEqual([
+      ['pair-pipy-1-5-users-aa', 'pair-pipy-1-5-users'],
+      ['pair-pipy-1-6-users-aa', 'pair-pipy-1-6-users'],
+    ])
+    expect(controls('none, pipy')).toEqual([])
+  })
+})
+
+describe('a plan with a search', () => {
+  const axes = 'plane: [pipy, envoy], link: [pair], users: [20], capCores: [0.5]'
+  const knee = 'search: { kind: knee, p99Ms: 50, startPerSecond: 400 }'
+
+  it('has an arm to start from for each plane, and neither trials nor A/A', () => {
+    const plan = planOf(axes, knee, { overrides: { profile: 'standard' } })
+    expect(idsOf(plan)).toEqual(['pair-pipy-0.5', 'pair-envoy-0.5'])
+    expect(plan.trials).toEqual([])
+    expect(plan.search).toEqual({ kind: 'knee', p99Ms: 50, startPerSecond: 400, precision: 0.05 })
+  })
+
+  it('is coarse in a smoke run', () => {
+    expect(planOf(axes, knee, { overrides: { profile: 'smoke' } }).search?.precision).toBe(0.5)
+  })
+
+  it('takes a cap that could not bind in a closed loop', () => {
+    expect(planOf(axes.replace('0.5', '1'), knee, { cpus: 1 }).arms.map(a => a.capCores)).toEqual([1, 1])
+  })
+
+  it('has windows that hold 1050 requests at its rate', () => {
+    const memory = 'search: { kind: memory-floor }'
+    const windows = (/** @type {number} */ rate) =>
+      planOf(`${axes}, ratePerSecond: [${rate}]`, memory).arms.map(a => a.load.windowSeconds)
+    expect(windows(100)).toEqual([10.5, 10.5])
+    expect(windows(1000)).toEqual([3.5, 3.5])
+  })
+
+  it('has none where none was asked for', () => expect(planOf(axes).search).toBeNull())
+})
+
+describe('the calibrations of a plan', () => {
+  const axes = 'plane: [none, pipy], link: [pair], services: [1, 10], ratePerSecond: [100, 1000], capCores: [1]'
+  const plan = planOf(axes, 'mostOfCapacity: 0.8')
+
+  it('are closed loops of three seconds, one for all rates of a plane', () => {
+    expect(plan.mostOfCapacity).toBe(0.8)
+    expect(plan.calibrations.map(a => a.id)).toEqual([
+      'capacity-pair-none-1-service',
+      'capacity-pair-pipy-1-1-service',
+      'capacity-pair-none-10-services',
+      'capacity-pair-pipy-1-10-services',
+    ])
+    expect(plan.calibrations[1].load).toMatchObject({ kind: 'closed', users: 64, windowSeconds: 3 })
+    expect(plan.calibrations[1].load).not.toHaveProperty('ratePerSecond')
+  })
+
+  it('are found for every arm, that which repeats one (A/A) too', () => {
+    for (const arm of plan.arms) {
+      const found = findCalibration(arm, plan.calibrations)
+      expect([found?.plane, found?.conditions.services]).toEqual([arm.plane, arm.conditions.services])
+      expect(findCalibration({ ...arm, id: `${arm.id}-aa` }, plan.calibrations)).toBe(found)
+    }
+  })
+
+  it('are none where nothing is left out', () => expect(planOf(axes).calibrations).toEqual([]))
+})
+
+describe('withWarmupFor', () => {
+  it('gives handshakes at a small cap, and low rates, the time they need', () => {
+    const warmup = (/** @type {number} */ capCores, /** @type {number} */ ratePerSecond) =>
+      withWarmupFor(createArm({ capCores, load: { kind: 'open', users: 64, ratePerSecond } })).load.warmupSeconds
+    // 64 × 5 ms / 0.02 cores; three requests of 64 users, and a half more, at 100/s; and what it had.
+    expect(warmup(0.02, 1000)).toBe(16)
+    expect(warmup(1, 100)).toBe(2.88)
+    expect(warmup(1, 1000)).toBe(1)
+  })
+})
+
+describe('estimatePlanSeconds', () => {
+  it('adds to the trials the checks, the calibrations and a search', () => {
+    const axes = 'plane: [pipy, envoy], link: [pair], ratePerSecond: [1000], capCores: [1]'
+    // Each trial 1.5 + 3.5 + 1.4 s; checks 3 + 2 × 4 + 2 × 0.4; calibrations 1.5 + 3 + 1.4.
+    expect(estimatePlanSeconds(planOf(axes))).toBeCloseTo(6 * 6.4 + 11.8, 9)
+    expect(estimatePlanSeconds(planOf(axes, 'mostOfCapacity: 0.8'))).toBeCloseTo(6 * 6.4 + 11.8 + 2 * 5.9, 9)
+    expect(estimatePlanSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeCloseTo(11.8 + 28 * 6.4, 9)
   })
 })

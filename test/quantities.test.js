@@ -27,7 +27,10 @@ describe('QUANTITIES', () => {
 
   it('add memory and CPU up over sidecars, round by round: the median of the sums', () => {
     const arm = armOf([
-      sidecar({ cpuCores: summariseValues([0.1, 0.2, 0.6]), memory: { rssBytes: summariseValues([MIB, 2 * MIB, 9 * MIB]) } }),
+      sidecar({
+        cpuCores: summariseValues([0.1, 0.2, 0.6]),
+        memory: { rssBytes: summariseValues([MIB, 2 * MIB, 9 * MIB]) },
+      }),
       sidecar({
         ...{ service: 'ratings', cpuCores: summariseValues([0.5, 0.1, 0.1]) },
         memory: { rssBytes: summariseValues([8 * MIB, MIB, MIB]) },

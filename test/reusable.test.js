@@ -9,7 +9,13 @@ import { createArm, createRecord } from './fakes/fake-records.js'
 /** @import { Tool, TrialRecord } from '../src/types.ts' */
 
 const machine = { bootId: 'b', cpuModel: 'm', cpus: 2, kernel: 'k', cgroupVersion: 2, node: 'n', other: 1 }
-const toolOf = (/** @type {string} */ name, sha256 = name) => ({ name, path: `/${name}`, version: '1', sha256, source: '' })
+const toolOf = (/** @type {string} */ name, sha256 = name) => ({
+  name,
+  path: `/${name}`,
+  version: '1',
+  sha256,
+  source: '',
+})
 /** @type {Record<string, Tool>} */
 const tools = { pipy: toolOf('pipy'), k6: toolOf('k6') }
 const settings = { trafficPolicy: 'open', app: 'pipy' }
@@ -36,7 +42,13 @@ describe('openReusable', () => {
     createResultsFolder(folder)
     const shows = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
     const manifest = {
-      ...{ schemaVersion: 2, run: { id: name, startedAt: '', experiment: 'knee', seed: 1 }, target: 'local', machine, tools },
+      ...{
+        schemaVersion: 2,
+        run: { id: name, startedAt: '', experiment: 'knee', seed: 1 },
+        target: 'local',
+        machine,
+        tools,
+      },
       ...{ settings: { ...settings, relaxes: [], shows }, thresholds: [], rounds: 1, arms: [armOf()], notMeasured: [] },
       ...{ parity: [], ...fields },
     }
@@ -91,7 +103,11 @@ describe('openReusable', () => {
 
   it.each([
     ['another start of the machine', { machine: { ...machine, bootId: 'x' } }, 'machine.bootId'],
-    ['another kernel and other CPUs', { machine: { ...machine, kernel: 'x', cpus: 4 } }, 'machine.cpus, machine.kernel'],
+    [
+      'another kernel and other CPUs',
+      { machine: { ...machine, kernel: 'x', cpus: 4 } },
+      'machine.cpus, machine.kernel',
+    ],
     ['another program', { tools: { ...tools, pipy: toolOf('pipy', 'x') } }, 'pipy'],
     ['another policy', { settings: { ...settings, trafficPolicy: 'listed' } }, 'traffic policy'],
     ['other applications', { settings: { ...settings, app: 'node' } }, 'applications'],

@@ -61,8 +61,7 @@ describe('parseNode', () => {
   ])('reads %s', (text, cores, bytes) => expect(parseNode(text)).toEqual({ cores, bytes }))
 
   it.each(['', '2c', '4g', '2c4', '0c4g', '2c0g', '2C4G', '-2c4g', '2c4gb', ' 2c4g'])('refuses "%s"', text =>
-    expect(() => parseNode(text)).toThrow(`--node ${text}: write cores and GiB, such as 2c4g`),
-  )
+    expect(() => parseNode(text)).toThrow(`--node ${text}: write cores and GiB, such as 2c4g`))
 })
 
 describe('fitOnNode', () => {

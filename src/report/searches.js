@@ -81,7 +81,7 @@ function renderSearch(result) {
   const whose = `${nameOf(result)}, ${link}: ${WORDS[looksFor]} that holds`
   const head = isFound
     ? `${whose}: ${show(held)}; the bracket is [${show(failed)} failed, ${show(held)} held]: ${why}`
-    : `${whose}: not reachable on this machine${held === null ? '' : ` beyond ${show(held)}`}: ${why}`
+    : `${whose}: not reachable on this machine${held === null ? '' : looksFor === 'knee' ? ` beyond ${show(held)}` : ` below ${show(held)}, which held`}: ${why}`
   return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
 }
 

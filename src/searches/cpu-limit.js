@@ -17,13 +17,15 @@ export const CPU_GRID = { least: 0.02, factor: 1.15 }
  * @returns {Generator<Arm, SearchResult, Outcome>}
  */
 export function* findCpu({ template, cpus, known }) {
-  const last = Math.floor(Math.log(cpus / CPU_GRID.least) / Math.log(CPU_GRID.factor))
+  // The last place is all of the machine.
+  const last = indexOf(cpus)
+  const coresAt = (/** @type {number} */ i) => Math.min(cpus, capAt(i))
   let used = 0
   /** @param {number} i @returns {Generator<Arm, TriedStep, Outcome>} */
   function* at(i) {
     const before = known.get(i)
     if (before) return before
-    const step = yield* tryStep(withCpu(template, capAt(i)), capAt(i))
+    const step = yield* tryStep(withCpu(template, coresAt(i)), coresAt(i))
     used = Math.max(used, ...step.outcomes.map(o => o.coresMost))
     known.set(i, step)
     return step
@@ -47,7 +49,7 @@ export function* findCpu({ template, cpus, known }) {
   const failedIndexes = () => [...known].filter(([, s]) => s.held === false).map(([i]) => i)
   if (known.size === 0) {
     const most = yield* at(last)
-    if (most.held !== true) return end(`at ${capAt(last).toFixed(2)} cores: ${most.why}`)
+    if (most.held !== true) return end(`at ${coresAt(last)} cores: ${most.why}`)
   }
   for (let stride = 1; ; ) {
     const low = Math.max(-1, ...failedIndexes())

@@ -7,9 +7,10 @@ import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
  */
 
 const MEMORY_STEP_BYTES = 256 * 1024
+const UNLIMITED_TIMES = 4
 
 /**
- * The smallest memory limit under which the load survives: without one first, then by halves below what that took.
+ * The smallest memory limit under which the sidecars survive the load, whatever they deliver: without one first, then by halves below what that took.
  * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: how it went without a limit, where that is known
  * @returns {Generator<Arm, SearchResult, Outcome>}
  */
@@ -18,7 +19,7 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
     unlimited.length > 0
       ? { held: true, why: '', outcomes: unlimited.filter(o => o.held) }
-      : yield* tryStep(at(null), 0)
+      : yield* tryStep(at(null), 0, 'survived')
   const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
   const steps = /** @type {SearchStep[]} */ ([])
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) => ({
@@ -28,14 +29,20 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   if (!first.held) return end({ held: null, failed: null, why: `without a limit: ${first.why}`, isFound: false })
   let held = null
   let failed = 0
-  let bytes = roundUp(Math.max(...first.outcomes.map(o => o.peakBytesMost)) * 1.1)
+  const needed = Math.max(...first.outcomes.map(o => o.peakBytesMost || o.rssBytesMost))
+  if (!(needed > 0))
+    return end({ held: null, failed: null, why: 'nobody read how much memory it takes', isFound: false })
+  const most = needed * UNLIMITED_TIMES
+  let bytes = roundUp(needed * 1.1)
   for (;;) {
-    const step = yield* tryStep(at(bytes), bytes)
+    const step = yield* tryStep(at(bytes), bytes, 'survived')
     steps.push(withoutOutcomes(step))
     if (step.held === null) return end({ held, failed: failed || null, why: step.why, isFound: false })
     if (step.held) held = bytes
     else failed = bytes
     if (held !== null && (held / Math.max(1, failed) <= 1 + spec.precision || held - failed <= MEMORY_STEP_BYTES)) break
+    // Where far more memory than it takes does not help, memory is not what it lacks.
+    if (held === null && bytes > most) return end({ held, failed, why: step.why, isFound: false })
     bytes = held === null ? roundUp(bytes * 1.5) : roundUp((held + failed) / 2)
     if (bytes === held) break
   }

@@ -16,10 +16,12 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @typedef {object} Outcome
  * @property {string} trial its id
  * @property {boolean | null} held null: something else than the sidecar spoiled it
+ * @property {boolean | null} survived whatever it delivered, nothing was killed for memory; null: not known
  * @property {boolean} isClear no second trial is needed
  * @property {string} why
  * @property {number} coresMost CPU of the busiest sidecar
  * @property {number} peakBytesMost of the sidecar with the most
+ * @property {number} rssBytesMost likewise
  * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
  */
 
@@ -38,18 +40,29 @@ export function judgeOutcome(record, p99Ms) {
     trial: record.trial.id,
     coresMost: most(p => p.cpuCores),
     peakBytesMost: most(p => p.memory.peakBytes),
+    rssBytesMost: most(p => p.memory.rssBytes),
     unchargedBytes: most(({ memory: { rssBytes, workingSetBytes } }) =>
-      Math.max(0, Number(rssBytes) - Number(workingSetBytes)),
+      rssBytes === null || workingSetBytes === null ? null : rssBytes - workingSetBytes,
     ),
   }
-  const failed = (/** @type {string} */ why, isClear = false) => ({ ...seen, held: false, isClear, why })
-  const unknown = (/** @type {string} */ why) => ({ ...seen, held: null, isClear: false, why })
+  const failed = (/** @type {string} */ why, isClear = false) => ({
+    ...seen,
+    survived: true,
+    held: false,
+    isClear,
+    why,
+  })
+  const unknown = (/** @type {string} */ why) => ({ ...seen, survived: true, held: null, isClear: false, why })
 
-  const killed = record.ended.find(e => e.isOutOfMemory) ?? sidecars.find(p => (p.oomKills ?? 0) > 0)
-  if (killed) return failed(`the kernel killed ${killed.service}'s ${killed.role} for memory`, true)
+  const killed =
+    record.ended.find(e => e.isOutOfMemory && e.role === 'sidecar') ?? sidecars.find(p => (p.oomKills ?? 0) > 0)
+  if (killed) {
+    return { ...failed(`the kernel killed ${killed.service}'s ${killed.role} for memory`, true), survived: false }
+  }
   if (record.outcome === 'failed' || record.load === null || record.window === null) {
     const isSidecars = record.ended.length > 0 && record.ended.every(e => e.role === 'sidecar')
-    return isSidecars ? failed(record.reasons[0], true) : unknown(record.reasons[0] ?? 'nothing was measured')
+    const outcome = isSidecars ? failed(record.reasons[0], true) : unknown(record.reasons[0] ?? 'nothing was measured')
+    return { ...outcome, survived: isSidecars ? false : null }
   }
   const { boundBy, gates, load, window, trial } = record
   const rate = load.verified / window.seconds
@@ -58,8 +71,10 @@ export function judgeOutcome(record, p99Ms) {
   if (isOwn && rate < CLEARLY_LESS * asked) {
     return failed(`${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`, true)
   }
+  // Above the knee with nothing else saturated: what is missing has failed, or was dropped.
+  const isOwnKnee = isOwn || boundBy === 'rate'
   const foreign = gates.find(
-    g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwn),
+    g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwnKnee),
   )
   if (foreign) return unknown(foreign.reason)
   const own = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
@@ -68,5 +83,11 @@ export function judgeOutcome(record, p99Ms) {
   if (p99Ms !== null && (p99 === null || p99 > p99Ms)) {
     return p99 === null ? unknown('no p99 was measured') : failed(`p99 ${p99.toFixed(1)} ms, over ${p99Ms} ms`)
   }
-  return { ...seen, held: true, isClear: false, why: p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms` }
+  return {
+    ...seen,
+    survived: true,
+    held: true,
+    isClear: false,
+    why: p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`,
+  }
 }

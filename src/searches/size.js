@@ -48,10 +48,11 @@ export function* findSize({ template, spec, cpus }) {
       refute(cpu.held, again)
       continue
     }
-    const less = yield* check(withCpu(template, LESS * cpu.held), `at ${LESS} × the CPU`, false)
+    const lessCpu = Number((LESS * cpu.held).toFixed(4))
+    const less = yield* check(withCpu(template, lessCpu), `at ${LESS} × the CPU`, false)
     size = { ...size, checks: [again, less] }
-    if (less.held === true) {
-      const place = indexOf(LESS * cpu.held)
+    const place = indexOf(LESS * cpu.held)
+    if (less.held === true && place < indexOf(cpu.held)) {
       // What failed there or above was not the CPU.
       for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
       const { why, trials } = less
@@ -63,6 +64,11 @@ export function* findSize({ template, spec, cpus }) {
       unlimited: known.get(indexOf(cpu.held))?.outcomes,
     })
     size = { ...size, memory }
+    if (memory.held === null && memory.failed !== null) {
+      // No memory helps: it was the CPU that held by chance only.
+      refute(cpu.held, { ...again, why: memory.why })
+      continue
+    }
     if (!memory.isFound || memory.held === null) return size
     const answer = yield* check(withMemory(atCpu, recommendedBytes(memory)), 'at the answer', true)
     const floorLess = roundUp(LESS * memory.held)
@@ -83,7 +89,7 @@ function* extrapolate({ template, cpus }) {
   const asked = template.load.ratePerSecond ?? 0
   /** @type {[number, number][]} */
   const points = []
-  for (let rate = Math.round(asked / 2); rate >= 1 && points.length < LINE_POINTS; rate = Math.round(rate / 1.5)) {
+  for (let rate = Math.floor(asked / 2); rate >= 1 && points.length < LINE_POINTS; rate = Math.floor(rate / 1.5)) {
     const { held, outcomes } = yield* tryStep(withRate(withCpu(template, cpus), rate), rate)
     if (held) points.push([rate, 1000 * Math.max(...outcomes.map(o => o.coresMost))])
     if (rate < asked / LINE_REACH) break

@@ -14,28 +14,26 @@ export const P99_REQUESTS = 1050
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
 /**
- * Tries an arm until it has held twice, or failed twice, or once so clearly that nothing can change it.
+ * Tries an arm until it has held twice, or failed twice, or once so clearly that nothing can change it; where only
+ * memory is the question, what survived has held.
  * @param {Arm} arm
  * @param {number} value
+ * @param {'held' | 'survived'} [by]
  * @returns {Generator<Arm, TriedStep, Outcome>}
  */
-export function* tryStep(arm, value) {
+export function* tryStep(arm, value, by = 'held') {
   /** @type {Outcome[]} */
   const outcomes = []
-  const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o.held === held).length
+  const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o[by] === held).length
   for (;;) {
     const outcome = yield arm
     outcomes.push(outcome)
-    const isFailed = outcome.held === false && (outcome.isClear || count(false) === WINS)
-    if (!isFailed && outcome.held !== null && count(true) < WINS) continue
-    if (outcome.held === null && count(null) < SPOILED_MOST) continue
-    return {
-      value,
-      held: isFailed ? false : outcome.held,
-      why: outcome.why,
-      trials: outcomes.map(o => o.trial),
-      outcomes,
-    }
+    const held = outcome[by]
+    const isFailed = held === false && (outcome.isClear || count(false) === WINS)
+    if (!isFailed && held !== null && count(true) < WINS) continue
+    if (held === null && count(null) < SPOILED_MOST) continue
+    const why = by === 'survived' && held ? 'survived' : outcome.why
+    return { value, held: isFailed ? false : held, why, trials: outcomes.map(o => o.trial), outcomes }
   }
 }
 

@@ -37,6 +37,8 @@ export function createFakeSidecar(truth) {
     const outcome = (/** @type {boolean | null} */ held, /** @type {string} */ why, isClear = false) => ({
       ...{ trial: `t${nth}`, held, isClear, why, coresMost: Math.min(cap, needed) },
       ...{ peakBytesMost: Math.min(memoryLimitBytes ?? peakBytes, peakBytes), unchargedBytes },
+      rssBytesMost: 0,
+      survived: why === 'killed for memory' ? false : held === null ? null : true,
     })
     if (spoiledEvery > 0 && nth % spoiledEvery === 0) return outcome(null, 'a busy neighbour')
     const disturbed = disturb({ arm, nth })

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { k6 } from '../../src/loads/k6/index.js'
 import { mergeDistributions } from '../../src/loads/k6/summary.js'
+import { createArm } from '../fakes/fake-records.js'
 
 /**
- * @import { LoadResult } from '../../src/types.ts'
+ * @import { Load, LoadOptions, LoadResult } from '../../src/types.ts'
  */
 
 const text = readFileSync('test/fixtures/k6-1.1.0-summary.json', 'utf8')
@@ -97,5 +98,125 @@ describe('mergeDistributions', () => {
     const merged = mergeDistributions([even(0, 10, 900), even(100, 110, 100)])
     expect(merged?.grid.find(([q]) => q === 0.99)?.[1]).toBeCloseTo(109, 9)
     expect(merged?.grid.find(([q]) => q === 0.45)?.[1]).toBeCloseTo(5, 9)
+  })
+})
+
+describe('what k6 prints of a burst', () => {
+  const withPieces = (/** @type {unknown[]} */ pieces) =>
+    `${JSON.stringify({ ...JSON.parse(text), pieceMs: 500, pieces })}\n`
+
+  it('is a series of pieces, each with when it begins', () => {
+    const { series } = parse(
+      withPieces([
+        [50, 1, 2],
+        [0, null, null],
+        [250, 10, 99.5],
+      ]),
+    )
+    expect(series).toEqual([
+      { atSeconds: 0, seconds: 0.5, count: 50, p50Ms: 1, p99Ms: 2 },
+      { atSeconds: 0.5, seconds: 0.5, count: 0, p50Ms: null, p99Ms: null },
+      { atSeconds: 1, seconds: 0.5, count: 250, p50Ms: 10, p99Ms: 99.5 },
+    ])
+  })
+
+  it('is none elsewhere, and none of several generators: their windows differ', () => {
+    expect(parse(withPieces([])).series).toBeNull()
+    expect(parse(log).series).toBeNull()
+    const one = parse(withPieces([[50, 1, 2]]))
+    expect(k6.mergeResults([one, one]).series).toBeNull()
+    expect(k6.mergeResults([one]).series).toEqual(one.series)
+  })
+})
+
+describe('how late k6 says that requests of the open loop started', () => {
+  /** @param {Record<string, number> | null} lag @param {number} dropped */
+  const late = (lag, dropped) => {
+    const data = JSON.parse(text)
+    Object.assign(data.metrics, lag ? { lag: { values: lag } } : {}, {
+      dropped_iterations: { values: { count: dropped } },
+    })
+    return parse(`${JSON.stringify(data)}\n`)
+  }
+
+  it('is its p99', () => {
+    expect(late({ 'p(0)': 1, 'p(99)': 4 }, 0)).toMatchObject({ lagP99Ms: 4, dropped: 0, reportedUsers: null })
+  })
+
+  it('is, after a drop, more than the least: all later ones seem late by as much', () => {
+    expect(late({ 'p(0)': 100, 'p(99)': 104 }, 7)).toMatchObject({ lagP99Ms: 4, dropped: 7 })
+  })
+
+  it('is as it is where the least was early', () => {
+    expect(late({ 'p(0)': -3, 'p(99)': 4 }, 7).lagP99Ms).toBe(4)
+  })
+
+  it('is not known in the closed loop', () => expect(late(null, 0).lagP99Ms).toBeNull())
+
+  it('is that of the worst of several generators', () => {
+    const both = k6.mergeResults([late({ 'p(99)': 4 }, 1), late({ 'p(99)': 6 }, 2)])
+    expect(both).toMatchObject({ lagP99Ms: 6, dropped: 3 })
+  })
+})
+
+describe('times with new connections', () => {
+  it('are those from the start of the connection on, where there are any', () => {
+    const data = JSON.parse(text)
+    const { count } = data.metrics['http_req_duration{window:yes}'].values
+    data.metrics['with_connection{window:yes}'] = { values: { count, avg: 7, 'p(50)': 6, 'p(99)': 9 } }
+    const { distribution } = parse(`${JSON.stringify(data)}\n`)
+    expect(distribution).toMatchObject({ count, meanMs: 7 })
+    expect(distribution?.grid.find(([q]) => q === 0.99)?.[1]).toBe(9)
+  })
+})
+
+describe('what k6 is given', () => {
+  /** @param {Partial<Load>} load @param {Partial<LoadOptions>} [fields] */
+  const specOf = (load, fields = {}) =>
+    k6.createGenerator({
+      tool: { name: 'k6', path: '/k6', version: '1.1.0', sha256: '', source: '' },
+      ...{ scripts: '/s', folder: '/f', urls: ['http://a/'], certificate: null, host: 'h', tailMs: 1000, cpus: 1 },
+      ...{ load: createArm({ load }).load, ...fields },
+    })
+  const open = /** @type {const} */ ({ kind: 'open', users: 64, ratePerSecond: 300 })
+
+  it('says when a burst is, and asks for pieces of half a second', () => {
+    const { argv } = specOf({ ...open, burst: { factor: 5, beginsSeconds: 2, seconds: 1.5 } })
+    expect(argv).toEqual(
+      expect.arrayContaining(
+        ['BURST_FACTOR=5', 'BURST_BEGINS_MS=2000', 'BURST_MS=1500', 'PIECE_MS=500', 'RATE=300'].map(
+          variable => `--env=${variable}`,
+        ),
+      ),
+    )
+    expect(argv.at(-1)).toBe('/s/open-loop.js')
+  })
+
+  it('says of no burst where there is none', () => {
+    const { argv } = specOf(open)
+    expect(argv.filter(arg => arg.includes('BURST'))).toEqual([])
+    expect(argv).toContain('--env=PIECE_MS=0')
+    expect(specOf({}).argv.some(arg => arg.startsWith('--env=RATE='))).toBe(false)
+  })
+
+  it('is a certificate and its key where it speaks mTLS, and no other credentials', () => {
+    const certificate = { certificatePath: '/c/load.pem', keyPath: '/c/load-key.pem' }
+    const { argv, credentials } = specOf({}, { certificate })
+    expect(argv).toEqual(expect.arrayContaining(['--env=CERTIFICATE=/c/load.pem', '--env=KEY=/c/load-key.pem']))
+    expect(credentials).toEqual(['/c/load.pem', '/c/load-key.pem'])
+    expect(specOf({}).credentials).toEqual([])
+    expect(specOf({}).argv.some(arg => arg.includes('CERTIFICATE'))).toBe(false)
+  })
+
+  it('is all addresses, whether connections are kept, and whole milliseconds', () => {
+    const { argv } = specOf({ connections: 'new', warmupSeconds: 2.8801, windowSeconds: 10.5 }, { urls: ['a', 'b'] })
+    expect(argv).toEqual(
+      expect.arrayContaining([
+        '--env=URLS=a,b',
+        '--env=CONNECTIONS=new',
+        '--env=WARMUP_MS=2880',
+        '--env=WINDOW_MS=10500',
+      ]),
+    )
   })
 })

@@ -25,20 +25,14 @@ describe('renderPivots', () => {
     const given = arms.map((arm, i) => ({ ...arm, throughput: [100 * (i + 1)] }))
     expect(render(given, { across: 'ratePerSecond', quantities: ['p99', 'throughput'] })).toEqual([
       [
-        'requests/s            100     200',
-        '',
-        'p99 ms, pipy          1.0     3.0',
-        '',
-        'p99 ms, envoy         2.0     4.0',
-        '',
-        'requests/s, pipy      100     300',
-        '',
-        'requests/s, envoy     200     400',
-        '',
-        'bound by, pipy    sidecar sidecar',
-        '',
-        'bound by, envoy   sidecar sidecar',
-      ].filter(line => line !== ''),
+        'requests/s             100      200',
+        'p99 ms, pipy           1.0      3.0',
+        'p99 ms, envoy          2.0      4.0',
+        'requests/s, pipy       100      300',
+        'requests/s, envoy      200      400',
+        'bound by, pipy     sidecar  sidecar',
+        'bound by, envoy    sidecar  sidecar',
+      ],
     ])
   })
 
@@ -67,9 +61,15 @@ describe('renderPivots', () => {
   })
 
   it('puts it beside no table of another link', () => {
-    const arms = ['ratings', 'pair'].flatMap((link, i) => [at('none', 100, i + 1, { link }), at('pipy', 100, 9, { link })])
+    const arms = ['ratings', 'pair'].flatMap((link, i) => [
+      at('none', 100, i + 1, { link }),
+      at('pipy', 100, 9, { link }),
+    ])
     const tables = render(arms, { across: 'ratePerSecond' })
-    expect(tables.map(lines => lines.find(l => l.startsWith('p99 ms, none'))?.split(/ {2,}/)[1])).toEqual(['1.0', '2.0'])
+    expect(tables.map(lines => lines.find(l => l.startsWith('p99 ms, none'))?.split(/ {2,}/)[1])).toEqual([
+      '1.0',
+      '2.0',
+    ])
   })
 
   it('repeats what is without sidecars in every column of an axis that only sidecars have', () => {
@@ -98,7 +98,9 @@ describe('renderPivots', () => {
       { ...failed, trials: { completed: 0, failed: 3, invalid: 0 } },
       { ...idle, load: { ...failed.load, kind: /** @type {const} */ ('idle') } },
     ]
-    const text = renderPivots({ ...summary, arms }).flat().join('\n')
+    const text = renderPivots({ ...summary, arms })
+      .flat()
+      .join('\n')
     expect(text).toMatch(/bound by, pipy +failed/)
     expect(text).toMatch(/bound by, envoy +idle/)
   })

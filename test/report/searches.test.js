@@ -29,7 +29,8 @@ const size = {
     { what: 'at 0.7 × the CPU', mustHold: false, held: false, why: 'bound by the sidecar', trials: ['s3'] },
   ],
 }
-const CPU = 'pipy, pair: smallest CPU limit that holds: 0.3273 cores; the bracket is [0.2846 cores failed, 0.3273 cores held]: slow'
+const CPU =
+  'pipy, pair: smallest CPU limit that holds: 0.3273 cores; the bracket is [0.2846 cores failed, 0.3273 cores held]: slow'
 const MEMORY =
   'pipy, pair: smallest memory limit that holds: 5.00 MiB; the bracket is [4.75 MiB failed, 5.00 MiB held]: killed'
 
@@ -99,7 +100,8 @@ describe('renderSizes', () => {
   })
 
   it('gives no limits where one was not found', () => {
-    const text = (/** @type {Partial<SizeResult>} */ fields) => renderSizes({ sizes: [{ ...size, ...fields }] }).join('\n')
+    const text = (/** @type {Partial<SizeResult>} */ fields) =>
+      renderSizes({ sizes: [{ ...size, ...fields }] }).join('\n')
     expect(text({ memory: null })).toBe(`${CPU}\n`)
     expect(text({ memory: { ...memory, isFound: false } })).not.toContain('resources')
     expect(text({ cpu: { ...cpu, held: null, isFound: false }, memory: null })).not.toContain('resources')
@@ -112,9 +114,9 @@ describe('renderSizes', () => {
         ...{ ratePerSecond, millicores: 100 + 2.5 * ratePerSecond, residualMillicores: 0 },
       })),
     }
-    const none = { ...cpu, held: null, failed: 1.7513, isFound: false, why: 'at 1.75 cores: slow' }
+    const none = { ...cpu, held: null, failed: 2, isFound: false, why: 'at 2 cores: slow' }
     expect(renderSizes({ sizes: [{ ...size, cpu: none, memory: null, checks: [], extrapolated }] })).toEqual([
-      'pipy, pair: smallest CPU limit that holds: not reachable on this machine: at 1.75 cores: slow',
+      'pipy, pair: smallest CPU limit that holds: not reachable on this machine: at 2 cores: slow',
       '  EXTRAPOLATED, not measured: about 10.10 cores for the busiest sidecar, by the line 100 millicores + 250.0 per 100 requests/s through 593/s 1583, 395/s 1088',
       '',
     ])

@@ -34,13 +34,13 @@ describe('the grid of CPU limits', () => {
 describe('findCpu', () => {
   it('begins with all CPUs, then a step above what that used, and takes growing steps', () => {
     const run = search({ cores: 0.3 })
-    // Of 2 CPUs the most is 1.7513, place 32. 0.3 is just below place 20: 21 holds, two below fails, 20 is between.
-    expect(capsOf(run)).toEqual([1.7513, 0.3764, 0.2846, 0.3273])
+    // Of 2 CPUs the most is all of them, place 33. 0.3 is just below place 20: 21 holds, two below fails, 20 is between.
+    expect(capsOf(run)).toEqual([2, 0.3764, 0.2846, 0.3273])
     expect(run.found).toMatchObject({
       ...{ plane: 'pipy', variant: null, link: 'link', looksFor: 'cpu', unit: 'cores', unchargedBytes: null },
       ...{ held: 0.3273, failed: 0.2846, isFound: true, why: 'p99 over the limit' },
     })
-    expect(run.trials[0].arm.id).toBe('link-pipy@1.7513cores')
+    expect(run.trials[0].arm.id).toBe('link-pipy@2cores')
   })
 
   it('tells its steps from the least limit up, each held or failed twice, or clearly once', () => {
@@ -49,7 +49,7 @@ describe('findCpu', () => {
       [0.2846, false, '--'],
       [0.3273, true, '++'],
       [0.3764, true, '++'],
-      [1.7513, true, '++'],
+      [2, true, '++'],
     ])
     expect(Object.keys(found.steps[0])).toEqual(['value', 'held', 'why', 'trials'])
   })
@@ -66,7 +66,7 @@ describe('findCpu', () => {
   it('says that nothing holds here', () => {
     const { found, trials } = search({ cores: 3 })
     expect(found).toMatchObject({
-      ...{ held: null, failed: 1.7513, isFound: false, why: 'at 1.75 cores: bound by the sidecar' },
+      ...{ held: null, failed: 2, isFound: false, why: 'at 2 cores: bound by the sidecar' },
     })
     expect(trials).toHaveLength(1)
   })
@@ -78,7 +78,7 @@ describe('findCpu', () => {
 
   it('ends where everything is spoiled, at first or later', () => {
     expect(search({ spoiledEvery: 1 }).found).toMatchObject({
-      ...{ held: null, failed: null, isFound: false, why: 'at 1.75 cores: a busy neighbour' },
+      ...{ held: null, failed: null, isFound: false, why: 'at 2 cores: a busy neighbour' },
     })
     const { found, trials } = search({ cores: 0.3, disturb: ({ nth }) => (nth > 4 ? null : undefined) })
     expect(found).toMatchObject({ held: 0.3764, failed: null, isFound: false, why: 'disturbed' })
@@ -109,8 +109,8 @@ describe('findCpu', () => {
   })
 
   it('finds nothing where the most has failed when it was checked', () => {
-    const { found, trials } = search({}, { known: knowing([[32, false]]) })
-    expect(found).toMatchObject({ held: null, failed: 1.7513, isFound: false })
+    const { found, trials } = search({}, { known: knowing([[33, false]]) })
+    expect(found).toMatchObject({ held: null, failed: 2.014, isFound: false })
     expect(trials).toHaveLength(0)
   })
 

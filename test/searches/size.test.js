@@ -49,7 +49,7 @@ describe('findSize', () => {
     expect(told).toEqual([
       [0.3273, 0],
       [0.3273, 0],
-      [expect.closeTo(0.22911, 9), 0],
+      [0.2291, 0],
       [0.3273, 32],
       [0.3273, 32],
       [0.3273, 14],
@@ -75,7 +75,7 @@ describe('findSize', () => {
   })
 
   it('looks below a CPU limit of which 0.7 hold, where what failed was not the CPU', () => {
-    // It needs 0.15; the first eight trials fail below 0.3, so that 0.3273 is found. 0.7 of that is 0.2291.
+    // It needs 0.15; the first six trials fail below 0.3, so that 0.2846 is found, then 0.2152: 0.7 of each hold.
     const run = search({
       ...{ ...truth, cores: 0.15 },
       disturb: ({ arm, nth }) => (nth <= 6 ? Number(arm.capCores) >= 0.3 : undefined),
@@ -121,7 +121,7 @@ describe('findSize', () => {
       expect(found).toMatchObject({ isChecked: false, memory: { isFound: true } })
       expect(found.checks.map(c => c.held === null)).toEqual([0, 1, 2].map(i => i === place))
     }
-    expect(spoil(null, 0.7 * 0.3273).found.checks.map(c => c.held)).toEqual([true, null, false])
+    expect(spoil(null, 0.2291).found.checks.map(c => c.held)).toEqual([true, null, false])
   })
 
   it('is not checked where less memory than the floor holds', () => {
@@ -136,7 +136,7 @@ describe('findSize', () => {
   it('says no memory where no CPU limit holds, and extrapolates only where that was asked for', () => {
     const { found } = search({ ...truth, cores: 3 })
     expect(found).toMatchObject({ memory: null, checks: [], isChecked: false, extrapolated: null })
-    expect(found.cpu).toMatchObject({ held: null, isFound: false, why: 'at 1.75 cores: bound by the sidecar' })
+    expect(found.cpu).toMatchObject({ held: null, isFound: false, why: 'at 2 cores: bound by the sidecar' })
   })
 
   it('extrapolates by a line through five lower rates', () => {
@@ -145,13 +145,13 @@ describe('findSize', () => {
     const run = search(busy, { ratePerSecond: 4000, isExtrapolated: true })
     const rates = [...new Set(run.trials.slice(1).map(({ arm }) => arm.load.ratePerSecond))]
     // Halved once, then by 1.5; on 2 CPUs up to 760/s hold.
-    expect(rates).toEqual([2000, 1333, 889, 593, 395, 263, 175, 117])
+    expect(rates).toEqual([2000, 1333, 888, 592, 394, 262, 174, 116])
     const { extrapolated, isChecked } = run.found
     expect(isChecked).toBe(false)
     expect(extrapolated?.cores).toBeCloseTo(10.1, 9)
     expect(extrapolated?.baseMillicores).toBeCloseTo(100, 6)
     expect(extrapolated?.slopeMillicoresPerRequestPerSecond).toBeCloseTo(2.5, 9)
-    expect(extrapolated?.points.map(p => p.ratePerSecond)).toEqual([593, 395, 263, 175, 117])
+    expect(extrapolated?.points.map(p => p.ratePerSecond)).toEqual([592, 394, 262, 174, 116])
     for (const p of extrapolated?.points ?? []) expect(p.residualMillicores).toBeCloseTo(0, 6)
   })
 
@@ -162,7 +162,7 @@ describe('findSize', () => {
   })
 
   // Of 40/s: 20, 13, 9, 6, 4, 3, 2, 1, 1, 1, … for ever.
-  it.fails('ends where no rate holds, however low the one asked for', () => {
+  it('ends where no rate holds, however low the one asked for', () => {
     const { found } = search({ capacityPerSecond: 0 }, { ratePerSecond: 40, isExtrapolated: true })
     expect(found.extrapolated).toBeNull()
   })
@@ -176,7 +176,7 @@ describe('findSize', () => {
   it('ends where everything holds: the least limit, which 0.7 of it refute', () => {
     const { found } = search({ cores: 0.001, bytes: 5e6, peakBytes: 1e7 })
     expect(found).toMatchObject({ cpu: { held: 0.02, failed: null }, isChecked: false })
-    expect(found.checks).toMatchObject([{ held: true }, { mustHold: false, held: true }])
+    expect(found.checks).toMatchObject([{ held: true }, { mustHold: false, held: true }, { held: false }])
   })
 
   it('gives, for whatever a sidecar needs, limits that are enough, and not much more than enough', () => {
@@ -214,7 +214,7 @@ describe('findSize', () => {
   })
 
   // By chance 0.2846 holds without a memory limit, where 0.3 are needed: with any it fails, and is grown for ever.
-  it.fails('ends where a CPU limit held by chance, and no memory limit holds under it', () => {
+  it('ends where a CPU limit held by chance, and no memory limit holds under it', () => {
     const { found } = search({
       ...truth,
       disturb: ({ arm }) => (arm.capCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined),
