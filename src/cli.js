@@ -64,6 +64,13 @@ const NOTHING_SHOWN = 3
 const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 const print = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`)
 
+// Who reads what is said may go away (`| head`): the run goes on, and removes what it started.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', error => {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPIPE') throw error
+  })
+}
+
 const stopping = new AbortController()
 // Everything that waits listens to it.
 setMaxListeners(0, stopping.signal)

@@ -224,6 +224,15 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     expectNothingLeft()
   })
 
+  it('goes on to its end where nobody reads any more what it says', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const out = path.join(folder, 'unread')
+    const argv = ['bench', '--profile', 'smoke', '--out', out, '--planes', 'pipy', ...ONE_SIDECAR]
+    await execa(`node src/cli.js ${argv.join(' ')} 2>&1 | head -1`, { shell: true })
+    expect(recordsOf(out)[0].outcome).toBe('completed')
+    expectNothingLeft()
+  })
+
   it('leaves a killed run to cleanup, which leaves a running one alone', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy'])
