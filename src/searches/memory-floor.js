@@ -10,38 +10,65 @@ const MEMORY_STEP_BYTES = 256 * 1024
 const UNLIMITED_TIMES = 4
 
 /**
- * The smallest memory limit under which the sidecars survive the load, whatever they deliver: without one first, then by halves below what that took.
+ * The smallest memory limit under which the sidecars survive the load, whatever they deliver: without one first, then by
+ * halves below what that took.
  * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: how it went without a limit, where that is known
  * @returns {Generator<Arm, SearchResult, Outcome>}
  */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
-  const at = (/** @type {number | null} */ bytes) => withMemory(template, bytes)
   const first =
     unlimited.length > 0
       ? { held: true, why: '', outcomes: unlimited.filter(o => o.held) }
-      : yield* tryStep(at(null), 0, 'survived')
+      : yield* tryStep(withMemory(template, null), 0, 'survived')
   const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
-  const steps = /** @type {SearchStep[]} */ ([])
-  const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) => ({
-    ...describeSearch({ template, looksFor: 'memory', steps, ...found }),
+  const nothing = (/** @type {string} */ why) => ({
+    ...describeSearch({ template, looksFor: 'memory', steps: [], held: null, failed: null, why, isFound: false }),
     unchargedBytes,
   })
-  if (!first.held) return end({ held: null, failed: null, why: `without a limit: ${first.why}`, isFound: false })
-  let held = null
-  let failed = 0
+  if (!first.held) return nothing(`without a limit: ${first.why}`)
   const needed = Math.max(...first.outcomes.map(o => o.peakBytesMost || o.rssBytesMost))
-  if (!(needed > 0))
-    return end({ held: null, failed: null, why: 'nobody read how much memory it takes', isFound: false })
-  const most = needed * UNLIMITED_TIMES
-  let bytes = roundUp(needed * 1.1)
-  for (;;) {
-    const step = yield* tryStep(at(bytes), bytes, 'survived')
+  if (!(needed > 0)) return nothing('nobody read how much memory it takes')
+  return {
+    ...(yield* bisect({ template, spec, steps: [], from: roundUp(needed * 1.1), most: needed * UNLIMITED_TIMES })),
+    unchargedBytes,
+  }
+}
+
+/**
+ * The same below a limit that turned out to be enough: what failed above it, failed by chance.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }} options memory: what
+ *   was found before
+ * @returns {Generator<Arm, SearchResult, Outcome>}
+ */
+export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
+  const steps = [...memory.steps, survived]
+  const found = yield* bisect({
+    template,
+    spec,
+    steps,
+    from: roundUp(survived.value / 2),
+    most: survived.value,
+    held: survived.value,
+  })
+  return { ...found, unchargedBytes: memory.unchargedBytes }
+}
+
+/**
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number | null }} options
+ *   steps: so far; most: where no limit up to this helps, memory is not what it lacks; held: the least that is known to
+ * @returns {Generator<Arm, SearchResult, Outcome>}
+ */
+function* bisect({ template, spec, steps, from, most, held = null }) {
+  const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) =>
+    describeSearch({ template, looksFor: 'memory', steps, ...found })
+  let failed = 0
+  for (let bytes = from; ; ) {
+    const step = yield* tryStep(withMemory(template, bytes), bytes, 'survived')
     steps.push(withoutOutcomes(step))
     if (step.held === null) return end({ held, failed: failed || null, why: step.why, isFound: false })
     if (step.held) held = bytes
     else failed = bytes
     if (held !== null && (held / Math.max(1, failed) <= 1 + spec.precision || held - failed <= MEMORY_STEP_BYTES)) break
-    // Where far more memory than it takes does not help, memory is not what it lacks.
     if (held === null && bytes > most) return end({ held, failed, why: step.why, isFound: false })
     bytes = held === null ? roundUp(bytes * 1.5) : roundUp((held + failed) / 2)
     if (bytes === held) break

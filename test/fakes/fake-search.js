@@ -16,7 +16,7 @@
  * @property {number} [peakBytes] what it takes without a limit
  * @property {number} [unchargedBytes]
  * @property {number} [spoiledEvery] every so-manieth trial is spoiled by others
- * @property {(trial: { arm: Arm, nth: number }) => boolean | null | undefined} [disturb] what comes of a trial whatever is
+ * @property {(trial: { arm: Arm, nth: number }) => boolean | null | 'killed' | undefined} [disturb] what comes of a trial whatever is
  *   true; undefined: the truth
  */
 
@@ -42,6 +42,7 @@ export function createFakeSidecar(truth) {
     })
     if (spoiledEvery > 0 && nth % spoiledEvery === 0) return outcome(null, 'a busy neighbour')
     const disturbed = disturb({ arm, nth })
+    if (disturbed === 'killed') return outcome(false, 'killed for memory', true)
     if (disturbed !== undefined) return outcome(disturbed, disturbed ? 'held by chance' : 'disturbed')
     if (memoryLimitBytes !== null && memoryLimitBytes < bytes) return outcome(false, 'killed for memory', true)
     if (cap < 0.9 * needed) return outcome(false, 'bound by the sidecar', true)
