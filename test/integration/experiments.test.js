@@ -185,10 +185,12 @@ describe('size', { timeout: 900_000 }, () => {
     const [{ cpu, memory, checks }] = summary.sizes
     expect(cpu.isFound).toBe(true)
     expect(Number(cpu.held) / Number(cpu.failed ?? 0.01)).toBeGreaterThan(1)
-    expect(memory?.isFound).toBe(true)
+    expect(checks[0]).toMatchObject({ mustHold: true })
+    expect((await cli('verify', out)).exitCode).toBe(0)
+    // In a noisy hour others may spoil every trial of a step: then it says so, and gives no limits.
+    if (!memory?.isFound) return expect(stdout).toContain('not reachable on this machine')
     expect(checks.map(c => c.what)).toEqual(['at the answer', 'at 0.7 × the CPU', 'at 0.7 × the memory floor'])
     expect(stdout).toContain('limits: { cpu:')
     expect(stdout).toMatch(/\d+ such sidecars fill a node of 2 cores and 4 GiB/)
-    expect((await cli('verify', out)).exitCode).toBe(0)
   })
 })
