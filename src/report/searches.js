@@ -48,9 +48,7 @@ function renderSize(size) {
   const uncharged = (memory.unchargedBytes ?? 0) / MIB
   return [
     ...lines,
-    ...(uncharged >= 1
-      ? [`  + ${uncharged.toFixed(1)} MiB of file pages that were not charged to it here: ${megabytes} MiB`]
-      : []),
+    `  memory limit to give: ${megabytes} MiB, above every limit that killed here${uncharged >= 1 ? `, with ${uncharged.toFixed(1)} MiB of file pages that were not charged to the sidecar` : ''}`,
     ...checks.map(
       ({ what, mustHold, held, why, trials }) =>
         `  checked ${what}: ${held === null ? 'not judged' : held ? 'holds' : 'does not hold'}${held === mustHold ? ', as it must' : held === null ? '' : ', AND IT MUST NOT BE SO'} (${why}; ${trials.length} trials)`,

@@ -78,11 +78,14 @@ function* bisect({ template, spec, steps, from, most, held = null }) {
 }
 
 /**
- * The memory limit to give: the floor, and the file pages that another was charged for here.
- * @param {SearchResult} memory
+ * The memory limit to give: the least above every limit under which a sidecar was killed in the search, be it by chance,
+ * and the file pages that another was charged for here.
+ * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory
  */
-export function recommendedBytes({ held, unchargedBytes }) {
-  return roundUp(Number(held) + (unchargedBytes ?? 0))
+export function recommendedBytes({ held, steps, unchargedBytes }) {
+  const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
+  const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
+  return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
 }
 
 /** @param {number} bytes to whole steps, as a limit is a number of pages */

@@ -68,7 +68,7 @@ describe('renderSizes', () => {
       CPU,
       MEMORY,
       // 5242880 + 3000000 bytes are 7.86 MiB, in whole limits 8.
-      '  + 2.9 MiB of file pages that were not charged to it here: 8 MiB',
+      '  memory limit to give: 8 MiB, above every limit that killed here, with 2.9 MiB of file pages that were not charged to the sidecar',
       '  checked at the answer: holds, as it must (held: p99 9.9 ms; 2 trials)',
       '  checked at 0.7 × the CPU: does not hold, as it must (bound by the sidecar; 1 trials)',
       '  pipy, for the pod spec of each sidecar:',

@@ -147,6 +147,16 @@ describe('recommendedBytes', () => {
     expect(recommendedBytes(result)).toBe(20 * STEP)
     // 8242880 bytes are 31.4 steps.
     expect(recommendedBytes({ ...result, unchargedBytes: 3e6 })).toBe(32 * STEP)
+    // What was killed at 25, be it by chance, is not given; nor what failed above all that held.
+    const step = (/** @type {number} */ n, /** @type {boolean} */ held) => ({
+      value: n * STEP,
+      held,
+      why: '',
+      trials: [],
+    })
+    const steps = [step(25, false), step(40, true), step(28, true), step(20, true)]
+    expect(recommendedBytes({ ...result, steps })).toBe(28 * STEP)
+    expect(recommendedBytes({ ...result, steps: [step(50, false), step(20, true)] })).toBe(20 * STEP)
   })
 })
 
