@@ -180,8 +180,8 @@ describe('bad input', () => {
 describe('size', { timeout: 900_000 }, () => {
   it('finds limits, and checks them at the answer and below it', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const asked = ['--rate', '400', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--node', '2c4g']
-    const { summary, stdout, out } = await run(['size', ...asked])
+    const asked = ['--rate', '400', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--users', '16']
+    const { summary, stdout, out } = await run(['size', ...asked, '--node', '2c4g'])
     const [{ cpu, memory, checks }] = summary.sizes
     expect(cpu.isFound).toBe(true)
     expect(Number(cpu.held) / Number(cpu.failed ?? 0.01)).toBeGreaterThan(1)
