@@ -13,6 +13,7 @@ import { z } from 'zod'
  * @property {(arm: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>) => any} of
  * @property {(value: any) => string} show as words that stand alone
  * @property {string} label of a column or row
+ * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
  */
 
 const count = z.int().positive()
@@ -63,6 +64,7 @@ export const AXES = {
     label: 'burst s',
   },
   tls: {
+    isOfSidecars: true,
     schema: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']),
     values: ['ecdsa-p256'],
     of: arm => arm.conditions.tls,
@@ -70,6 +72,7 @@ export const AXES = {
     label: 'TLS',
   },
   protocol: {
+    isOfSidecars: true,
     schema: z.enum(['http/1.1', 'http/2']),
     values: ['http/1.1'],
     of: arm => arm.conditions.protocol,
@@ -77,6 +80,7 @@ export const AXES = {
     label: 'protocol',
   },
   workers: {
+    isOfSidecars: true,
     schema: count,
     values: [null],
     of: arm => arm.conditions.workers,
@@ -84,6 +88,7 @@ export const AXES = {
     label: 'workers',
   },
   envoyProfile: {
+    isOfSidecars: true,
     schema: z.enum(['lean', 'osm-1.1']),
     values: ['lean'],
     of: arm => arm.conditions.envoyProfile,
@@ -91,6 +96,7 @@ export const AXES = {
     label: 'profile',
   },
   configuredServices: {
+    isOfSidecars: true,
     schema: z.int().min(0),
     values: [0],
     of: arm => arm.conditions.configuredServices,
@@ -98,6 +104,7 @@ export const AXES = {
     label: 'configured services',
   },
   memoryLimitBytes: {
+    isOfSidecars: true,
     schema: count,
     values: [null],
     of: arm => arm.conditions.memoryLimitBytes,
@@ -105,6 +112,7 @@ export const AXES = {
     label: 'memory limit',
   },
   changesPerMinute: {
+    isOfSidecars: true,
     schema: z.int().min(0),
     values: [null],
     of: arm => arm.conditions.changesPerMinute,
@@ -112,6 +120,7 @@ export const AXES = {
     label: 'changes/min',
   },
   capCores: {
+    isOfSidecars: true,
     schema: z.number().positive(),
     values: [],
     of: arm => arm.capCores,
@@ -122,6 +131,12 @@ export const AXES = {
 
 /** @type {AxisName[]} */
 export const AXIS_NAMES = /** @type {AxisName[]} */ (Object.keys(AXES))
+
+/**
+ * The axes in which arms without sidecars can differ: what they share with the arms that they are the baseline of.
+ * @type {AxisName[]}
+ */
+export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 
 /**
  * The axes in which arms with sidecars differ, or any arms where none has.

@@ -64,8 +64,7 @@ export async function prepare({ experiment, overrides, thresholds, app, dataPlan
     for (const expression of thresholds) parseThreshold(expression, arms, services)
   }
   // What was asked is judged before anything is looked for, or fetched.
-  const planned = createPlan({ experiment, overrides, cpus, missing: [] })
-  check(planned)
+  check(createPlan({ experiment, overrides, cpus, missing: [] }))
 
   /** @type {Record<string, Tool>} */
   const tools = {}

@@ -1,5 +1,5 @@
 import { medianSorted } from 'simple-statistics'
-import { sidecarsOf, valueOfRound } from './measures.js'
+import { sidecarsOf, sumCores, valueOfRound } from './measures.js'
 import { summariseValues } from './stats.js'
 
 /**
@@ -48,5 +48,5 @@ function medianOf(sorted) {
 
 /** @param {TrialRecord} record */
 function coresOf(record) {
-  return sidecarsOf(record).reduce((sum, p) => sum + p.cpuCores, 0)
+  return sumCores(sidecarsOf(record))
 }

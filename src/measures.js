@@ -76,7 +76,7 @@ export const MEASURES = [
     less: 'uses % less CPU',
     more: 'uses % more CPU',
     label: 'CPU',
-    measure: (record, service) => sidecarsOf(record, service).reduce((sum, p) => sum + p.cpuCores, 0) || null,
+    measure: (record, service) => sumCores(sidecarsOf(record, service)) || null,
   },
 ]
 
@@ -123,6 +123,11 @@ export function startSeconds({ phasesSeconds, trial }) {
   return trial.arm.plane === 'none' ? null : (phasesSeconds.start ?? null)
 }
 
+/** @param {ProcessRecord[]} processes */
+export function sumCores(processes) {
+  return processes.reduce((sum, p) => sum + p.cpuCores, 0)
+}
+
 /**
  * CPU time in the window over verified requests in it: both as rates, each by its own clock.
  * @param {TrialRecord} record
@@ -130,7 +135,7 @@ export function startSeconds({ phasesSeconds, trial }) {
  */
 export function cpuPerRequestMicros(record, processes) {
   const rate = ratePerSecond(record)
-  return rate && processes.length > 0 ? (1e6 * processes.reduce((sum, p) => sum + p.cpuCores, 0)) / rate : null
+  return rate && processes.length > 0 ? (1e6 * sumCores(processes)) / rate : null
 }
 
 /**

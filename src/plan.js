@@ -138,7 +138,7 @@ export function choosePlanes({ axes }, { planes }) {
  * @param {Trial[]} trials
  */
 export function estimateSeconds(trials) {
-  return trials.reduce((sum, { arm: { load } }) => sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS, 0)
+  return sumSeconds(trials.map(trial => trial.arm))
 }
 
 /**
@@ -149,10 +149,13 @@ export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const planes = new Set(own.map(nameOf)).size
   const checks = OBSERVE_SECONDS + planes * PARITY_SECONDS + own.length * ARM_CHECK_SECONDS
-  const length = (/** @type {Arm} */ { load }) => load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS
-  const searched = search ? arms.reduce((sum, arm) => sum + SEARCH_TRIALS[search.kind] * length(arm), 0) : 0
-  const calibrated = calibrations.reduce((sum, arm) => sum + length(arm), 0)
-  return checks + estimateSeconds(trials) + calibrated + searched
+  const searched = search ? SEARCH_TRIALS[search.kind] * sumSeconds(arms) : 0
+  return checks + estimateSeconds(trials) + sumSeconds(calibrations) + searched
+}
+
+/** @param {Arm[]} arms each tried once */
+function sumSeconds(arms) {
+  return arms.reduce((sum, { load }) => sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS, 0)
 }
 
 /**
@@ -237,10 +240,11 @@ function createArm({ choice, cap, cell, caps, lists, experiment, overrides, prof
   const isIdle = experiment.load.kind === 'idle'
   const users = isIdle ? 0 : (cell.users ?? (rate === null ? usersOfClosedLoop : USERS.openLoop))
   // Without sidecars, what only sidecars are given makes no difference.
-  const given = (/** @type {AxisName} */ name) => (hasSidecars ? cell[name] : AXES[name].values[0])
+  const given = (/** @type {AxisName} */ name) =>
+    hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0]
   /** @type {Conditions} */
   const conditions = {
-    services: cell.services,
+    services: given('services'),
     tls: given('tls'),
     protocol: given('protocol'),
     workers: given('workers'),
@@ -379,7 +383,7 @@ function createCalibrations(arms) {
   const found = new Map()
   for (const arm of arms.filter(a => a.load.kind === 'open' && a.repeatOf === null)) {
     const { ratePerSecond, ...load } = arm.load
-    const id = `capacity-${arm.id.replace(`-${ratePerSecond}rps`, '')}`
+    const id = calibrationIdOf(arm)
     if (!found.has(id))
       found.set(id, { ...arm, id, load: { ...load, kind: 'closed', windowSeconds: CALIBRATION_SECONDS } })
   }
@@ -392,8 +396,13 @@ function createCalibrations(arms) {
  * @param {Arm[]} calibrations
  */
 export function findCalibration(arm, calibrations) {
-  const id = `capacity-${arm.id.replace(`-${arm.load.ratePerSecond}rps`, '').replace(/-aa$/, '')}`
+  const id = calibrationIdOf({ ...arm, id: arm.id.replace(/-aa$/, '') })
   return calibrations.find(c => c.id === id)
+}
+
+/** @param {Pick<Arm, 'id' | 'load'>} arm */
+function calibrationIdOf({ id, load }) {
+  return `capacity-${id.replace(`-${load.ratePerSecond}rps`, '')}`
 }
 
 /**

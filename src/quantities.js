@@ -5,7 +5,7 @@ import { summariseValues } from './stats.js'
  * @import { Quantity, SummaryArm } from './types.ts'
  */
 
-const MIB = 1024 * 1024
+export const MIB = 1024 * 1024
 
 /**
  * @typedef {object} QuantityOf
@@ -15,8 +15,8 @@ const MIB = 1024 * 1024
  */
 
 const fixed = (/** @type {number} */ digits) => (/** @type {number} */ value) => value.toFixed(digits)
-const mib = (/** @type {number} */ bytes) => (bytes / MIB).toFixed(1)
-const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(0)} %`
+export const mib = (/** @type {number} */ bytes) => (bytes / MIB).toFixed(1)
+export const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(0)} %`
 
 /**
  * @param {'p50' | 'p90' | 'p95' | 'p99' | 'p999'} name

@@ -123,7 +123,7 @@ const loadResult = z.object({
   series: z
     .array(z.object({ atSeconds: z.number(), seconds: z.number(), count, p50Ms: nullable, p99Ms: nullable }))
     .nullable()
-    .describe('of bursts and changes: requests by when they started, from the start of the window'),
+    .describe('of bursts: requests by when they started, from the start of the window'),
   failures: z.array(z.string()),
 })
 

@@ -1,5 +1,5 @@
 import { nameOf } from './arms.js'
-import { groupOf } from './axes.js'
+import { BASELINE_AXES, describeAxes, groupOf } from './axes.js'
 import { summariseChanges } from './changes.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
@@ -103,7 +103,9 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const quantity = (use, measure) => summariseValues(rounds.map(trials => valueOfRound(trials, use, measure)))
   const services = [...new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))]
   const isOpen = arm.load.kind === 'open'
-  const baseline = arms.find(a => a.plane === 'none' && a !== arm && loadKeyOf(a) === loadKeyOf(arm))
+  const baseline = arms.find(
+    a => a.plane === 'none' && a !== arm && describeAxes(a, BASELINE_AXES) === describeAxes(arm, BASELINE_AXES),
+  )
   const findUnchanged = () => {
     const same = arms.find(
       a =>
@@ -156,15 +158,6 @@ function summariseArm({ arm, arms, byArm, manifest }) {
       }
     }),
   }
-}
-
-/**
- * What an arm and its baseline without sidecars share.
- * @param {Arm} arm
- */
-function loadKeyOf({ link, load, conditions }) {
-  const { ratePerSecond, users, payloadBytes, connections, burst } = load
-  return JSON.stringify([link, ratePerSecond, users, payloadBytes, connections, burst, conditions.services])
 }
 
 /**

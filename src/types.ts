@@ -440,7 +440,7 @@ export interface LoadResult {
   /** How late requests of the open loop started, from a sample of them; null in the closed. */
   lagP99Ms: number | null
   distribution: Distribution | null
-  /** Of bursts and changes: the requests that started in each piece of the window; null elsewhere. */
+  /** Of bursts: the requests that started in each piece of the window; null elsewhere. */
   series: LoadPoint[] | null
   failures: string[]
 }

@@ -31,7 +31,7 @@ const BURST = __ENV.BURST_FACTOR
       ms: Number(__ENV.BURST_MS),
     }
   : null
-// Of a burst, and of changes under load, the window is counted piece by piece.
+// Of a burst, the window is counted piece by piece.
 const PIECE_MS = Number(__ENV.PIECE_MS)
 const PIECES = PIECE_MS ? Math.ceil(WINDOW_MS / PIECE_MS) : 0
 const pieceMetrics = []

@@ -10,19 +10,6 @@ import { AXES, AXIS_NAMES, describeAxes } from '../axes.js'
  * @typedef {'ratio' | 'direction' | 'never'} OtherCaps
  */
 
-// What an arm without sidecars cannot differ in.
-/** @type {AxisName[]} */
-const OF_SIDECARS = [
-  'capCores',
-  'tls',
-  'protocol',
-  'workers',
-  'envoyProfile',
-  'configuredServices',
-  'memoryLimitBytes',
-  'changesPerMinute',
-]
-
 /** @type {AxisName[]} */
 const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
 
@@ -137,7 +124,7 @@ function isAlike({ a, b, of, to }) {
   const names = AXIS_NAMES.filter(
     name =>
       !isTold(of, to, name) &&
-      !(isBare && OF_SIDECARS.includes(name)) &&
+      !(isBare && AXES[name].isOfSidecars) &&
       !(name === 'users' && followsCap(a) && a.capCores !== b.capCores),
   )
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))

@@ -1,12 +1,10 @@
 import { nameOf } from '../arms.js'
-import { QUANTITIES } from '../quantities.js'
+import { MIB, QUANTITIES } from '../quantities.js'
 
 /**
  * Lines through what was measured, with the points they go through. Pure.
  * @import { CpuLine, Slope, Summary } from '../types.ts'
  */
-
-const MIB = 1024 * 1024
 
 /** @param {Pick<Summary, 'lines'>} summary */
 export function renderCpuLines({ lines }) {

@@ -1,5 +1,5 @@
 import { nameOf } from '../arms.js'
-import { AXES, describeAxes, findVaried } from '../axes.js'
+import { AXES, BASELINE_AXES, describeAxes, findVaried } from '../axes.js'
 import { QUANTITIES } from '../quantities.js'
 import { createTable, trimLines } from './text-table.js'
 
@@ -41,9 +41,7 @@ export function renderPivots({ arms, shows }) {
  * @param {AxisName[]} varied
  */
 function isBaselineOf(none, arm, varied) {
-  const shared = varied.filter(name =>
-    ['link', 'services', 'users', 'payloadBytes', 'connections', 'burstSeconds', 'ratePerSecond'].includes(name),
-  )
+  const shared = varied.filter(name => BASELINE_AXES.includes(name))
   return describeAxes(none, shared) === describeAxes(arm, shared)
 }
 

@@ -1,4 +1,5 @@
 import { nameOf } from '../arms.js'
+import { MIB } from '../quantities.js'
 import { recommendedBytes } from '../searches/memory-floor.js'
 import { fitOnNode } from '../size.js'
 
@@ -7,7 +8,6 @@ import { fitOnNode } from '../size.js'
  * @import { SearchResult, SearchStep, SizeResult, Summary } from '../types.ts'
  */
 
-const MIB = 1024 * 1024
 const GIB = 2 ** 30
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 

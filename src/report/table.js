@@ -1,6 +1,7 @@
 import { isControl, nameOf } from '../arms.js'
 import { AXES, describeAxes, findVaried, groupOf } from '../axes.js'
 import { MEASURES } from '../measures.js'
+import { mib, percent } from '../quantities.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { renderPivots } from './pivot.js'
@@ -12,7 +13,6 @@ import { renderNoise, renderVerdict } from './verdicts.js'
  * @import { Quantity, Summary, SummaryArm } from '../types.ts'
  */
 
-const MIB = 1024 * 1024
 const CONTRASTED = [MEASURES[0].name, 'p99', 'startSeconds', 'rss']
 
 /**
@@ -223,16 +223,6 @@ function show(quantity, format) {
 function withInterval(quantity, format) {
   const { low, high } = quantity
   return `${show(quantity, format)}${low === null || high === null ? '' : `\n[${format(low)}, ${format(high)}]`}`
-}
-
-/** @param {number} value */
-function percent(value) {
-  return `${(100 * value).toFixed(0)} %`
-}
-
-/** @param {number} bytes */
-function mib(bytes) {
-  return (bytes / MIB).toFixed(1)
 }
 
 /** @param {string} words */
