@@ -18,7 +18,7 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
  * @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer
  */
 
-/** @type {Record<string, QuantityOf>} */
+/** @type {Record<string, Pick<QuantityOf, 'label' | 'of' | 'format'>>} */
 export const CLAIM_QUANTITIES = {
   ...QUANTITIES,
   // What Little's law leaves every request, where all users wait for one (milliseconds).

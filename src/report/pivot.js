@@ -1,11 +1,12 @@
 import { nameOf } from '../arms.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried } from '../axes.js'
 import { QUANTITIES } from '../quantities.js'
-import { createTable, trimLines } from './text-table.js'
+import { renderTextTable } from './text-table.js'
 
 /**
  * An experiment about one axis: its values as columns, a row per quantity and plane. Pure.
  * @import { AxisName, Summary, SummaryArm } from '../types.ts'
+ * @import { Table } from './text-table.js'
  */
 
 // Beside its sum, this is shown of each sidecar.
@@ -13,11 +14,23 @@ const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 
 /**
- * One table for every combination of the other axes.
- * @param {Summary} summary
+ * The tables as lines for the terminal.
+ * @param {Pick<Summary, 'arms' | 'shows'>} summary
  * @returns {string[][]} lines of each
  */
-export function renderPivots({ arms, shows }) {
+export function renderPivots(summary) {
+  return tabulatePivots(summary).map(table => [
+    ...(table.caption ? [`${table.caption}:`] : []),
+    ...renderTextTable(table),
+  ])
+}
+
+/**
+ * One table for every combination of the other axes, which is its caption.
+ * @param {Pick<Summary, 'arms' | 'shows'>} summary
+ * @returns {Table[]}
+ */
+export function tabulatePivots({ arms, shows }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const across = shows.across
   // What arms without sidecars have not stands in no table of its own.
@@ -30,7 +43,7 @@ export function renderPivots({ arms, shows }) {
     const baselines = own.filter(
       arm => arm.plane === 'none' && !group.includes(arm) && isBaselineOf(arm, first, varied),
     )
-    return [...(key ? [`${key}:`] : []), ...renderPivot([...baselines, ...group], across, shows.quantities)]
+    return { caption: key, ...tabulatePivot([...baselines, ...group], across, shows.quantities) }
   })
 }
 
@@ -50,15 +63,18 @@ function isBaselineOf(none, arm, varied) {
  * @param {AxisName | null} across null: one column
  * @param {string[]} quantities
  */
-function renderPivot(arms, across, quantities) {
+function tabulatePivot(arms, across, quantities) {
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
   const values = [
     ...new Set(arms.filter(a => a.sidecars.length > 0 || arms.every(b => b.sidecars.length === 0)).map(valueAt)),
   ]
-  const table = createTable([
+  /** @type {Table['columns']} */
+  const columns = [
     [across === null ? '' : AXES[across].label, 'left'],
     ...values.map(value => /** @type {[string, 'right']} */ ([value === null ? '' : `${value}`, 'right'])),
-  ])
+  ]
+  /** @type {Table['rows']} */
+  const rows = []
   const planes = [...new Set(arms.map(nameOf))]
   // Without sidecars an axis of theirs makes no difference: the one value stands in every column.
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
@@ -78,12 +94,12 @@ function renderPivot(arms, across, quantities) {
           return low === null || high === null ? format(median) : `${format(median)}\n[${format(low)}, ${format(high)}]`
         })
         if (cells.some(cell => cell !== '-'))
-          table.push([`${label}, ${plane}${service ? `: ${service}` : ''}`, ...cells])
+          rows.push([`${label}, ${plane}${service ? `: ${service}` : ''}`, ...cells])
       }
     }
   }
-  for (const plane of planes) table.push([`bound by, ${plane}`, ...values.map(value => boundOf(find(plane, value)))])
-  return trimLines(table.toString())
+  for (const plane of planes) rows.push([`bound by, ${plane}`, ...values.map(value => boundOf(find(plane, value)))])
+  return { columns, rows }
 }
 
 /** @param {SummaryArm | undefined} arm */

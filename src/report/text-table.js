@@ -1,4 +1,4 @@
-import Table from 'cli-table3'
+import CliTable from 'cli-table3'
 
 /**
  * Tables for the terminal. Pure.
@@ -10,20 +10,29 @@ const NO_LINES = Object.fromEntries(
     .map(name => [name, '']),
 )
 
-/** @param {[string, 'left' | 'right'][]} columns */
-export function createTable(columns) {
-  return new Table({
+/**
+ * A table, however it is shown. Lines of a cell are parted by \n.
+ * @typedef {object} Table
+ * @property {string} caption
+ * @property {[string, 'left' | 'right'][]} columns
+ * @property {(string | { content: string, colSpan: number })[][]} rows
+ */
+
+/**
+ * The lines of a table for the terminal, without its caption.
+ * @param {Table} table
+ * @returns {string[]}
+ */
+export function renderTextTable({ columns, rows }) {
+  const table = new CliTable({
     head: columns.map(([name]) => name),
     colAligns: columns.map(([, align]) => align),
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1 },
     chars: { ...NO_LINES, middle: ' ' },
   })
-}
-
-/**
- * The lines of a text without the spaces at their ends.
- * @param {string} text
- */
-export function trimLines(text) {
-  return text.split('\n').map(line => line.trimEnd())
+  table.push(...rows)
+  return table
+    .toString()
+    .split('\n')
+    .map(line => line.trimEnd())
 }

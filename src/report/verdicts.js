@@ -1,10 +1,59 @@
+import { isControl } from '../arms.js'
+import { describeAxes, findVaried, groupOf } from '../axes.js'
 import { GAP_LEAST } from '../compare.js'
 import { MEASURES } from '../measures.js'
 
 /**
  * Comparisons as sentences: what they have shown, and no more. Pure.
- * @import { Comparison } from '../types.ts'
+ * @import { Comparison, Summary } from '../types.ts'
  */
+
+export const SECONDARY = 'Secondary, unadjusted'
+export const CONTRASTS = 'Each plane against itself'
+const CONTRASTED = [MEASURES[0].name, 'p99', 'startSeconds', 'rss']
+
+/**
+ * The verdicts on planes, in groups of one link, cap and load: the primary quantity first, the others apart, since they
+ * are not adjusted for being many.
+ * @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary
+ * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading: empty where there is
+ *   one group
+ */
+export function tellVerdicts({ comparisons, arms, shows }) {
+  const whole = comparisons.filter(c => c.service === null && c.contrast === null)
+  const varied = findVaried(arms)
+  const keys = [...new Set(whole.map(c => groupOf(c)))]
+  const isShown = (/** @type {string} */ quantity) =>
+    shows.quantities.includes(quantity) || (shows.across === null && quantity !== 'startSeconds')
+  return keys.map(key => {
+    const group = whole.filter(c => groupOf(c) === key)
+    const pairs = group.filter(c => !isControl(c))
+    const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === MEASURES[0].name) === is))
+    return {
+      heading: keys.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
+      primary: primary.map(renderVerdict),
+      secondary: others.filter(c => isShown(c.quantity)).map(renderVerdict),
+      noise: renderNoise(group.filter(isControl)),
+    }
+  })
+}
+
+/**
+ * What an axis changes, plane by plane.
+ * @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary
+ * @returns {string[]}
+ */
+export function tellContrasts({ comparisons, arms, shows }) {
+  const varied = findVaried(arms)
+  return comparisons
+    .filter(c => c.contrast !== null && c.service === null)
+    .filter(c => CONTRASTED.includes(c.quantity) && shows.quantities.includes(c.quantity))
+    .map(c => {
+      const others = varied.filter(name => name !== c.contrast)
+      const where = describeAxes(c, others)
+      return `${renderVerdict(c)}${where ? ` (${where})` : ''}`
+    })
+}
 
 /**
  * @param {Comparison} comparison
@@ -42,4 +91,9 @@ export function renderNoise(comparisons) {
     return median === null ? [] : [`${(100 * Math.abs(median - 1)).toFixed(1)} % in ${label}`]
   })
   return parts.length > 0 ? `A/A: ${comparisons[0].a} differed from itself by ${parts.join(', ')}.` : ''
+}
+
+/** @param {string} words */
+function capitalise(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }

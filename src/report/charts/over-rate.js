@@ -1,0 +1,57 @@
+import { colourOf } from './palette.js'
+import { createAxis, createLegend, createOption, shorten } from './style.js'
+
+/**
+ * CPU of all sidecars over the rate: the measured points, and the line through them where there is one. Pure.
+ * @import { Chart } from './style.js'
+ */
+
+/**
+ * @param {{ title: string, lines: { label: string, colour: number, points: { ratePerSecond: number, millicores: number }[],
+ *   fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null }[] }} given
+ * @returns {Chart}
+ */
+export function drawOverRate({ title, lines }) {
+  return {
+    title,
+    description: `${title}. ${lines.map(describeLine).join('; ')}.`,
+    height: 340,
+    option: createOption({
+      legend: createLegend(lines.map(({ label }) => label)),
+      grid: { left: 8, right: 24, top: 34, bottom: 30, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
+      tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
+      xAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 26 }),
+      yAxis: createAxis({ type: 'value', min: 0, name: 'millicores of all sidecars', nameGap: 46 }),
+      series: lines.flatMap(({ label, colour, points, fit }) => [
+        {
+          type: 'scatter',
+          name: label,
+          color: colourOf(colour),
+          symbolSize: 9,
+          data: points.map(({ ratePerSecond, millicores }) => ({
+            value: [ratePerSecond, shorten(millicores)],
+            name: `${label} at ${ratePerSecond}/s: ${millicores.toFixed(0)} millicores`,
+          })),
+        },
+        ...(fit ? [drawFit({ label, colour, points, fit })] : []),
+      ]),
+    }),
+  }
+}
+
+/** @param {Omit<Parameters<typeof drawOverRate>[0]['lines'][0], 'fit'> & { fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } }} line */
+function drawFit({ label, colour, points, fit }) {
+  const rates = points.map(p => p.ratePerSecond)
+  const at = (/** @type {number} */ rate) => shorten(fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * rate)
+  const ends = [Math.min(...rates), Math.max(...rates)]
+  return {
+    ...{ type: 'line', name: label, symbol: 'none', silent: true, color: colourOf(colour) },
+    lineStyle: { type: 'dashed', width: 1.5 },
+    data: ends.map(rate => [rate, at(rate)]),
+  }
+}
+
+/** @param {Parameters<typeof drawOverRate>[0]['lines'][0]} line */
+function describeLine({ label, points }) {
+  return `${label}: ${points.map(p => `${p.millicores.toFixed(0)} millicores at ${p.ratePerSecond}/s`).join(', ')}`
+}

@@ -1,0 +1,102 @@
+import { colourOf, LIMIT } from './palette.js'
+import { createAxis, createLegend, createOption, shorten } from './style.js'
+
+/**
+ * CPU and memory of each sidecar over one trial, with the cap and the times at which its quota was used up. Runs in
+ * browsers, too. Pure.
+ * @import { Chart } from './style.js'
+ */
+
+const MIB = 1024 * 1024
+
+/**
+ * One sidecar over the time of a trial.
+ * @typedef {object} SidecarSeries
+ * @property {string} service
+ * @property {number | null} capCores
+ * @property {[number, number][]} cores [seconds from the start of the window, CPU time over wall time since the point before]
+ * @property {[number, number][]} anonBytes [seconds, bytes]
+ * @property {[number, number][]} throttled [from, to] in seconds
+ */
+
+/**
+ * @param {{ title: string, sidecars: SidecarSeries[] }} given
+ * @returns {Chart}
+ */
+export function drawOverTime({ title, sidecars }) {
+  const caps = [...new Set(sidecars.flatMap(({ capCores }) => capCores ?? []))]
+  const names = sidecars.map(({ service }) => service)
+  const points = (/** @type {[number, number][]} */ series, scale = 1) =>
+    series.map(([seconds, value]) => [shorten(seconds), shorten(value / scale)])
+  return {
+    title,
+    description: `${title}. ${sidecars.map(describeSidecar).join('; ')}.`,
+    height: 420,
+    option: createOption({
+      legend: createLegend(names),
+      grid: [
+        { left: 58, right: 24, top: 34, height: 180 },
+        { left: 58, right: 24, top: 262, height: 110 },
+      ],
+      axisPointer: { link: [{ xAxisIndex: 'all' }] },
+      tooltip: { trigger: 'axis', confine: true },
+      xAxis: [
+        createAxis({ type: 'value', gridIndex: 0, min: 'dataMin', max: 'dataMax', axisLabel: { show: false } }),
+        createAxis({
+          ...{ type: 'value', gridIndex: 1, min: 'dataMin', max: 'dataMax' },
+          ...{ name: 'seconds from the start of the window', nameGap: 26 },
+        }),
+      ],
+      yAxis: [
+        createAxis({ type: 'value', gridIndex: 0, min: 0, name: 'CPU cores', nameGap: 42 }),
+        createAxis({ type: 'value', gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
+      ],
+      series: sidecars.flatMap(({ service, cores, anonBytes, throttled }, i) => [
+        {
+          type: 'line',
+          name: service,
+          symbol: 'none',
+          color: colourOf(i + 1),
+          lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
+          data: points(cores),
+          markArea: {
+            silent: true,
+            itemStyle: { color: colourOf(i + 1), opacity: 0.12 },
+            data: throttled.map(([from, to]) => [{ xAxis: shorten(from) }, { xAxis: shorten(to) }]),
+          },
+          ...(i === 0 && caps.length > 0 ? { markLine: drawCaps(caps) } : {}),
+        },
+        {
+          ...{ type: 'line', name: service, symbol: 'none', color: colourOf(i + 1), xAxisIndex: 1, yAxisIndex: 1 },
+          lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
+          data: points(anonBytes, MIB),
+        },
+      ]),
+    }),
+  }
+}
+
+/** @param {number[]} caps */
+function drawCaps(caps) {
+  return {
+    silent: true,
+    symbol: 'none',
+    lineStyle: { color: LIMIT, type: 'dashed', width: 1.5 },
+    data: caps.map(cap => ({
+      yAxis: cap,
+      label: { formatter: `cap ${cap}`, position: 'insideEndTop', color: LIMIT },
+    })),
+  }
+}
+
+/** @param {SidecarSeries} sidecar */
+function describeSidecar({ service, capCores, cores, anonBytes, throttled }) {
+  const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
+  const stopped = throttled.reduce((sum, [from, to]) => sum + to - from, 0)
+  return [
+    `${service}: at most ${shorten(most(cores))} cores`,
+    capCores === null ? 'no cap' : `cap ${capCores}`,
+    `in ${shorten(stopped)} s its quota was used up`,
+    `at most ${shorten(most(anonBytes) / MIB)} MiB anonymous`,
+  ].join(', ')
+}

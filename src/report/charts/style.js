@@ -1,0 +1,55 @@
+import { GRID, MUTED, TEXT } from './palette.js'
+
+/**
+ * What all charts have in common. Runs in browsers, too. Pure.
+ */
+
+/**
+ * A chart: what is drawn, and what is said of it.
+ * @typedef {object} Chart
+ * @property {string} title
+ * @property {string} description for who does not see it
+ * @property {number} height pixels
+ * @property {Record<string, any>} option of ECharts, as JSON: no functions, so that the page and the file are drawn from the same
+ */
+
+export const FONT = 'system-ui, sans-serif'
+export const WIDTH = 720
+const AXIS_FONT_SIZE = 12
+
+/** @param {Record<string, any>} own */
+export function createOption(own) {
+  return {
+    animation: false,
+    backgroundColor: 'transparent',
+    textStyle: { fontFamily: FONT, color: TEXT },
+    tooltip: { trigger: 'item', confine: true, textStyle: { fontSize: AXIS_FONT_SIZE } },
+    ...own,
+  }
+}
+
+/** @param {Record<string, any>} own */
+export function createAxis({ axisLabel = {}, nameTextStyle = {}, ...own }) {
+  return {
+    axisLine: { show: true, onZero: false, lineStyle: { color: MUTED } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: GRID } },
+    axisLabel: { color: TEXT, fontSize: AXIS_FONT_SIZE, hideOverlap: true, ...axisLabel },
+    nameLocation: 'middle',
+    nameTextStyle: { color: MUTED, fontSize: AXIS_FONT_SIZE, ...nameTextStyle },
+    ...own,
+  }
+}
+
+/** @param {string[]} names */
+export function createLegend(names) {
+  return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
+}
+
+/**
+ * As few digits as it takes: a chart's numbers are read off, and its file is kept small.
+ * @param {number} value
+ */
+export function shorten(value) {
+  return Number(value.toPrecision(4))
+}
