@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseExperiment } from './experiment.js'
@@ -110,11 +110,13 @@ export async function prepare({ experiment, overrides, thresholds, app, dataPlan
  * Runs what was prepared, into a results folder.
  * @param {{ preparation: Preparation, site: Site, dataPlanes: DataPlane[], load: LoadGenerator, out: string | null,
  *   thresholds: string[], retain: boolean, command: string[], echoScripts?: string, reusable?: Reusable,
- *   turns?: { take: () => Promise<void>, pass: () => void }, signal: AbortSignal, say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's
+ *   turns?: { take: () => Promise<void>, pass: () => void }, writeDocuments?: (folder: string) => Promise<void>,
+ *   signal: AbortSignal, say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's;
+ *   writeDocuments: called when there is a summary, also of a run that was cut short
  * @returns {Promise<{ summary: Summary, folder: string }>}
  */
 export async function runBench({ preparation, site, dataPlanes, load, out, thresholds, retain, command, ...options }) {
-  const { echoScripts = path.join(ROOT, 'echo'), turns, reusable, signal, say } = options
+  const { echoScripts = path.join(ROOT, 'echo'), turns, reusable, writeDocuments, signal, say } = options
   const { plan, topologies, tools, appRuntime, placements } = preparation
   const startedAt = new Date().toISOString()
   const stamp = startedAt.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
@@ -189,6 +191,7 @@ export async function runBench({ preparation, site, dataPlanes, load, out, thres
     })
     return { summary, folder }
   } finally {
+    if (existsSync(path.join(folder, 'summary.json'))) await writeDocuments?.(folder)
     process.off('exit', removeScratch)
     if (!retain) removeScratch()
   }

@@ -33,7 +33,6 @@ import { readRun, readSummary } from './records.js'
 import { renderClaims } from './report/claims.js'
 import { renderPlan } from './report/plan.js'
 import { renderNodeFit, renderSizes } from './report/searches.js'
-import { renderTable } from './report/table.js'
 import { openReusable } from './reusable.js'
 import { writeSummary } from './run.js'
 import { createSizeExperiment, parseNode } from './size.js'
@@ -49,6 +48,7 @@ import { RUN_VARIABLE } from './targets/local/index.js'
 import { openLocalSite } from './targets/local/site.js'
 import { findTool } from './tools/find.js'
 import { nodeTool } from './tools/node.js'
+import { addReport, openDocuments, renderText } from './verbs/report.js'
 import { verifyRun } from './verify.js'
 
 /**
@@ -110,6 +110,7 @@ withCluster(withExperiment(program.command('bench').description('run an experime
         ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, say },
         ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
         thresholds: options.threshold,
+        writeDocuments,
       })
       report({ summary, folder, options })
     } finally {
@@ -159,7 +160,7 @@ withCluster(
       const runs = sites.map((site, i) =>
         runBench({
           ...{ preparation: preparations[i], site, dataPlanes, load: k6, signal, retain: false, thresholds: [] },
-          ...{ out: path.join(out, targets[i]), command: process.argv.slice(2), turns: turns[i] },
+          ...{ out: path.join(out, targets[i]), command: process.argv.slice(2), turns: turns[i], writeDocuments },
           say: line => say(`${targets[i]}: ${line}`),
         })
           .catch(error => {
@@ -222,12 +223,12 @@ program
       })
       const { summary, folder } = await runBench({
         ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, say, reusable, retain: false },
-        ...{ out: options.out ?? null, command: process.argv.slice(2), thresholds: [] },
+        ...{ out: options.out ?? null, command: process.argv.slice(2), thresholds: [], writeDocuments },
       })
       print(options.json ? JSON.stringify(summary, null, 2) : renderSizes(summary).join('\n').trimEnd())
       if (node && !options.json) print(renderNodeFit(summary.sizes, node).join('\n'))
       if (!summary.sizes.some(size => size.isChecked)) process.exitCode = NOTHING_SHOWN
-      say(`results: ${path.relative('', folder) || folder}`)
+      sayWhere(folder)
     } finally {
       await site.target.close()
     }
@@ -243,15 +244,7 @@ program
     print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results).join('\n'))
   })
 
-program
-  .command('report')
-  .description('print the table of a run again, from its records')
-  .argument('<results>', 'a results folder')
-  .option('--json', 'print summary.json instead of the table')
-  .action((folder, options) => {
-    const summary = summariseFolder(folder)
-    print(options.json ? JSON.stringify(summary, null, 2) : renderReport(summary))
-  })
+addReport(program, { print, say, readClaims: findClaims })
 
 program
   .command('verify')
@@ -340,21 +333,31 @@ function exitStatusOf(error) {
  * @param {{ summary: import('./types.ts').Summary, folder: string, options: any }} run
  */
 function report({ summary, folder, options }) {
-  print(options.json ? JSON.stringify(summary, null, 2) : renderReport(summary))
+  print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, findClaims()))
   const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
   for (const reason of reasons) say(reason)
   process.exitCode = status
-  say(`results: ${path.relative('', folder) || folder}`)
+  sayWhere(folder)
 }
 
 /**
- * The table, and the claims that the experiment can test.
- * @param {import('./types.ts').Summary} summary
+ * Writes the documents of a run, also of one that was cut short. A run is not lost for its report.
+ * @param {string} folder
  */
-function renderReport(summary) {
-  const results = evaluateClaims({ files: findClaims(), summaries: [summary] })
-  const claims = renderClaims(results, { experiment: summary.run.experiment, isBrief: true })
-  return [renderTable(summary), ...(claims.length > 0 ? ['', 'Published claims:', ...claims] : [])].join('\n')
+async function writeDocuments(folder) {
+  try {
+    const documents = await openDocuments({ folder, summary: readSummary(folder), claims: findClaims() })
+    documents.write()
+    if (stopping.signal.aborted) sayWhere(folder)
+  } catch (error) {
+    say(`no report was written: ${/** @type {Error} */ (error).message}; try npm run report -- ${folder} --format html`)
+  }
+}
+
+/** @param {string} folder of a run */
+function sayWhere(folder) {
+  const where = path.relative('', folder) || folder
+  say(`results: ${where}; to look at: ${path.join(where, 'report.html')}`)
 }
 
 function findClaims() {

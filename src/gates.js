@@ -285,6 +285,9 @@ export const GATE_NAMES = GATES.map(gate => gate.name)
 /** What a gate that failed is called in a verdict, by its name. @type {Record<string, string>} */
 export const GATE_WORDS = Object.fromEntries(GATES.map(({ name, words }) => [name, words]))
 
+/** The uses that each gate spoils. */
+export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [name, spoils]))
+
 /**
  * What a trial's numbers are good for, from the record alone.
  * @param {Measured} record

@@ -151,6 +151,24 @@ export function readEdges(folder, trialId) {
 }
 
 /**
+ * Every moment that was read of a trial; lines that are cut off are left out.
+ * @param {string} folder
+ * @param {string} trialId
+ * @returns {{ epochMs: number, processes: Record<string, Reading> }[]} none where there are no samples
+ */
+export function readSamples(folder, trialId) {
+  return readText(path.join(folder, 'raw', trialId, 'samples.jsonl'))
+    .split('\n')
+    .flatMap(line => {
+      try {
+        return line ? [JSON.parse(line)] : []
+      } catch {
+        return []
+      }
+    })
+}
+
+/**
  * What the load generators of a trial printed.
  * @param {string} folder
  * @param {string} trialId

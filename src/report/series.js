@@ -4,6 +4,9 @@
  * @import { SidecarSeries } from './charts/over-time.js'
  */
 
+// The edges of the window fall between two samples: over a few milliseconds a rate says nothing.
+const ELAPSED_LEAST_SECONDS = 0.05
+
 /** A line of samples.jsonl. @typedef {{ epochMs: number, processes: Record<string, Reading> }} SampleLine */
 
 /**
@@ -26,8 +29,9 @@ export function describeSeries({ record, samples }) {
         if (!Number.isFinite(reading?.cpuSeconds) || !Number.isFinite(reading.atSeconds)) continue
         const seconds = (epochMs - window.startMs) / 1000
         if (Number.isFinite(reading.anonBytes)) series.anonBytes.push([seconds, Number(reading.anonBytes)])
-        const elapsed = last === null ? 0 : reading.atSeconds - last.atSeconds
-        if (last !== null && elapsed > 0) {
+        const elapsed = last === null ? Number.POSITIVE_INFINITY : reading.atSeconds - last.atSeconds
+        if (elapsed < ELAPSED_LEAST_SECONDS) continue
+        if (last !== null) {
           series.cores.push([seconds, (reading.cpuSeconds - last.cpuSeconds) / elapsed])
           if (isMore(reading.throttledPeriods, last.throttledPeriods))
             addStretch(series.throttled, last.seconds, seconds)

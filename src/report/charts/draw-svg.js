@@ -1,4 +1,6 @@
 import { init } from 'echarts'
+import { escapeMarkup } from '../markup.js'
+import { BACKGROUND } from './palette.js'
 import { WIDTH } from './style.js'
 
 /**
@@ -7,14 +9,18 @@ import { WIDTH } from './style.js'
 
 /**
  * A chart as an SVG document, in light colours.
- * @param {Chart} chart
+ * @param {Chart} given
+ * @param {{ isStandalone?: boolean }} [options] isStandalone: with its title, on a background of its own
  * @returns {string}
  */
-export function drawSvg({ height, option }) {
+export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {
-    chart.setOption(option)
-    return chart.renderToSVGString()
+    chart.setOption(isStandalone ? { ...option, backgroundColor: BACKGROUND } : option)
+    const svg = chart.renderToSVGString()
+    if (!isStandalone) return svg
+    const named = `<title>${escapeMarkup(title)}</title><desc>${escapeMarkup(description)}</desc>`
+    return svg.replace(/^<svg[^>]*>/, opening => `${opening}${named}`)
   } finally {
     chart.dispose()
   }

@@ -8,6 +8,8 @@ import { createAxis, createLegend, createOption, shorten } from './style.js'
  */
 
 const MIB = 1024 * 1024
+// Its ends are no round numbers.
+const ENDS = { showMinLabel: false, showMaxLabel: false }
 
 /**
  * One sidecar over the time of a trial.
@@ -44,6 +46,7 @@ export function drawOverTime({ title, sidecars }) {
         createAxis({ type: 'value', gridIndex: 0, min: 'dataMin', max: 'dataMax', axisLabel: { show: false } }),
         createAxis({
           ...{ type: 'value', gridIndex: 1, min: 'dataMin', max: 'dataMax' },
+          axisLabel: ENDS,
           ...{ name: 'seconds from the start of the window', nameGap: 26 },
         }),
       ],

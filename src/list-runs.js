@@ -1,0 +1,58 @@
+import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { BenchError } from './lib/errors.js'
+import { readRun, readSummary } from './records.js'
+import { answerOf } from './report/answer.js'
+
+/**
+ * The runs of a folder, each with its answer.
+ */
+
+/** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
+
+/**
+ * @param {string} root a folder of runs, or of folders of them (as `agree` leaves)
+ * @returns {ListedRun[]} the last one first; what is no run, or cannot be read, says why
+ * @throws {BenchError} where there is no such folder
+ */
+export function listRuns(root) {
+  if (!existsSync(root)) throw new BenchError(`there are no runs in ${root}/ yet: make one with npm run bench`)
+  return findRuns(root, 2)
+    .map(describeRun)
+    .sort((a, b) => b.startedAt.localeCompare(a.startedAt))
+}
+
+/**
+ * @param {string} folder
+ * @param {number} depth
+ * @returns {string[]}
+ */
+function findRuns(folder, depth) {
+  const inside = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  return inside.flatMap(({ name }) => {
+    const at = path.join(folder, name)
+    if (existsSync(path.join(at, 'manifest.json')) || existsSync(path.join(at, 'raw'))) return [at]
+    return depth > 1 ? findRuns(at, depth - 1) : []
+  })
+}
+
+/**
+ * @param {string} folder
+ * @returns {ListedRun}
+ */
+function describeRun(folder) {
+  try {
+    if (existsSync(path.join(folder, 'summary.json'))) {
+      const summary = readSummary(folder)
+      const { startedAt, experiment } = summary.run
+      return { folder, startedAt, experiment, says: answerOf(summary) }
+    }
+    const { manifest, records } = readRun(folder)
+    const { startedAt, experiment } = manifest.run
+    return { folder, startedAt, experiment, says: `It goes on, or was cut off: ${records.length} trials are recorded.` }
+  } catch (error) {
+    const why =
+      error instanceof BenchError ? error.message : `it cannot be read: ${/** @type {Error} */ (error).message}`
+    return { folder, startedAt: '', experiment: '-', says: why }
+  }
+}

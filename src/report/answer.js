@@ -1,0 +1,117 @@
+import { isControl, nameOf } from '../arms.js'
+import { MEASURES } from '../measures.js'
+import { mib, QUANTITIES } from '../quantities.js'
+import { recommendedBytes } from '../searches/memory-floor.js'
+import { tellVerdicts } from './verdicts.js'
+
+/**
+ * What a run has answered, in one sentence. Pure.
+ * @import { Comparison, SearchResult, SizeResult, Summary, SummaryArm } from '../types.ts'
+ */
+
+const WON = ['lower', 'higher']
+const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
+
+/**
+ * The verdict on the primary quantity with its interval, and what bound the run; of a search what it found.
+ * @param {Summary} summary
+ * @returns {string}
+ */
+export function answerOf(summary) {
+  const { arms, sizes, searches, comparisons } = summary
+  const measured = arms.filter(arm => arm.trials.completed > 0)
+  if (sizes.length > 0) return join(sizes.map(tellSize))
+  if (searches.length > 0) return join(searches.map(tellSearch))
+  if (measured.length === 0) return 'Nothing was measured.'
+  const primary = comparisons.filter(
+    c => c.quantity === MEASURES[0].name && c.service === null && c.contrast === null && !isControl(c),
+  )
+  const verdicts = primary.length > 0 ? tellPrimary(summary, primary) : []
+  return join([...(verdicts.length > 0 ? verdicts : [tellValues(measured)]), tellBound(measured)].filter(Boolean))
+}
+
+/**
+ * One group of arms: its verdicts. More of them: how many have which, pair by pair.
+ * @param {Summary} summary
+ * @param {Comparison[]} primary
+ */
+function tellPrimary(summary, primary) {
+  const groups = tellVerdicts(summary)
+  if (groups.length === 1) return groups[0].primary
+  const pairs = [...new Set(primary.map(c => JSON.stringify([c.a, c.b])))]
+  return pairs.map(pair => {
+    const own = primary.filter(c => JSON.stringify([c.a, c.b]) === pair)
+    const [a, b] = JSON.parse(pair)
+    const won = own.filter(c => WON.includes(c.verdict))
+    const counts = ['lower', 'higher', 'no-difference-shown', 'indicative', 'invalid'].flatMap(verdict => {
+      const count = own.filter(c => c.verdict === verdict).length
+      return count > 0 ? [`${verdict.replaceAll('-', ' ')} at ${count}`] : []
+    })
+    const gaps = won.map(c => 100 * Math.abs(Number(c.ratio.median) - 1)).sort((x, y) => x - y)
+    const range = gaps.length > 0 ? `, by ${gaps[0].toFixed(0)} to ${gaps.at(-1)?.toFixed(0)} %` : ''
+    return `CPU per request of ${a} against ${b} at ${own.length} points: ${counts.join(', ')}${range}`
+  })
+}
+
+/**
+ * Without two planes to compare: what was measured.
+ * @param {SummaryArm[]} arms
+ */
+function tellValues(arms) {
+  const [{ load }] = arms
+  const [name, unit] = load.kind === 'idle' ? ['cpuCores', 'cores when idle'] : ['cpuPerRequest', 'µs CPU per request']
+  const { of, format } = QUANTITIES[name]
+  const values = arms.flatMap(arm => {
+    const median = of(arm, null)?.median ?? null
+    return median === null || arm.repeatOf !== null ? [] : [{ plane: nameOf(arm), median }]
+  })
+  const planes = [...new Set(values.map(v => v.plane))]
+  const told = planes.map(plane => {
+    const own = values.filter(v => v.plane === plane).map(v => v.median)
+    const [low, high] = [Math.min(...own), Math.max(...own)].map(format)
+    return `${plane}: ${low === high ? low : `${low} to ${high}`} ${unit}`
+  })
+  return told.length > 0 ? told.join('; ') : 'No sidecar was measured'
+}
+
+/** @param {SummaryArm[]} arms */
+function tellBound(arms) {
+  const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null && arm.boundBy !== null)
+  const limits = [...new Set(sidecars.map(arm => arm.boundBy))]
+  if (limits.length === 0) return ''
+  if (limits.length === 1) return describeLimit(limits[0])
+  return limits
+    .map(limit => {
+      const names = [...new Set(sidecars.filter(arm => arm.boundBy === limit).map(nameOf))]
+      return `${names.join(', ')} ${describeLimit(limit)}`
+    })
+    .join(', ')
+}
+
+/** @param {SummaryArm['boundBy']} limit */
+function describeLimit(limit) {
+  if (limit === 'users') return 'bound by the number of users, so that no capacity was shown'
+  if (limit === 'rate') return 'with nothing saturated at the rate'
+  return `bound by the ${limit}`
+}
+
+/** @param {SizeResult} size */
+function tellSize(size) {
+  const { cpu, memory, isChecked } = size
+  if (!cpu.isFound || cpu.held === null) return `${nameOf(size)}: no CPU limit of this machine holds the load`
+  const bytes = memory?.isFound ? ` and ${mib(recommendedBytes(memory))} MiB` : ''
+  return `${nameOf(size)} holds the load with ${cpu.held} cores${bytes}${isChecked ? '' : ', NOT confirmed by its own check'}`
+}
+
+/** @param {SearchResult} search */
+function tellSearch(search) {
+  const { held, isFound, unit, looksFor } = search
+  if (!isFound || held === null) return `${nameOf(search)}: its limit is not reachable on this machine`
+  return `${nameOf(search)} ${LOOKED_FOR[looksFor]} ${unit === 'bytes' ? `${mib(held)} MiB` : `${held} ${unit}`}`
+}
+
+/** @param {string[]} parts */
+function join(parts) {
+  const text = parts.join('; ')
+  return /[.!]$/.test(text) ? text : `${text}.`
+}

@@ -1,0 +1,61 @@
+import { GATE_SPOILS, GATE_WORDS } from '../gates.js'
+import { QUANTITIES } from '../quantities.js'
+
+/**
+ * What every word of a report means. Pure.
+ * @import { BoundBy, Verdict } from '../types.ts'
+ * @import { Table } from './text-table.js'
+ */
+
+/** @type {Record<BoundBy, string>} */
+const BOUND_BY = {
+  sidecar: 'A sidecar used at least 95 % of its cap. Only then is req/s the capacity of a plane.',
+  worker: 'One worker thread of a sidecar used at least 95 % of a core.',
+  application: 'A thread of an application used at least 90 % of a core.',
+  generator: 'k6 used more than 80 % of its CPUs, or was throttled.',
+  host: 'The machine was less than 5 % idle.',
+  users: 'Closed loop: nothing was saturated; more users would have given more requests.',
+  rate: 'Open loop: nothing was saturated at this rate.',
+}
+
+/** @type {Record<Verdict, string>} */
+const VERDICTS = {
+  lower: 'The first has less: the 95 % interval of the median ratio is below 1, and the gap above the noise.',
+  higher: 'The first has more.',
+  'no-difference-shown': 'The interval includes 1, or the gap is smaller than 3 % or than an arm differed from itself.',
+  indicative: 'Fewer than six rounds: a ratio without an interval, and no winner.',
+  invalid: 'A gate spoiled a round, or the planes did not do equal work: nothing is claimed.',
+}
+
+const GENERAL = {
+  round: 'One pass over all arms, in random order. Planes are compared round by round.',
+  'median [low, high]':
+    'The median over the rounds and its 95 % interval, exact from order statistics; of ratios of ten rounds and more by bootstrap. None below six rounds.',
+  'A/A': 'A plane measured once more as if it were another: how far it differs from itself is the noise of the run.',
+  gate: 'A check of a trial that spoils the quantities which it makes untrue, and no others.',
+}
+
+/** @returns {Table[]} */
+export function tabulateDictionary() {
+  const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => ({
+    caption,
+    columns: /** @type {[string, 'left'][]} */ ([
+      ['word', 'left'],
+      ['definition', 'left'],
+    ]),
+    rows,
+  })
+  return [
+    define(
+      'Quantities',
+      Object.values(QUANTITIES).map(({ label, definition }) => [label, definition]),
+    ),
+    define('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
+    define('Verdicts', Object.entries(VERDICTS)),
+    define('Other words', Object.entries(GENERAL)),
+    define(
+      'Gates',
+      Object.entries(GATE_WORDS).map(([name, words]) => [name, `${words}; spoils ${GATE_SPOILS[name].join(', ')}`]),
+    ),
+  ]
+}

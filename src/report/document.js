@@ -1,0 +1,242 @@
+import { nameOf } from '../arms.js'
+import { GATE_SPOILS } from '../gates.js'
+import { percent } from '../quantities.js'
+import { answerOf } from './answer.js'
+import { linksOf, tabulateArms } from './arms-table.js'
+import { drawCharts } from './charts.js'
+import { tabulateDictionary } from './dictionary.js'
+import { renderCpuLines, renderSlopes } from './fits.js'
+import { labelOf } from './label.js'
+import { renderNext, renderNotes, renderThresholds } from './notes.js'
+import { listDisparities, tabulateParity } from './parity-table.js'
+import { tabulatePivots } from './pivot.js'
+import { renderSearches, renderSizes } from './searches.js'
+import { tellContrasts, tellVerdicts } from './verdicts.js'
+
+/**
+ * A run as what a document shows of it, whatever its format. Pure.
+ * @import { Summary, TrialRecord } from '../types.ts'
+ * @import { ClaimResult } from '../claims.js'
+ * @import { SidecarSeries } from './charts/over-time.js'
+ * @import { Table } from './text-table.js'
+ */
+
+/**
+ * A run as it was read.
+ * @typedef {object} Run
+ * @property {any} manifest
+ * @property {Summary} summary
+ * @property {TrialRecord[]} records
+ * @property {ClaimResult[]} claims that the experiment can test
+ * @property {string[]} warnings what of the run could not be read, and what is missing
+ * @property {(trialId: string) => SidecarSeries[]} seriesOf
+ */
+
+/** @typedef {ReturnType<typeof createDocument>} Document */
+
+/** @param {Run} run */
+export function createDocument(run) {
+  const { manifest, summary, records, warnings, claims } = run
+  const { arms, shows, notMeasured } = summary
+  const isSearch = summary.searches.length + summary.sizes.length > 0
+  const isEmpty = arms.length === 0
+  const isPivot = shows.across !== null || arms[0]?.load.kind === 'idle'
+  const results = isEmpty || isSearch ? [] : isPivot ? tabulatePivots(summary) : [tabulateArms(summary)]
+  return {
+    title: `${summary.run.experiment}${isEmpty ? '' : `, link ${linksOf(summary).join(' and ')}`}`,
+    question: /** @type {string} */ (manifest.question ?? ''),
+    startedAt: summary.run.startedAt,
+    answer: answerOf(summary),
+    missing: [
+      ...warnings,
+      ...describeUnfinished(manifest, records),
+      ...notMeasured.map(({ plane, reason }) => `Not measured: ${plane}: ${reason}`),
+    ],
+    verdicts: tellVerdicts(summary),
+    contrasts: tellContrasts(summary),
+    findings: [
+      ...renderSizes(summary),
+      ...renderSearches(summary),
+      ...renderCpuLines(summary),
+      ...renderSlopes(summary),
+    ],
+    thresholds: renderThresholds(summary),
+    results,
+    notes: isEmpty || isSearch ? [] : renderNotes(summary),
+    next: isEmpty || isSearch || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
+    charts: drawCharts(run),
+    gates: tabulateGates(summary),
+    trials: tabulateTrials(records),
+    parity: summary.parity.length > 0 ? tabulateParity(summary) : null,
+    disparities: listDisparities(summary),
+    claims: tabulateClaims(claims),
+    provenance: tabulateProvenance(manifest),
+    files: tabulateFiles(records),
+    dictionary: tabulateDictionary(),
+  }
+}
+
+/**
+ * A run that was cut short, or still goes on.
+ * @param {any} manifest
+ * @param {TrialRecord[]} records
+ */
+function describeUnfinished({ arms, rounds, search, calibrations }, records) {
+  if (search) return []
+  const calibrating = new Set((calibrations ?? []).map((/** @type {any} */ c) => c.armId))
+  const planned = arms.length * rounds
+  const run = records.filter(r => r.trial.repeats === null && !calibrating.has(r.trial.arm.id)).length
+  return run < planned ? [`This run is not whole: ${run} of ${planned} trials are recorded.`] : []
+}
+
+/**
+ * What spoiled something, arm by arm.
+ * @param {Summary} summary
+ * @returns {Table}
+ */
+function tabulateGates({ arms }) {
+  return {
+    caption: 'Gates that fired, and trials that failed',
+    columns: [
+      ['arm', 'left'],
+      ['gate', 'left'],
+      ['trials', 'right'],
+      ['spoils', 'left'],
+      ['why, the first of them', 'left'],
+    ],
+    rows: arms.flatMap(arm => {
+      const { completed, failed, invalid } = arm.trials
+      return arm.spoiled.map(({ gate, trials, reason }) => [
+        ...[labelOf(arm, arms), gate, `${trials} of ${completed + failed + invalid}`],
+        ...[GATE_SPOILS[gate]?.join(', ') ?? 'everything', reason],
+      ])
+    }),
+  }
+}
+
+/**
+ * @param {TrialRecord[]} records
+ * @returns {Table}
+ */
+function tabulateTrials(records) {
+  const show = (/** @type {number | null | undefined} */ value, digits = 0) =>
+    value == null ? '-' : value.toFixed(digits)
+  return {
+    caption: 'Every trial, in the order in which they ran',
+    columns: [
+      ...[
+        ['trial', 'left'],
+        ['outcome', 'left'],
+        ['req/s', 'right'],
+        ['cores of each sidecar', 'left'],
+        ['host idle', 'right'],
+      ],
+      ...[
+        ['bound by', 'left'],
+        ['what spoiled it', 'left'],
+      ],
+    ].map(([name, align]) => /** @type {[string, 'left' | 'right']} */ ([name, align])),
+    rows: records.map(({ trial, outcome, load, window, processes, host, boundBy, reasons }) => [
+      ...[trial.id, outcome, show(load && window ? load.verified / window.seconds : null)],
+      processes
+        .filter(p => p.role === 'sidecar')
+        .map(p => `${p.service} ${show(p.cpuCores, 3)}`)
+        .join(', '),
+      ...[host ? percent(host.idleFraction) : '-', boundBy ?? '-', reasons.join('; ')],
+    ]),
+  }
+}
+
+/**
+ * @param {ClaimResult[]} claims
+ * @returns {Table}
+ */
+function tabulateClaims(claims) {
+  return {
+    caption: 'Published claims, and what this run says to them',
+    columns: [
+      ['answer', 'left'],
+      ['claim', 'left'],
+      ['theirs', 'left'],
+      ['ours', 'left'],
+      ['why', 'left'],
+    ],
+    rows: claims.map(({ status, says, theirs, ours, reason, source }) => [
+      ...[status, `${says} (${source.publisher})`, theirs ?? '-', ours ?? '-', reason],
+    ]),
+  }
+}
+
+/**
+ * @param {any} manifest
+ * @returns {Table}
+ */
+function tabulateProvenance({ run, kit, command, target, machine, tools, settings, ...manifest }) {
+  const { before, ...facts } = machine
+  const say = (/** @type {unknown} */ value) =>
+    value === null ? 'not known' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
+  return {
+    caption: 'Where these numbers are from',
+    columns: [
+      ['', 'left'],
+      ['', 'left'],
+    ],
+    rows: [
+      ['run', `${run.id}, started ${run.startedAt}, seed ${run.seed}`],
+      ...(command ? [['command', command.join(' ')]] : []),
+      ...(kit ? [['kit', `${kit.version}${kit.git ? `, git ${kit.git}` : ''}`]] : []),
+      [
+        'records',
+        `schema version ${manifest.schemaVersion}, method version ${manifest.methodVersion ?? 'not written'}`,
+      ],
+      ['target', target],
+      ...Object.entries(facts).map(([name, value]) => [name, say(value)]),
+      ...(before
+        ? [
+            [
+              'before the run',
+              `${percent(before.idleFraction)} idle, ${percent(before.stealFraction)} stolen by its host`,
+            ],
+          ]
+        : []),
+      ...Object.values(tools).map((/** @type {any} */ tool) => [
+        tool.name ?? 'tool',
+        `${tool.version}, ${tool.path}, SHA-256 ${tool.sha256 || 'not known'}`,
+      ]),
+      ...['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'].map(name => [
+        name,
+        say(settings[name] ?? null),
+      ]),
+    ],
+  }
+}
+
+/**
+ * What each sidecar was configured with: the hashes of the files of its first trial.
+ * @param {TrialRecord[]} records
+ * @returns {Table}
+ */
+function tabulateFiles(records) {
+  const rows = new Map()
+  for (const { trial, processes } of records) {
+    for (const { service, role, files } of processes.filter(p => p.role === 'sidecar')) {
+      for (const { name, sha256 } of files) {
+        const arm = nameOf({ ...trial.arm, repeatOf: null })
+        rows.set(
+          `${arm} ${service} ${name}`,
+          rows.get(`${arm} ${service} ${name}`) ?? [arm, `${service}'s ${role}`, name, sha256],
+        )
+      }
+    }
+  }
+  return {
+    caption: 'What the sidecars were configured with (raw/ holds the files)',
+    columns: [
+      ['plane', 'left'],
+      ['process', 'left'],
+      ['file', 'left'],
+      ['SHA-256', 'left'],
+    ],
+    rows: [...rows.values()],
+  }
+}

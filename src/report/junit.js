@@ -1,0 +1,72 @@
+import { describeAxes, findVaried } from '../axes.js'
+import { labelOf } from './label.js'
+import { escapeMarkup } from './markup.js'
+
+/**
+ * Thresholds and gates as JUnit XML, for what shows test results of a CI job. Pure.
+ * @import { Summary } from '../types.ts'
+ */
+
+/** @typedef {{ name: string, failures: string[], skipped?: string }} Case failures: none where it passed */
+
+/**
+ * A case a threshold and arm: crossed is a failure, spoiled is skipped; a case an arm: each gate that fired is a failure.
+ * @param {Summary} summary
+ */
+export function renderJunit({ run, arms, thresholds }) {
+  const varied = findVaried(arms)
+  const suites = [
+    renderSuite(
+      `${run.experiment}.thresholds`,
+      thresholds.map(({ expression, value, held, ...arm }) => ({
+        name: [expression, describeAxes(arm, varied)].filter(Boolean).join(' at '),
+        failures: held === false ? [`crossed: the median ratio is ${value?.toFixed(3)}`] : [],
+        ...(held === null ? { skipped: 'not tested: its quantity was spoiled, or not measured' } : {}),
+      })),
+    ),
+    renderSuite(
+      `${run.experiment}.gates`,
+      arms.map(arm => {
+        const { completed, failed, invalid } = arm.trials
+        const total = completed + failed + invalid
+        return {
+          name: labelOf(arm, arms),
+          failures: arm.spoiled.map(({ gate, trials, reason }) => `${gate} in ${trials} of ${total} trials: ${reason}`),
+          ...(total === 0 ? { skipped: 'not measured' } : {}),
+        }
+      }),
+    ),
+  ]
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escapeXml(run.id)}">\n${suites.join('')}</testsuites>\n`
+}
+
+/**
+ * @param {string} name
+ * @param {Case[]} cases
+ */
+function renderSuite(name, cases) {
+  const failures = cases.filter(c => c.failures.length > 0).length
+  const skipped = cases.filter(c => c.skipped !== undefined).length
+  const lines = cases.map(c => {
+    const inside = [
+      ...(c.skipped === undefined ? [] : [`<skipped message="${escapeXml(c.skipped)}"/>`]),
+      // More than one failure a case is not in every reader's schema.
+      ...(c.failures.length > 0
+        ? [`<failure message="${escapeXml(c.failures[0])}">${escapeXml(c.failures.join('\n'))}</failure>`]
+        : []),
+    ]
+    return `    <testcase classname="${escapeXml(name)}" name="${escapeXml(c.name)}">${inside.join('')}</testcase>\n`
+  })
+  return `  <testsuite name="${escapeXml(name)}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">\n${lines.join('')}  </testsuite>\n`
+}
+
+/**
+ * Without what XML 1.0 cannot hold, however it is written.
+ * @param {string} text
+ */
+function escapeXml(text) {
+  const allowed = [...text]
+    .filter(c => /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u.test(c))
+    .join('')
+  return escapeMarkup(allowed)
+}

@@ -1,0 +1,88 @@
+import { CONTRASTS, SECONDARY } from './verdicts.js'
+
+/**
+ * A run for a pull request or the summary of a CI job. Pure.
+ * @import { Document } from './document.js'
+ * @import { Table } from './text-table.js'
+ */
+
+/** @param {Document} document */
+export function renderMarkdown(document) {
+  const { title, answer, missing, verdicts, contrasts, findings, thresholds, results, notes, next } = document
+  const { gates, parity, disparities, claims, provenance } = document
+  const parts = [
+    `## ${escapeText(title)}`,
+    `**${escapeText(answer)}**`,
+    list(missing),
+    ...verdicts.flatMap(({ heading, primary, secondary, noise }) => [
+      heading ? `### ${escapeText(heading)}` : '',
+      list(primary),
+      secondary.length > 0 ? `${SECONDARY}:` : '',
+      list(secondary),
+      escapeText(noise),
+    ]),
+    contrasts.length > 0 ? `${CONTRASTS}:` : '',
+    list(contrasts),
+    list(thresholds),
+    ...results.map(renderTable),
+    findings.length > 0 ? fence(findings) : '',
+    list(notes),
+    ...(gates.rows.length > 0 ? [fold(gates)] : []),
+    ...(parity ? [fold(parity), list(disparities)] : []),
+    ...(claims.rows.length > 0 ? [fold(claims)] : []),
+    fold(provenance),
+    list(next),
+  ]
+  return `${parts.filter(Boolean).join('\n\n')}\n`
+}
+
+/** @param {Table} table */
+function renderTable({ caption, columns, rows }) {
+  const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
+  const body = rows.map(cells =>
+    line(
+      cells.flatMap(cell =>
+        typeof cell === 'object'
+          ? [`**${escapeText(cell.content)}**`, ...Array(cell.colSpan - 1).fill('')]
+          : [cell.split('\n').map(escapeText).join('<br>')],
+      ),
+    ),
+  )
+  return [
+    ...(caption ? [`${escapeText(caption)}:`, ''] : []),
+    line(columns.map(([name]) => escapeText(name) || ' ')),
+    line(columns.map(([, align]) => (align === 'right' ? '--:' : '---'))),
+    ...body,
+  ].join('\n')
+}
+
+/** @param {Table} table */
+function fold(table) {
+  return `<details><summary>${escapeText(table.caption)}</summary>\n\n${renderTable({ ...table, caption: '' })}\n\n</details>`
+}
+
+/** @param {string[]} lines */
+function list(lines) {
+  return lines.map(line => `- ${escapeText(line)}`).join('\n')
+}
+
+/** @param {string[]} lines */
+function fence(lines) {
+  const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(([ticks]) => ticks.length)))
+  const ticks = '`'.repeat(longest + 1)
+  return [ticks, ...lines, ticks].join('\n')
+}
+
+/**
+ * Text that no reader takes for markup, of either kind.
+ * @param {string} text
+ */
+function escapeText(text) {
+  return text
+    .replace(
+      /[&<>]/g,
+      character => /** @type {Record<string, string>} */ ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character],
+    )
+    .replace(/[\\`*_[\]|~#]/g, character => `\\${character}`)
+    .replace(/\r?\n/g, ' ')
+}

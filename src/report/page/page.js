@@ -1,0 +1,59 @@
+// In a browser: makes the drawn charts of a report interactive, and shows any trial. It runs behind the modules of
+// src/report/charts/ that it uses, in one script; without it, the page is complete.
+import { drawOverTime } from '../charts/over-time.js'
+import { withPalette } from '../charts/palette.js'
+
+const { charts, series } = JSON.parse(document.getElementById('data')?.textContent ?? '{}')
+const dark = matchMedia('(prefers-color-scheme: dark)')
+/** @type {Map<HTMLElement, { instance: any, option: any }>} */
+const drawn = new Map()
+
+/**
+ * @param {HTMLElement} at
+ * @param {{ option: any, height: number }} chart
+ */
+function draw(at, { option, height }) {
+  at.style.height = `${height}px`
+  let entry = drawn.get(at)
+  if (!entry) {
+    at.replaceChildren()
+    entry = { instance: /** @type {any} */ (window).echarts.init(at, null, { renderer: 'svg' }), option }
+    drawn.set(at, entry)
+  }
+  entry.option = option
+  entry.instance.setOption(withPalette(option, dark.matches), true)
+}
+
+// Only what is looked at is drawn again: a report may hold a hundred charts.
+const watcher = new IntersectionObserver(entries => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue
+    watcher.unobserve(target)
+    const at = /** @type {HTMLElement} */ (target)
+    draw(at, charts[at.dataset.chart ?? ''])
+  }
+})
+for (const at of document.querySelectorAll('[data-chart]')) watcher.observe(at)
+
+dark.addEventListener('change', () => {
+  for (const [at, { option }] of drawn) draw(at, { option, height: at.clientHeight })
+})
+addEventListener('resize', () => {
+  for (const { instance } of drawn.values()) instance.resize()
+})
+
+const explorer = document.querySelector('.explorer')
+const chooser = explorer?.querySelector('select')
+const at = /** @type {HTMLElement | null} */ (explorer?.querySelector('.chart') ?? null)
+if (explorer instanceof HTMLElement && chooser && at) {
+  const ids = Object.keys(series)
+  for (const id of ids) chooser.append(new Option(id, id))
+  const show = () => {
+    const chart = drawOverTime({ title: chooser.value, sidecars: series[chooser.value] })
+    at.setAttribute('aria-label', chart.description)
+    draw(at, chart)
+  }
+  chooser.addEventListener('change', show)
+  explorer.hidden = ids.length === 0
+  if (ids.length > 0) show()
+}

@@ -1,0 +1,101 @@
+import path from 'node:path'
+import { InvalidArgumentError } from 'commander'
+import { evaluateClaims } from '../claims.js'
+import { listRuns } from '../list-runs.js'
+import { readRun } from '../records.js'
+import { renderClaims } from '../report/claims.js'
+import { renderArmsCsv, renderTrialsCsv } from '../report/csv.js'
+import { renderJunit } from '../report/junit.js'
+import { renderTable } from '../report/table.js'
+import { writeSummary } from '../run.js'
+
+/**
+ * `report`: a run once more from its records, in any format; without a run, all of them.
+ * @import { Command } from 'commander'
+ * @import { ClaimsFile } from '../claims.js'
+ * @import { Summary } from '../types.ts'
+ */
+
+const RESULTS = 'results'
+
+/** @typedef {{ folder: string, summary: Summary, claims: ClaimsFile[] }} Reported */
+
+/** What is printed, and what is written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
+const FORMATS = {
+  text: ({ summary, claims }) => renderText(summary, claims),
+  html: async run => {
+    ;(await openDocuments(run)).write()
+    return path.join(run.folder, 'report.html')
+  },
+  md: async run => (await openDocuments(run)).markdown().trimEnd(),
+  svg: async run => (await openDocuments(run)).writeSvgs().join('\n'),
+  csv: ({ summary }) => renderArmsCsv(summary).trimEnd(),
+  'csv-trials': ({ folder }) => renderTrialsCsv(readRun(folder).records).trimEnd(),
+  json: ({ summary }) => JSON.stringify(summary, null, 2),
+  junit: ({ summary }) => renderJunit(summary).trimEnd(),
+}
+
+/**
+ * @param {Command} program
+ * @param {{ print: (text: string) => void, say: (line: string) => void, readClaims: () => ClaimsFile[] }} context
+ */
+export function addReport(program, { print, say, readClaims }) {
+  program
+    .command('report')
+    .description('show a run again, from its records; without one, list the runs and their answers')
+    .argument('[results]', 'a results folder')
+    .option(
+      '--format <name>',
+      `${Object.keys(FORMATS).join(', ')}; html and svg are written beside the records`,
+      parseFormat,
+      'text',
+    )
+    .option('--json', 'the same as --format json')
+    .action(async (folder, options) => {
+      if (folder === undefined) {
+        print(renderList(RESULTS))
+        return
+      }
+      for (const warning of readRun(folder).warnings) say(warning)
+      const summary = writeSummary(folder)
+      print(await FORMATS[options.json ? 'json' : options.format]({ folder, summary, claims: readClaims() }))
+    })
+}
+
+/**
+ * The table, and the claims that the experiment can test.
+ * @param {Summary} summary
+ * @param {ClaimsFile[]} files
+ */
+export function renderText(summary, files) {
+  const results = evaluateClaims({ files, summaries: [summary] })
+  const claims = renderClaims(results, { experiment: summary.run.experiment, isBrief: true })
+  return [renderTable(summary), ...(claims.length > 0 ? ['', 'Published claims:', ...claims] : [])].join('\n')
+}
+
+/**
+ * The documents with charts: what draws them takes a fifth of a second to load, so only who wants them loads it.
+ * @param {Reported} run
+ */
+export async function openDocuments(run) {
+  const { openReport } = await import('../write-report.js')
+  return openReport(run)
+}
+
+/** @param {string} root */
+function renderList(root) {
+  const runs = listRuns(root)
+  if (runs.length === 0) return `there are no runs in ${root}/ yet: make one with npm run bench`
+  return runs
+    .map(({ folder, startedAt, experiment, says }) => {
+      const when = startedAt.slice(0, 16).replace('T', ' ')
+      return `${when.padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
+    })
+    .join('\n')
+}
+
+/** @param {string} name */
+function parseFormat(name) {
+  if (!(name in FORMATS)) throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(FORMATS).join(', ')}`)
+  return name
+}
