@@ -67,65 +67,88 @@ function findContrasts(arms, axis) {
  * @returns {Comparison[]}
  */
 function comparePair({ run, a, b, controls, contrast = null }) {
-  const [ofA, ofB] = [a, b].map(arm => run.records.filter(r => r.trial.arm.id === arm.id))
-  const rounds = Array.from({ length: run.rounds }, (_, i) =>
-    [ofA, ofB].map(records => records.filter(r => r.trial.round === i + 1)),
-  )
-  const services = new Set(ofA.flatMap(r => sidecarsOf(r).map(p => p.service)))
-  const disparities = contrast === null ? run.findDisparities(a, b) : []
-  return MEASURES.filter(measure => measure.kinds.includes(a.load.kind)).flatMap(measure =>
-    [null, ...(measure.isPerService ? services : [])].map(service => {
-      const noise = controls.find(
-        c => c.quantity === measure.name && c.service === service && [groupOf(a), groupOf(b)].includes(groupOf(c)),
-      )?.ratio.median
-      return compareBy({
-        run,
-        a,
-        b,
-        trials: rounds,
-        measure,
-        service,
-        contrast,
-        aaSpread: noise == null ? null : Math.abs(noise - 1),
-        disparities,
-      })
-    }),
+  const sideOf = (/** @type {Arm} */ arm) => ({
+    ...{ arm, name: nameOf(arm), records: run.records.filter(r => r.trial.arm.id === arm.id) },
+  })
+  return compareSides({
+    ...{ a: sideOf(a), b: sideOf(b), rounds: run.rounds, seed: run.seed, contrast },
+    disparities: contrast === null ? run.findDisparities(a, b) : [],
+    findNoise: (quantity, service) => findSpread(controls, { quantity, service, groups: [groupOf(a), groupOf(b)] }),
+  })
+}
+
+/**
+ * How far an arm was from itself in a quantity, as a share.
+ * @param {Comparison[]} controls A/A pairs
+ * @param {{ quantity: string, service: string | null, groups: string[] }} options
+ * @returns {number | null} null without such a pair, or where it has no value
+ */
+export function findSpread(controls, { quantity, service, groups }) {
+  const own = controls.find(c => c.quantity === quantity && c.service === service && groups.includes(groupOf(c)))
+  return own === undefined || own.ratio.median === null ? null : Math.abs(own.ratio.median - 1)
+}
+
+/**
+ * @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two that are compared; records: of the arm
+ * @typedef {object} Pair
+ * @property {Side} a
+ * @property {Side} b
+ * @property {number} rounds
+ * @property {number} seed of the resampling
+ * @property {AxisName | null} [contrast] the axis in which the two differ; null: they are two planes, or of two runs
+ * @property {string[]} disparities why the two did not do equal work
+ */
+
+/**
+ * Two arms in every quantity of their load, over all sidecars and of each service: round i over round i.
+ * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair
+ *   findNoise: what is no difference, as a share; null: not known
+ * @returns {Comparison[]}
+ */
+export function compareSides({ findNoise, ...pair }) {
+  const { arm, records } = pair.a
+  const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
+  return MEASURES.filter(measure => measure.kinds.includes(arm.load.kind)).flatMap(measure =>
+    [null, ...(measure.isPerService ? services : [])].map(service =>
+      compareQuantity({ ...pair, measure, service, aaSpread: findNoise(measure.name, service) }),
+    ),
   )
 }
 
 /**
- * @param {{ run: Compared, a: Arm, b: Arm, trials: TrialRecord[][][], measure: Measure, service: string | null,
- *   contrast: AxisName | null, aaSpread: number | null, disparities: string[] }} options trials: of a and of b, by round
+ * @param {Pair & { measure: Measure, service: string | null, aaSpread: number | null }} options
+ *   service: whose sidecar, null: over all; aaSpread: what is no difference, as a share
  * @returns {Comparison}
  */
-function compareBy({ run, a, b, trials, measure, service, contrast, aaSpread, disparities }) {
-  const rounds = trials.map(pair => {
-    const sides = [a, b].map((arm, i) => ({
-      arm,
-      trials: pair[i],
-      value: valueOfRound(pair[i], measure.use, r => measure.measure(r, service)),
-    }))
+export function compareQuantity({ a, b, measure, service, contrast = null, aaSpread, disparities, ...pair }) {
+  const rounds = Array.from({ length: pair.rounds }, (_, i) => {
+    const sides = [a, b].map(({ name, records }) => {
+      const trials = records.filter(r => r.trial.round === i + 1)
+      return { name, trials, value: valueOfRound(trials, measure.use, r => measure.measure(r, service)) }
+    })
     const [x, y] = sides.map(side => side.value)
     return { sides, ratio: x !== null && y ? x / y : null }
   })
   const ratio = summariseRatios(
     rounds.map(r => r.ratio),
-    run.seed,
+    pair.seed,
   )
   const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, measure)
   const verdict = judge({
     ratio,
     floor: Math.max(GAP_LEAST, aaSpread ?? 0),
-    isSpoiled: disparities.length > 0 || (spoiled.length > 0 && run.rounds >= ROUNDS_LEAST),
+    isSpoiled: disparities.length > 0 || (spoiled.length > 0 && pair.rounds >= ROUNDS_LEAST),
   })
   const ratios = rounds.flatMap(r => r.ratio ?? [])
   const drift = hasTrend(ratios)
     ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
     : []
   const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${ROUNDS_LEAST} are needed`] : []
+  const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) => (contrast === null ? name : nameOnAxis(arm, contrast)))
+  const { link, capCores, load, conditions } = a.arm
   return {
-    ...{ a: nameOnAxis(a, contrast), b: nameOnAxis(b, contrast), link: a.link, capCores: a.capCores, load: a.load },
-    ...{ conditions: a.conditions, contrast, quantity: measure.name, service, ratio, aaSpread, verdict },
+    ...{ a: nameOfA, b: nameOfB, link, capCores, load, conditions, contrast },
+    ...{ quantity: measure.name, service, ratio, aaSpread, verdict },
     reasons: [...spoiled, ...few, ...drift],
   }
 }
@@ -145,19 +168,19 @@ export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
 
 /**
  * Why rounds have no ratio, each reason with how many: `generator bound in 4 of 6 rounds`.
- * @param {{ sides: { arm: Arm, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
+ * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
  * @param {Measure} measure
  */
 function findSpoiled(rounds, measure) {
   /** @type {Map<string, { rounds: Set<number>, names: Set<string> }>} */
   const found = new Map()
   for (const [i, { sides }] of rounds.entries()) {
-    for (const { arm, trials, value } of sides) {
+    for (const { name, trials, value } of sides) {
       if (value !== null || trials.length === 0) continue
       for (const words of wordsFor(trials, measure)) {
         const entry = found.get(words) ?? { rounds: new Set(), names: new Set() }
         entry.rounds.add(i)
-        entry.names.add(nameOf(arm))
+        entry.names.add(name)
         found.set(words, entry)
       }
     }

@@ -175,6 +175,7 @@ export const trialSchema = z.object({
 /** manifest.json: what a summary needs of it; there is more. */
 export const manifestSchema = z.looseObject({
   schemaVersion: z.literal(2),
+  methodVersion: z.int().optional().describe('runs of different ones are not compared'),
   run,
   target: z.string(),
   machine: z.record(z.string(), z.unknown()),

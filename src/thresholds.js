@@ -4,7 +4,7 @@ import { suggest } from './lib/nearest.js'
 import { MEASURES } from './measures.js'
 
 /**
- * Conditions on the median ratio of two planes, for CI. Pure.
+ * Conditions on the median ratio of two planes, or of two runs, for CI. Pure.
  * @import { Arm, Comparison, ThresholdResult } from './types.ts'
  */
 
@@ -15,7 +15,26 @@ const OPERATORS = {
   '<': (value, limit) => value < limit,
   '>': (value, limit) => value > limit,
 }
-const EXAMPLE = "write it as 'pipy/envoy cpuPerRequest <= 0.6'"
+/**
+ * What is held against what, and how to say so.
+ * @typedef {{ names: string[], one: string, many: string, example: string, wantsOpen: string, wantsClosed: string }} Sides
+ */
+const PLANES = {
+  one: 'a plane',
+  many: 'planes of this run',
+  example: 'pipy/envoy cpuPerRequest <= 0.6',
+  wantsOpen: 'give --rate',
+  wantsClosed: 'leave --rate away',
+}
+/** @type {Sides} */
+const RUNS = {
+  names: ['new', 'old'],
+  one: 'a run',
+  many: 'runs',
+  example: 'new/old cpuPerRequest <= 1.05',
+  wantsOpen: 'give runs that were made with --rate',
+  wantsClosed: 'give runs that were made without --rate',
+}
 
 /**
  * @typedef {{ expression: string, a: string, b: string, quantity: string, service: string | null, operator: string, limit: number }} Threshold
@@ -29,30 +48,53 @@ const EXAMPLE = "write it as 'pipy/envoy cpuPerRequest <= 0.6'"
  * @throws {UsageError}
  */
 export function parseThreshold(expression, arms, services) {
+  const planes = arms.filter(arm => arm.plane !== 'none' && !arm.repeatOf).map(nameOf)
+  return parseExpression(expression, { sides: { ...PLANES, names: [...new Set(planes)] }, arms, services })
+}
+
+/**
+ * A threshold on two runs, each arm held against the same of the other run.
+ * @param {string} expression `new/old quantity[@service] <= number`, or `old/new`
+ * @param {Pick<Arm, 'load'>[]} arms of both runs
+ * @param {string[]} [services] of both runs; absent: not checked
+ * @returns {Threshold} of `new` and `old`
+ * @throws {UsageError}
+ */
+export function parseRunThreshold(expression, arms, services) {
+  return parseExpression(expression, { sides: RUNS, arms, services })
+}
+
+/**
+ * @param {string} expression
+ * @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
+ * @returns {Threshold}
+ */
+function parseExpression(expression, { sides, arms, services }) {
+  const { names, one, many, wantsOpen, wantsClosed } = sides
+  const example = `write it as '${sides.example}'`
   const fail = (/** @type {string} */ why) => new UsageError(`--threshold '${expression}': ${why}`)
   const match = /^\s*(\S+)\s+([a-zA-Z0-9]+)(?:@([a-z0-9-]+))?\s*(<=|>=|<|>)\s*(\S+)\s*$/.exec(expression)
-  if (!match) throw fail(EXAMPLE)
+  if (!match) throw fail(example)
   const [, pair, quantity, service = null, operator, number] = match
   const limit = Number(number)
-  if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0; ${EXAMPLE}`)
+  if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0; ${example}`)
 
   const measure = MEASURES.find(m => m.name === quantity)
-  const names = MEASURES.map(m => m.name)
-  if (!measure) throw fail(`unknown quantity "${quantity}"${suggest(quantity, names)}`)
+  const quantities = MEASURES.map(m => m.name)
+  if (!measure) throw fail(`unknown quantity "${quantity}"${suggest(quantity, quantities)}; ${example}`)
   if (service !== null && !measure.isPerService) throw fail(`${quantity} is no quantity of a single sidecar`)
   if (service !== null && services && !services.includes(service))
     throw fail(`unknown service "${service}"${suggest(service, services)}`)
   if (!arms.some(arm => measure.kinds.includes(arm.load.kind))) {
     throw fail(
       measure.kinds.includes('open')
-        ? `${quantity} needs the open loop: give --rate`
-        : `${quantity} needs the closed loop: leave --rate away`,
+        ? `${quantity} needs the open loop: ${wantsOpen}`
+        : `${quantity} needs the closed loop: ${wantsClosed}`,
     )
   }
-  const planes = arms.filter(arm => arm.plane !== 'none' && !arm.repeatOf).map(nameOf)
-  const [a, b] = splitPair(pair, planes)
-  if (!a || !b) throw fail(`"${pair}" is not two planes of this run (${[...new Set(planes)].join(', ')}); ${EXAMPLE}`)
-  if (a === b) throw fail('a plane cannot be held against itself')
+  const [a, b] = splitPair(pair, names)
+  if (!a || !b) throw fail(`"${pair}" is not two ${many} (${names.join(', ')}); ${example}`)
+  if (a === b) throw fail(`${one} cannot be held against itself`)
   return { expression, a, b, quantity, service, operator, limit }
 }
 

@@ -1,0 +1,95 @@
+import { describeAxes, findVaried, groupOf } from '../axes.js'
+import { MEASURES } from '../measures.js'
+import { renderVerdict } from './verdicts.js'
+
+/**
+ * What two runs have shown of each other, for the terminal. Pure.
+ * @import { Comparison } from '../types.ts'
+ * @import { ComparedRun, HeldThreshold, RunComparison } from '../compare-runs.js'
+ */
+
+/** @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named */
+
+/** How a name says whose it is, which a sentence says otherwise. */
+const AGE = / \((new|old)\)/g
+
+/**
+ * Which runs, what differs between them, what was not compared, the verdicts arm by arm, what changed without sidecars,
+ * and the thresholds.
+ * @param {RunComparison} result
+ * @param {{ old: Named, new: Named }} runs
+ * @returns {string}
+ */
+export function renderComparison({ comparisons, controls, refused, warnings, thresholds }, runs) {
+  const parts = [
+    [`old: ${describeRun(runs.old)}`, `new: ${describeRun(runs.new)}`],
+    warnings.map(warning => `warning: ${warning}`),
+    refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
+    ...renderArms(comparisons.filter(c => c.service === null)),
+    controls.map(control => renderControl(control, controls)),
+    thresholds.map(renderThreshold),
+  ]
+  return parts
+    .filter(lines => lines.length > 0)
+    .map(lines => lines.join('\n'))
+    .join('\n\n')
+}
+
+/** @param {Named} run */
+function describeRun({ folder, manifest: { run, kit } }) {
+  const version = [kit?.version, kit?.git].filter(Boolean).join(' ') || 'unknown'
+  return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
+}
+
+/**
+ * The verdicts of each arm: the primary quantity first, the others under a heading that says that they are not adjusted
+ * for being many; under a heading of its own where there is more than one arm.
+ * @param {Comparison[]} comparisons over all sidecars
+ */
+function renderArms(comparisons) {
+  const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, groupOf(c)])
+  const keys = [...new Set(comparisons.map(keyOf))]
+  const varied = findVaried(comparisons)
+  return keys.map(key => {
+    const own = comparisons.filter(c => keyOf(c) === key)
+    const names = [...new Set([own[0].a, own[0].b].map(name => name.replace(AGE, '')))]
+    const heading = [names.join(' and '), describeAxes(own[0], varied)].filter(Boolean).join(', ')
+    const primary = own.filter(c => c.quantity === MEASURES[0].name)
+    const secondary = own.filter(c => c.quantity !== MEASURES[0].name)
+    return [
+      ...(keys.length > 1 ? [`${heading}:`] : []),
+      ...primary.map(renderSentence),
+      ...(secondary.length > 0 ? ['Secondary, unadjusted:', ...secondary.map(c => `  ${renderSentence(c)}`)] : []),
+    ]
+  })
+}
+
+/**
+ * `pipy in new uses 12 % more CPU per request than pipy in old [10, 14], 6 rounds`.
+ * @param {Comparison} comparison
+ */
+function renderSentence(comparison) {
+  return renderVerdict(comparison).replaceAll(AGE, ' in $1')
+}
+
+/**
+ * What the applications used without sidecars: it must not change, and what does is noise.
+ * @param {Comparison} control
+ * @param {Comparison[]} controls
+ */
+function renderControl(control, controls) {
+  const { ratio, reasons } = control
+  const where = describeAxes(control, findVaried(controls))
+  const without = `Without sidecars${where ? ` (${where})` : ''}`
+  const notes = reasons.length > 0 ? `: ${reasons.join('; ').replaceAll(AGE, ' in $1')}` : ''
+  if (ratio.median === null) return `${without} it is not known what the applications' CPU per request did${notes}`
+  const gap = `${(100 * Math.abs(ratio.median - 1)).toFixed(1)} % ${ratio.median < 1 ? 'less' : 'more'}`
+  return `${without} the applications used ${gap} CPU per request in new${notes}`
+}
+
+/** @param {HeldThreshold} threshold */
+function renderThreshold({ expression, arm, value, held }) {
+  if (arm === null) return `Threshold ${expression}: not tested: no arm that has its quantity was compared`
+  const result = held === null ? 'not tested: spoiled' : `${held ? 'held' : 'CROSSED'}: ${value?.toFixed(3)}`
+  return `Threshold ${expression} (${arm}): ${result}`
+}

@@ -1,0 +1,36 @@
+import { compareRuns, findCompareStatus } from '../compare-runs.js'
+import { collect } from '../options.js'
+import { readRun } from '../records.js'
+import { renderComparison } from '../report/comparison.js'
+import { summarise } from '../summarise.js'
+
+/**
+ * `compare`: one run against another, as two planes of a run are compared.
+ * @import { Command } from 'commander'
+ */
+
+/**
+ * @param {Command} program
+ * @param {{ print: (text: string) => void, say: (line: string) => void, end: (status: number) => void }} context end: sets the exit status
+ */
+export function addCompare(program, { print, say, end }) {
+  program
+    .command('compare')
+    .description('compare two runs: two versions of a pipeline, two kernels, two nodes')
+    .argument('<old>', 'a results folder')
+    .argument('<new>', 'a results folder')
+    .option('--threshold <expr>', "a ratio that must hold, such as 'new/old cpuPerRequest <= 1.05'", collect, [])
+    .option('--json', 'print the comparison as JSON')
+    .action((older, newer, options) => {
+      const [old, next] = [older, newer].map(folder => {
+        const { manifest, records, warnings } = readRun(folder)
+        for (const warning of warnings) say(warning)
+        return { folder, manifest, records, summary: summarise({ manifest, records }) }
+      })
+      const result = compareRuns({ old, new: next }, { thresholds: options.threshold })
+      print(options.json ? JSON.stringify(result, null, 2) : renderComparison(result, { old, new: next }))
+      const { status, reasons } = findCompareStatus(result)
+      for (const reason of reasons) say(reason)
+      end(status)
+    })
+}

@@ -1,0 +1,532 @@
+import { describe, expect, it } from 'vitest'
+import { compareRuns, findCompareStatus } from '../src/compare-runs.js'
+import { renderVerdict } from '../src/report/verdicts.js'
+import { summarise } from '../src/summarise.js'
+import { createArm, createRecord, describeFakeProcess } from './fakes/fake-records.js'
+
+/**
+ * @import { ComparedRun, RunComparison } from '../src/compare-runs.js'
+ * @import { Arm, GateFinding, ParityRow, Role } from '../src/types.ts'
+ */
+
+const six = (/** @type {number} */ value) => Array(6).fill(value)
+const GATE = /** @type {GateFinding} */ ({ gate: 'samples', spoils: ['cpuPerRequest'], reason: 'a gap of 2 s' })
+const TOOLS = {
+  pipy: { name: 'pipy', path: '/pipy', version: '1.5.18', sha256: 'a'.repeat(64) },
+  k6: { name: 'k6', path: '/k6', version: '1.1.0', sha256: 'b'.repeat(64) },
+}
+
+/** Arms, each with the cores that it used in every round, at 1000 requests a second: of its sidecar, or without one of the applications. */
+const pipy = (cores = six(0.1), fields = /** @type {Parameters<typeof createArm>[0]} */ ({})) => ({
+  arm: createArm({ plane: 'pipy', ...fields }),
+  cores,
+})
+const none = (cores = six(0.1), fields = /** @type {Parameters<typeof createArm>[0]} */ ({})) => ({
+  arm: createArm({ plane: 'none', id: 'none', capCores: null, ...fields }),
+  cores,
+})
+const repeated = (/** @type {number[]} */ cores) => pipy(cores, { id: 'link-pipy-aa', repeatOf: 'link-pipy' })
+
+/**
+ * A run bound by its sidecars, that took a second to start.
+ * @param {{ arm: Arm, cores: number[] }[]} measured
+ * @param {{ manifest?: object, settings?: object, spoiledRounds?: number[] }} [options] spoiledRounds: of all arms but none
+ * @returns {ComparedRun}
+ */
+function createRun(measured, { manifest: changes = {}, settings = {}, spoiledRounds = [] } = {}) {
+  const records = measured.flatMap(({ arm, cores }) =>
+    cores.map((cpuCores, i) => {
+      const role = /** @type {Role} */ (arm.plane === 'none' ? 'application' : 'sidecar')
+      return createRecord({
+        ...{ arm, round: i + 1, boundBy: /** @type {const} */ ('sidecar'), phasesSeconds: { start: 1 } },
+        processes: [describeFakeProcess({ role, cpuCores })],
+        gates: spoiledRounds.includes(i + 1) && arm.plane !== 'none' ? [GATE] : [],
+      })
+    }),
+  )
+  const manifest = {
+    ...{ schemaVersion: 2, run: { id: 'r', startedAt: '', experiment: 'cap', seed: 1 }, target: 'local', tools: TOOLS },
+    ...{ kit: { version: '0.1.0', git: 'abc' }, machine: { bootId: 'boot-1', kernel: 'Linux 6.1', cpus: 2 } },
+    settings: {
+      ...{ profile: 'standard', trafficPolicy: 'open', app: 'pipy', isPinned: true, relaxes: [] },
+      shows: { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
+      ...settings,
+    },
+    ...{ thresholds: [], rounds: Math.max(...measured.map(({ cores }) => cores.length)), search: null },
+    ...{ arms: measured.map(({ arm }) => arm), notMeasured: [], parity: [], ...changes },
+  }
+  return { folder: 'a', manifest, records, summary: summarise({ manifest, records }) }
+}
+
+/**
+ * @param {Parameters<typeof createRun>} old
+ * @param {Parameters<typeof createRun>} next
+ * @param {string[]} [thresholds]
+ */
+const compare = (old, next, thresholds = []) =>
+  compareRuns({ old: createRun(...old), new: createRun(...next) }, { thresholds })
+const cpuOf = (/** @type {RunComparison} */ { comparisons }) =>
+  comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
+
+describe('compareRuns', () => {
+  it('shows no difference of a run with itself, in any quantity', () => {
+    const run = createRun([none(), pipy([0.1, 0.12, 0.11, 0.1, 0.13, 0.1])])
+    const { comparisons, controls, refused, warnings } = compareRuns({ old: run, new: run })
+    expect(comparisons.map(c => `${c.quantity}${c.service ? `@${c.service}` : ''} ${c.verdict}`)).toEqual([
+      'cpuPerRequest no-difference-shown',
+      'cpuPerRequest@gateway no-difference-shown',
+      'capacity no-difference-shown',
+      'rss no-difference-shown',
+      'rss@gateway no-difference-shown',
+      'anon no-difference-shown',
+      'anon@gateway no-difference-shown',
+      'startSeconds no-difference-shown',
+    ])
+    expect(comparisons.map(c => c.ratio.median)).toEqual(Array(8).fill(1))
+    expect(controls).toMatchObject([{ a: 'none (new)', b: 'none (old)', ratio: { median: 1 } }])
+    expect({ refused, warnings }).toEqual({ refused: [], warnings: [] })
+  })
+
+  it('finds what became dearer, the new over the old, round by round', () => {
+    const result = compare([[none(), pipy(six(0.1))]], [[none(), pipy([0.11, 0.11, 0.112, 0.11, 0.11, 0.114])]])
+    const [found] = cpuOf(result)
+    expect(found).toMatchObject({ a: 'pipy (new)', b: 'pipy (old)', contrast: null, verdict: 'higher', aaSpread: 0 })
+    expect(found.ratio.values.map(v => v?.toFixed(2))).toEqual(['1.10', '1.10', '1.12', '1.10', '1.10', '1.14'])
+    expect(renderVerdict(found)).toBe('pipy (new) uses 10 % more CPU per request than pipy (old) [10, 14], 6 rounds')
+    expect(result.comparisons.find(c => c.quantity === 'rss')?.verdict).toBe('no-difference-shown')
+  })
+
+  it('compares each arm with the one of its name, and no A/A arm', () => {
+    const arms = (/** @type {number} */ factor) => [
+      ...[none(), pipy(six(0.1 * factor)), repeated(six(0.1 * factor))],
+      { arm: createArm({ plane: 'envoy' }), cores: six(0.2) },
+    ]
+    const result = compare([arms(1)], [arms(1.5)])
+    expect(cpuOf(result).map(c => `${c.a}, ${c.b}: ${c.ratio.median?.toFixed(2)}`)).toEqual([
+      'pipy (new), pipy (old): 1.50',
+      'envoy (new), envoy (old): 1.00',
+    ])
+    expect(result.refused).toEqual([])
+  })
+
+  it('is indicative below six rounds', () => {
+    const result = compare([[none([0.1]), pipy([0.1])]], [[none([0.1]), pipy([0.2])]])
+    expect(cpuOf(result)).toMatchObject([{ verdict: 'indicative', reasons: ['1 rounds: 6 are needed'] }])
+  })
+})
+
+describe('which arms are compared', () => {
+  it('compares two variants of a plane where each run has one', () => {
+    const a = pipy(six(0.1), { variant: '/somewhere/a' })
+    const b = pipy(six(0.2), { variant: '/elsewhere/b' })
+    expect(cpuOf(compare([[a]], [[b]]))).toMatchObject([{ a: 'pipy=b (new)', b: 'pipy=a (old)' }])
+    expect(cpuOf(compare([[pipy()]], [[b]]))).toMatchObject([{ a: 'pipy=b (new)', b: 'pipy (old)' }])
+  })
+
+  it('compares those of one name first, and the variants that are left', () => {
+    const variant = (/** @type {string} */ name) => pipy(six(0.1), { id: name, variant: `/x/${name}` })
+    const result = compare([[pipy(), variant('a')]], [[variant('b'), pipy()]])
+    expect(cpuOf(result).map(c => `${c.a}, ${c.b}`)).toEqual(['pipy=b (new), pipy=a (old)', 'pipy (new), pipy (old)'])
+  })
+
+  it('does not choose between variants', () => {
+    const variant = (/** @type {string} */ name) => pipy(six(0.1), { id: name, variant: `/x/${name}` })
+    expect(compare([[variant('a'), variant('b')]], [[variant('c')]])).toMatchObject({
+      comparisons: [],
+      refused: [
+        { arm: 'pipy=c at 0.25 cores', differing: ['plane: pipy=a in old, pipy=c in new'] },
+        { arm: 'pipy=b at 0.25 cores', differing: ['plane: pipy=b in old, pipy=c in new'] },
+      ],
+    })
+    expect(compare([[variant('c')]], [[variant('a'), variant('b')]])).toMatchObject({
+      comparisons: [],
+      refused: [
+        { arm: 'pipy=a at 0.25 cores', differing: ['plane: pipy=c in old, pipy=a in new'] },
+        { arm: 'pipy=b at 0.25 cores', differing: ['plane: pipy=c in old, pipy=b in new'] },
+      ],
+    })
+  })
+
+  it.each([
+    ['cap', { capCores: 0.5 }, 'pipy at 0.5 cores', 'cap: 0.25 cores in old, 0.5 cores in new'],
+    ['missing cap', { capCores: null }, 'pipy', 'cap: 0.25 cores in old, no cap in new'],
+    ['link', { link: 'pair' }, 'pipy at 0.25 cores, link pair', 'link: link in old, pair in new'],
+    [
+      'number of users',
+      { load: { users: 20 } },
+      'pipy at 0.25 cores, 20 users',
+      'users: 10 users in old, 20 users in new',
+    ],
+    ['window', { load: { windowSeconds: 10 } }, 'pipy at 0.25 cores', 'window: 1 s in old, 10 s in new'],
+    ['client', { load: { hasCertificate: true } }, 'pipy at 0.25 cores', 'client: plaintext in old, mTLS in new'],
+    [
+      'TLS',
+      { conditions: /** @type {any} */ ({ tls: 'plaintext' }) },
+      'pipy at 0.25 cores, plaintext',
+      'TLS: mTLS ecdsa-p256 in old, plaintext in new',
+    ],
+    [
+      'memory limit',
+      { conditions: /** @type {any} */ ({ memoryLimitBytes: 2 ** 26 }) },
+      'pipy at 0.25 cores, 64 MiB',
+      'memory limit: no memory limit in old, 64 MiB in new',
+    ],
+    [
+      'burst',
+      { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
+      'pipy at 0.25 cores, burst of 1 s',
+      'burst: none in old, 5 times the rate for 1 s after 2 s in new',
+    ],
+  ])('refuses another %s, and says which', (_, fields, arm, differing) => {
+    const { comparisons, refused } = compare([[pipy()]], [[pipy(six(0.1), fields)]])
+    expect(comparisons).toEqual([])
+    expect(refused).toEqual([{ arm, differing: [differing] }])
+  })
+
+  it('tells memory limits apart that are written alike', () => {
+    const at = (/** @type {number} */ memoryLimitBytes) =>
+      pipy(six(0.1), { conditions: /** @type {any} */ ({ memoryLimitBytes }) })
+    expect(compare([[at(2 ** 26)]], [[at(2 ** 26 + 1)]])).toMatchObject({
+      comparisons: [],
+      refused: [{ differing: ['memory limit: 64 MiB in old, 64 MiB in new'] }],
+    })
+  })
+
+  it('names what the nearest arm differs in, of the same name rather than of another', () => {
+    const old = [
+      pipy(six(0.1), { id: 'far', capCores: 0.5, link: 'pair' }),
+      pipy(six(0.1), { id: 'variant', capCores: 0.5, variant: '/x/a' }),
+      pipy(six(0.1), { id: 'near', capCores: 0.75 }),
+    ]
+    expect(compare([old], [[pipy()]]).refused[0].differing).toEqual(['cap: 0.75 cores in old, 0.25 cores in new'])
+  })
+
+  it('refuses another load with all in which it differs', () => {
+    const open = pipy(six(0.1), { load: { kind: 'open', ratePerSecond: 300, users: 64 } })
+    expect(compare([[pipy()]], [[open]]).refused[0].differing).toEqual([
+      'load: closed loop in old, open loop in new',
+      'requests/s: none in old, 300 requests/s in new',
+      'users: 10 users in old, 64 users in new',
+    ])
+  })
+
+  it('refuses what only one run has, and compares the others', () => {
+    const at = (/** @type {number} */ capCores) => pipy(six(0.1), { id: `at-${capCores}`, capCores })
+    const { comparisons, refused } = compare([[at(0.25), at(1)]], [[at(0.25), at(1), at(2)]])
+    expect(new Set(comparisons.map(c => c.capCores))).toEqual(new Set([0.25, 1]))
+    expect(refused).toEqual([{ arm: 'pipy at 2 cores', differing: ['not in the old run'] }])
+    const envoy = { arm: createArm({ plane: 'envoy' }), cores: six(0.1) }
+    expect(compare([[pipy(), envoy]], [[pipy()]]).refused).toEqual([
+      { arm: 'envoy at 0.25 cores', differing: ['not in the new run'] },
+    ])
+  })
+})
+
+describe('which runs are compared', () => {
+  it.each([
+    ['schema', { manifest: { schemaVersion: 3 } }, 'schema version: 2 in old, 3 in new'],
+    ['method', { manifest: { methodVersion: 1 } }, 'method version: 0 in old, 1 in new'],
+    ['traffic policy', { settings: { trafficPolicy: 'listed' } }, 'traffic policy: open in old, listed in new'],
+    ['kind of applications', { settings: { app: 'node' } }, 'applications: pipy in old, node in new'],
+    [
+      'profile that is smoke',
+      { settings: { profile: 'smoke' } },
+      'profile: standard in old, smoke in new: smoke is comparable with nothing',
+    ],
+  ])('refuses all of a run of another %s', (_, options, words) => {
+    const result = compare([[none(), pipy()]], [[none(), pipy()], options], ['new/old cpuPerRequest <= 1.05'])
+    expect(result).toMatchObject({ comparisons: [], controls: [], refused: [{ arm: 'every arm', differing: [words] }] })
+    expect(result.thresholds).toMatchObject([{ arm: null, value: null, held: null }])
+  })
+
+  it('refuses two smoke runs', () => {
+    const smoke = createRun([pipy()], { settings: { profile: 'smoke' } })
+    expect(compareRuns({ old: smoke, new: smoke }).refused[0].differing).toEqual([
+      'profile: smoke in old, smoke in new: smoke is comparable with nothing',
+    ])
+  })
+
+  it('refuses a search', () => {
+    const search = createRun([pipy()])
+    search.manifest.search = { kind: 'knee' }
+    expect(compareRuns({ old: createRun([pipy()]), new: search }).refused).toEqual([
+      { arm: 'every arm', differing: ['search: none in old, knee in new: a search has no rounds to compare'] },
+    ])
+  })
+
+  it('takes quick for standard where the windows are equal', () => {
+    const { comparisons } = compare([[pipy()]], [[pipy()], { settings: { profile: 'quick' } }])
+    expect(comparisons).not.toEqual([])
+  })
+})
+
+describe('what is said of two runs', () => {
+  const warningsOf = (/** @type {Parameters<typeof createRun>[1]} */ options) =>
+    compare([[none(), pipy()]], [[none(), pipy()], options]).warnings
+
+  it.each([
+    [
+      'machine',
+      { machine: { bootId: 'boot-2', kernel: 'Linux 6.2', cpus: 4 } },
+      [
+        'CPUs: 2 in old, 4 in new',
+        'kernel: Linux 6.1 in old, Linux 6.2 in new',
+        'boot id: boot-1 in old, boot-2 in new',
+      ],
+    ],
+    [
+      'machine that says less',
+      { machine: { bootId: 'boot-1', cpus: 2 } },
+      ['kernel: Linux 6.1 in old, unknown in new'],
+    ],
+    ['target', { target: 'kubernetes' }, ['target: local in old, kubernetes in new']],
+    ['kit', { kit: { version: '0.1.0', git: 'def' } }, ['kit: 0.1.0 abc in old, 0.1.0 def in new']],
+    [
+      'version of a tool',
+      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, version: '2.0.0', sha256: 'c'.repeat(64) } } },
+      ['pipy: 1.5.18 in old, 2.0.0 in new'],
+    ],
+    [
+      'build of a tool',
+      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, sha256: 'c'.repeat(64) } } },
+      ['pipy: 1.5.18 (sha256 aaaaaaaaaaaa) in old, 1.5.18 (sha256 cccccccccccc) in new'],
+    ],
+    [
+      'experiment',
+      { run: { id: 'r', startedAt: '', experiment: 'payload', seed: 1 } },
+      ['experiment: cap in old, payload in new'],
+    ],
+  ])('warns of another %s, with both values', (_, manifest, words) => {
+    expect(warningsOf({ manifest })).toEqual(words)
+  })
+
+  it('warns of what only one sets aside, or lets share CPUs', () => {
+    expect(warningsOf({ settings: { relaxes: [{ gate: 'parity-tls', why: '' }], isPinned: false } })).toEqual([
+      'set aside: nothing in old, parity-tls in new',
+      'CPUs of their own: wanted in old, not wanted in new',
+    ])
+  })
+
+  it('says nothing of another seed', () => {
+    expect(warningsOf({ manifest: { run: { id: 'r', startedAt: '', experiment: 'cap', seed: 7 } } })).toEqual([])
+  })
+
+  it('warns where nothing tells what the machine changed', () => {
+    expect(compare([[pipy()]], [[none(), pipy()]]).warnings).toEqual([
+      'nothing was measured without sidecars in both runs to tell what else changed between them: pipy at 0.25 cores',
+    ])
+  })
+
+  it('compares the rounds that both have, and says so', () => {
+    const result = compare([[none(), pipy(six(0.1))]], [[none(), pipy([...six(0.1), 9, 9, 9, 9])]])
+    expect(cpuOf(result)[0].ratio.values).toEqual(six(1))
+    expect(result.warnings).toEqual(['rounds: 6 in old, 10 in new: the first 6 are compared'])
+  })
+
+  it('counts the rounds of a run that was cut short', () => {
+    const short = createRun([none(), pipy(six(0.1))], { manifest: { rounds: 10 } })
+    const { warnings } = compareRuns({ old: short, new: createRun([none(), pipy(Array(8).fill(0.1))]) })
+    expect(warnings).toEqual(['rounds: 6 in old, 8 in new: the first 6 are compared'])
+  })
+})
+
+describe('what is no difference between runs', () => {
+  it('is what the applications changed without sidecars', () => {
+    const result = compare([[none(six(0.1)), pipy(six(0.1))]], [[none(six(0.12)), pipy(six(0.11))]])
+    expect(result.controls[0]).toMatchObject({ quantity: 'applicationCpuPerRequest', service: null })
+    expect(result.controls[0].ratio.median).toBeCloseTo(1.2, 9)
+    const [whole] = cpuOf(result)
+    expect(whole.verdict).toBe('no-difference-shown')
+    expect(whole.aaSpread).toBeCloseTo(0.2, 9)
+    expect(result.comparisons.find(c => c.service === 'gateway')?.aaSpread).toBeCloseTo(0.2, 9)
+    expect(result.comparisons.find(c => c.quantity === 'rss')?.aaSpread).toBe(null)
+  })
+
+  it('is as much where the applications became cheaper', () => {
+    const result = compare([[none(six(0.1)), pipy(six(0.1))]], [[none(six(0.08)), pipy(six(0.11))]])
+    expect(cpuOf(result)[0].aaSpread).toBeCloseTo(0.2, 9)
+  })
+
+  it('is what an arm differed from itself in the noisier run', () => {
+    const envoy = { arm: createArm({ plane: 'envoy' }), cores: six(0.2) }
+    const runs = (/** @type {number} */ aa, /** @type {number} */ cores) => [
+      none(),
+      pipy(six(cores)),
+      envoy,
+      repeated(six(aa)),
+    ]
+    const result = compare([runs(0.1, 0.125)], [runs(0.135, 0.135)])
+    expect(cpuOf(result)[0].ratio.median).toBeCloseTo(1.08, 9)
+    expect(cpuOf(result).map(c => c.aaSpread)).toEqual([0.25, 0.25])
+    expect(cpuOf(result)[0].verdict).toBe('no-difference-shown')
+  })
+
+  it('is told by the arms without sidecars, of more users too, but of no other link', () => {
+    const old = [none(six(0.1), { load: { users: 200 } }), pipy(six(0.1))]
+    const next = [none(six(0.12), { load: { users: 200 } }), pipy(six(0.11))]
+    expect(cpuOf(compare([old], [next]))[0].aaSpread).toBeCloseTo(0.2, 9)
+    const elsewhere = (/** @type {number} */ cores) => [none(six(cores), { link: 'pair' }), pipy(six(0.1))]
+    const apart = compare([elsewhere(0.1)], [elsewhere(0.12)])
+    expect(cpuOf(apart)[0].aaSpread).toBe(null)
+    expect(apart.controls).toHaveLength(1)
+  })
+})
+
+describe('what makes a comparison of runs invalid', () => {
+  it('is a spoiled round, from six rounds on', () => {
+    const spoiled = compare([[none(), pipy()]], [[none(), pipy()], { spoiledRounds: [2] }])
+    expect(cpuOf(spoiled)[0]).toMatchObject({
+      verdict: 'invalid',
+      reasons: ['samples missing in 1 of 6 rounds (pipy (new))'],
+    })
+    expect(spoiled.comparisons.find(c => c.quantity === 'rss')?.verdict).toBe('no-difference-shown')
+    const three = Array(3).fill(0.1)
+    const few = compare([[none(three), pipy(three)], { spoiledRounds: [2] }], [[none(three), pipy(three)]])
+    expect(cpuOf(few)[0]).toMatchObject({
+      verdict: 'indicative',
+      reasons: ['samples missing in 1 of 3 rounds (pipy (old))', '2 rounds: 6 are needed'],
+    })
+  })
+
+  const row = (/** @type {string} */ found, plane = 'pipy', expected = /** @type {string | null} */ (null)) =>
+    /** @type {ParityRow} */ ({
+      ...{ name: 'parity-tls', plane, link: 'link', capCores: 0.25, workers: null, envoyProfile: 'lean' },
+      ...{ found, expected, differences: [] },
+    })
+  const withRows = (/** @type {ParityRow[]} */ parity, settings = {}) =>
+    createRun([none(), pipy()], { manifest: { parity }, settings })
+
+  it('is work that was not equal', () => {
+    const found = compareRuns({ old: withRows([row('X25519')]), new: withRows([row('P-256')]) })
+    expect(new Set(found.comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
+    expect(cpuOf(found)[0].reasons).toEqual(['parity-tls: pipy (new): P-256; pipy (old): X25519'])
+    const wrong = compareRuns({
+      old: withRows([row('X25519', 'pipy', 'X25519')]),
+      new: withRows([row('P-256', 'pipy', 'X25519')]),
+    })
+    expect(cpuOf(wrong)[0].reasons).toEqual(['parity-tls: pipy (new): P-256, X25519 is expected'])
+    const same = compareRuns({ old: withRows([row('P-256')]), new: withRows([row('P-256')]) })
+    expect(cpuOf(same)[0].verdict).toBe('no-difference-shown')
+  })
+
+  it('is no work that both experiments set aside', () => {
+    const relaxes = [{ gate: 'parity-tls', why: 'it is the axis' }]
+    const [old, next] = [withRows([row('X25519')], { relaxes }), withRows([row('P-256')], { relaxes })]
+    expect(cpuOf(compareRuns({ old, new: next }))[0].verdict).toBe('no-difference-shown')
+    expect(cpuOf(compareRuns({ old: withRows([row('X25519')]), new: next }))[0].verdict).toBe('invalid')
+  })
+
+  it('is found between variants, too', () => {
+    const variant = (/** @type {string} */ name, /** @type {string} */ found) =>
+      createRun([none(), pipy(six(0.1), { variant: `/x/${name}` })], {
+        manifest: { parity: [row(found, `pipy=${name}`)] },
+      })
+    const result = compareRuns({ old: variant('a', 'X25519'), new: variant('b', 'P-256') })
+    expect(cpuOf(result)[0].reasons).toEqual(['parity-tls: pipy=b (new): P-256; pipy=a (old): X25519'])
+  })
+})
+
+describe('thresholds on two runs', () => {
+  const at = (/** @type {number} */ capCores, /** @type {number} */ cores) =>
+    pipy(six(cores), { id: `at-${capCores}`, capCores })
+  const hold = (/** @type {string} */ expression) =>
+    compare([[none(), at(0.25, 0.1), at(1, 0.1)]], [[none(), at(0.25, 0.11), at(1, 0.1)]], [expression]).thresholds
+
+  it('are held against the median ratio of every arm, either way round', () => {
+    expect(hold('new/old cpuPerRequest <= 1.05')).toMatchObject([
+      { arm: 'pipy at 0.25 cores', capCores: 0.25, link: 'link', held: false },
+      { arm: 'pipy at 1 cores', capCores: 1, value: 1, held: true },
+    ])
+    expect(hold('new/old cpuPerRequest@gateway <= 1.05')[0].value).toBeCloseTo(1.1, 9)
+    expect(hold('old/new cpuPerRequest >= 0.9')[0].value).toBeCloseTo(1 / 1.1, 9)
+    expect(hold('old/new cpuPerRequest >= 0.9')).toMatchObject([{ held: true }, { held: true }])
+    for (const quantity of ['capacity', 'rss', 'anon'])
+      expect(hold(`new/old ${quantity} <= 1.05`)).toMatchObject([
+        { value: 1, held: true },
+        { value: 1, held: true },
+      ])
+  })
+
+  it('are held against p99 in the open loop', () => {
+    const open = none(six(0.1), { load: { kind: 'open', ratePerSecond: 300 } })
+    const loaded = pipy(six(0.1), { load: { kind: 'open', ratePerSecond: 300 } })
+    const { thresholds } = compare([[open, loaded]], [[open, loaded]], ['new/old p99 < 1'])
+    expect(thresholds).toMatchObject([{ arm: 'pipy at 0.25 cores', value: 1, held: false }])
+  })
+
+  it('name both variants', () => {
+    const variant = (/** @type {string} */ name) => pipy(six(0.1), { variant: `/x/${name}` })
+    const { thresholds } = compare([[variant('a')]], [[variant('b')]], ['new/old rss <= 1'])
+    expect(thresholds).toMatchObject([{ arm: 'pipy=b and pipy=a at 0.25 cores', held: true }])
+  })
+
+  it('are neither held nor crossed where a round was spoiled, or nothing was compared', () => {
+    const next = /** @type {Parameters<typeof createRun>} */ ([[none(), pipy()], { spoiledRounds: [1] }])
+    expect(compare([[none(), pipy()]], next, ['new/old cpuPerRequest <= 2']).thresholds).toMatchObject([
+      { arm: 'pipy at 0.25 cores', value: null, held: null },
+    ])
+    expect(compare([[pipy()]], [[pipy(six(0.1), { capCores: 1 })]], ['new/old rss <= 2']).thresholds).toEqual([
+      { expression: 'new/old rss <= 2', arm: null, value: null, held: null },
+    ])
+  })
+
+  it.each([
+    [
+      'planes',
+      'pipy/envoy cpuPerRequest <= 1',
+      `"pipy/envoy" is not two runs (new, old); write it as 'new/old cpuPerRequest <= 1.05'`,
+    ],
+    ['a run against itself', 'new/new cpuPerRequest <= 1', 'a run cannot be held against itself'],
+    ['an unknown quantity', 'new/old cpu <= 1', `unknown quantity "cpu"`],
+    ['an unknown quantity, with an example', 'new/old cpu <= 1', `write it as 'new/old cpuPerRequest <= 1.05'`],
+    ['an unknown service', 'new/old rss@gatway <= 1', 'unknown service "gatway"; did you mean "gateway"?'],
+    [
+      'a latency of the closed loop',
+      'new/old p99 <= 1',
+      'p99 needs the open loop: give runs that were made with --rate',
+    ],
+    ['no expression', 'cheaper', `--threshold 'cheaper': write it as 'new/old cpuPerRequest <= 1.05'`],
+  ])('refuse %s, and say what to write', (_, expression, words) => {
+    expect(() => hold(expression)).toThrow(words)
+  })
+})
+
+describe('findCompareStatus', () => {
+  const status = (/** @type {Parameters<typeof compare>} */ ...runs) => findCompareStatus(compare(...runs))
+
+  it('is 0 where something could be compared, whatever the verdict', () => {
+    expect(status([[none(), pipy()]], [[none(), pipy(six(0.2))]])).toEqual({ status: 0, reasons: [] })
+  })
+
+  it('is 3 where all was refused, or spoiled', () => {
+    expect(status([[pipy()]], [[pipy(six(0.1), { capCores: 1 })]])).toEqual({
+      status: 3,
+      reasons: ['nothing could be compared: the runs share no arm'],
+    })
+    const { comparisons } = compare([[pipy()]], [[pipy()]])
+    const spoiled = comparisons.map(c => ({ ...c, verdict: /** @type {const} */ ('invalid') }))
+    expect(findCompareStatus({ comparisons: spoiled, thresholds: [] })).toEqual({
+      status: 3,
+      reasons: ['nothing could be compared: every quantity of every arm was spoiled'],
+    })
+  })
+
+  it('is 5 where a threshold was crossed, and 3 where one could not be tested', () => {
+    const dearer = [none(), pipy(six(0.2))]
+    const expression = 'new/old cpuPerRequest <= 1.05'
+    expect(status([[none(), pipy()]], [dearer], [expression])).toEqual({
+      status: 5,
+      reasons: ['the threshold new/old cpuPerRequest <= 1.05 was crossed: 2.000 (pipy at 0.25 cores)'],
+    })
+    expect(status([[none(), pipy()]], [dearer, { spoiledRounds: [1] }], [expression, 'new/old rss <= 0.5'])).toEqual({
+      status: 3,
+      reasons: [
+        'the threshold new/old cpuPerRequest <= 1.05 could not be tested: its quantity was spoiled (pipy at 0.25 cores)',
+      ],
+    })
+    expect(status([[none(), pipy()]], [dearer, { settings: { app: 'node' } }], [expression]).reasons).toEqual([
+      'nothing could be compared: the runs share no arm',
+      'the threshold new/old cpuPerRequest <= 1.05 could not be tested: no arm that has its quantity was compared',
+    ])
+  })
+})
