@@ -15,7 +15,7 @@ import { placeArms } from './placement.js'
 import { choosePlanes, createPlan } from './plan.js'
 import { createResultsFolder } from './records.js'
 import { runPlan } from './run.js'
-import { SCHEMA_VERSION } from './schema-version.js'
+import { METHOD_VERSION, SCHEMA_VERSION } from './schema-version.js'
 import { GENERATOR, identityOf } from './sidecar-contract.js'
 import { parseThreshold } from './thresholds.js'
 import { parseTopology } from './topology.js'
@@ -25,6 +25,7 @@ import { parseTopology } from './topology.js'
  * @import { Experiment } from './experiment.js'
  * @import { Overrides } from './plan.js'
  * @import { Reusable } from './run.js'
+ * @import { RunEvent } from './live/state.js'
  */
 
 const OBSERVE_SECONDS = 3
@@ -111,12 +112,13 @@ export async function prepare({ experiment, overrides, thresholds, app, dataPlan
  * @param {{ preparation: Preparation, site: Site, dataPlanes: DataPlane[], load: LoadGenerator, out: string | null,
  *   thresholds: string[], retain: boolean, command: string[], echoScripts?: string, reusable?: Reusable,
  *   turns?: { take: () => Promise<void>, pass: () => void }, writeDocuments?: (folder: string) => Promise<void>,
+ *   watch?: (event: RunEvent) => void,
  *   signal: AbortSignal, say: (line: string) => void }} options echoScripts: applications to measure with instead of the kit's;
- *   writeDocuments: called when there is a summary, also of a run that was cut short
+ *   writeDocuments: called when there is a summary, also of a run that was cut short; watch: is told what happens
  * @returns {Promise<{ summary: Summary, folder: string }>}
  */
 export async function runBench({ preparation, site, dataPlanes, load, out, thresholds, retain, command, ...options }) {
-  const { echoScripts = path.join(ROOT, 'echo'), turns, reusable, writeDocuments, signal, say } = options
+  const { echoScripts = path.join(ROOT, 'echo'), turns, reusable, writeDocuments, watch, signal, say } = options
   const { plan, topologies, tools, appRuntime, placements } = preparation
   const startedAt = new Date().toISOString()
   const stamp = startedAt.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
@@ -140,6 +142,7 @@ export async function runBench({ preparation, site, dataPlanes, load, out, thres
   try {
     const manifest = {
       schemaVersion: SCHEMA_VERSION,
+      methodVersion: METHOD_VERSION,
       run: { id: site.runId, startedAt, experiment: plan.experiment, seed: plan.seed },
       question: plan.question,
       claims: plan.claims,
@@ -180,6 +183,7 @@ export async function runBench({ preparation, site, dataPlanes, load, out, thres
           raw: path.join(folder, 'raw'),
         },
         retain,
+        watch,
       },
       gateParity,
       folder,

@@ -48,7 +48,9 @@ import { RUN_VARIABLE } from './targets/local/index.js'
 import { openLocalSite } from './targets/local/site.js'
 import { findTool } from './tools/find.js'
 import { nodeTool } from './tools/node.js'
+import { addCompare } from './verbs/compare.js'
 import { addReport, openDocuments, renderText } from './verbs/report.js'
+import { openWatchers, withWatchers } from './verbs/watchers.js'
 import { verifyRun } from './verify.js'
 
 /**
@@ -61,7 +63,10 @@ const KUBELET_WINDOW_SECONDS = 180
 const CLUSTER_WARMUP_SECONDS = 3
 const NOTHING_SHOWN = 3
 
-const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+/** Beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */
+let sayBeside = null
+const write = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
 const print = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`)
 
 // Who reads what is said may go away (`| head`): the run goes on, and removes what it started.
@@ -92,7 +97,7 @@ const program = new Command('sidecar-bench')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, '')) })
 
-withCluster(withExperiment(program.command('bench').description('run an experiment')), toolNames)
+withWatchers(withCluster(withExperiment(program.command('bench').description('run an experiment')), toolNames))
   .option('--out <dir>', 'results folder; must not exist or be empty')
   .option('--json', 'print summary.json instead of the table')
   .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
@@ -102,18 +107,21 @@ withCluster(withExperiment(program.command('bench').description('run an experime
   .action(async (experimentName, options) => {
     const site = await openSite(options)
     if (site === null) return
+    const watchers = await watch(options)
     try {
       const preparation = await prepareWith(readExperiment(experimentName), options, site)
       for (const note of announce(preparation.plan)) say(note)
       assertShort(preparation.plan, options)
       const { summary, folder } = await runBench({
-        ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, say },
+        ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, ...watchers },
         ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
         thresholds: options.threshold,
         writeDocuments,
       })
+      await watchers.close()
       report({ summary, folder, options })
     } finally {
+      await watchers.close()
       const left = await site.target.close({ retain: options.retain ?? false })
       if (left.length > 0) {
         const where = options.target === 'kubernetes' ? ' -- --target kubernetes' : ''
@@ -188,8 +196,7 @@ withExperiment(program.command('plan').description('print what would run and how
   },
 )
 
-program
-  .command('size')
+withWatchers(program.command('size'))
   .description('find the smallest CPU and memory limit of a sidecar that holds a load, and prove it')
   .requiredOption('--rate <n>', 'requests per second', parseCount)
   .requiredOption('--p99 <time>', 'the most that the 99th percentile may be, such as 20ms', parseMilliseconds)
@@ -214,6 +221,7 @@ program
     const { rate, users, payload, link, ...own } = options
     const site = await openSite({ ...own, target: 'local' })
     if (site === null) return
+    const watchers = await watch(options)
     try {
       const preparation = await prepareWith(experiment, { ...own, profile: 'standard' }, site)
       const { plan, tools } = preparation
@@ -222,14 +230,16 @@ program
         ...{ folders: options.from ?? [], machine: site.machine, tools, settings: plan.settings },
       })
       const { summary, folder } = await runBench({
-        ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, say, reusable, retain: false },
+        ...{ preparation, site, dataPlanes, load: k6, signal: stopping.signal, ...watchers, reusable, retain: false },
         ...{ out: options.out ?? null, command: process.argv.slice(2), thresholds: [], writeDocuments },
       })
+      await watchers.close()
       print(options.json ? JSON.stringify(summary, null, 2) : renderSizes(summary).join('\n').trimEnd())
       if (node && !options.json) print(renderNodeFit(summary.sizes, node).join('\n'))
       if (!summary.sizes.some(size => size.isChecked)) process.exitCode = NOTHING_SHOWN
       sayWhere(folder)
     } finally {
+      await watchers.close()
       await site.target.close()
     }
   })
@@ -245,6 +255,7 @@ program
   })
 
 addReport(program, { print, say, readClaims: findClaims })
+addCompare(program, { print, say, end: setStatus })
 
 program
   .command('verify')
@@ -352,6 +363,25 @@ async function writeDocuments(folder) {
   } catch (error) {
     say(`no report was written: ${/** @type {Error} */ (error).message}; try npm run report -- ${folder} --format html`)
   }
+}
+
+/**
+ * Opens what a run is watched by.
+ * @param {{ live?: string, metrics?: string }} options
+ */
+async function watch(options) {
+  const watchers = await openWatchers(options, { stream: process.stderr, say: write })
+  sayBeside = watchers.say
+  const close = async () => {
+    sayBeside = null
+    await watchers.close()
+  }
+  return { ...watchers, close }
+}
+
+/** @param {number} status */
+function setStatus(status) {
+  process.exitCode = status
 }
 
 /** @param {string} folder of a run */

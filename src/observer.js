@@ -12,30 +12,35 @@ const PERIOD_MS = 100
  * Reads every process at 10 Hz up to the end of the window, and everything at its edges. Samples stay in memory:
  * nothing is written while it runs.
  * @param {Probe[]} probes
- * @param {{ window: Window, signal: AbortSignal }} options signal: ends it early, with what it has
+ * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void }} options signal: ends it early,
+ *   with what it has; onSample: is given each as it is read, and must be quick
  * @returns {Promise<Omit<Observation, 'clockOffsetMs'>>}
  */
-export async function observe(probes, { window, signal }) {
+export async function observe(probes, { window, signal, onSample = () => {} }) {
   /** @type {Sample[]} */
   const samples = []
   /** @type {Omit<Observation, 'clockOffsetMs'>} */
   const seen = { samples, start: null, end: null, after: null }
+  const keep = (/** @type {Sample} */ sample) => {
+    samples.push(sample)
+    onSample(sample)
+  }
   // Sampling starts before the window and goes on through it; the edges come in between, at their own time.
   const sampleUpTo = async (/** @type {number} */ epochMs) => {
     // Round moments, so that what is read on several machines falls together.
     for (let next = ceilTo(Date.now()); next < epochMs; next = Math.max(next + PERIOD_MS, ceilTo(Date.now()))) {
       await waitUntil(next, signal)
-      samples.push(takeSample(probes))
+      keep(takeSample(probes))
     }
     await waitUntil(epochMs, signal)
   }
   try {
     await sampleUpTo(window.startMs)
     seen.start = takeEdge(probes, 'start')
-    samples.push(seen.start.sample)
+    keep(seen.start.sample)
     await sampleUpTo(window.endMs)
     seen.end = takeEdge(probes, 'end')
-    samples.push(seen.end.sample)
+    keep(seen.end.sample)
     seen.after = look(probes)
   } catch (error) {
     if (!signal.aborted) throw error

@@ -1,7 +1,7 @@
 import { leaveOutUnreachable } from './calibration.js'
 import { BenchError } from './lib/errors.js'
 import { ratePerSecond } from './measures.js'
-import { estimateSeconds, withWarmupFor } from './plan.js'
+import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from './plan.js'
 import { appendTrial, copyTrial, readRun, writeResult, writeSamples } from './records.js'
 import { judgeOutcome } from './searches/outcome.js'
 import { startSearch } from './searches.js'
@@ -10,6 +10,7 @@ import { runTrial } from './trial.js'
 
 /**
  * @import { Arm, Calibration, Plan, Summary, Trial, TrialRecord } from './types.ts'
+ * @import { RunEvent } from './live/state.js'
  * @import { Bench } from './services.js'
  * @import { GateParity } from './parity/gate.js'
  */
@@ -36,35 +37,46 @@ const ALONE = { take: async () => {}, pass: () => {} }
 export async function runPlan({ plan, bench, gateParity, folder, manifest, signal, say, ...options }) {
   const { turns = ALONE, reusable = NOTHING } = options
   writeResult(folder, 'manifest.json', `${JSON.stringify({ ...manifest, parity: [] }, null, 2)}\n`)
+  const watch = (/** @type {RunEvent} */ event) => bench.watch?.(event)
+  watch({ kind: 'planned', ...describePlan(plan, manifest), atMs: Date.now() })
   let index = 0
   const nextIndex = () => index++
   await turns.take()
+  watch({ kind: 'phase', phase: 'parity', atMs: Date.now() })
   const parity = await gateParity({ bench, arms: plan.arms, nextIndex, signal, say })
   turns.pass()
   writeResult(folder, 'manifest.json', `${JSON.stringify({ ...manifest, parity }, null, 2)}\n`)
 
   const kept = plan.settings.keepsServices ? new Map() : undefined
-  /** @param {{ trial: Trial, isLast?: boolean, progress: string }} options */
-  const run = async ({ trial, isLast = false, progress }) => {
+  /** @param {{ trial: Trial, isLast?: boolean, progress: string, secondsLeft?: (isDone: boolean) => number }} options */
+  const run = async ({ trial, isLast = false, progress, secondsLeft }) => {
+    watch({ kind: 'trial-started', trial, progress, secondsLeft: secondsLeft?.(false) ?? null, atMs: Date.now() })
     const { record, samples, names } = await runTrial({
       ...{ bench: { ...bench, retain: bench.retain && isLast }, trial, index: nextIndex(), kept, signal },
     })
     appendTrial(folder, record)
     writeSamples(folder, { trial, samples, names })
-    say(`${progress}  ${describe(record)}`)
+    watch({ kind: 'trial-ended', record, atMs: Date.now() })
+    say(`${progress}${describeLeft(secondsLeft?.(true) ?? 0)}  ${describe(record)}`)
     return record
   }
 
   /** @type {Summary} */
   let summary
+  /** @type {'finished' | 'interrupted' | 'failed'} */
+  let outcome = 'failed'
   try {
     if (plan.search) {
       for (const template of plan.arms) await runSearch({ template, plan, bench, reusable, folder, run, signal, say })
     } else {
       const measured = await calibrate({ plan, manifest: { ...manifest, parity }, folder, run, signal, say })
+      if (measured !== plan) watch({ kind: 'planned', ...describePlan(measured, manifest), atMs: Date.now() })
       await runRounds({ plan: measured, run, turns, signal })
     }
+    outcome = 'finished'
   } finally {
+    if (signal.aborted) outcome = 'interrupted'
+    watch({ kind: 'ended', outcome, message: null, atMs: Date.now() })
     for (const { deployment } of kept?.values() ?? []) await deployment.remove()
     summary = writeSummary(folder)
   }
@@ -73,7 +85,7 @@ export async function runPlan({ plan, bench, gateParity, folder, manifest, signa
 
 /**
  * Round after round; windows that were unsteady or cold are run again at the end of theirs.
- * @param {{ plan: Plan, run: (options: { trial: Trial, isLast: boolean, progress: string }) => Promise<TrialRecord>,
+ * @param {{ plan: Plan, run: (options: { trial: Trial, isLast: boolean, progress: string, secondsLeft: (isDone: boolean) => number }) => Promise<TrialRecord>,
  *   turns: Turns, signal: AbortSignal }} options
  */
 async function runRounds({ plan, run, turns, signal }) {
@@ -86,7 +98,8 @@ async function runRounds({ plan, run, turns, signal }) {
     run({
       trial: withWarmup(planned, warmups.get(planned.arm.id)),
       isLast: planned === lastTrial,
-      progress: `round ${planned.round} of ${plan.rounds}${pace.left(planned)}`,
+      progress: `round ${planned.round} of ${plan.rounds}`,
+      secondsLeft: isDone => pace.secondsLeft(planned, isDone),
     })
   for (let round = 1; round <= plan.rounds; round++) {
     await turns.take()
@@ -152,6 +165,7 @@ async function runSearch({ template, plan, bench, reusable, folder, run, signal,
     const known = reusable.take(arm)
     if (known) {
       copyTrial({ from: known.folder, to: folder, record: known.record, trial })
+      bench.watch?.({ kind: 'trial-ended', record: { ...known.record, trial }, atMs: Date.now() })
       say(`looking for the ${spec.kind}  ${trial.id}: taken from ${known.folder}`)
     }
     const record = known ? { ...known.record, trial } : await run({ trial, progress: `looking for the ${spec.kind}` })
@@ -201,12 +215,34 @@ function createPace(trials) {
   const start = performance.now()
   let done = 0
   return {
-    left(/** @type {Trial} */ trial) {
-      done = Math.max(done, trials.findIndex(t => t.id === trial.id) + 1)
-      const planned = estimateSeconds(trials.slice(0, done))
-      const pace = (performance.now() - start) / 1000 / planned
-      const left = Math.round(estimateSeconds(trials.slice(done)) * pace)
-      return left > 0 ? ` (${left >= 90 ? `${Math.round(left / 60)} min` : `${left} s`} left)` : ''
+    /**
+     * @param {Trial} trial
+     * @param {boolean} isDone
+     */
+    secondsLeft(trial, isDone) {
+      const at = trials.findIndex(t => t.id === trial.id)
+      done = Math.max(done, isDone ? at + 1 : at)
+      const pace = done > 0 ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(0, done)) : 1
+      return estimateSeconds(trials.slice(done)) * pace
     },
+  }
+}
+
+/** @param {number} secondsLeft */
+function describeLeft(secondsLeft) {
+  const left = Math.round(secondsLeft)
+  return left > 0 ? ` (${left >= 90 ? `${Math.round(left / 60)} min` : `${left} s`} left)` : ''
+}
+
+/**
+ * @param {Plan} plan
+ * @param {any} manifest
+ */
+function describePlan(plan, { run }) {
+  const { experiment, question, arms, rounds, trials, search } = plan
+  return {
+    run: { id: `${run?.id}`, experiment, question },
+    ...{ arms, rounds, trials: search ? null : trials.length },
+    seconds: estimatePlanSeconds(plan),
   }
 }

@@ -9,6 +9,7 @@ import { createModel, findEntry, findNextHop, topologyOf } from './topology.js'
 
 /**
  * @import { Arm, DataPlane, Deployment, Endpoint, EndedProcess, Handle, Place, Placement, ProcessSpec, RunSettings, LoadGenerator, ReloadAction, Reloads, SidecarOptions, Target, Tool, Topology } from './types.ts'
+ * @import { RunEvent } from './live/state.js'
  */
 
 const ENDING_MS = 500
@@ -29,6 +30,7 @@ const ENDING_MS = 500
  * @property {Record<string, Placement | null>} placements by the arm's id
  * @property {{ pipyScripts: string, echo: string, k6: string, certificates: string, raw: string }} folders
  * @property {boolean} retain leave the services of the trial running
+ * @property {(event: RunEvent) => void} [watch] is told what happens, as it does; must be quick
  */
 
 /**
@@ -70,6 +72,8 @@ export async function startServices({ bench, arm, index, folder, signal }) {
       urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}/`),
       host: entry.host,
       changeTo: reloadable?.changeTo ?? null,
+      // On a cluster nobody but the generator's own pod could ask there.
+      admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
       certificate: arm.load.hasCertificate ? credentialsOf(GENERATOR, certificatesOf(bench, arm)) : null,
     }
   } catch (error) {

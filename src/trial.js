@@ -17,6 +17,7 @@ import { awaitEnded, startServices } from './services.js'
 const TAIL_MS = 1000
 const GENERATOR_START_SECONDS = 60
 const ENDING_MS = 3000
+const COUNT_EVERY_MS = 1000
 // Longer than the sidecars' request timeout and k6's own grace for requests in flight.
 const GENERATOR_EXIT_SECONDS = 30
 
@@ -66,7 +67,9 @@ export async function runTrial({ bench, trial, index, kept, signal }) {
   let services = null
   /** @type {Deployment | null} */
   let generator = null
+  const enter = createPhases(bench)
   try {
+    enter('starting')
     const own = kept?.get(trial.arm.id)
     const started = own ?? (await startServices({ bench, arm: trial.arm, index, folder, signal }))
     kept?.set(trial.arm.id, started)
@@ -92,10 +95,14 @@ export async function runTrial({ bench, trial, index, kept, signal }) {
     }
     watch.lap('generator')
 
+    enter('warm-up')
     const processes = [...services.processes, ...(generator?.processes ?? [])]
     const changing = change({ bench, trial, changeTo, window, signal })
     changing.catch(() => {})
-    Object.assign(record, await measure({ bench, trial, processes, before, generator, window, series, watch, signal }))
+    Object.assign(
+      record,
+      await measure({ bench, trial, processes, before, generator, window, series, watch, enter, signal }),
+    )
     record.changes = await changing
     const relaxed = bench.settings.relaxes.map(r => r.gate)
     Object.assign(record, judgeTrial(/** @type {Measured} */ (record), relaxed))
@@ -106,6 +113,7 @@ export async function runTrial({ bench, trial, index, kept, signal }) {
     record.ended = error instanceof EndedError ? error.ended : await awaitEnded(services?.processes ?? [])
     if (!(error instanceof BenchError)) record.reasons.push(/** @type {Error} */ (error).stack ?? '')
   } finally {
+    enter('stopping')
     const isKept = bench.retain || (kept !== undefined && record.outcome !== 'failed')
     if (!isKept) kept?.delete(trial.arm.id)
     await Promise.all([generator?.remove(), isKept ? null : services?.remove()])
@@ -117,20 +125,34 @@ export async function runTrial({ bench, trial, index, kept, signal }) {
 /**
  * Has the processes read through the window and at its edges, and waits for the generator's result.
  * @param {{ bench: Bench, trial: Trial, processes: Handle[], before: Look[], generator: Deployment | null, window: Window,
- *   series: Series, watch: ReturnType<typeof createStopwatch>, signal: AbortSignal }} options
+ *   series: Series, watch: ReturnType<typeof createStopwatch>, enter: ReturnType<typeof createPhases>, signal: AbortSignal }} options
  *   series: filled, also when something goes wrong
  * @returns {Promise<Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'samples' | 'orchestratorCpuSeconds'>>}
  */
-async function measure({ bench, trial, processes, before, generator, window, series, watch, signal }) {
+async function measure({ bench, trial, processes, before, generator, window, series, watch, enter, signal }) {
   series.names = processes.map(({ spec }) => `${spec.service}-${spec.role}`)
   const dying = new AbortController()
   for (const p of processes) p.exited.then(how => isFinished(p, how) || dying.abort())
   waitUntil(window.startMs, signal).then(
-    () => watch.lap('warmup'),
+    () => {
+      watch.lap('warmup')
+      enter('window')
+    },
     () => {},
   )
-  const seen = await bench.target.observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]) })
+  const specs = processes.map(({ spec }) => spec)
+  let handedOn = 0
+  const onSample = (/** @type {Sample} */ sample) => {
+    handedOn++
+    bench.watch?.({ kind: 'sampled', specs, sample, windowStartMs: window.startMs })
+  }
+  const stopCounting = followLoad({ bench, generator })
+  const seen = await bench.target
+    .observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]), onSample })
+    .finally(stopCounting)
   series.samples = seen.samples
+  // Of pods they come all together.
+  if (handedOn === 0) seen.samples.forEach(onSample)
   signal.throwIfAborted()
   const { start, end, after, clockOffsetMs, onHost } = seen
   const isOnHost = (/** @type {number} */ i) => onHost === undefined || onHost.includes(i)
@@ -139,6 +161,7 @@ async function measure({ bench, trial, processes, before, generator, window, ser
   await assertWasRead(processes, start)
   await assertWasRead(processes, end)
   watch.lap('window')
+  enter('tail')
   const overflows = await readOverflows({ bench, trial, processes })
   const load = generator && (await finishLoad({ bench, generator, windowEndMs: window.endMs, signal }))
   watch.lap('tail')
@@ -159,6 +182,34 @@ async function measure({ bench, trial, processes, before, generator, window, ser
     samples: { ...checkSamples(seen.samples, window), source: bench.sampleSource, clockOffsetMs },
     orchestratorCpuSeconds: end.ownCpuSeconds - start.ownCpuSeconds,
   }
+}
+
+/**
+ * Tells how far the load is, once a second, until it is stopped. Nothing is asked where nobody watches.
+ * @param {{ bench: Bench, generator: Deployment | null }} options
+ * @returns {() => void} stops it
+ */
+function followLoad({ bench, generator }) {
+  const { watch, load } = bench
+  const [process] = generator?.processes ?? []
+  if (!watch || !process?.spec.admin) return () => {}
+  let isAsking = false
+  const timer = setInterval(async () => {
+    if (isAsking) return
+    isAsking = true
+    const progress = await load.readProgress(process.readAdmin).catch(() => null)
+    if (progress) watch({ kind: 'counted', ...progress, atMs: Date.now() })
+    isAsking = false
+  }, COUNT_EVERY_MS)
+  return () => clearInterval(timer)
+}
+
+/**
+ * Says each phase once, to who watches.
+ * @param {Bench} bench
+ */
+function createPhases({ watch }) {
+  return (/** @type {import('./live/state.js').Phase} */ phase) => watch?.({ kind: 'phase', phase, atMs: Date.now() })
 }
 
 /**

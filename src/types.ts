@@ -514,8 +514,8 @@ export interface Handle {
   ending(): string | null
   /** Whether the kernel killed it, or a process of it, for memory. */
   isOutOfMemory(): boolean
-  /** What its administration port answers; null where it has none. */
-  readAdmin(): Promise<string | null>
+  /** What its administration port answers, at the path of its spec or another; null where it has none. */
+  readAdmin(path?: string): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
   /** A sentence with the last lines of its log. */
   describeFailure(what: string): Promise<string>
@@ -605,8 +605,12 @@ export interface Target {
     args: Parameters<Prober[Name]>[0],
   ): Promise<Awaited<ReturnType<Prober[Name]>>>
   look(processes: Handle[]): Promise<Look[]>
-  /** Reads processes at 10 Hz up to the end of the window and at its edges; stopped early, it gives what it has. */
-  observe(processes: Handle[], options: { window: Window; signal: AbortSignal }): Promise<Observation>
+  /** Reads processes at 10 Hz up to the end of the window and at its edges; stopped early, it gives what it has. Where
+   * samples are read in this process, they are handed on as they are. */
+  observe(
+    processes: Handle[],
+    options: { window: Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
+  ): Promise<Observation>
   /** Removes everything, or leaves what runs now: says what. */
   close(options?: { retain: boolean }): Promise<string[]>
 }
@@ -639,6 +643,8 @@ export interface LoadOptions {
   host: string
   load: Load
   tailMs: number
+  /** Where it may be asked how far it is; null: nowhere. */
+  admin: Endpoint | null
   /** CPUs the generator may use. */
   cpus: number
   folder: string
@@ -652,6 +658,8 @@ export interface LoadGenerator {
   parseWindow(log: string): Window | null
   /** The result that the generator printed; null where it printed none. */
   parseResult(log: string): LoadResult | null
+  /** How many requests it has made since it started, and how many of them failed; null where it cannot be asked. */
+  readProgress(ask: Handle['readAdmin']): Promise<{ requests: number; failed: number } | null>
   /** What several generators counted of one load. */
   mergeResults(results: LoadResult[]): LoadResult
 }

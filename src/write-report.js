@@ -1,8 +1,6 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { evaluateClaims } from './claims.js'
-import { ROOT } from './lib/paths.js'
 import { readRun, readSamples, writeResult } from './records.js'
 import { drawSvg } from './report/charts/draw-svg.js'
 import { shorten } from './report/charts/style.js'
@@ -11,6 +9,7 @@ import { renderHtml } from './report/html.js'
 import { renderMarkdown } from './report/markdown.js'
 import { describeSeries } from './report/series.js'
 import { thinSeries } from './report/thin.js'
+import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
  * The documents of a run, from its records.
@@ -73,13 +72,7 @@ export function openReport({ folder, summary, claims: files }) {
 
 /** What the page is made of beside its data. */
 function readAssets() {
-  const read = (/** @type {string} */ file) => readFileSync(path.join(ROOT, 'src/report', file), 'utf8')
-  return { style: read('page/style.css'), scripts: MODULES.map(read), library: readLibrary() }
-}
-
-/** ECharts for browsers. */
-export function readLibrary() {
-  return readFileSync(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8')
+  return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readLibrary() }
 }
 
 /**

@@ -1,5 +1,5 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|live|report ...]
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -15,6 +15,8 @@ import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
+import { watchLive } from './live.js'
+import { reportLongRun } from './report.js'
 import { studySensitivity } from './sensitivity.js'
 
 /**
@@ -31,6 +33,8 @@ const measurements = {
   aa: studyItself,
   sensitivity: studySensitivity,
   kubelet: checkKubelet,
+  live: watchLive,
+  report: reportLongRun,
 
   async sidecar() {
     const { records, summary } = await bench([
@@ -197,6 +201,7 @@ async function compareScripts() {
     host: 'echo',
     load,
     tailMs: 0,
+    admin: null,
     cpus: 1,
     folder,
     tool: k6Found,

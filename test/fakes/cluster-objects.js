@@ -100,7 +100,7 @@ const generator = containerOf(
       ...{ kind: 'closed', users: 50, payloadBytes: 1024, warmupSeconds: 1.5, windowSeconds: 3.5 },
       ...{ connections: 'kept', hasCertificate: false, burst: null },
     },
-    ...{ tailMs: 1000, cpus: 2 },
+    ...{ tailMs: 1000, admin: null, cpus: 2 },
   }),
 )
 export const pipyGateway = createContainers({

@@ -70,6 +70,7 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
     },
     createGenerator: ({ folder }) => createSpec('fake', 'generator', folder),
     parseWindow: () => ({ startMs: Date.now(), endMs: Date.now() + 2 }),
+    readProgress: async () => null,
     mergeResults: results => results[0],
     parseResult: () => ({
       ...{

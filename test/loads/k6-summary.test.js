@@ -175,7 +175,16 @@ describe('what k6 is given', () => {
   const specOf = (load, fields = {}) =>
     k6.createGenerator({
       tool: { name: 'k6', path: '/k6', version: '1.1.0', sha256: '', source: '' },
-      ...{ scripts: '/s', folder: '/f', urls: ['http://a/'], certificate: null, host: 'h', tailMs: 1000, cpus: 1 },
+      ...{
+        scripts: '/s',
+        folder: '/f',
+        urls: ['http://a/'],
+        certificate: null,
+        host: 'h',
+        tailMs: 1000,
+        admin: null,
+        cpus: 1,
+      },
       ...{ load: createArm({ load }).load, ...fields },
     })
   const open = /** @type {const} */ ({ kind: 'open', users: 64, ratePerSecond: 300 })

@@ -1,6 +1,8 @@
 import { mergeResults, parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
 
+// Single metrics: the list of all would sort every response time for its quantiles.
+const METRICS = '/v1/metrics/'
 // Of a burst.
 const PIECE_MS = 500
 
@@ -12,7 +14,7 @@ export const k6 = {
   name: 'k6',
   tool: k6Tool,
 
-  createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, cpus, folder }) {
+  createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, admin, cpus, folder }) {
     const variables = {
       URLS: urls.join(','),
       HOST: host,
@@ -41,7 +43,8 @@ export const k6 = {
         'run',
         '--quiet',
         '--no-color',
-        '--address=', // no REST server, so no port to collide on
+        // Its REST server: none, or at an address that nothing else has.
+        `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
         ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
         `${scripts}/${load.kind}-loop.js`,
       ],
@@ -56,7 +59,7 @@ export const k6 = {
       cpuCores: null,
       memoryLimitBytes: null,
       cpuSet: null,
-      admin: null,
+      admin: admin ? { ...admin, path: METRICS } : null,
       image: tool.image ?? null,
     }
   },
@@ -64,6 +67,15 @@ export const k6 = {
   parseWindow: log => {
     const [, start, end] = /msg="window (\d+) (\d+)"/.exec(log) ?? []
     return start ? { startMs: Number(start), endMs: Number(end) } : null
+  },
+
+  async readProgress(ask) {
+    const [requests, failures] = await Promise.all(['http_reqs', 'http_req_failed'].map(name => ask(METRICS + name)))
+    const sampleOf = (/** @type {string | null} */ text) => JSON.parse(text ?? '{}').data?.attributes?.sample
+    const { count } = sampleOf(requests) ?? {}
+    // Until the first request k6 has no such metric.
+    if (count === undefined) return null
+    return { requests: count, failed: Math.round(count * (sampleOf(failures)?.rate ?? 0)) }
   },
 
   parseResult,

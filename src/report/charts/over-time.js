@@ -28,6 +28,9 @@ const ENDS = { showMinLabel: false, showMaxLabel: false }
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ capCores }) => capCores ?? []))]
   const names = sidecars.map(({ service }) => service)
+  // A cap that nobody reached is to be seen, too.
+  const most = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
+  const isUnreached = caps.includes(most)
   const points = (/** @type {[number, number][]} */ series, scale = 1) =>
     series.map(([seconds, value]) => [shorten(seconds), shorten(value / scale)])
   return {
@@ -51,7 +54,10 @@ export function drawOverTime({ title, sidecars }) {
         }),
       ],
       yAxis: [
-        createAxis({ type: 'value', gridIndex: 0, min: 0, name: 'CPU cores', nameGap: 42 }),
+        createAxis({
+          ...{ type: 'value', gridIndex: 0, min: 0, name: 'CPU cores', nameGap: 42 },
+          ...(isUnreached ? { max: shorten(1.1 * most) } : {}),
+        }),
         createAxis({ type: 'value', gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
       ],
       series: sidecars.flatMap(({ service, cores, anonBytes, throttled }, i) => [

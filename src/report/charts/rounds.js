@@ -8,7 +8,9 @@ import { createAxis, createOption, shorten } from './style.js'
  */
 
 const ROW_PIXELS = 34
-const LABEL_MOST = 34
+const LABEL_PIXELS = 130
+// Two lines.
+const LABEL_MOST = 40
 
 /**
  * @param {{ title: string, unit: string, digits: number, rows: { label: string, colour: number, quantity: Quantity }[] }} given
@@ -67,7 +69,7 @@ export function drawRounds({ title, unit, digits, rows }) {
         inverse: true,
         data: rows.map(({ label }) => cut(label)),
         splitLine: { show: false },
-        axisLabel: { fontSize: 12 },
+        axisLabel: { fontSize: 12, width: LABEL_PIXELS, overflow: 'break' },
       }),
       tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
       series: [

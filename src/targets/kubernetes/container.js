@@ -105,7 +105,7 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, copie
         isDone: ([pod]) => pod !== undefined && isReady(pod),
       }),
 
-    async readAdmin() {
+    async readAdmin(path = spec.admin?.path ?? '/') {
       const pod = own()
       if (spec.admin === null || pod === null) return null
       return askThroughForward({
@@ -113,7 +113,7 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, copie
         namespace,
         pod: `${pod.metadata?.name}`,
         port: spec.admin.port,
-        path: spec.admin.path,
+        path,
       })
     },
 

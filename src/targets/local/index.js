@@ -3,7 +3,7 @@ import { findConflict, findOwner, listListeners } from '../../kernel/sockets.js'
 import { BenchError } from '../../lib/errors.js'
 import { look, observe } from '../../observer.js'
 import { createProber } from '../../prober.js'
-import { PROBER, placeAt } from '../../sidecar-contract.js'
+import { GENERATOR, PROBER, placeAt } from '../../sidecar-contract.js'
 import { createTree } from './cgroups.js'
 import { startProcess } from './process.js'
 import { createProcessAccounting, findMarked } from './process-accounting.js'
@@ -47,7 +47,7 @@ export async function createLocalTarget({ runId, way }) {
     async placesFor(index, services) {
       const third = (index % 254) + 1
       return Object.fromEntries(
-        [...services, PROBER].map((name, i) => [name, placeAt(`127.${block}.${third}.${i + 1}`)]),
+        [...services, PROBER, GENERATOR].map((name, i) => [name, placeAt(`127.${block}.${third}.${i + 1}`)]),
       )
     },
 

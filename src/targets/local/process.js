@@ -66,8 +66,8 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
     ending: () => ending,
     isOutOfMemory: () => (probe.read().oomKills ?? 0) > 0,
     probe,
-    readAdmin: async () =>
-      spec.admin ? (await send(spec.admin, { host: spec.service, path: spec.admin.path })).body : null,
+    readAdmin: async (path = spec.admin?.path) =>
+      spec.admin ? (await send(spec.admin, { host: spec.service, path })).body : null,
 
     async waitUntilReady(signal) {
       if (spec.listens.length === 0) return

@@ -1,0 +1,122 @@
+// What it costs to watch a run: a run that is watched and one that is not take turns, round by round, in one process.
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { PassThrough } from 'node:stream'
+import { median } from 'simple-statistics'
+import { prepare, readExperiment, runBench } from '../../src/bench.js'
+import { pipyTool } from '../../src/dataplanes/pipy/index.js'
+import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { createTurns } from '../../src/lib/turns.js'
+import { k6 } from '../../src/loads/k6/index.js'
+import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/measures.js'
+import { readRun } from '../../src/records.js'
+import { summariseRatios } from '../../src/stats.js'
+import { findCapWay } from '../../src/targets/local/cgroups.js'
+import { openLocalSite } from '../../src/targets/local/site.js'
+import { findTool } from '../../src/tools/find.js'
+import { nodeTool } from '../../src/tools/node.js'
+import { openWatchers } from '../../src/verbs/watchers.js'
+import { finding, scratch, writeExperiment } from './kit.js'
+
+const ROUNDS = 12
+const WINDOW_SECONDS = 5
+// A browser that shows the page, and a Prometheus that scrapes once a second, as processes of their own.
+const READERS = `
+  const read = url => fetch(url).then(async r => { for await (const _ of r.body); }).catch(() => {})
+  read(process.argv[1] + 'events')
+  setInterval(() => read(process.argv[2]), 1000)`
+
+/** @returns {Promise<import('./kit.js').Finding[]>} */
+export async function watchLive() {
+  const experiment = readExperiment(writeExperiment('live', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS }))
+  const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+  /** @type {string[]} */
+  const urls = []
+  const terminal = Object.assign(new PassThrough().resume(), { isTTY: true, columns: 120, rows: 40 })
+  const watchers = await openWatchers(
+    { live: ':0', metrics: ':0' },
+    { stream: /** @type {any} */ (terminal), say: line => void urls.push(line.split(' ')[1]) },
+  )
+  const readers = spawn(process.execPath, ['-e', READERS, ...urls], { stdio: 'ignore' })
+  const way = await findCapWay()
+  const turns = createTurns(2)
+  try {
+    const runs = await Promise.all(
+      [watchers.watch, undefined].map(async (watch, i) => {
+        const site = await openLocalSite({ runId: `live-${process.pid}-${i}`, way, findTool })
+        try {
+          const overrides = { ...OVERRIDES, profile: 'standard' }
+          const preparation = await prepare({
+            ...{
+              experiment,
+              overrides,
+              thresholds: [],
+              app: null,
+              dataPlanes,
+              load: k6,
+              site,
+              pipyTool,
+              nodeTool,
+              say,
+            },
+          })
+          const { folder } = await runBench({
+            ...{ preparation, site, dataPlanes, load: k6, thresholds: [], retain: false, command: [], watch, say },
+            ...{ out: path.join(scratch, `live-${i}`), turns: turns[i], signal: new AbortController().signal },
+          })
+          return readRun(folder).records
+        } finally {
+          turns[i].leave()
+          await site.target.close()
+        }
+      }),
+    )
+    return judge(runs)
+  } finally {
+    readers.kill()
+    await watchers.close()
+  }
+}
+
+/** @type {import('../../src/plan.js').Overrides} */
+const OVERRIDES = /** @type {any} */ ({
+  ...{ planes: null, caps: null, axes: {}, rounds: null, seed: 1, app: 'pipy', isPinned: false },
+  ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },
+})
+
+/** @param {import('../../src/types.ts').TrialRecord[][]} runs watched, and not */
+function judge(runs) {
+  const of = (/** @type {(record: import('../../src/types.ts').TrialRecord) => number | null} */ measure) =>
+    runs.map(records =>
+      Array.from({ length: ROUNDS }, (_, i) =>
+        valueOfRound(
+          records.filter(r => r.trial.round === i + 1 && r.trial.arm.repeatOf === null),
+          'cpuPerRequest',
+          measure,
+        ),
+      ),
+    )
+  const [watched, alone] = of(r => Number(r.orchestratorCpuSeconds) / Number(r.window?.seconds))
+  const more = watched.flatMap((cores, i) => (cores === null || alone[i] === null ? [] : [cores - Number(alone[i])]))
+  const [dear, cheap] = of(r => cpuPerRequestMicros(r, sidecarsOf(r)))
+  const ratio = summariseRatios(
+    dear.map((value, i) => (value && cheap[i] ? value / Number(cheap[i]) : null)),
+    1,
+  )
+  const { low, high } = ratio
+  const isWithin =
+    low !== null && high !== null && ((low <= 1 && high >= 1) || Math.abs(Number(ratio.median) - 1) < 0.03)
+  return [
+    finding(
+      'terminal, page and metrics, cores more than without, below 0.01',
+      median(more),
+      more,
+      cores => cores < 0.01,
+    ),
+    {
+      promise: 'CPU per request watched / not watched: no difference shown',
+      measured: `${ratio.median?.toFixed(4)} [${low?.toFixed(4)}, ${high?.toFixed(4)}]`,
+      isKept: isWithin,
+    },
+  ]
+}

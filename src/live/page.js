@@ -1,0 +1,134 @@
+import { appendPoint, appendStretch } from './bounded.js'
+import { createCharts } from './page-charts.js'
+import { findElement, setText } from './page-elements.js'
+import { createSidecarList } from './page-sidecars.js'
+import { createTrialTable } from './page-trials.js'
+import { sayArm, sayLeft, sayNumber, sayTrial } from './words.js'
+
+/**
+ * The page of a run: keeps what the server tells, and shows it. Runs in browsers.
+ * @import { RunSnapshot } from './state.js'
+ * @import { LiveResult, LiveRow } from './results.js'
+ * @import { SidecarSeries } from '../report/charts/over-time.js'
+ */
+
+const charts = createCharts()
+const sidecarList = createSidecarList()
+const trialTable = createTrialTable()
+const progressBar = /** @type {HTMLProgressElement} */ (findElement('progress-bar'))
+
+/** @type {SidecarSeries[]} */
+let series = []
+/** @type {LiveResult[]} */
+let results = []
+/** @type {{ seconds: number, sinceMs: number } | null} */
+let left = null
+
+findElement('live').hidden = false
+listen()
+setInterval(showLeft, 1000)
+
+function listen() {
+  const source = new EventSource('/events')
+  const on = (/** @type {string} */ name, /** @type {(told: any) => void} */ show) =>
+    source.addEventListener(name, event => show(JSON.parse(event.data)))
+  source.addEventListener('open', () => showConnection(''))
+  source.addEventListener('error', () => {
+    const isOver = source.readyState === EventSource.CLOSED
+    showConnection(isOver ? 'connection lost: load the page again' : 'connection lost, trying again')
+  })
+  on('reset', told => {
+    results = told.results
+    series = told.series
+    charts.clearSeries()
+    showSnapshot(told.snapshot)
+    showTrials(told.rows)
+  })
+  on('new-trial', () => {
+    series = []
+  })
+  on('state', ({ snapshot, points }) => {
+    addPoints(points)
+    showSnapshot(snapshot)
+  })
+  on('trial', ({ result, rows }) => {
+    results.push(result)
+    showTrials(rows)
+  })
+  on('end', ({ snapshot }) => {
+    source.close()
+    showSnapshot(snapshot)
+    showConnection('the run has ended: nothing more will come')
+  })
+}
+
+/** @param {SidecarSeries[]} points what was added to the series */
+function addPoints(points) {
+  for (const added of points) {
+    let own = series.find(({ service }) => service === added.service)
+    if (own === undefined) {
+      own = { ...added, cores: [], anonBytes: [], throttled: [] }
+      series.push(own)
+    }
+    for (const point of added.cores) appendPoint(own.cores, point)
+    for (const point of added.anonBytes) appendPoint(own.anonBytes, point)
+    for (const stretch of added.throttled) appendStretch(own.throttled, stretch)
+  }
+}
+
+/** @param {RunSnapshot} snapshot */
+function showSnapshot(snapshot) {
+  const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
+  const trial = sayTrial(snapshot)
+  const arms = arm === null ? null : [arm.name, sayArm(arm)].filter(Boolean).join(', ')
+  show('experiment', experiment ?? 'sidecar-bench')
+  show('question', question)
+  show('run', runId === null ? null : `run ${runId}`)
+  show('phase', phase ?? (ending === null ? 'between trials' : describeEnding(ending)))
+  show('arm', arms)
+  show('progress', [progress, trial].filter(Boolean).join(', ') || '–')
+  show('rate', sayNumber(snapshot.ratePerSecond))
+  show('failed', `${sayNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)
+  show('outcomes', `${outcomes.completed} completed, ${outcomes.failed} failed, ${outcomes.invalid} invalid`)
+  document.title = [experiment, trial, phase ?? ending?.outcome].filter(Boolean).join(', ') || 'sidecar-bench'
+
+  progressBar.hidden = trials === null
+  progressBar.max = Math.max(1, trials ?? 1)
+  progressBar.value = Math.min(done, progressBar.max)
+  progressBar.setAttribute('aria-valuetext', `${done} of ${trials} trials ended`)
+
+  left = snapshot.secondsLeft === null ? null : { seconds: snapshot.secondsLeft, sinceMs: performance.now() }
+  showLeft()
+  sidecarList.show(snapshot.sidecars)
+  charts.showSeries(series, [trial, arms].filter(Boolean).join(', '))
+}
+
+/** @param {LiveRow[]} rows */
+function showTrials(rows) {
+  charts.showRows(rows)
+  trialTable.show(results, rows)
+}
+
+// On a cluster nothing is told for the length of a window, and time goes on.
+function showLeft() {
+  const seconds = left && Math.max(0, left.seconds - (performance.now() - left.sinceMs) / 1000)
+  show('left', sayLeft(seconds) ?? '–')
+}
+
+/** @param {string} words */
+function showConnection(words) {
+  show('connection', words)
+}
+
+/** @param {NonNullable<RunSnapshot['ending']>} ending */
+function describeEnding({ outcome, message }) {
+  return message === null ? outcome : `${outcome}: ${message}`
+}
+
+/**
+ * @param {string} id
+ * @param {string | null} text
+ */
+function show(id, text) {
+  setText(findElement(id), text)
+}

@@ -1,0 +1,175 @@
+import { nameOf } from '../arms.js'
+import { AXES, describeAxes, findVaried } from '../axes.js'
+import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from '../measures.js'
+import { summariseValues } from '../stats.js'
+
+/**
+ * What the trials of a run have come to so far, and what its arms are called. Pure.
+ * @import { Arm, BoundBy, Quantity, TrialRecord, Use } from '../types.ts'
+ */
+
+/**
+ * A trial that ended; null: not measured.
+ * @typedef {object} LiveResult
+ * @property {string} id of the trial
+ * @property {number} round
+ * @property {string} arm its id
+ * @property {string} name of its plane
+ * @property {string} what it is given that other arms are not
+ * @property {TrialRecord['outcome']} outcome
+ * @property {BoundBy | null} boundBy
+ * @property {number | null} ratePerSecond
+ * @property {number | null} cpuPerRequestMicros of all sidecars
+ * @property {number | null} p99Ms
+ * @property {string | null} reason the first
+ */
+
+/**
+ * An arm over the rounds so far.
+ * @typedef {object} LiveRow
+ * @property {string} armId
+ * @property {string} label
+ * @property {number} colour 0: no mesh; from 1: names in the order in which they appear
+ * @property {Quantity} throughput requests/s; a value a round, null where there is none yet
+ * @property {Quantity} cpuPerRequest microseconds
+ */
+
+/** @type {Record<'throughput' | 'cpuPerRequest', { use: Use, measure: (record: TrialRecord) => number | null }>} */
+const QUANTITIES = {
+  throughput: { use: 'throughput', measure: ratePerSecond },
+  cpuPerRequest: { use: 'cpuPerRequest', measure: r => cpuPerRequestMicros(r, sidecarsOf(r)) },
+}
+
+/**
+ * What is kept of a trial. Not its record: a run has thousands of them, each with every thread of every process.
+ * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<keyof typeof QUANTITIES, number | null> }} Kept
+ */
+
+export function createResults() {
+  /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean }} */
+  let plan = { runId: null, arms: [], rounds: 0, isSearch: false }
+  /** @type {Kept[]} */
+  let results = []
+  /** Of a search: the arms that it came by. @type {Map<string, Arm>} */
+  let found = new Map()
+  /** @type {Map<string, number>} */
+  let colours = new Map()
+  /** @type {ReturnType<typeof findVaried>} */
+  let varied = []
+
+  const describe = (/** @type {Arm} */ arm) => ({ name: nameOf(arm), what: describeVaried(arm, varied) })
+  const isOfPlan = (/** @type {Arm} */ arm) => plan.isSearch || plan.arms.some(({ id }) => id === arm.id)
+
+  return {
+    describe,
+    /** Whether it is one of the trials that the plan counts: not a repetition, and none that looks for the capacity. */
+    isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
+    /**
+     * A run that is planned again, with fewer arms, keeps what it has.
+     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null }} planned
+     */
+    plan({ run, arms, rounds, trials }) {
+      if (run.id !== plan.runId) {
+        results = []
+        found = new Map()
+        colours = new Map()
+      }
+      plan = { runId: run.id, arms, rounds, isSearch: trials === null }
+      varied = findVaried([...arms, ...found.values()])
+      for (const arm of arms) giveColour(colours, arm)
+    },
+    /** @param {Arm} arm that is tried now: a search finds its arms as it goes */
+    meet(arm) {
+      if (!plan.isSearch || found.has(arm.id)) return
+      found.set(arm.id, arm)
+      varied = findVaried([...plan.arms, ...found.values()])
+      giveColour(colours, arm)
+    },
+    /** @param {TrialRecord} record */
+    add(record) {
+      const { trial, outcome, boundBy, reasons } = record
+      results.push({
+        ...{ id: trial.id, round: trial.round, arm: trial.arm, outcome, boundBy },
+        ratePerSecond: finiteOrNull(ratePerSecond(record)),
+        cpuPerRequestMicros: finiteOrNull(QUANTITIES.cpuPerRequest.measure(record)),
+        p99Ms: finiteOrNull(quantileMs(record, QUANTILES.p99)),
+        reason: reasons[0] ?? null,
+        values: {
+          throughput: valueFor(record, 'throughput'),
+          cpuPerRequest: valueFor(record, 'cpuPerRequest'),
+        },
+      })
+    },
+    countOutcomes() {
+      const outcomes = { completed: 0, failed: 0, invalid: 0 }
+      for (const { outcome } of results) outcomes[outcome]++
+      return outcomes
+    },
+    /** @returns {LiveResult[]} in the order in which they ended */
+    list: () => results.map(({ arm, values, ...result }) => ({ ...result, arm: arm.id, ...describe(arm) })),
+    /** @returns {LiveRow[]} in the order of the plan; of a search, what has ended, in the order in which it was tried */
+    rows() {
+      const arms = plan.isSearch
+        ? [...found.values()].filter(({ id }) => results.some(r => r.arm.id === id))
+        : plan.arms
+      const rounds = results.reduce((most, { round }) => Math.max(most, round), plan.rounds)
+      return arms.map(arm => {
+        const own = results.filter(r => r.arm.id === arm.id)
+        const { name, what } = describe(arm)
+        return {
+          ...{ armId: arm.id, label: what ? `${name}, ${what}` : name, colour: colours.get(nameOf(arm)) ?? 0 },
+          throughput: summariseRounds(own, 'throughput', rounds),
+          cpuPerRequest: summariseRounds(own, 'cpuPerRequest', rounds),
+        }
+      })
+    },
+  }
+}
+
+/**
+ * What an arm has that varies; what it has not at all is left out, such as the cap of no sidecars.
+ * @param {Arm} arm
+ * @param {ReturnType<typeof findVaried>} varied
+ */
+function describeVaried(arm, varied) {
+  const has = (/** @type {keyof typeof AXES} */ name) => {
+    if (name === 'ratePerSecond' || name === 'burstSeconds') return AXES[name].of(arm) !== null
+    return arm.plane !== 'none' || !AXES[name].isOfSidecars
+  }
+  return describeAxes(arm, varied.filter(has))
+}
+
+/**
+ * @param {Map<string, number>} colours by name, changed
+ * @param {Arm} arm
+ */
+function giveColour(colours, arm) {
+  const name = nameOf(arm)
+  if (arm.plane !== 'none' && !colours.has(name)) colours.set(name, colours.size + 1)
+}
+
+/**
+ * @param {TrialRecord} record
+ * @param {keyof typeof QUANTITIES} name
+ */
+function valueFor(record, name) {
+  const { use, measure } = QUANTITIES[name]
+  return valueOfRound([record], use, measure)
+}
+
+/**
+ * The value of a round is that of its first trial that has one, as in `valueOfRound`.
+ * @param {Kept[]} results of one arm
+ * @param {keyof typeof QUANTITIES} name
+ * @param {number} rounds
+ */
+function summariseRounds(results, name, rounds) {
+  const ofRound = (/** @type {number} */ round) =>
+    results.find(r => r.round === round && r.values[name] !== null)?.values[name] ?? null
+  return summariseValues(Array.from({ length: rounds }, (_, i) => ofRound(i + 1)))
+}
+
+/** @param {number | null} value */
+function finiteOrNull(value) {
+  return value !== null && Number.isFinite(value) ? value : null
+}

@@ -1,0 +1,8 @@
+// What the page's scripts have from the server, beside the modules of this folder.
+declare module '/charts/*.js' {
+  export const drawOverTime: typeof import('../report/charts/over-time.js').drawOverTime
+  export const drawRounds: typeof import('../report/charts/rounds.js').drawRounds
+  export const withPalette: typeof import('../report/charts/palette.js').withPalette
+}
+
+declare const echarts: typeof import('echarts')

@@ -1,0 +1,127 @@
+import { appendPoint, appendStretch } from './bounded.js'
+
+/**
+ * What the samples of a trial say of each sidecar, sample after sample. Pure.
+ * @import { ProcessSpec, Reading, Sample } from '../types.ts'
+ * @import { SidecarSeries } from '../report/charts/over-time.js'
+ */
+
+// An edge of the window is read at its own time, at times right after a sample: over so little, CPU time says nothing.
+const APART_LEAST_SECONDS = 0.05
+
+/**
+ * What a sidecar does now; null: not known.
+ * @typedef {object} SidecarNow
+ * @property {string} service
+ * @property {number | null} cores between the last two readings
+ * @property {number | null} capCores null: no cap
+ * @property {number | null} ofCap a fraction
+ * @property {boolean | null} isThrottled whether its quota was used up between the last two readings
+ * @property {number | null} throttledFraction of the periods since the first sample of the trial
+ * @property {number | null} anonBytes
+ * @property {number | null} workingSetBytes
+ */
+
+/**
+ * @typedef {object} Tracked
+ * @property {number} place among the readings of a sample
+ * @property {SidecarNow} now
+ * @property {SidecarSeries} series
+ * @property {Reading | null} first with periods
+ * @property {{ reading: Reading, seconds: number } | null} last whose CPU time was read
+ */
+
+export function createSidecars() {
+  /** @type {Tracked[]} */
+  let tracked = []
+  return {
+    clear() {
+      tracked = []
+    },
+    /** @param {{ specs: ProcessSpec[], sample: Sample, windowStartMs: number }} sampled */
+    sample({ specs, sample, windowStartMs }) {
+      if (tracked.length === 0) {
+        tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [startTracking(spec, place)] : []))
+      }
+      const seconds = (sample.epochMs - windowStartMs) / 1000
+      for (const sidecar of tracked) addReading(sidecar, sample.readings[sidecar.place], seconds)
+    },
+    snapshot: () => tracked.map(({ now }) => ({ ...now })),
+    /** The series themselves: they go on. */
+    series: () => tracked.map(({ series }) => series),
+  }
+}
+
+/**
+ * @param {ProcessSpec} spec
+ * @param {number} place
+ * @returns {Tracked}
+ */
+function startTracking({ service, cpuCores: capCores }, place) {
+  const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
+  return {
+    place,
+    now: { service, capCores, ...unknown, anonBytes: null, workingSetBytes: null },
+    series: { service, capCores, cores: [], anonBytes: [], throttled: [] },
+    first: null,
+    last: null,
+  }
+}
+
+/**
+ * @param {Tracked} sidecar changed
+ * @param {Reading | undefined} reading undefined, or with NaN in it: it could not be read
+ * @param {number} seconds from the start of the window
+ */
+function addReading(sidecar, reading, seconds) {
+  const { now, series, last } = sidecar
+  const isRead = reading !== undefined && Number.isFinite(reading.atSeconds) && Number.isFinite(reading.cpuSeconds)
+  const elapsed = isRead && last !== null ? reading.atSeconds - last.reading.atSeconds : null
+  // The kubelet's counters stay the same for many samples: that is no time in which nothing was used.
+  if (elapsed !== null && elapsed >= 0 && elapsed < APART_LEAST_SECONDS) return
+
+  now.anonBytes = finiteOrNull(reading?.anonBytes)
+  now.workingSetBytes = finiteOrNull(reading?.workingSetBytes)
+  if (now.anonBytes !== null) appendPoint(series.anonBytes, [seconds, now.anonBytes])
+
+  Object.assign(now, { cores: null, ofCap: null, isThrottled: null })
+  if (!isRead) return
+  const used = last === null ? null : reading.cpuSeconds - last.reading.cpuSeconds
+  // Less than before: it is another process, that began anew.
+  if ((elapsed !== null && elapsed < 0) || (used !== null && used < 0)) sidecar.first = null
+  else if (last !== null && elapsed !== null && used !== null) {
+    now.cores = used / elapsed
+    now.ofCap = now.capCores === null ? null : now.cores / now.capCores
+    appendPoint(series.cores, [seconds, now.cores])
+    const throttled = subtract(reading.throttledPeriods, last.reading.throttledPeriods)
+    now.isThrottled = throttled === null ? null : throttled > 0
+    if (now.isThrottled) appendStretch(series.throttled, [last.seconds, seconds])
+  }
+  if (sidecar.first === null && subtract(reading.throttledPeriods, reading.periods) !== null) sidecar.first = reading
+  now.throttledFraction = findThrottled(sidecar.first, reading) ?? now.throttledFraction
+  sidecar.last = { reading, seconds }
+}
+
+/**
+ * @param {Reading | null} first
+ * @param {Reading} reading
+ */
+function findThrottled(first, reading) {
+  const periods = subtract(reading.periods, first?.periods)
+  const throttled = subtract(reading.throttledPeriods, first?.throttledPeriods)
+  return periods === null || throttled === null || periods <= 0 ? null : throttled / periods
+}
+
+/**
+ * @param {number | null | undefined} later
+ * @param {number | null | undefined} earlier
+ */
+function subtract(later, earlier) {
+  const [a, b] = [finiteOrNull(later), finiteOrNull(earlier)]
+  return a === null || b === null ? null : a - b
+}
+
+/** @param {number | null | undefined} value */
+function finiteOrNull(value) {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}

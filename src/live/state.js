@@ -1,0 +1,178 @@
+import { createResults } from './results.js'
+import { createSidecars } from './sidecars.js'
+
+/**
+ * What a run has come to, event after event: all that its views show. Pure.
+ * @import { Arm, ProcessSpec, Sample, Trial, TrialRecord } from '../types.ts'
+ * @import { SidecarNow } from './sidecars.js'
+ * @import { SidecarSeries } from '../report/charts/over-time.js'
+ */
+
+/** @typedef {'parity' | 'starting' | 'warm-up' | 'window' | 'tail' | 'stopping'} Phase */
+
+/**
+ * What a run tells of itself while it goes on. Moments are epoch milliseconds.
+ *
+ * planned: trials null: a search, its length is not known; seconds: estimated; once more with the same id: its plan changed.
+ * trial-started: progress, such as 'round 2 of 6'.
+ * sampled: specs in the order of the readings; on a cluster, those of a window come together when it ends.
+ * counted: requests that the generator has made since it started, and those of them that failed; about once a second.
+ * ended: message null: there is nothing to say.
+ * @typedef {{ kind: 'planned', run: { id: string, experiment: string, question: string }, arms: Arm[], rounds: number,
+ *     trials: number | null, seconds: number, atMs: number }
+ *   | { kind: 'trial-started', trial: Trial, progress: string, secondsLeft: number | null, atMs: number }
+ *   | { kind: 'phase', phase: Phase, atMs: number }
+ *   | { kind: 'sampled', specs: ProcessSpec[], sample: Sample, windowStartMs: number }
+ *   | { kind: 'counted', requests: number, failed: number, atMs: number }
+ *   | { kind: 'trial-ended', record: TrialRecord, atMs: number }
+ *   | { kind: 'ended', outcome: 'finished' | 'interrupted' | 'failed', message: string | null, atMs: number }} RunEvent
+ */
+
+/**
+ * A run at the moment of its last event; null: not known, or not now.
+ * @typedef {object} RunSnapshot
+ * @property {string | null} runId
+ * @property {string | null} experiment
+ * @property {string | null} question
+ * @property {number | null} startedAtMs
+ * @property {Phase | null} phase
+ * @property {string | null} progress
+ * @property {number} done trials of the plan that ended
+ * @property {number | null} nth which trial of the plan this is
+ * @property {number | null} trials of the plan; null: a search
+ * @property {number | null} secondsLeft
+ * @property {{ name: string, what: string, link: string, capCores: number | null } | null} arm
+ * @property {SidecarNow[]} sidecars
+ * @property {number | null} ratePerSecond between the last two counts
+ * @property {number | null} failed requests of this trial
+ * @property {number} failedInAll
+ * @property {{ completed: number, failed: number, invalid: number }} outcomes trials
+ * @property {{ outcome: 'finished' | 'interrupted' | 'failed', message: string | null, atMs: number } | null} ending
+ */
+
+/** @typedef {Omit<RunSnapshot, 'secondsLeft' | 'arm' | 'sidecars' | 'ratePerSecond' | 'failed' | 'failedInAll' | 'outcomes'>} Kept */
+
+/** @typedef {ReturnType<typeof createRunState>} RunState */
+
+/**
+ * The state of a run. What is missing is null, never 0.
+ */
+export function createRunState() {
+  const results = createResults()
+  const sidecars = createSidecars()
+  let version = 0
+  let nowMs = Number.NEGATIVE_INFINITY
+  /** @type {Kept} */
+  let run = createKept()
+  /** @type {{ seconds: number, atMs: number } | null} */
+  let left = null
+  /** @type {Arm | null} */
+  let arm = null
+  let counts = createCounts()
+
+  /** @type {{ [Kind in RunEvent['kind']]: (event: Extract<RunEvent, { kind: Kind }>) => void }} */
+  const appliers = {
+    planned(event) {
+      const { id, experiment, question } = event.run
+      results.plan(event)
+      if (id !== run.runId) {
+        run = { ...createKept(), runId: id, experiment, question, startedAtMs: event.atMs }
+        counts = createCounts()
+        arm = null
+        sidecars.clear()
+      }
+      run.trials = event.trials
+      left = { seconds: event.seconds, atMs: event.atMs }
+    },
+    'trial-started'({ trial, progress, secondsLeft, atMs }) {
+      results.meet(trial.arm)
+      arm = trial.arm
+      if (results.isCounted(trial)) run.nth = run.done + 1
+      Object.assign(run, { progress, phase: null })
+      left = secondsLeft === null ? null : { seconds: secondsLeft, atMs }
+      sidecars.clear()
+      counts = { ...createCounts(), failedBefore: counts.failedBefore, isOpen: true }
+    },
+    phase({ phase }) {
+      run.phase = phase
+    },
+    sampled: sidecars.sample,
+    counted({ requests, failed, atMs }) {
+      counts.earlier = counts.last
+      counts.last = { requests, failed, atMs }
+    },
+    'trial-ended'({ record }) {
+      results.meet(record.trial.arm)
+      results.add(record)
+      if (results.isCounted(record.trial)) run.done++
+      run.phase = null
+      // Where nothing was counted meanwhile, as on a cluster, the record says what failed in the window.
+      counts.failedBefore += (counts.isOpen ? counts.last?.failed : null) ?? record.load?.failed ?? 0
+      counts.isOpen = false
+    },
+    ended({ outcome, message, atMs }) {
+      Object.assign(run, { phase: null, ending: { outcome, message, atMs } })
+      left = null
+    },
+  }
+
+  return {
+    /** @param {RunEvent} event */
+    apply(event) {
+      version++
+      // A node's clock may be behind ours, and what it sampled comes late.
+      nowMs = Math.max(nowMs, event.kind === 'sampled' ? event.sample.epochMs : event.atMs)
+      appliers[event.kind](/** @type {any} */ (event))
+    },
+    /** Rises with every event: a view that has shown this one need not be drawn again. */
+    version: () => version,
+    /** @returns {RunSnapshot} */
+    snapshot() {
+      const failed = counts.last?.failed ?? null
+      return {
+        ...run,
+        secondsLeft: left === null ? null : Math.max(0, left.seconds - (nowMs - left.atMs) / 1000),
+        arm: arm === null ? null : { ...results.describe(arm), link: arm.link, capCores: arm.capCores },
+        sidecars: sidecars.snapshot(),
+        ratePerSecond: counts.isOpen ? findRate(counts) : null,
+        failed,
+        failedInAll: counts.failedBefore + (counts.isOpen ? (failed ?? 0) : 0),
+        outcomes: results.countOutcomes(),
+      }
+    },
+    /**
+     * The points of the current trial so far. They are the series themselves, which go on: to be read, not kept.
+     * @type {() => SidecarSeries[]}
+     */
+    series: sidecars.series,
+    results: results.list,
+    rows: results.rows,
+  }
+}
+
+/** @returns {Kept} */
+function createKept() {
+  return {
+    ...{ runId: null, experiment: null, question: null, startedAtMs: null, phase: null, progress: null },
+    ...{ done: 0, nth: null, trials: null, ending: null },
+  }
+}
+
+/** @typedef {{ requests: number, failed: number, atMs: number }} Count */
+
+function createCounts() {
+  return {
+    /** @type {Count | null} */ earlier: null,
+    /** @type {Count | null} */ last: null,
+    /** In the trials that ended. */
+    failedBefore: 0,
+    /** Whether the trial that is counted still runs. */
+    isOpen: false,
+  }
+}
+
+/** @param {Pick<ReturnType<typeof createCounts>, 'earlier' | 'last'>} counts */
+function findRate({ earlier, last }) {
+  if (earlier === null || last === null || last.atMs <= earlier.atMs || last.requests < earlier.requests) return null
+  return (1000 * (last.requests - earlier.requests)) / (last.atMs - earlier.atMs)
+}

@@ -1,0 +1,172 @@
+/**
+ * Tells browsers how a run goes on, by server-sent events.
+ * @import { ServerResponse } from 'node:http'
+ * @import { RunEvent, RunState } from './state.js'
+ * @import { LiveResult } from './results.js'
+ * @import { SidecarSeries } from '../report/charts/over-time.js'
+ */
+
+const RETRY_MS = 2000
+const HEARTBEAT_MS = 15_000
+// What waits in this process for one who does not read; a browser that reads has it back with its next connection.
+const UNREAD_MOST_BYTES = 1024 * 1024
+// Nothing else comes on the connection: with the last event, it is over.
+const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close' }
+
+/**
+ * The events: `reset` { snapshot, series, results, rows } when one connects or the plan is another; then, together and
+ * twice a second, `trial` { result, rows } for each that ended, `new-trial` when the series start anew, and `state`
+ * { snapshot, points }: the points since the last one; `end` { snapshot } at last.
+ * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options
+ */
+export function createStream({ state, intervalMs = 500 }) {
+  /** Each with how much may wait for it. @type {Map<ServerResponse, number>} */
+  const clients = new Map()
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  let ticks = 0
+  // What changed since it was last told.
+  let isChanged = false
+  let isReset = false
+  let isNewTrial = false
+  /** @type {LiveResult[]} */
+  let ended = []
+  let toldSeconds = Number.NEGATIVE_INFINITY
+
+  const takeAll = () => {
+    ;[isChanged, isReset, isNewTrial, ended] = [false, false, false, []]
+    toldSeconds = findLatest(state.series())
+  }
+  const renderAll = () =>
+    renderEvent('reset', {
+      ...{ snapshot: state.snapshot(), series: state.series() },
+      ...{ results: state.results(), rows: state.rows() },
+    })
+  /** What changed, as events; nothing of it is told again. */
+  const takeChanges = () => {
+    if (!isChanged) return ''
+    const rows = ended.length > 0 ? state.rows() : []
+    const text = isReset
+      ? renderAll()
+      : [
+          ...ended.map(result => renderEvent('trial', { result, rows })),
+          isNewTrial ? renderEvent('new-trial', {}) : '',
+          renderEvent('state', { snapshot: state.snapshot(), points: listPoints(state.series(), toldSeconds) }),
+        ].join('')
+    takeAll()
+    return text
+  }
+  const tell = (/** @type {string} */ text) => {
+    if (text === '') return
+    for (const [response, mostBytes] of clients) {
+      if (response.writableLength <= mostBytes) response.write(text)
+      else response.destroy()
+    }
+  }
+  const forget = (/** @type {ServerResponse} */ response) => {
+    clients.delete(response)
+    if (clients.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+  const tick = () => {
+    const isSilentLong = ++ticks % Math.ceil(HEARTBEAT_MS / intervalMs) === 0
+    tell(`${takeChanges()}${isSilentLong ? ': still there\n\n' : ''}`)
+  }
+  const endAll = () => {
+    for (const response of clients.keys()) response.end()
+  }
+
+  return {
+    /** How many listen. */
+    count: () => clients.size,
+    /** @param {ServerResponse} response to a browser that wants to be told */
+    join(response) {
+      // The others get what this one is about to get as a whole.
+      tell(takeChanges())
+      takeAll()
+      const { ending } = state.snapshot()
+      const all = `retry: ${RETRY_MS}\n\n${renderAll()}${ending === null ? '' : renderEnd(state)}`
+      response.on('close', () => forget(response))
+      // A browser that goes away is no error of the run.
+      response.on('error', () => forget(response))
+      response.writeHead(200, HEADERS).write(all)
+      if (ending !== null) {
+        response.end()
+        return
+      }
+      clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(all))
+      timer ??= setInterval(tick, intervalMs).unref()
+    },
+    /**
+     * Takes note of an event that the state has applied.
+     * @param {RunEvent} event
+     */
+    publish(event) {
+      if (clients.size === 0) return
+      isChanged = true
+      if (event.kind === 'planned') isReset = true
+      if (event.kind === 'trial-ended') ended.push(/** @type {LiveResult} */ (state.results().at(-1)))
+      if (event.kind === 'trial-started') {
+        isNewTrial = true
+        toldSeconds = Number.NEGATIVE_INFINITY
+      }
+      if (event.kind !== 'ended') return
+      tell(`${takeChanges()}${renderEnd(state)}`)
+      endAll()
+    },
+    close() {
+      clearInterval(timer)
+      endAll()
+    },
+  }
+}
+
+/** @param {Pick<RunState, 'snapshot'>} state */
+function renderEnd(state) {
+  return renderEvent('end', { snapshot: state.snapshot() })
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
+function renderEvent(name, value) {
+  return `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
+}
+
+/**
+ * What was added to series after a moment; a stretch that only became longer is there as a whole.
+ * @param {SidecarSeries[]} series
+ * @param {number} afterSeconds
+ * @returns {SidecarSeries[]}
+ */
+function listPoints(series, afterSeconds) {
+  return series.map(({ service, capCores, cores, anonBytes, throttled }) => ({
+    service,
+    capCores,
+    cores: takeLast(cores, ([at]) => at > afterSeconds),
+    anonBytes: takeLast(anonBytes, ([at]) => at > afterSeconds),
+    throttled: takeLast(throttled, ([, to]) => to > afterSeconds),
+  }))
+}
+
+/**
+ * The items at the end of a list for which something holds: few, of many.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => boolean} isTaken
+ */
+function takeLast(items, isTaken) {
+  let from = items.length
+  while (from > 0 && isTaken(items[from - 1])) from--
+  return items.slice(from)
+}
+
+/** @param {SidecarSeries[]} series */
+function findLatest(series) {
+  return series.reduce(
+    (latest, { cores, anonBytes }) => Math.max(latest, cores.at(-1)?.[0] ?? latest, anonBytes.at(-1)?.[0] ?? latest),
+    Number.NEGATIVE_INFINITY,
+  )
+}

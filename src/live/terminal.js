@@ -1,0 +1,95 @@
+import { createLogUpdate } from 'log-update'
+import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThrottled, sayTrial } from './words.js'
+
+/**
+ * A run as a few lines of a terminal that are drawn again and again.
+ * @import { RunSnapshot, RunState } from './state.js'
+ * @import { SidecarNow } from './sidecars.js'
+ */
+
+const COLUMNS = 80
+const BAR_COLUMNS = 16
+// What would move the cursor, colour the terminal, or turn the line round: names come from files of others.
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/**
+ * @param {RunSnapshot} snapshot
+ * @param {number} columns of the terminal
+ * @returns {string[]} lines, none of them longer
+ */
+export function renderLive(snapshot, columns) {
+  const { experiment, progress, phase, secondsLeft, arm, sidecars, ratePerSecond, failed, ending } = snapshot
+  const shown = sidecars.slice(0, SIDECARS_SHOWN)
+  const width = Math.max(0, ...shown.map(({ service }) => clean(service).length))
+  const lines = [
+    joinWords([experiment, progress, sayTrial(snapshot), phase ?? ending?.outcome, sayLeft(secondsLeft)]),
+    arm === null ? '' : joinWords([arm.name, sayArm(arm)]),
+    ...shown.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...describeSidecar(sidecar)])),
+    sidecars.length > shown.length ? `and ${sidecars.length - shown.length} more` : '',
+    failed === null ? '' : `${sayNumber(ratePerSecond)} requests/s, ${failed} failed`,
+  ]
+  return lines.filter(line => line !== '').map(line => cut(clean(line), columns))
+}
+
+/**
+ * Shows a run on a terminal, in place. It shares the process with what reads the processes: it is drawn by a timer
+ * alone, and only when there is something new.
+ * @param {{ stream: NodeJS.WritableStream & { columns?: number }, state: Pick<RunState, 'snapshot' | 'version'>,
+ *   intervalMs?: number }} options stream: a terminal
+ */
+export function createTerminalView({ stream, state, intervalMs = 500 }) {
+  // The cursor stays: to hide it, log-update would listen to signals, and end the process where the kit stops it gently.
+  const update = createLogUpdate(stream, { showCursor: true })
+  let drawn = 0
+  let lines = /** @type {string[]} */ ([])
+  let isOpen = true
+  const draw = () => {
+    if (state.version() === drawn) return
+    drawn = state.version()
+    lines = renderLive(state.snapshot(), stream.columns || COLUMNS)
+    update(lines.join('\n'))
+  }
+  const timer = setInterval(draw, intervalMs).unref()
+  return {
+    /** Prints a line above the view. @param {string} line */
+    say(line) {
+      if (isOpen) update.clear()
+      stream.write(`${line}\n`)
+      if (isOpen && lines.length > 0) update(lines.join('\n'))
+    },
+    /** Removes the view; what is said from then on is printed as it is. */
+    close() {
+      if (!isOpen) return
+      isOpen = false
+      clearInterval(timer)
+      update.clear()
+    },
+  }
+}
+
+/** @param {SidecarNow} sidecar */
+function describeSidecar(sidecar) {
+  const { ofCap, capCores } = sidecar
+  const full = Math.min(BAR_COLUMNS, Math.floor(BAR_COLUMNS * (ofCap ?? 0)))
+  const bar = capCores === null ? '' : `${'█'.repeat(full)}${'░'.repeat(BAR_COLUMNS - full)} `
+  return [`${bar}${sayCores(sidecar)}`, sayThrottled(sidecar), sayMemory(sidecar)]
+}
+
+/** @param {(string | null | undefined)[]} words */
+function joinWords(words) {
+  return words.filter(Boolean).join('  ')
+}
+
+/** @param {string} text */
+function clean(text) {
+  return text.replace(CONTROLS, '')
+}
+
+/**
+ * @param {string} line
+ * @param {number} columns
+ */
+function cut(line, columns) {
+  const characters = [...line]
+  return characters.length > columns ? `${characters.slice(0, columns - 1).join('')}…` : line
+}

@@ -1,0 +1,56 @@
+/**
+ * The words in which the terminal and the page say the same. Runs in browsers, too: it imports nothing. Pure.
+ * @import { RunSnapshot } from './state.js'
+ * @import { SidecarNow } from './sidecars.js'
+ */
+
+const MIB = 1024 * 1024
+const UNKNOWN = '–'
+
+/** Of a run with many sidecars, so many are shown where there is little room. */
+export const SIDECARS_SHOWN = 6
+
+/** @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot */
+export function sayTrial({ nth, trials }) {
+  if (nth === null) return null
+  return trials === null ? `trial ${nth}` : `trial ${nth} of ${trials}`
+}
+
+/**
+ * As in the lines of progress: seconds below a minute and a half.
+ * @param {number | null} seconds
+ */
+export function sayLeft(seconds) {
+  if (seconds === null) return null
+  return seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`
+}
+
+/**
+ * An arm: its link, unless the rest names it, and what else it has that others have not.
+ * @param {NonNullable<RunSnapshot['arm']>} arm
+ */
+export function sayArm({ link, what }) {
+  return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
+}
+
+/** @param {Pick<SidecarNow, 'cores' | 'capCores'>} sidecar */
+export function sayCores({ cores, capCores }) {
+  const used = cores === null ? UNKNOWN : cores.toFixed(3)
+  return capCores === null ? `${used} cores` : `${used} of ${capCores} cores`
+}
+
+/** @param {Pick<SidecarNow, 'throttledFraction'>} sidecar */
+export function sayThrottled({ throttledFraction }) {
+  return throttledFraction === null ? null : `throttled ${(100 * throttledFraction).toFixed(0)} %`
+}
+
+/** @param {Pick<SidecarNow, 'anonBytes' | 'workingSetBytes'>} sidecar a kernel that does not say the one says the other */
+export function sayMemory({ anonBytes, workingSetBytes }) {
+  if (anonBytes !== null) return `${(anonBytes / MIB).toFixed(1)} MiB`
+  return workingSetBytes === null ? null : `${(workingSetBytes / MIB).toFixed(1)} MiB working set`
+}
+
+/** @param {number | null} value @param {number} [digits] */
+export function sayNumber(value, digits = 0) {
+  return value === null ? UNKNOWN : value.toFixed(digits)
+}

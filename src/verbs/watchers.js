@@ -1,0 +1,107 @@
+import { parseAddress } from '../live/address.js'
+import { createRunState } from '../live/state.js'
+import { readLibrary, readReportFile } from '../report-assets.js'
+
+/**
+ * Who watches a run: a terminal, browsers, Prometheus. None of them can end it.
+ * @import { Command } from 'commander'
+ * @import { RunEvent } from '../live/state.js'
+ */
+
+/** @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher */
+
+const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
+
+/** @param {Command} command */
+export function withWatchers(command) {
+  return command
+    .option('--live <address>', 'serve a page that shows the run as it goes, such as :8080 (this machine alone)')
+    .option('--metrics <address>', 'serve metrics for Prometheus under /metrics, such as :9464 (this machine alone)')
+}
+
+/**
+ * @param {{ live?: string, metrics?: string }} options as given
+ * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: where progress is said
+ * @returns {Promise<{ watch: ((event: RunEvent) => void) | undefined, say: (line: string) => void, close: () => Promise<void> }>}
+ *   watch: undefined where nobody does; say: beside the view of the terminal
+ * @throws {import('../lib/errors.js').BenchError} where nothing can be served at an address
+ */
+export async function openWatchers({ live, metrics }, { stream, say }) {
+  const addresses = {
+    live: live && parseAddress(live, '--live'),
+    metrics: metrics && parseAddress(metrics, '--metrics'),
+  }
+  const state = createRunState()
+  /** @type {Set<Watcher>} */
+  const watchers = new Set()
+  /** @type {Watcher[]} */
+  const opened = []
+  const add = (/** @type {Watcher} */ watcher) => {
+    opened.push(watcher)
+    watchers.add(watcher)
+  }
+  // Those that failed, too: what serves would keep the process from ending.
+  const close = async () => {
+    watchers.clear()
+    for (const watcher of opened.splice(0)) await watcher.close()
+  }
+  let sayBeside = say
+  try {
+    // What only few runs use is loaded for those alone.
+    if (addresses.live) {
+      const { startLiveServer } = await import('../live/server.js')
+      const server = await startLiveServer({ address: addresses.live, state, assets: readAssets() })
+      add(server)
+      say(`live: ${server.url} (a browser on this machine takes CPU from what is measured)`)
+    }
+    if (addresses.metrics) {
+      const { startMetricsServer } = await import('../live/metrics-server.js')
+      const server = await startMetricsServer({ address: addresses.metrics })
+      add(server)
+      say(`metrics: ${server.url}`)
+    }
+    if (stream.isTTY && process.env.TERM !== 'dumb') {
+      const { createTerminalView } = await import('../live/terminal.js')
+      const view = createTerminalView({ stream, state })
+      add({ publish: () => {}, close: view.close })
+      sayBeside = view.say
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    watch: watchers.size === 0 ? undefined : event => tell({ event, state, watchers, say: sayBeside }),
+    say: sayBeside,
+    close,
+  }
+}
+
+/**
+ * A watcher that fails is left out from then on: what is measured goes before who looks on.
+ * @param {{ event: RunEvent, state: ReturnType<typeof createRunState>, watchers: Set<Watcher>, say: (line: string) => void }} told
+ */
+function tell({ event, state, watchers, say }) {
+  try {
+    state.apply(event)
+  } catch (error) {
+    say(`the live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
+    watchers.clear()
+  }
+  for (const watcher of watchers) {
+    try {
+      watcher.publish(event)
+    } catch (error) {
+      say(`the live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
+      watchers.delete(watcher)
+    }
+  }
+}
+
+/** What the page is made of that the report is made of, too. */
+function readAssets() {
+  return {
+    echarts: readLibrary(),
+    modules: Object.fromEntries(CHARTS.map(name => [`/charts/${name}`, readReportFile(`charts/${name}`)])),
+  }
+}

@@ -1,0 +1,189 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readRun } from '../../src/records.js'
+import { renderArmsCsv, renderTrialsCsv } from '../../src/report/csv.js'
+import { renderJunit } from '../../src/report/junit.js'
+import { openReport } from '../../src/write-report.js'
+import { writeFakeRun } from '../fakes/fake-folder.js'
+
+const base = mkdtempSync(path.join(os.tmpdir(), 'documents-test-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+let count = 0
+
+/** @param {Partial<Parameters<typeof writeFakeRun>[0]>} [options] */
+function open(options = {}) {
+  const folder = path.join(base, `run-${++count}`)
+  const { summary } = writeFakeRun({ folder, ...options })
+  return { folder, summary, report: openReport({ folder, summary, claims: [] }) }
+}
+const HOSTILE = '<img src=x onerror=alert(1)>'
+
+describe('a report', () => {
+  it('answers in one sentence, with the interval and what bound the run', () => {
+    const { report } = open()
+    expect(report.document.answer).toBe(
+      'pipy uses 58 % less CPU per request than envoy [57, 58], 6 rounds; bound by the sidecar.',
+    )
+  })
+
+  it('draws every arm in every chart, and puts the numbers behind it into a table', () => {
+    const { charts } = open().report.document
+    const all = [...charts.rounds, ...charts.distributions, ...charts.overTime, ...charts.overRate]
+    expect(all.map(chart => chart.id)).toEqual([
+      ...['rounds-throughput', 'rounds-cpuPerRequest', 'distribution-1', 'over-time-2', 'over-time-3'],
+    ])
+    expect(charts.rounds[0].table.rows).toEqual([
+      ['none', '3035', '[3010, 3060]', '3030 3010 3060 3020 3050 3040'],
+      ['pipy', '2035', '[2010, 2060]', '2030 2010 2060 2020 2050 2040'],
+      ['envoy', '1035', '[1010, 1060]', '1030 1010 1060 1020 1050 1040'],
+    ])
+    expect(charts.distributions[0].table.rows.map(([name]) => name)).toEqual(['none', 'pipy', 'envoy'])
+    expect(charts.distributions[0].description).toContain('p99 2.025 ms, p99.9 2.034 ms; pipy: p50')
+    expect(charts.overTime[0].description).toContain(
+      'gateway: at most 0.2 cores, cap 0.25, in 1 s its quota was used up',
+    )
+  })
+
+  it('draws CPU over the rate where arms differ in it', () => {
+    const rates = [100, 200].flatMap(ratePerSecond =>
+      ['pipy', 'envoy'].map(plane => ({
+        ...{ id: `${plane}-${ratePerSecond}`, plane, variant: null, repeatOf: null, link: 'link', capCores: 0.25 },
+        load: { kind: /** @type {const} */ ('open'), users: 10, ratePerSecond, payloadBytes: 1024, warmupSeconds: 1 },
+      })),
+    )
+    const [first] = readRun(open().folder).manifest.arms
+    const arms = rates.map(arm => ({ ...first, ...arm, load: { ...first.load, ...arm.load } }))
+    const { charts } = open({ arms }).report.document
+    expect(charts.overRate.map(chart => chart.table.rows)).toEqual([
+      [
+        ['100', '200', '240'],
+        ['200', '200', '240'],
+      ],
+    ])
+    expect(charts.rounds.map(chart => chart.id)).toContain('rounds-p99')
+  })
+
+  it('writes one page without a single address of elsewhere, and a Markdown file', () => {
+    const { folder, report } = open()
+    report.write()
+    const page = readFileSync(`${folder}/report.html`, 'utf8')
+    expect(page).toContain(`<p class="answer">${report.document.answer}</p>`)
+    expect(page).toContain("default-src 'none'")
+    const own = page.slice(0, page.indexOf('<script>'))
+    expect(own).not.toMatch(/(?:src|href)="(?!#|data:)/)
+    expect(readFileSync(`${folder}/report.md`, 'utf8')).toContain('| pipy | 0.25 |')
+  })
+
+  it('writes each chart as a file, with its title and what it shows in words', () => {
+    const { folder, report } = open()
+    expect(report.writeSvgs().map(file => path.basename(file))).toEqual(
+      readdirSync(`${folder}/charts`).sort((a, b) => order(a) - order(b)),
+    )
+    const svg = readFileSync(`${folder}/charts/rounds-throughput.svg`, 'utf8')
+    expect(svg).toMatch(/^<svg [^>]*><title>Throughput<\/title><desc>Throughput\. none: 3035 requests\/s/)
+  })
+
+  it('shows what there is of a run that was cut short, and says that it is not whole', () => {
+    const { folder, report } = open({ recorded: 4 })
+    report.write()
+    expect(report.document.missing).toEqual(['This run is not whole: 4 of 18 trials are recorded.'])
+    expect(report.document.charts.rounds[0].table.rows).toHaveLength(3)
+    expect(existsSync(`${folder}/report.html`)).toBe(true)
+  })
+
+  it('is made of a run that has not recorded anything', () => {
+    const { folder, report } = open({ recorded: 0 })
+    report.write()
+    expect(report.document.answer).toBe('Nothing was measured.')
+    expect(readFileSync(`${folder}/report.md`, 'utf8')).toContain('0 of 18 trials are recorded')
+  })
+
+  it('names the trials whose samples are gone', () => {
+    const { folder, summary } = open()
+    rmSync(`${folder}/raw/r2-link-pipy-0.25`, { recursive: true })
+    const { document } = openReport({ folder, summary, claims: [] })
+    expect(document.missing).toEqual(['Without samples, so not drawn over time: r2-link-pipy-0.25'])
+  })
+
+  it('escapes markup in a name of a plane, a log line and the name of a file', () => {
+    const { folder, report } = open({
+      change: record => ({
+        ...record,
+        trial: {
+          ...record.trial,
+          arm: { ...record.trial.arm, variant: record.trial.arm.plane === 'pipy' ? HOSTILE : null },
+        },
+        outcome: 'failed',
+        reasons: [`the end of its log:\n</script>${HOSTILE}`],
+        processes: record.processes.map(p => ({ ...p, files: [{ name: HOSTILE, sha256: 'a' }] })),
+      }),
+      manifest: { question: HOSTILE, command: [`</script>${HOSTILE}`] },
+    })
+    report.write()
+    const page = readFileSync(`${folder}/report.html`, 'utf8')
+    expect(page.slice(0, page.indexOf('<script>'))).not.toMatch(/<img|<\/script>.*<\/script>/s)
+    expect(page).not.toContain(HOSTILE)
+    const markdown = readFileSync(`${folder}/report.md`, 'utf8')
+    expect(markdown).not.toContain('<img')
+    expect(markdown).toContain('&lt;img')
+  })
+})
+
+/** @param {string} file */
+const order = file =>
+  ['rounds-t', 'rounds-c', 'distribution-1', 'over-time-2', 'over-time-3'].findIndex(name => file.startsWith(name))
+
+describe('CSV', () => {
+  const parse = (/** @type {string} */ text) =>
+    text
+      .trimEnd()
+      .split('\r\n')
+      .map(line => line.split(','))
+
+  it('has a row an arm, medians and intervals, with units in the headers', () => {
+    const [head, ...rows] = parse(renderArmsCsv(open().summary))
+    const at = (/** @type {string} */ name) => rows.map(row => row[head.indexOf(name)])
+    expect(at('plane')).toEqual(['none', 'pipy', 'envoy'])
+    expect(at('throughputPerSecond')).toEqual(['3035', '2035', '1035'])
+    expect(at('throughputPerSecondLow')).toEqual(['3010', '2010', '1010'])
+    expect(at('cpuPerRequestMicros').map(Number)[1]).toBeCloseTo(98.28, 1)
+    expect(at('cpuPerRequestMicros')[0]).toBe('')
+    expect(rows.every(row => row.length === head.length)).toBe(true)
+  })
+
+  it('has a row a trial, and names what spoiled it', () => {
+    const { folder } = open({
+      change: r => ({ ...r, gates: [{ gate: 'steady', spoils: ['throughput'], reason: 'it "drifted", much' }] }),
+    })
+    const [head, ...rows] = parse(renderTrialsCsv(readRun(folder).records))
+    expect(rows).toHaveLength(18)
+    expect(rows[1][head.indexOf('verifiedPerSecond')]).toBe('2030')
+    expect(rows[1][head.indexOf('spoiledBy')]).toBe('steady')
+  })
+
+  it('quotes what holds a comma, a quote or the end of a line', () => {
+    const { summary } = open()
+    const arms = [{ ...summary.arms[1], id: 'a,"b"\nc' }]
+    expect(renderArmsCsv({ ...summary, arms })).toContain('\r\n"a,""b""\nc",pipy,')
+  })
+})
+
+describe('JUnit', () => {
+  it('fails a crossed threshold and a gate that fired, and skips what was not tested', () => {
+    const { summary } = open({
+      manifest: {
+        thresholds: ['pipy/envoy cpuPerRequest <= 0.1', 'pipy/envoy cpuPerRequest <= 0.9', 'pipy/envoy rss < 2'],
+      },
+    })
+    Object.assign(summary.thresholds[2], { value: null, held: null })
+    summary.arms[2].spoiled = [{ gate: 'steady', trials: 2, reason: `<b> & "x" \u0007` }]
+    const xml = renderJunit(summary)
+    expect(xml).toContain('<testsuite name="cap.thresholds" tests="3" failures="1" errors="0" skipped="1">')
+    expect(xml).toContain('<failure message="crossed: the median ratio is 0.424">')
+    expect(xml).toContain('<testsuite name="cap.gates" tests="3" failures="1" errors="0" skipped="0">')
+    expect(xml).toContain('<failure message="steady in 2 of 6 trials: &lt;b&gt; &amp; &quot;x&quot; ">')
+    expect(xml).not.toContain('\u0007')
+  })
+})

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { describeSeries } from '../../src/report/series.js'
+import { createRecord } from '../fakes/fake-records.js'
+
+const record = createRecord({ window: { startMs: 1000, endMs: 2000, seconds: 1, startLateMs: 0, endLateMs: 0 } })
+
+/** @param {[number, number | null, number | null, number | null, number][]} rows ms, CPU s, throttled periods, bytes, clock s */
+const read = rows =>
+  describeSeries({
+    record,
+    samples: rows.map(([epochMs, cpuSeconds, throttledPeriods, anonBytes, atSeconds]) => ({
+      epochMs,
+      processes: {
+        'gateway-sidecar': /** @type {any} */ ({ atSeconds, cpuSeconds, throttledPeriods, anonBytes }),
+      },
+    })),
+  })
+
+describe('describeSeries', () => {
+  it('gives cores between readings by their own clock, and seconds from the start of the window', () => {
+    const [series] = read([
+      [900, 1, 0, 100, 5],
+      [1000, 1.05, 0, 200, 5.1],
+      [1200, 1.25, 0, 300, 5.3],
+    ])
+    expect(series).toMatchObject({ service: 'gateway', capCores: 0.25, throttled: [] })
+    expect(series.cores.map(([s, v]) => [s, Number(v.toFixed(6))])).toEqual([
+      [0, 0.5],
+      [0.2, 1],
+    ])
+    expect(series.anonBytes).toEqual([
+      [-0.1, 100],
+      [0, 200],
+      [0.2, 300],
+    ])
+  })
+
+  it('joins the times in which the quota was used up', () => {
+    const [series] = read([
+      [1000, 1, 0, 1, 1],
+      [1100, 1, 1, 1, 1.1],
+      [1200, 1, 2, 1, 1.2],
+      [1300, 1, 2, 1, 1.3],
+      [1400, 1, 3, 1, 1.4],
+    ])
+    expect(series.throttled).toEqual([
+      [0, 0.2],
+      [0.3, 0.4],
+    ])
+  })
+
+  it('leaves out what was not read, and never takes it for 0', () => {
+    const [series] = read([
+      [1000, 1, null, null, 1],
+      [1100, null, null, null, 1.1],
+      [1200, 1.1, null, 7, 1.2],
+    ])
+    expect(series.cores.map(([s, v]) => [s, Number(v.toFixed(6))])).toEqual([[0.2, 0.5]])
+    expect(series.anonBytes).toEqual([[0.2, 7]])
+    expect(series.throttled).toEqual([])
+  })
+
+  it('makes no rate of the milliseconds between a sample and an edge of the window', () => {
+    const [series] = read([
+      [1000, 1, 0, 1, 1],
+      [1003, 1.003, 0, 1, 1.003],
+      [1100, 1.05, 0, 1, 1.1],
+    ])
+    expect(series.cores.map(([s, v]) => [s, Number(v.toFixed(6))])).toEqual([[0.1, 0.5]])
+  })
+
+  it('has nothing of a trial without a window', () => {
+    expect(describeSeries({ record: { ...record, window: null }, samples: [] })).toEqual([])
+  })
+})
