@@ -107,8 +107,10 @@ withWatchers(withCluster(withExperiment(program.command('bench').description('ru
   .action(async (experimentName, options) => {
     const site = await openSite(options)
     if (site === null) return
-    const watchers = await watch(options)
+    /** @type {Awaited<ReturnType<typeof watch>> | null} */
+    let watchers = null
     try {
+      watchers = await watch(options)
       const preparation = await prepareWith(readExperiment(experimentName), options, site)
       for (const note of announce(preparation.plan)) say(note)
       assertShort(preparation.plan, options)
@@ -121,7 +123,7 @@ withWatchers(withCluster(withExperiment(program.command('bench').description('ru
       await watchers.close()
       report({ summary, folder, options })
     } finally {
-      await watchers.close()
+      await watchers?.close()
       const left = await site.target.close({ retain: options.retain ?? false })
       if (left.length > 0) {
         const where = options.target === 'kubernetes' ? ' -- --target kubernetes' : ''
@@ -221,8 +223,10 @@ withWatchers(program.command('size'))
     const { rate, users, payload, link, ...own } = options
     const site = await openSite({ ...own, target: 'local' })
     if (site === null) return
-    const watchers = await watch(options)
+    /** @type {Awaited<ReturnType<typeof watch>> | null} */
+    let watchers = null
     try {
+      watchers = await watch(options)
       const preparation = await prepareWith(experiment, { ...own, profile: 'standard' }, site)
       const { plan, tools } = preparation
       for (const note of announce(plan)) say(note)
@@ -239,7 +243,7 @@ withWatchers(program.command('size'))
       if (!summary.sizes.some(size => size.isChecked)) process.exitCode = NOTHING_SHOWN
       sayWhere(folder)
     } finally {
-      await watchers.close()
+      await watchers?.close()
       await site.target.close()
     }
   })

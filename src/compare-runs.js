@@ -1,21 +1,21 @@
 import { isControl, nameOf } from './arms.js'
-import { AXES, AXIS_NAMES, BASELINE_AXES, describeAxes, findVaried, groupOf } from './axes.js'
+import { BASELINE_AXES, describeAxes, findVaried, groupOf } from './axes.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
+import { countRounds, findIncomparable, findWarnings, labelOf, matchArms, refuseArms, relaxedBy } from './match-runs.js'
 import { cpuPerRequestMicros, MEASURES, sidecarsOf } from './measures.js'
 import { findDisparities } from './parity/rows.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /**
- * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. Long, because most of
- * comparing two runs is to say what cannot be compared, and why.
- * @import { Arm, AxisName, Comparison, Load, ParityRow, Relaxation, Service, Summary, ThresholdResult, TrialRecord } from './types.ts'
+ * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
+ * @import { Arm, AxisName, Comparison, ParityRow, Service, Summary, ThresholdResult } from './types.ts'
+ * @import { Match, RecordedRun, Refusal } from './match-runs.js'
  * @import { Measure } from './measures.js'
  * @import { Threshold } from './thresholds.js'
  */
 
 /**
- * @typedef {{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }} ComparedRun
- * @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
+ * @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun
  * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }} HeldThreshold
  *   arm: with its place; null, and no link, cap or load, where no arm that has the quantity was compared
  * @typedef {object} RunComparison
@@ -24,51 +24,7 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  * @property {Refusal[]} refused
  * @property {string[]} warnings what differs, and was compared nevertheless
  * @property {HeldThreshold[]} thresholds
- * @typedef {{ old: Arm, next: Arm }} Match
- * @typedef {{ label: string, of: (manifest: any) => unknown }} Fact
  */
-
-/** What two runs must share for any number of theirs to be comparable. @type {Fact[]} */
-const SHARED = [
-  { label: 'schema version', of: m => m.schemaVersion },
-  { label: 'method version', of: m => m.methodVersion ?? 0 },
-  { label: 'traffic policy', of: m => m.settings.trafficPolicy },
-  // Their work shares the CPUs with that of the sidecars.
-  { label: 'applications', of: m => m.settings.app },
-]
-
-/** What may differ, and is said. @type {Fact[]} */
-const SAID = [
-  { label: 'experiment', of: m => m.run.experiment },
-  { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
-  { label: 'CPUs of their own', of: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
-  { label: 'target', of: m => m.target },
-  { label: 'node', of: m => m.machine.node },
-  { label: 'CPU model', of: m => m.machine.cpuModel },
-  { label: 'CPUs', of: m => m.machine.cpus },
-  { label: 'governor', of: m => m.machine.governor },
-  { label: 'bytes of memory', of: m => m.machine.memoryBytes },
-  { label: 'kernel', of: m => m.machine.kernel },
-  { label: 'cgroup version', of: m => m.machine.cgroupVersion },
-  { label: 'boot id', of: m => m.machine.bootId },
-  { label: 'kit', of: m => m.kit && [m.kit.version, m.kit.git].filter(Boolean).join(' ') },
-]
-
-/**
- * What two arms must share to be compared, beside the plane.
- * @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]}
- */
-const PLACE = [
-  { label: 'load', of: ({ load }) => load.kind, show: kind => (kind === 'idle' ? 'none' : `${kind} loop`) },
-  ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
-    label: AXES[name].label,
-    of: AXES[name].of,
-    show: (/** @type {any} */ value) => sayValue(name, value),
-  })),
-  { label: 'burst', of: ({ load }) => JSON.stringify(load.burst), show: text => sayBurst(JSON.parse(text)) },
-  { label: 'window', of: ({ load }) => load.windowSeconds, show: seconds => `${seconds} s` },
-  { label: 'client', of: ({ load }) => load.hasCertificate, show: is => (is ? 'mTLS' : 'plaintext') },
-]
 
 /** What must not change from run to run. @type {Measure} */
 const CONTROL = {
@@ -113,7 +69,8 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)
   }
   return {
-    ...{ comparisons: compared.flatMap(c => c.comparisons), controls, refused: refuseArms(left, varied), warnings },
+    comparisons: compared.flatMap(c => c.comparisons),
+    ...{ controls, refused: refuseArms(left, varied), warnings },
     thresholds: holdThresholds({ thresholds: parsed, compared, varied }),
   }
 }
@@ -142,127 +99,6 @@ export function findCompareStatus({ comparisons, thresholds }) {
       ({ expression, arm, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)} (${arm})`,
     ),
   }
-}
-
-/**
- * Why nothing of two runs can be compared.
- * @param {{ old: any, next: any }} manifests
- */
-function findIncomparable({ old, next }) {
-  const [x, y] = [old, next].map(m => m.settings.profile)
-  const [searched, searches] = [old, next].map(m => m.search?.kind ?? 'none')
-  return [
-    ...SHARED.flatMap(({ label, of }) => sayDifference({ label, old: of(old), next: of(next) })),
-    ...([x, y].includes('smoke') ? [`profile: ${x} in old, ${y} in new: smoke is comparable with nothing`] : []),
-    ...(old.search || next.search
-      ? [`search: ${searched} in old, ${searches} in new: a search has no rounds to compare`]
-      : []),
-  ]
-}
-
-/**
- * What differs between two runs and is no reason not to compare them.
- * @param {{ old: ComparedRun, next: ComparedRun }} runs
- */
-function findWarnings({ old, next }) {
-  const [x, y] = [old.manifest, next.manifest]
-  const [before, now] = [old, next].map(countRounds)
-  return [
-    ...SAID.flatMap(({ label, of }) => sayDifference({ label, old: of(x), next: of(y) })),
-    ...Object.keys(y.tools)
-      .filter(name => name in x.tools)
-      .flatMap(name => sayTools({ label: name, old: x.tools[name], next: y.tools[name] })),
-    ...sayDifference({ label: 'rounds', old: before, next: now }).map(
-      words => `${words}: the first ${Math.min(before, now)} are compared`,
-    ),
-  ]
-}
-
-/**
- * Another version, or another program of the same one.
- * @param {{ label: string, old: { version: string, sha256: string }, next: { version: string, sha256: string } }} tools
- */
-function sayTools({ label, old, next }) {
-  if (old.version !== next.version) return sayDifference({ label, old: old.version, next: next.version })
-  // An image's programs have no sum of their own.
-  const [x, y] = [old, next].map(tool => `${tool.version} (sha256 ${tool.sha256.slice(0, 12) || 'unknown'})`)
-  return sayDifference({ label, old: x, next: y })
-}
-
-/** @param {{ label: string, old: unknown, next: unknown }} fact */
-function sayDifference({ label, old, next }) {
-  const [x, y] = [old ?? 'unknown', next ?? 'unknown']
-  return x === y ? [] : [`${label}: ${x} in old, ${y} in new`]
-}
-
-/**
- * Each arm with the same of the other run: by its name; else the only one left of a plane in its place, which is
- * another variant.
- * @param {{ old: Arm[], next: Arm[] }} arms
- * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} in the order of the new run
- */
-function matchArms({ old, next }) {
-  const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) => arms.filter(other => isInPlaceOf(other, arm))
-  const byName = next.flatMap(arm => {
-    const same = inPlace(old, arm).find(other => nameOf(other) === nameOf(arm))
-    return same ? [{ old: same, next: arm }] : []
-  })
-  const left = leaveOut({ old, next }, byName)
-  const byPlane = left.next.flatMap(arm => {
-    const [same, ...others] = inPlace(left.old, arm).filter(other => other.plane === arm.plane)
-    const rivals = inPlace(left.next, arm).filter(other => other.plane === arm.plane)
-    return same && others.length === 0 && rivals.length === 1 ? [{ old: same, next: arm }] : []
-  })
-  const matches = [...byName, ...byPlane].sort((x, y) => next.indexOf(x.next) - next.indexOf(y.next))
-  return { matches, left: leaveOut(left, byPlane) }
-}
-
-/**
- * @param {{ old: Arm[], next: Arm[] }} arms
- * @param {Match[]} matches
- */
-function leaveOut({ old, next }, matches) {
-  return {
-    old: old.filter(arm => !matches.some(m => m.old === arm)),
-    next: next.filter(arm => !matches.some(m => m.next === arm)),
-  }
-}
-
-/**
- * What each arm without a partner differs in from the nearest of its plane that has none either; two that differ are
- * said once.
- * @param {{ old: Arm[], next: Arm[] }} left
- * @param {AxisName[]} varied
- * @returns {Refusal[]}
- */
-function refuseArms({ old, next }, varied) {
-  const ofNew = next.map(arm => ({ arm, old: findNearest(arm, old), next: arm }))
-  const ofOld = old
-    .filter(arm => !ofNew.some(r => r.old === arm))
-    .map(arm => ({ arm, old: arm, next: findNearest(arm, next) }))
-  return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
-    arm: labelOf({ arm, varied }),
-    differing: describeDifference(sides),
-  }))
-}
-
-/**
- * @param {Arm} arm
- * @param {Arm[]} others
- */
-function findNearest(arm, others) {
-  const apart = (/** @type {Arm} */ other) =>
-    PLACE.filter(({ of }) => of(other) !== of(arm)).length + (nameOf(other) === nameOf(arm) ? 0 : 0.5)
-  return others.filter(other => other.plane === arm.plane).sort((x, y) => apart(x) - apart(y))[0]
-}
-
-/** @param {{ old?: Arm, next?: Arm }} sides */
-function describeDifference({ old, next }) {
-  if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
-  const differing = PLACE.filter(({ of }) => of(old) !== of(next)).map(
-    ({ label, of, show }) => `${label}: ${show(of(old))} in old, ${show(of(next))} in new`,
-  )
-  return differing.length > 0 ? differing : sayDifference({ label: 'plane', old: nameOf(old), next: nameOf(next) })
 }
 
 /**
@@ -376,14 +212,6 @@ function nameRows({ manifest }, age) {
 }
 
 /**
- * The rounds that a run has come to, which are fewer than planned where it was cut short.
- * @param {ComparedRun} run
- */
-function countRounds({ records }) {
-  return Math.max(0, ...records.map(r => r.trial.round))
-}
-
-/**
  * The arms that can be compared: those with sidecars, each once.
  * @param {ComparedRun} run
  * @returns {Arm[]}
@@ -402,52 +230,4 @@ function listServices(runs) {
     ...records.flatMap(r => sidecarsOf(r).map(p => p.service)),
   ])
   return [...new Set(names)]
-}
-
-/**
- * The gates that a run's experiment sets aside.
- * @param {any} manifest
- * @returns {string[]}
- */
-function relaxedBy({ settings }) {
-  return settings.relaxes.map((/** @type {Relaxation} */ { gate }) => gate)
-}
-
-/**
- * @param {Arm} arm
- * @param {Arm} other
- */
-function isInPlaceOf(arm, other) {
-  return PLACE.every(({ of }) => of(arm) === of(other))
-}
-
-/**
- * `pipy at 0.5 cores, link pair`; with what it is held against where that has another name.
- * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
- */
-function labelOf({ arm, varied, partner = arm }) {
-  const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
-  const others = varied.filter(name => name !== 'capCores' && AXES[name].of(arm) !== null)
-  return [
-    arm.capCores === null ? names : `${names} at ${arm.capCores} cores`,
-    ...others.map(name => describeAxes(arm, [name])),
-  ].join(', ')
-}
-
-/**
- * A value of an axis in words that stand after the axis' label.
- * @param {AxisName} name
- * @param {any} value
- */
-function sayValue(name, value) {
-  const { label, show } = AXES[name]
-  if (value === null && name === 'ratePerSecond') return 'none'
-  const words = show(value)
-  return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
-}
-
-/** @param {Load['burst']} burst */
-function sayBurst(burst) {
-  if (burst === null) return 'none'
-  return `${burst.factor} times the rate for ${burst.seconds} s after ${burst.beginsSeconds} s`
 }

@@ -7,7 +7,7 @@ const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import
 // Planning, rendering, statistics, gates, summaries and reports take plain data and give plain data.
 const PURE = [
   /^src\/(plan|experiment|topology|validate|gates|stats|summarise|applications|schema-version|sidecar-contract)\.js$/,
-  /^src\/(agree|arms|axes|calibration|changes|claims|compare|compare-runs|fits|measures|placement|quantities|recovery|searches|size|status|thresholds)\.js$/,
+  /^src\/(agree|arms|axes|calibration|changes|claims|compare|compare-runs|fits|match-runs|measures|placement|quantities|recovery|searches|size|status|thresholds)\.js$/,
   /^src\/(claims|searches)\//,
   /^src\/live\/(bounded|results|sidecars|state|words)\.js$/,
   /^src\/parity\/(corpus|rows)\.js$/,

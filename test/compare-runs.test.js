@@ -11,10 +11,6 @@ import { createArm, createRecord, describeFakeProcess } from './fakes/fake-recor
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)
 const GATE = /** @type {GateFinding} */ ({ gate: 'samples', spoils: ['cpuPerRequest'], reason: 'a gap of 2 s' })
-const TOOLS = {
-  pipy: { name: 'pipy', path: '/pipy', version: '1.5.18', sha256: 'a'.repeat(64) },
-  k6: { name: 'k6', path: '/k6', version: '1.1.0', sha256: 'b'.repeat(64) },
-}
 
 /** Arms, each with the cores that it used in every round, at 1000 requests a second: of its sidecar, or without one of the applications. */
 const pipy = (cores = six(0.1), fields = /** @type {Parameters<typeof createArm>[0]} */ ({})) => ({
@@ -45,8 +41,8 @@ function createRun(measured, { manifest: changes = {}, settings = {}, spoiledRou
     }),
   )
   const manifest = {
-    ...{ schemaVersion: 2, run: { id: 'r', startedAt: '', experiment: 'cap', seed: 1 }, target: 'local', tools: TOOLS },
-    ...{ kit: { version: '0.1.0', git: 'abc' }, machine: { bootId: 'boot-1', kernel: 'Linux 6.1', cpus: 2 } },
+    ...{ schemaVersion: 2, run: { id: 'r', startedAt: '', experiment: 'cap', seed: 1 }, target: 'local' },
+    ...{ kit: { version: '0.1.0', git: 'abc' }, machine: {}, tools: {} },
     settings: {
       ...{ profile: 'standard', trafficPolicy: 'open', app: 'pipy', isPinned: true, relaxes: [] },
       shows: { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
@@ -115,218 +111,49 @@ describe('compareRuns', () => {
   })
 })
 
-describe('which arms are compared', () => {
-  it('compares two variants of a plane where each run has one', () => {
+describe('what is compared', () => {
+  it('is each arm that both have, by its name in its own run', () => {
     const a = pipy(six(0.1), { variant: '/somewhere/a' })
     const b = pipy(six(0.2), { variant: '/elsewhere/b' })
     expect(cpuOf(compare([[a]], [[b]]))).toMatchObject([{ a: 'pipy=b (new)', b: 'pipy=a (old)' }])
-    expect(cpuOf(compare([[pipy()]], [[b]]))).toMatchObject([{ a: 'pipy=b (new)', b: 'pipy (old)' }])
   })
 
-  it('compares those of one name first, and the variants that are left', () => {
-    const variant = (/** @type {string} */ name) => pipy(six(0.1), { id: name, variant: `/x/${name}` })
-    const result = compare([[pipy(), variant('a')]], [[variant('b'), pipy()]])
-    expect(cpuOf(result).map(c => `${c.a}, ${c.b}`)).toEqual(['pipy=b (new), pipy=a (old)', 'pipy (new), pipy (old)'])
-  })
-
-  it('does not choose between variants', () => {
-    const variant = (/** @type {string} */ name) => pipy(six(0.1), { id: name, variant: `/x/${name}` })
-    expect(compare([[variant('a'), variant('b')]], [[variant('c')]])).toMatchObject({
-      comparisons: [],
-      refused: [
-        { arm: 'pipy=c at 0.25 cores', differing: ['plane: pipy=a in old, pipy=c in new'] },
-        { arm: 'pipy=b at 0.25 cores', differing: ['plane: pipy=b in old, pipy=c in new'] },
-      ],
-    })
-    expect(compare([[variant('c')]], [[variant('a'), variant('b')]])).toMatchObject({
-      comparisons: [],
-      refused: [
-        { arm: 'pipy=a at 0.25 cores', differing: ['plane: pipy=c in old, pipy=a in new'] },
-        { arm: 'pipy=b at 0.25 cores', differing: ['plane: pipy=c in old, pipy=b in new'] },
-      ],
-    })
-  })
-
-  it.each([
-    ['cap', { capCores: 0.5 }, 'pipy at 0.5 cores', 'cap: 0.25 cores in old, 0.5 cores in new'],
-    ['missing cap', { capCores: null }, 'pipy', 'cap: 0.25 cores in old, no cap in new'],
-    ['link', { link: 'pair' }, 'pipy at 0.25 cores, link pair', 'link: link in old, pair in new'],
-    [
-      'number of users',
-      { load: { users: 20 } },
-      'pipy at 0.25 cores, 20 users',
-      'users: 10 users in old, 20 users in new',
-    ],
-    ['window', { load: { windowSeconds: 10 } }, 'pipy at 0.25 cores', 'window: 1 s in old, 10 s in new'],
-    ['client', { load: { hasCertificate: true } }, 'pipy at 0.25 cores', 'client: plaintext in old, mTLS in new'],
-    [
-      'TLS',
-      { conditions: /** @type {any} */ ({ tls: 'plaintext' }) },
-      'pipy at 0.25 cores, plaintext',
-      'TLS: mTLS ecdsa-p256 in old, plaintext in new',
-    ],
-    [
-      'memory limit',
-      { conditions: /** @type {any} */ ({ memoryLimitBytes: 2 ** 26 }) },
-      'pipy at 0.25 cores, 64 MiB',
-      'memory limit: no memory limit in old, 64 MiB in new',
-    ],
-    [
-      'burst',
-      { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
-      'pipy at 0.25 cores, burst of 1 s',
-      'burst: none in old, 5 times the rate for 1 s after 2 s in new',
-    ],
-  ])('refuses another %s, and says which', (_, fields, arm, differing) => {
-    const { comparisons, refused } = compare([[pipy()]], [[pipy(six(0.1), fields)]])
-    expect(comparisons).toEqual([])
-    expect(refused).toEqual([{ arm, differing: [differing] }])
-  })
-
-  it('tells memory limits apart that are written alike', () => {
-    const at = (/** @type {number} */ memoryLimitBytes) =>
-      pipy(six(0.1), { conditions: /** @type {any} */ ({ memoryLimitBytes }) })
-    expect(compare([[at(2 ** 26)]], [[at(2 ** 26 + 1)]])).toMatchObject({
-      comparisons: [],
-      refused: [{ differing: ['memory limit: 64 MiB in old, 64 MiB in new'] }],
-    })
-  })
-
-  it('names what the nearest arm differs in, of the same name rather than of another', () => {
-    const old = [
-      pipy(six(0.1), { id: 'far', capCores: 0.5, link: 'pair' }),
-      pipy(six(0.1), { id: 'variant', capCores: 0.5, variant: '/x/a' }),
-      pipy(six(0.1), { id: 'near', capCores: 0.75 }),
-    ]
-    expect(compare([old], [[pipy()]]).refused[0].differing).toEqual(['cap: 0.75 cores in old, 0.25 cores in new'])
-  })
-
-  it('refuses another load with all in which it differs', () => {
-    const open = pipy(six(0.1), { load: { kind: 'open', ratePerSecond: 300, users: 64 } })
-    expect(compare([[pipy()]], [[open]]).refused[0].differing).toEqual([
-      'load: closed loop in old, open loop in new',
-      'requests/s: none in old, 300 requests/s in new',
-      'users: 10 users in old, 64 users in new',
-    ])
-  })
-
-  it('refuses what only one run has, and compares the others', () => {
-    const at = (/** @type {number} */ capCores) => pipy(six(0.1), { id: `at-${capCores}`, capCores })
-    const { comparisons, refused } = compare([[at(0.25), at(1)]], [[at(0.25), at(1), at(2)]])
+  it('is not what only one run has', () => {
+    const at = (/** @type {number} */ capCores, fields = {}) =>
+      pipy(six(0.1), { id: `at-${capCores}`, capCores, ...fields })
+    const { comparisons, refused } = compare([[at(0.25), at(1)]], [[at(0.25), at(1), at(2, { link: 'pair' })]])
     expect(new Set(comparisons.map(c => c.capCores))).toEqual(new Set([0.25, 1]))
-    expect(refused).toEqual([{ arm: 'pipy at 2 cores', differing: ['not in the old run'] }])
+    expect(refused).toEqual([{ arm: 'pipy at 2 cores, link pair', differing: ['not in the old run'] }])
     const envoy = { arm: createArm({ plane: 'envoy' }), cores: six(0.1) }
     expect(compare([[pipy(), envoy]], [[pipy()]]).refused).toEqual([
       { arm: 'envoy at 0.25 cores', differing: ['not in the new run'] },
     ])
   })
-})
 
-describe('which runs are compared', () => {
-  it.each([
-    ['schema', { manifest: { schemaVersion: 3 } }, 'schema version: 2 in old, 3 in new'],
-    ['method', { manifest: { methodVersion: 1 } }, 'method version: 0 in old, 1 in new'],
-    ['traffic policy', { settings: { trafficPolicy: 'listed' } }, 'traffic policy: open in old, listed in new'],
-    ['kind of applications', { settings: { app: 'node' } }, 'applications: pipy in old, node in new'],
-    [
-      'profile that is smoke',
-      { settings: { profile: 'smoke' } },
-      'profile: standard in old, smoke in new: smoke is comparable with nothing',
-    ],
-  ])('refuses all of a run of another %s', (_, options, words) => {
-    const result = compare([[none(), pipy()]], [[none(), pipy()], options], ['new/old cpuPerRequest <= 1.05'])
-    expect(result).toMatchObject({ comparisons: [], controls: [], refused: [{ arm: 'every arm', differing: [words] }] })
+  it('is nothing of runs that cannot be compared, and no threshold is tested', () => {
+    const other = /** @type {const} */ ({ settings: { app: 'node' }, manifest: { target: 'kubernetes' } })
+    const result = compare([[none(), pipy()]], [[none(), pipy()], other], ['new/old cpuPerRequest <= 1.05'])
+    expect(result).toMatchObject({ comparisons: [], controls: [] })
+    expect(result.refused).toEqual([{ arm: 'every arm', differing: ['applications: pipy in old, node in new'] }])
+    expect(result.warnings).toEqual(['target: local in old, kubernetes in new'])
     expect(result.thresholds).toMatchObject([{ arm: null, value: null, held: null }])
   })
 
-  it('refuses two smoke runs', () => {
-    const smoke = createRun([pipy()], { settings: { profile: 'smoke' } })
-    expect(compareRuns({ old: smoke, new: smoke }).refused[0].differing).toEqual([
-      'profile: smoke in old, smoke in new: smoke is comparable with nothing',
-    ])
-  })
-
-  it('refuses a search', () => {
-    const search = createRun([pipy()])
-    search.manifest.search = { kind: 'knee' }
-    expect(compareRuns({ old: createRun([pipy()]), new: search }).refused).toEqual([
-      { arm: 'every arm', differing: ['search: none in old, knee in new: a search has no rounds to compare'] },
-    ])
-  })
-
-  it('takes quick for standard where the windows are equal', () => {
+  it('is quick with standard where the windows are equal', () => {
     const { comparisons } = compare([[pipy()]], [[pipy()], { settings: { profile: 'quick' } }])
     expect(comparisons).not.toEqual([])
   })
-})
 
-describe('what is said of two runs', () => {
-  const warningsOf = (/** @type {Parameters<typeof createRun>[1]} */ options) =>
-    compare([[none(), pipy()]], [[none(), pipy()], options]).warnings
-
-  it.each([
-    [
-      'machine',
-      { machine: { bootId: 'boot-2', kernel: 'Linux 6.2', cpus: 4 } },
-      [
-        'CPUs: 2 in old, 4 in new',
-        'kernel: Linux 6.1 in old, Linux 6.2 in new',
-        'boot id: boot-1 in old, boot-2 in new',
-      ],
-    ],
-    [
-      'machine that says less',
-      { machine: { bootId: 'boot-1', cpus: 2 } },
-      ['kernel: Linux 6.1 in old, unknown in new'],
-    ],
-    ['target', { target: 'kubernetes' }, ['target: local in old, kubernetes in new']],
-    ['kit', { kit: { version: '0.1.0', git: 'def' } }, ['kit: 0.1.0 abc in old, 0.1.0 def in new']],
-    [
-      'version of a tool',
-      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, version: '2.0.0', sha256: 'c'.repeat(64) } } },
-      ['pipy: 1.5.18 in old, 2.0.0 in new'],
-    ],
-    [
-      'build of a tool',
-      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, sha256: 'c'.repeat(64) } } },
-      ['pipy: 1.5.18 (sha256 aaaaaaaaaaaa) in old, 1.5.18 (sha256 cccccccccccc) in new'],
-    ],
-    [
-      'experiment',
-      { run: { id: 'r', startedAt: '', experiment: 'payload', seed: 1 } },
-      ['experiment: cap in old, payload in new'],
-    ],
-  ])('warns of another %s, with both values', (_, manifest, words) => {
-    expect(warningsOf({ manifest })).toEqual(words)
-  })
-
-  it('warns of what only one sets aside, or lets share CPUs', () => {
-    expect(warningsOf({ settings: { relaxes: [{ gate: 'parity-tls', why: '' }], isPinned: false } })).toEqual([
-      'set aside: nothing in old, parity-tls in new',
-      'CPUs of their own: wanted in old, not wanted in new',
-    ])
-  })
-
-  it('says nothing of another seed', () => {
-    expect(warningsOf({ manifest: { run: { id: 'r', startedAt: '', experiment: 'cap', seed: 7 } } })).toEqual([])
-  })
-
-  it('warns where nothing tells what the machine changed', () => {
-    expect(compare([[pipy()]], [[none(), pipy()]]).warnings).toEqual([
-      'nothing was measured without sidecars in both runs to tell what else changed between them: pipy at 0.25 cores',
-    ])
-  })
-
-  it('compares the rounds that both have, and says so', () => {
+  it('is the rounds that both have', () => {
     const result = compare([[none(), pipy(six(0.1))]], [[none(), pipy([...six(0.1), 9, 9, 9, 9])]])
     expect(cpuOf(result)[0].ratio.values).toEqual(six(1))
     expect(result.warnings).toEqual(['rounds: 6 in old, 10 in new: the first 6 are compared'])
   })
 
-  it('counts the rounds of a run that was cut short', () => {
-    const short = createRun([none(), pipy(six(0.1))], { manifest: { rounds: 10 } })
-    const { warnings } = compareRuns({ old: short, new: createRun([none(), pipy(Array(8).fill(0.1))]) })
-    expect(warnings).toEqual(['rounds: 6 in old, 8 in new: the first 6 are compared'])
+  it('comes with a warning where nothing tells what the machine changed', () => {
+    expect(compare([[pipy()]], [[none(), pipy()]]).warnings).toEqual([
+      'nothing was measured without sidecars in both runs to tell what else changed between them: pipy at 0.25 cores',
+    ])
   })
 })
 

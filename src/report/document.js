@@ -1,4 +1,5 @@
 import { nameOf } from '../arms.js'
+import { NOT_TESTABLE } from '../claims/answers.js'
 import { GATE_SPOILS } from '../gates.js'
 import { percent } from '../quantities.js'
 import { answerOf } from './answer.js'
@@ -69,7 +70,14 @@ export function createDocument(run) {
     trials: tabulateTrials(records),
     parity: summary.parity.length > 0 ? tabulateParity(summary) : null,
     disparities: listDisparities(summary),
-    claims: tabulateClaims(claims),
+    claims: tabulateClaims(
+      'Published claims, and what this run says to them',
+      claims.filter(claim => claim.status !== NOT_TESTABLE),
+    ),
+    untested: tabulateClaims(
+      'Claims that this run could not test',
+      claims.filter(claim => claim.status === NOT_TESTABLE),
+    ),
     provenance: tabulateProvenance(manifest),
     files: tabulateFiles(records),
     dictionary: tabulateDictionary(),
@@ -148,12 +156,13 @@ function tabulateTrials(records) {
 }
 
 /**
+ * @param {string} caption
  * @param {ClaimResult[]} claims
  * @returns {Table}
  */
-function tabulateClaims(claims) {
+function tabulateClaims(caption, claims) {
   return {
-    caption: 'Published claims, and what this run says to them',
+    caption,
     columns: [
       ['answer', 'left'],
       ['claim', 'left'],

@@ -63,7 +63,7 @@ ${sections.map(({ id, name, body }) => html`<section id="${id}" aria-labelledby=
  */
 function listSections(document) {
   const { verdicts, contrasts, findings, thresholds, results, notes, next, charts, gates, trials } = document
-  const { parity, disparities, claims, provenance, files, dictionary } = document
+  const { parity, disparities, claims, untested, provenance, files, dictionary } = document
   return [
     { id: 'verdicts', name: 'Verdicts', body: [...verdicts.map(renderVerdicts), ...renderList(contrasts, CONTRASTS)] },
     {
@@ -75,13 +75,20 @@ function listSections(document) {
         ...renderList([...thresholds, ...notes]),
       ],
     },
-    { id: 'rounds', name: 'Throughput and CPU per request', body: renderCharts(charts.rounds) },
+    { id: 'rounds', name: 'Every round', body: renderCharts(charts.rounds) },
     { id: 'latency', name: 'Latency', body: renderCharts(charts.distributions) },
     { id: 'over-rate', name: 'CPU over the rate', body: renderCharts(charts.overRate) },
     { id: 'over-time', name: 'CPU and memory over time', body: renderOverTime(charts.overTime) },
     { id: 'gates', name: 'Gates and trials', body: [renderTable(gates, 'prose'), renderDetails(trials)] },
     { id: 'parity', name: 'Equal work', body: parity ? [renderTable(parity), ...renderList(disparities)] : [] },
-    { id: 'claims', name: 'Published claims', body: claims.rows.length > 0 ? [renderTable(claims, 'prose')] : [] },
+    {
+      id: 'claims',
+      name: 'Published claims',
+      body: [
+        ...(claims.rows.length > 0 ? [renderTable(claims, 'prose')] : []),
+        ...(untested.rows.length > 0 ? [renderDetails(untested)] : []),
+      ],
+    },
     { id: 'next', name: 'What this run could not show', body: renderList(next) },
     { id: 'provenance', name: 'Provenance', body: [renderTable(provenance, 'prose'), renderDetails(files)] },
     { id: 'words', name: 'What the words mean', body: dictionary.map(table => renderTable(table, 'prose')) },

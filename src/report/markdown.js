@@ -9,7 +9,7 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
 /** @param {Document} document */
 export function renderMarkdown(document) {
   const { title, answer, missing, verdicts, contrasts, findings, thresholds, results, notes, next } = document
-  const { gates, parity, disparities, claims, provenance } = document
+  const { gates, parity, disparities, claims, untested, provenance } = document
   const parts = [
     `## ${escapeText(title)}`,
     `**${escapeText(answer)}**`,
@@ -29,7 +29,7 @@ export function renderMarkdown(document) {
     list(notes),
     ...(gates.rows.length > 0 ? [fold(gates)] : []),
     ...(parity ? [fold(parity), list(disparities)] : []),
-    ...(claims.rows.length > 0 ? [fold(claims)] : []),
+    ...[claims, untested].filter(({ rows }) => rows.length > 0).map(fold),
     fold(provenance),
     list(next),
   ]

@@ -1,0 +1,102 @@
+import { Counter, Gauge } from 'prom-client'
+
+/**
+ * The metrics of a running benchmark: their names, labels and definitions, and how each takes a value.
+ * @import { Registry } from 'prom-client'
+ */
+
+/** @typedef {ReturnType<typeof declareMetrics>} Metrics */
+/** @typedef {Record<string, string>} Labels */
+/** @typedef {Record<string, [string[], string]>} Definitions labels and definition by name */
+
+const PREFIX = 'sidecar_bench_'
+
+// Arms can differ in what no other label says (payload, protocol, workers, …): `arm` tells them apart.
+const ARM = ['plane', 'link', 'cap_cores', 'rate', 'arm']
+const SIDECAR = [...ARM, 'service']
+const LAST = 'of the last trial of the arm that ended; absent where it failed or a gate spoiled it'
+const SAMPLED = 'while it is sampled (warm-up and window); on a cluster a window is added when it ends'
+
+/** Labels and definition of each. @satisfies {Definitions} */
+const GAUGES = {
+  run_info: [['run', 'experiment'], 'The run that this endpoint tells of, always 1.'],
+  run_started_timestamp_seconds: [[], 'When the run started, in seconds since the epoch.'],
+  run_time_left_seconds: [
+    [],
+    'Estimated time until the run ends, as of when it was planned or its last trial started.',
+  ],
+  phase: [['phase'], 'Whether the run is in this phase, 0 or 1: at most one is 1, and none once the run has ended.'],
+  round: [[], 'The round that runs; in a search, the how many-th trial of its arm.'],
+  rounds: [[], 'Planned rounds; absent in a search, which has none.'],
+  trials_planned: [[], 'Planned trials, without those that are measured again; absent in a search.'],
+  sidecar_cap_cores: [SIDECAR, 'CPU cap of a sidecar that runs, in cores; absent where it has none.'],
+  sidecar_memory_anonymous_bytes: [SIDECAR, 'Anonymous memory of the cgroup of a sidecar that runs.'],
+  sidecar_memory_working_set_bytes: [SIDECAR, 'Working set of the cgroup of a sidecar that runs.'],
+  trial_throughput_requests_per_second: [ARM, `Verified requests in the window over its length, ${LAST}.`],
+  trial_cpu_seconds_per_request: [ARM, `CPU time of all sidecars over verified requests in the window, ${LAST}.`],
+  trial_response_time_seconds: [
+    [...ARM, 'loop', 'percentile'],
+    `Response time of verified requests in the window, ${LAST}. loop="open": latency at the rate. loop="closed": at saturation, where it follows from throughput and users, and is no latency.`,
+  ],
+}
+/** @satisfies {Definitions} */
+const COUNTERS = {
+  trials_ended_total: [['outcome'], 'Trials that ended, those that were measured again too.'],
+  sidecar_cpu_seconds_total: [SIDECAR, `CPU time of the cgroup of a sidecar ${SAMPLED}; goes on over trials.`],
+  sidecar_periods_total: [SIDECAR, `Scheduler periods (100 ms) in which a sidecar with a cap ran, ${SAMPLED}.`],
+  sidecar_throttled_periods_total: [SIDECAR, `Periods in which a sidecar was stopped by its cap, ${SAMPLED}.`],
+  requests_total: [
+    ARM,
+    'Requests of the load, failed ones too; where they are not counted live, those of the window when the trial ends.',
+  ],
+  requests_failed_total: [ARM, 'Requests of the load that failed, counted as all requests are.'],
+}
+
+/**
+ * The metrics of a registry of their own, to be set by name.
+ * @param {Registry} registry
+ */
+export function declareMetrics(registry) {
+  /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, [string[], string]>) => Record<Name, Metric>} */
+  const make = (Kind, definitions) => {
+    const made = Object.entries(definitions).map(([name, [labelNames, help]]) => {
+      return [name, new Kind({ name: PREFIX + name, help, labelNames, registers: [registry] })]
+    })
+    return Object.fromEntries(made)
+  }
+  const gauges = make(Gauge, GAUGES)
+  const counters = make(Counter, COUNTERS)
+  return {
+    /** @type {(name: keyof typeof GAUGES, labels: Labels, value: number | null) => void} null, NaN: takes it away */
+    set(name, labels, value) {
+      if (isNumber(value)) gauges[name].set(labels, value)
+      else gauges[name].remove(labels)
+    },
+    clear() {
+      for (const gauge of Object.values(gauges)) {
+        gauge.reset()
+        // One without labels is 0 after a reset, as when it is made.
+        gauge.remove({})
+      }
+    },
+    /** @type {(name: keyof typeof COUNTERS, labels: Labels, value: number) => void} */
+    add: (name, labels, value) => counters[name].inc(labels, value),
+    /**
+     * A counter that rises by what a reading is more than the one before; one that cannot be read adds nothing.
+     * @type {(name: keyof typeof COUNTERS, labels: Labels, from: number) => (reading: number | null) => void}
+     *   from: Infinity where the first reading only begins
+     */
+    follow(name, labels, from) {
+      let last = from
+      return reading => {
+        if (!isNumber(reading)) return
+        // Also 0, so that the series is there before it rises.
+        counters[name].inc(labels, reading > last ? reading - last : 0)
+        last = reading
+      }
+    },
+  }
+}
+
+/** @type {(value: number | null) => value is number} */
+const isNumber = value => Number.isFinite(value)

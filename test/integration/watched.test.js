@@ -1,0 +1,184 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { listDashboardQueries } from '../live/dashboard-queries.js'
+import { launchBrowser, openPage } from './browser.js'
+import { expectNothingLeft } from './leftovers.js'
+import { need } from './real-tools.js'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'watched-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+// A browser and a Prometheus on the same machine are neighbours: what is watched here is not for its numbers.
+const EXPERIMENT = `name: watched
+question: Who looks on?
+axes: { plane: [none, pipy, envoy], link: [gateway-ratings], capCores: [0.25], ratePerSecond: [100] }
+relaxes:
+  - { gate: neighbour, why: who looks on runs on the same machine }
+  - { gate: steady, why: the same }
+  - { gate: generator, why: the same }
+  - { gate: drops, why: the same }
+  - { gate: knee, why: the same }
+profiles: { standard: { rounds: 2, hasControl: false } }
+`
+
+async function findFreePort() {
+  const server = net.createServer()
+  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
+  const { port } = /** @type {net.AddressInfo} */ (server.address())
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** @param {string} name */
+async function findProgram(name) {
+  const { exitCode, stdout } = await execa('sh', ['-c', `command -v ${name}`], { reject: false })
+  return exitCode === 0 ? stdout : null
+}
+
+describe('a run that is watched', { timeout: 180_000 }, () => {
+  it('shows itself to a browser and to Prometheus, and its report shows its numbers', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const [prometheus, promtool] = await Promise.all(['prometheus', 'promtool'].map(findProgram))
+    if (!prometheus || !promtool) context.skip('needs prometheus and promtool, which cannot be had here')
+    const browser = await launchBrowser(context)
+    const [live, metrics, asked] = [await findFreePort(), await findFreePort(), await findFreePort()]
+
+    const config = parse(readFileSync('bench/monitoring/prometheus.yml', 'utf8'))
+    config.scrape_configs[0].static_configs[0].targets = [`127.0.0.1:${metrics}`]
+    writeFileSync(path.join(folder, 'prometheus.yml'), stringify(config))
+    writeFileSync(path.join(folder, 'watched.yaml'), EXPERIMENT)
+    const out = path.join(folder, 'run')
+    const argv = [
+      'bench',
+      path.join(folder, 'watched.yaml'),
+      '--live',
+      `:${live}`,
+      '--metrics',
+      `${metrics}`,
+      '--out',
+      out,
+    ]
+    const running = execa('node', ['src/cli.js', ...argv], { reject: false, forceKillAfterDelay: 30_000 })
+    const scraping = execa(
+      `${prometheus}`,
+      [
+        ...[`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/tsdb`],
+        `--web.listen-address=127.0.0.1:${asked}`,
+      ],
+      { reject: false, timeout: 150_000, all: true },
+    )
+    const ended = running.then(() => true)
+    const silent = new Set(listDashboardQueries({ rateInterval: '4s' }).map(q => q.expression))
+    try {
+      const { page, complaints } = await openPage(browser)
+      const url = `http://127.0.0.1:${live}/`
+      await awaitServed(url)
+      await page.goto(url)
+      const seen = { phases: new Set(), mostCharts: 0, rate: '' }
+      let exposition = ''
+      while (!(await Promise.race([ended, delay(500).then(() => false)]))) {
+        seen.phases.add(await page.textContent('#phase'))
+        const rate = `${await page.textContent('#rate')}`
+        if (/\d/.test(rate)) seen.rate = rate
+        seen.mostCharts = Math.max(seen.mostCharts, await page.locator('figure:not([hidden]) svg').count())
+        for (const expression of silent) if ((await countSeries(asked, expression)) > 0) silent.delete(expression)
+        const text = await fetch(`http://127.0.0.1:${metrics}/metrics`).then(
+          r => r.text(),
+          () => '',
+        )
+        if (text.includes('sidecar_bench_sidecar_memory_anonymous_bytes{')) exposition = text
+      }
+      const { exitCode, stderr } = await running
+      expect(exitCode, stderr).toBe(0)
+      expect([...silent]).toEqual([])
+      expect(
+        (await execa(`${promtool}`, ['check', 'metrics'], { input: exposition, all: true, reject: false })).all,
+      ).toBe('')
+
+      expect([...seen.phases].join()).toMatch(/window/)
+      expect(Number(seen.rate.replace(/\D/g, ''))).toBeGreaterThan(50)
+      expect(seen.mostCharts).toBe(3)
+      expect(await page.locator('#trials tr').count()).toBe(6)
+      expect(await page.textContent('#connection')).toContain('the run has ended')
+      expect(complaints).toEqual([])
+
+      const report = await openPage(browser, { offline: true })
+      await report.page.goto(`file://${out}/report.html`)
+      const { arms } = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8'))
+      const shown = await report.page
+        .locator('figure:has([data-chart="rounds-cpuPerRequest"]) tbody tr')
+        .evaluateAll(rows => rows.map(row => Number(row.children[1].textContent)))
+      expect(shown).toEqual(
+        arms.flatMap((/** @type {any} */ a) =>
+          a.cpuPerRequestMicros.median === null ? [] : [Math.round(a.cpuPerRequestMicros.median)],
+        ),
+      )
+      expect(shown).toHaveLength(2)
+      const charts = report.page.locator('[data-chart]')
+      for (const chart of await charts.all()) await chart.scrollIntoViewIfNeeded()
+      expect(await report.page.locator('[data-chart] svg').count()).toBe(await charts.count())
+      expect(await charts.count()).toBeGreaterThanOrEqual(5)
+      expect(report.complaints).toEqual([])
+      expectNothingLeft()
+    } finally {
+      running.kill('SIGTERM')
+      scraping.kill()
+      await Promise.all([running, scraping, browser.close()])
+    }
+  })
+
+  it('refuses a port that is taken before it measures anything, and goes on when a browser has gone', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const taken = net.createServer()
+    await new Promise(resolve => taken.listen(0, '127.0.0.1', () => resolve(null)))
+    const { port } = /** @type {net.AddressInfo} */ (taken.address())
+    for (const option of ['--live', '--metrics']) {
+      const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', option, `:${port}`], { reject: false })
+      expect(stderr).toContain(`error: ${option} :${port}: port ${port} of 127.0.0.1 is in use by something else`)
+      expect(exitCode).toBe(1)
+    }
+    taken.close()
+
+    const out = path.join(folder, 'alone')
+    const own = await findFreePort()
+    const argv = ['--planes', 'pipy', '--link', 'ratings', '--users', '5', '--cpu', '0.5', '--profile', 'smoke']
+    const running = execa('node', ['src/cli.js', 'bench', ...argv, '--live', `:${own}`, '--out', out], {
+      reject: false,
+    })
+    const gone = new AbortController()
+    const url = `http://127.0.0.1:${own}/`
+    await awaitServed(url)
+    await fetch(`${url}events`, { signal: gone.signal })
+    gone.abort()
+    const { exitCode, stderr } = await running
+    expect(exitCode, stderr).toBe(0)
+    expectNothingLeft()
+  })
+})
+
+/** @param {string} url */
+async function awaitServed(url) {
+  const deadline = performance.now() + 30_000
+  for (;;) {
+    const isServed = await fetch(url).then(
+      () => true,
+      () => false,
+    )
+    if (isServed) return
+    if (performance.now() > deadline) throw new Error(`nothing is served at ${url}`)
+    await delay(100)
+  }
+}
+
+/** @param {number} port @param {string} expression */
+async function countSeries(port, expression) {
+  const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`
+  const answer = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => null)
+  return answer?.ok ? Number(/** @type {any} */ (await answer.json()).data.result.length) : 0
+}

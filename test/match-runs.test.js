@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest'
+import { nameOf } from '../src/arms.js'
+import { findIncomparable, findWarnings, labelOf, matchArms, refuseArms } from '../src/match-runs.js'
+import { createArm, createRecord } from './fakes/fake-records.js'
+
+/**
+ * @import { Arm, AxisName } from '../src/types.ts'
+ */
+
+const TOOLS = {
+  pipy: { name: 'pipy', path: '/pipy', version: '1.5.18', sha256: 'a'.repeat(64) },
+  k6: { name: 'k6', path: '/k6', version: '1.1.0', sha256: 'b'.repeat(64) },
+}
+
+const pipy = (/** @type {Parameters<typeof createArm>[0]} */ fields = {}) => createArm({ plane: 'pipy', ...fields })
+const variant = (/** @type {string} */ name, folder = '/x') => pipy({ id: name, variant: `${folder}/${name}` })
+
+/** Which arms are compared, new and old, and which are not. @param {Arm[]} old @param {Arm[]} next @param {AxisName[]} [varied] */
+function match(old, next, varied = []) {
+  const { matches, left } = matchArms({ old, next })
+  return { matched: matches.map(m => `${nameOf(m.next)}, ${nameOf(m.old)}`), refused: refuseArms(left, varied) }
+}
+
+/** @param {{ settings?: object } & Record<string, unknown>} [changes] */
+const createManifest = ({ settings, ...changes } = {}) => ({
+  ...{ schemaVersion: 2, run: { experiment: 'cap', seed: 1 }, target: 'local', tools: TOOLS, search: null },
+  ...{ kit: { version: '0.1.0', git: 'abc' }, machine: { bootId: 'boot-1', kernel: 'Linux 6.1', cpus: 2 } },
+  settings: { profile: 'standard', trafficPolicy: 'open', app: 'pipy', isPinned: true, relaxes: [], ...settings },
+  ...changes,
+})
+
+describe('matchArms', () => {
+  it('matches each arm with the one of its name in its place', () => {
+    const [quarter, half] = [pipy(), pipy({ capCores: 0.5 })]
+    const { matches, left } = matchArms({ old: [half, quarter, variant('a')], next: [pipy(), pipy({ capCores: 0.5 })] })
+    expect(matches.map(m => m.old)).toEqual([quarter, half])
+    expect(left).toEqual({ old: [variant('a')], next: [] })
+  })
+
+  it('matches two variants of a plane where each run has one', () => {
+    expect(match([variant('a', '/somewhere')], [variant('b', '/elsewhere')]).matched).toEqual(['pipy=b, pipy=a'])
+    expect(match([pipy()], [variant('b')]).matched).toEqual(['pipy=b, pipy'])
+  })
+
+  it('matches those of one name first, and the variants that are left', () => {
+    expect(match([pipy(), variant('a')], [variant('b'), pipy()])).toEqual({
+      matched: ['pipy=b, pipy=a', 'pipy, pipy'],
+      refused: [],
+    })
+  })
+
+  it('does not choose between variants', () => {
+    expect(match([variant('a'), variant('b')], [variant('c')])).toEqual({
+      matched: [],
+      refused: [
+        { arm: 'pipy=c at 0.25 cores', differing: ['plane: pipy=a in old, pipy=c in new'] },
+        { arm: 'pipy=b at 0.25 cores', differing: ['plane: pipy=b in old, pipy=c in new'] },
+      ],
+    })
+    expect(match([variant('c')], [variant('a'), variant('b')])).toEqual({
+      matched: [],
+      refused: [
+        { arm: 'pipy=a at 0.25 cores', differing: ['plane: pipy=c in old, pipy=a in new'] },
+        { arm: 'pipy=b at 0.25 cores', differing: ['plane: pipy=c in old, pipy=b in new'] },
+      ],
+    })
+  })
+})
+
+describe('refuseArms', () => {
+  it.each([
+    ['cap', { capCores: 0.5 }, 'cap: 0.25 cores in old, 0.5 cores in new'],
+    ['missing cap', { capCores: null }, 'cap: 0.25 cores in old, no cap in new'],
+    ['link', { link: 'pair' }, 'link: link in old, pair in new'],
+    ['number of users', { load: { users: 20 } }, 'users: 10 users in old, 20 users in new'],
+    ['window', { load: { windowSeconds: 10 } }, 'window: 1 s in old, 10 s in new'],
+    ['client', { load: { hasCertificate: true } }, 'client: plaintext in old, mTLS in new'],
+    ['TLS', { conditions: /** @type {any} */ ({ tls: 'plaintext' }) }, 'TLS: mTLS ecdsa-p256 in old, plaintext in new'],
+    [
+      'memory limit',
+      { conditions: /** @type {any} */ ({ memoryLimitBytes: 2 ** 26 }) },
+      'memory limit: no memory limit in old, 64 MiB in new',
+    ],
+    [
+      'burst',
+      { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
+      'burst: none in old, 5 times the rate for 1 s after 2 s in new',
+    ],
+  ])('refuses another %s, and says which', (_, fields, differing) => {
+    const { matched, refused } = match([pipy()], [pipy(fields)])
+    expect(matched).toEqual([])
+    expect(refused.map(r => r.differing)).toEqual([[differing]])
+  })
+
+  it('tells memory limits apart that are written alike', () => {
+    const at = (/** @type {number} */ memoryLimitBytes) =>
+      pipy({ conditions: /** @type {any} */ ({ memoryLimitBytes }) })
+    expect(match([at(2 ** 26)], [at(2 ** 26 + 1)])).toMatchObject({
+      matched: [],
+      refused: [{ differing: ['memory limit: 64 MiB in old, 64 MiB in new'] }],
+    })
+  })
+
+  it('names what the nearest arm differs in, of the same name rather than of another', () => {
+    const old = [
+      pipy({ id: 'far', capCores: 0.5, link: 'pair' }),
+      pipy({ id: 'variant', capCores: 0.5, variant: '/x/a' }),
+      pipy({ id: 'near', capCores: 0.75 }),
+    ]
+    expect(match(old, [pipy()]).refused[0].differing).toEqual(['cap: 0.75 cores in old, 0.25 cores in new'])
+  })
+
+  it('refuses another load with all in which it differs', () => {
+    const open = pipy({ load: { kind: 'open', ratePerSecond: 300, users: 64 } })
+    expect(match([pipy()], [open]).refused[0].differing).toEqual([
+      'load: closed loop in old, open loop in new',
+      'requests/s: none in old, 300 requests/s in new',
+      'users: 10 users in old, 64 users in new',
+    ])
+  })
+
+  it('says which run has no arm of a plane', () => {
+    const [one, two] = [pipy(), createArm({ plane: 'envoy' })]
+    expect(match([one], [one, two]).refused).toEqual([
+      { arm: 'envoy at 0.25 cores', differing: ['not in the old run'] },
+    ])
+    expect(match([one, two], [one]).refused).toEqual([
+      { arm: 'envoy at 0.25 cores', differing: ['not in the new run'] },
+    ])
+  })
+})
+
+describe('labelOf', () => {
+  it.each([
+    [{}, [], 'pipy at 0.25 cores'],
+    [{ capCores: null }, [], 'pipy'],
+    [{ link: 'pair' }, ['link'], 'pipy at 0.25 cores, link pair'],
+    [{ load: { users: 20 } }, ['users', 'capCores'], 'pipy at 0.25 cores, 20 users'],
+    [{ load: { burst: null } }, ['burstSeconds'], 'pipy at 0.25 cores'],
+  ])('is the name, the cap and what varies, where it has it: %j %j', (fields, varied, label) => {
+    expect(labelOf({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)
+  })
+
+  it('names both variants', () => {
+    expect(labelOf({ arm: variant('b'), partner: variant('a'), varied: [] })).toBe('pipy=b and pipy=a at 0.25 cores')
+  })
+})
+
+describe('findIncomparable', () => {
+  it.each([
+    ['schema', { schemaVersion: 3 }, 'schema version: 2 in old, 3 in new'],
+    ['method', { methodVersion: 1 }, 'method version: 0 in old, 1 in new'],
+    ['traffic policy', { settings: { trafficPolicy: 'listed' } }, 'traffic policy: open in old, listed in new'],
+    ['kind of applications', { settings: { app: 'node' } }, 'applications: pipy in old, node in new'],
+    [
+      'profile that is smoke',
+      { settings: { profile: 'smoke' } },
+      'profile: standard in old, smoke in new: smoke is comparable with nothing',
+    ],
+    ['search', { search: { kind: 'knee' } }, 'search: none in old, knee in new: a search has no rounds to compare'],
+  ])('finds another %s', (_, changes, words) => {
+    expect(findIncomparable({ old: createManifest(), next: createManifest(changes) })).toEqual([words])
+  })
+
+  it('finds two smoke runs', () => {
+    const smoke = createManifest({ settings: { profile: 'smoke' } })
+    expect(findIncomparable({ old: smoke, next: smoke })).toEqual([
+      'profile: smoke in old, smoke in new: smoke is comparable with nothing',
+    ])
+  })
+
+  it('takes quick for standard: the windows of their arms tell them apart', () => {
+    const quick = createManifest({ settings: { profile: 'quick' } })
+    expect(findIncomparable({ old: createManifest(), next: quick })).toEqual([])
+  })
+})
+
+describe('findWarnings', () => {
+  const records = [createRecord()]
+  const warningsOf = (/** @type {Parameters<typeof createManifest>[0]} */ changes) =>
+    findWarnings({ old: { manifest: createManifest(), records }, next: { manifest: createManifest(changes), records } })
+
+  it.each([
+    [
+      'machine',
+      { machine: { bootId: 'boot-2', kernel: 'Linux 6.2', cpus: 4 } },
+      [
+        'CPUs: 2 in old, 4 in new',
+        'kernel: Linux 6.1 in old, Linux 6.2 in new',
+        'boot id: boot-1 in old, boot-2 in new',
+      ],
+    ],
+    [
+      'machine that says less',
+      { machine: { bootId: 'boot-1', cpus: 2 } },
+      ['kernel: Linux 6.1 in old, unknown in new'],
+    ],
+    ['target', { target: 'kubernetes' }, ['target: local in old, kubernetes in new']],
+    ['kit', { kit: { version: '0.1.0', git: 'def' } }, ['kit: 0.1.0 abc in old, 0.1.0 def in new']],
+    [
+      'version of a tool',
+      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, version: '2.0.0', sha256: 'c'.repeat(64) } } },
+      ['pipy: 1.5.18 in old, 2.0.0 in new'],
+    ],
+    [
+      'build of a tool',
+      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, sha256: 'c'.repeat(64) } } },
+      ['pipy: 1.5.18 (sha256 aaaaaaaaaaaa) in old, 1.5.18 (sha256 cccccccccccc) in new'],
+    ],
+    ['experiment', { run: { experiment: 'payload', seed: 1 } }, ['experiment: cap in old, payload in new']],
+  ])('warns of another %s, with both values', (_, changes, words) => {
+    expect(warningsOf(changes)).toEqual(words)
+  })
+
+  it('warns of what only one sets aside, or lets share CPUs', () => {
+    expect(warningsOf({ settings: { relaxes: [{ gate: 'parity-tls', why: '' }], isPinned: false } })).toEqual([
+      'set aside: nothing in old, parity-tls in new',
+      'CPUs of their own: wanted in old, not wanted in new',
+    ])
+  })
+
+  it('says nothing of another seed, or of a tool that only one has', () => {
+    expect(warningsOf({ run: { experiment: 'cap', seed: 7 } })).toEqual([])
+    expect(warningsOf({ tools: { pipy: TOOLS.pipy } })).toEqual([])
+  })
+
+  it('says how many rounds are compared, by those that are recorded', () => {
+    const run = (/** @type {number} */ rounds) => ({
+      manifest: createManifest({ rounds: 10 }),
+      records: Array.from({ length: rounds }, (_, i) => createRecord({ round: i + 1 })),
+    })
+    expect(findWarnings({ old: run(6), next: run(8) })).toEqual([
+      'rounds: 6 in old, 8 in new: the first 6 are compared',
+    ])
+  })
+})

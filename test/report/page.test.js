@@ -1,0 +1,167 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openReport } from '../../src/write-report.js'
+import { writeFakeRun } from '../fakes/fake-folder.js'
+import { launchBrowser, openPage } from '../integration/browser.js'
+
+/**
+ * @import { Browser, Page } from 'playwright-core'
+ */
+
+const HOSTILE = `<img src=x onerror="document.title='owned'"></script><script>document.title='owned'</script>`
+const base = mkdtempSync(path.join(os.tmpdir(), 'report-page-test-'))
+/** @type {Browser | null} */
+let browser = null
+afterAll(async () => {
+  await browser?.close()
+  rmSync(base, { recursive: true, force: true })
+})
+
+/** @param {string} name @param {Partial<Parameters<typeof writeFakeRun>[0]>} [options] */
+function write(name, options = {}) {
+  const folder = path.join(base, name)
+  const { summary } = writeFakeRun({ folder, ...options })
+  openReport({ folder, summary, claims: [] }).write()
+  return { summary, url: `file://${folder}/report.html` }
+}
+/** @type {ReturnType<typeof write>} */
+let run
+beforeAll(() => {
+  run = write('plain')
+})
+
+/** @param {import('vitest').TestContext} context @param {string} url @param {import('playwright-core').BrowserContextOptions} [options] */
+async function open(context, url, options) {
+  browser ??= await launchBrowser(context)
+  const opened = await openPage(browser, { offline: true, ...options })
+  await opened.page.goto(url)
+  return opened
+}
+
+/** Every chart is drawn when it is looked at. @param {Page} page */
+async function look(page) {
+  for (const chart of await page.locator('[data-chart]').all()) await chart.scrollIntoViewIfNeeded()
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('[data-chart]')].every(at => at.hasAttribute('_echarts_instance_')),
+  )
+}
+
+/** The median of each row of the table behind a chart. @param {Page} page @param {string} id */
+const mediansOf = (page, id) =>
+  page
+    .locator(`figure:has([data-chart="${id}"]) tbody tr`)
+    .evaluateAll(rows => rows.map(row => row.children[1].textContent))
+
+describe('report.html in a browser', () => {
+  it.for([
+    360, 1440,
+  ])('draws every chart at %i pixels, without a complaint and without the network', async (width, context) => {
+    const { page, complaints } = await open(context, run.url, { viewport: { width, height: 900 } })
+    await look(page)
+    const shapes = await page
+      .locator('[data-chart]')
+      .evaluateAll(all => all.map(at => at.querySelectorAll('svg path').length))
+    expect(shapes).toHaveLength(5)
+    for (const count of shapes) expect(count).toBeGreaterThan(10)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  it('shows the numbers of summary.json', async context => {
+    const { page } = await open(context, run.url)
+    const { arms } = run.summary
+    const medians = (/** @type {'throughputPerSecond' | 'cpuPerRequestMicros'} */ name) =>
+      arms.flatMap(arm => (arm[name].median === null ? [] : [arm[name].median.toFixed(0)]))
+    expect(await mediansOf(page, 'rounds-throughput')).toEqual(medians('throughputPerSecond'))
+    expect(await mediansOf(page, 'rounds-cpuPerRequest')).toEqual(medians('cpuPerRequestMicros'))
+    const results = await page
+      .locator('#results tbody tr')
+      .evaluateAll(rows => rows.map(row => row.children[2].textContent))
+    expect(results).toEqual(
+      arms.map(
+        ({ throughputPerSecond: { median, low, high } }) =>
+          `${median?.toFixed(0)}[${low?.toFixed(0)}, ${high?.toFixed(0)}]`,
+      ),
+    )
+    await page.close()
+  })
+
+  it.for([360, 1440])('is whole at %i pixels without JavaScript', async (width, context) => {
+    const { page, complaints } = await open(context, run.url, {
+      javaScriptEnabled: false,
+      viewport: { width, height: 900 },
+    })
+    expect(await page.locator('[data-chart] > svg').count()).toBe(5)
+    expect(await page.locator('.answer').textContent()).toContain('less CPU per request than envoy')
+    expect(await page.locator('.explorer').isVisible()).toBe(false)
+    expect(await page.locator('#words tbody tr').count()).toBeGreaterThan(40)
+    const box = await page.locator('html').boundingBox()
+    expect(box?.width).toBe(width)
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  it('shows any trial that is chosen', async context => {
+    const { page, complaints } = await open(context, run.url)
+    await page.locator('#trial').selectOption('r4-link-envoy-0.25')
+    const label = page.locator('.explorer [role=img]')
+    expect(await label.getAttribute('aria-label')).toContain('r4-link-envoy-0.25. gateway: at most 0.24 cores')
+    expect(await page.locator('#trial option').count()).toBe(18)
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  it('takes other colours in the dark, drawn or not', async context => {
+    const colours = async (/** @type {'dark' | 'light'} */ colorScheme, javaScriptEnabled = true) => {
+      const { page } = await open(context, run.url, { colorScheme, javaScriptEnabled })
+      const text = page.locator('[data-chart] svg text', { hasText: 'pipy' }).first()
+      const colour = await text.evaluate(e => getComputedStyle(e).fill)
+      await page.close()
+      return colour
+    }
+    expect(await colours('light')).toBe('rgb(31, 35, 40)')
+    expect(await colours('dark')).toBe('rgb(230, 237, 243)')
+    expect(await colours('dark', false)).toBe('rgb(230, 237, 243)')
+  })
+
+  it('has a name for every chart and table, and headings in order', async context => {
+    const { page } = await open(context, run.url)
+    const labels = await page
+      .locator('[role=img], [role=region], select')
+      .evaluateAll(all =>
+        all.map(at => at.getAttribute('aria-label') || document.querySelector(`label[for="${at.id}"]`)?.textContent),
+      )
+    for (const label of labels) expect(label?.length).toBeGreaterThan(3)
+    const levels = await page.locator('h1, h2, h3').evaluateAll(all => all.map(at => Number(at.tagName[1])))
+    expect(levels[0]).toBe(1)
+    for (const [i, level] of levels.slice(1).entries()) expect(level - levels[i]).toBeLessThanOrEqual(1)
+    await page.close()
+  })
+
+  it('shows markup in a name of a plane, a log line and the name of a file as text', async context => {
+    const { url } = write('hostile', {
+      change: record => ({
+        ...record,
+        reasons: [`the end of its log:\n${HOSTILE}`],
+        processes: record.processes.map(p => ({ ...p, service: HOSTILE, files: [{ name: HOSTILE, sha256: 'a' }] })),
+      }),
+      manifest: { question: HOSTILE, command: [HOSTILE], notMeasured: [{ plane: HOSTILE, reason: HOSTILE }] },
+    })
+    const { page, complaints } = await open(context, url)
+    await look(page)
+    // What a tooltip says is HTML to ECharts.
+    await page.locator('[data-chart^=over-time]').first().hover()
+    expect(await page.locator('img, [onerror]').count()).toBe(0)
+    expect(await page.title()).toContain('cap')
+    expect(await page.locator('#gates').textContent()).toContain('document.title')
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+})
+
+it('is no larger than its library and its data need', () => {
+  expect(readFileSync(run.url.slice('file://'.length)).length).toBeLessThan(2e6)
+})
