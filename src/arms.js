@@ -1,4 +1,4 @@
-import { AXES } from './axes.js'
+import { AXES, describeAxes } from './axes.js'
 
 /**
  * How arms are named. Pure.
@@ -14,6 +14,28 @@ const CONTROL = ' (A/A)'
 export function nameOf({ plane, variant, repeatOf }) {
   const name = variant ? `${plane}=${variant.split('/').filter(Boolean).at(-1)}` : plane
   return repeatOf ? `${name}${CONTROL}` : name
+}
+
+/**
+ * What an arm has on the axes that vary; what it does not have at all is left out, such as the cap of no sidecars.
+ * @param {Pick<Arm, 'plane' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
+ * @param {AxisName[]} varied
+ */
+export function describeVaried(arm, varied) {
+  const has = (/** @type {AxisName} */ name) => {
+    if (name === 'ratePerSecond' || name === 'burstSeconds') return AXES[name].of(arm) !== null
+    return arm.plane !== 'none' || !AXES[name].isOfSidecars
+  }
+  return describeAxes(arm, varied.filter(has))
+}
+
+/**
+ * An arm's name with what varies.
+ * @param {Parameters<typeof describeVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
+ * @param {AxisName[]} varied
+ */
+export function labelOf(arm, varied) {
+  return [nameOf(arm), describeVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
 /**

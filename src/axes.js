@@ -159,6 +159,20 @@ export function describeAxes(arm, names) {
 }
 
 /**
+ * Whether an arm is what another is without sidecars: under the same load, and equal in all that it can have.
+ * @param {Parameters<Axis['of']>[0] & { plane: string }} none
+ * @param {Parameters<Axis['of']>[0]} arm
+ */
+export function isBaselineOf(none, arm) {
+  return (
+    none !== arm &&
+    none.plane === 'none' &&
+    none.load.kind === arm.load.kind &&
+    describeAxes(none, BASELINE_AXES) === describeAxes(arm, BASELINE_AXES)
+  )
+}
+
+/**
  * What arms must share to be compared, but for an axis.
  * @param {Parameters<Axis['of']>[0] & { load: Arm['load'] }} arm
  * @param {AxisName | null} [except]

@@ -371,7 +371,7 @@ async function writeDocuments(folder) {
 
 /**
  * Opens what a run is watched by.
- * @param {{ live?: string, metrics?: string }} options
+ * @param {Parameters<typeof openWatchers>[0]} options
  */
 async function watch(options) {
   const watchers = await openWatchers(options, { stream: process.stderr, say: write })

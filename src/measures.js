@@ -5,6 +5,8 @@ import { isSpoiled } from './gates.js'
  * @import { Load, ProcessRecord, TrialRecord, Use } from './types.ts'
  */
 
+const TAIL_REQUESTS = 10
+
 /** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
@@ -144,6 +146,15 @@ export function cpuPerRequestMicros(record, processes) {
  */
 export function quantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
+}
+
+/**
+ * Whether so many requests have a quantile: ten of them must be beyond it.
+ * @param {number} requests
+ * @param {number} q
+ */
+export function hasTail(requests, q) {
+  return q < 1 && requests >= TAIL_REQUESTS / (1 - q)
 }
 
 /**

@@ -139,14 +139,14 @@ export const QUANTITIES = {
     header: 'effectMs',
     definition:
       "From a change of configuration until a new connection was served by it; the median of the window's changes.",
-    of: arm => scale(arm.changes?.effectSeconds ?? null, 1000),
+    of: arm => scaleQuantity(arm.changes?.effectSeconds ?? null, 1000),
     format: fixed(1),
   },
   effectMostMs: {
     label: 'longest time to effect ms',
     header: 'effectMostMs',
     definition: "The longest time to effect of the window's changes.",
-    of: arm => scale(arm.changes?.effectMostSeconds ?? null, 1000),
+    of: arm => scaleQuantity(arm.changes?.effectMostSeconds ?? null, 1000),
     format: fixed(1),
   },
   failedPerChange: {
@@ -192,15 +192,16 @@ function sumOver(arm, service, pick) {
 }
 
 /**
- * @param {Quantity | null} quantity
+ * @template {Quantity | null} Q
+ * @param {Q} quantity
  * @param {number} factor
- * @returns {Quantity | null}
+ * @returns {Q}
  */
-function scale(quantity, factor) {
-  if (quantity === null) return null
+export function scaleQuantity(quantity, factor) {
+  if (quantity === null) return quantity
   const times = (/** @type {number | null} */ value) => (value === null ? null : value * factor)
   const { median, low, high, values } = quantity
-  return { median: times(median), low: times(low), high: times(high), values: values.map(times) }
+  return /** @type {Q} */ ({ median: times(median), low: times(low), high: times(high), values: values.map(times) })
 }
 
 /**

@@ -183,15 +183,18 @@ export function readLoadLogs(folder, trialId) {
 /**
  * The summary as it was written.
  * @param {string} folder
- * @throws {BenchError} when it cannot be read
+ * @throws {BenchError} when it cannot be read, or is of another schema version
  */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
+  let summary
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    summary = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     throw new BenchError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`, { cause: error })
   }
+  assertVersion(file, summary)
+  return summary
 }
 
 /** @param {string} folder */
@@ -205,14 +208,21 @@ function parseManifest(folder) {
       cause: error,
     })
   }
-  if (manifest.schemaVersion !== SCHEMA_VERSION) {
-    throw new BenchError(
-      `${file} has schema version ${manifest.schemaVersion}, and this kit reads version ${SCHEMA_VERSION}`,
-    )
-  }
+  assertVersion(file, manifest)
   const fault = findFault(manifestSchema, manifest)
   if (fault !== null) throw new BenchError(`${file} is not a manifest of this kit: ${fault}`)
   return manifest
+}
+
+/**
+ * @param {string} file
+ * @param {{ schemaVersion: unknown }} written
+ */
+function assertVersion(file, { schemaVersion }) {
+  if (schemaVersion === SCHEMA_VERSION) return
+  throw new BenchError(
+    `${file} has schema version ${schemaVersion}, and this kit reads version ${SCHEMA_VERSION}: read it with the kit that wrote it`,
+  )
 }
 
 /** @param {string} file */

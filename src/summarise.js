@@ -1,11 +1,12 @@
 import { nameOf } from './arms.js'
-import { BASELINE_AXES, describeAxes, groupOf } from './axes.js'
+import { groupOf, isBaselineOf } from './axes.js'
 import { summariseChanges } from './changes.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import {
   capacityPerSecond,
   cpuPerRequestMicros,
+  hasTail,
   QUANTILES,
   quantileMs,
   ratePerSecond,
@@ -23,9 +24,6 @@ import { evaluateThreshold, parseThreshold } from './thresholds.js'
 /**
  * @import { Arm, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from './types.ts'
  */
-
-// A quantile needs ten times as many requests as one in its tail.
-const TAIL_REQUESTS = 10
 
 /**
  * Every number of a report, from the records alone.
@@ -103,9 +101,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const quantity = (use, measure) => summariseValues(rounds.map(trials => valueOfRound(trials, use, measure)))
   const services = [...new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))]
   const isOpen = arm.load.kind === 'open'
-  const baseline = arms.find(
-    a => a.plane === 'none' && a !== arm && describeAxes(a, BASELINE_AXES) === describeAxes(arm, BASELINE_AXES),
-  )
+  const baseline = arms.find(a => isBaselineOf(a, arm))
   const findUnchanged = () => {
     const same = arms.find(
       a =>
@@ -175,7 +171,7 @@ function summariseTimes(rounds, use, baselineMs) {
         const values = rounds.map((trials, i) => {
           const value = valueOfRound(trials, use, r => quantileMs(r, q))
           const baseline = baselineMs(q, i)
-          return pooled < TAIL_REQUESTS / (1 - q) || value === null || baseline === null ? null : value - baseline
+          return !hasTail(pooled, q) || value === null || baseline === null ? null : value - baseline
         })
         return [name, summariseValues(values)]
       }),

@@ -4,6 +4,7 @@ import { evaluateClaims } from './claims.js'
 import { readRun, readSamples, writeResult } from './records.js'
 import { drawSvg } from './report/charts/draw-svg.js'
 import { shorten } from './report/charts/style.js'
+import { listCharts } from './report/charts.js'
 import { createDocument } from './report/document.js'
 import { renderHtml } from './report/html.js'
 import { renderMarkdown } from './report/markdown.js'
@@ -59,10 +60,9 @@ export function openReport({ folder, summary, claims: files }) {
      * @returns {string[]} the files
      */
     writeSvgs() {
-      const { rounds, distributions, overRate, overTime } = document.charts
       const charts = path.join(folder, 'charts')
       mkdirSync(charts, { recursive: true })
-      return [...rounds, ...distributions, ...overRate, ...overTime].map(chart => {
+      return listCharts(document.charts).map(chart => {
         writeResult(charts, `${chart.id}.svg`, drawSvg(chart, { isStandalone: true }))
         return path.join(charts, `${chart.id}.svg`)
       })

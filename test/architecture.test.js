@@ -14,7 +14,7 @@ const PURE = [
   /^src\/dataplanes\//,
   /^src\/report\//,
   /^src\/loads\/k6\/(index|summary|tool)\.js$/,
-  /^src\/lib\/(certificate-files|errors|nearest|random|turns|version)\.js$/,
+  /^src\/lib\/(certificate-files|errors|group-by|nearest|random|turns|version)\.js$/,
   /^src\/targets\/kubernetes\/(manifests|messages|observations|pod-status)\.js$/,
 ]
 const isPure = (/** @type {string} */ file) => PURE.some(pattern => pattern.test(file))

@@ -50,6 +50,9 @@ describe('bad input', { timeout: 60_000 }, () => {
       ['bench', '--threshold', 'pipy/envoy rss@gatway <= 1'],
       'unknown service "gatway"; did you mean "gateway"?',
     ],
+    ['an address that is none', ['bench', '--live', 'here:80'], '--live here:80: not an address: write a port'],
+    ['a port that is none', ['size', '--rate', '1', '--p99', '1s', '--metrics', ':99999'], '--metrics :99999: not'],
+    ['an unknown format', ['report', full, '--format', 'pdf'], '"pdf" is none of text, html, md, svg, csv'],
     ['users that are no number', ['bench', '--users', '1.5'], 'a whole number above 0 is needed'],
     ['a typo in an experiment file', ['bench', typo], `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
     ['a folder without main.js', ['bench', '--planes', `pipy=${empty}`], `${empty} has no main.js`],
@@ -120,7 +123,14 @@ describe('bad input', { timeout: 60_000 }, () => {
     const other = path.join(folder, 'other')
     mkdirSync(other)
     writeFileSync(path.join(other, 'manifest.json'), '{"schemaVersion": 7}')
-    expect((await cli('report', other)).stderr).toContain('has schema version 7, and this kit reads version 2')
+    for (const argv of [
+      ['report', other],
+      ['compare', other, other],
+    ]) {
+      const { exitCode, stderr } = await cli(...argv)
+      expect(stderr).toContain('has schema version 7, and this kit reads version 2')
+      expect(exitCode).toBe(1)
+    }
   })
 })
 
@@ -128,6 +138,6 @@ describe('help', () => {
   it('is printed to stdout with status 0', async () => {
     const { exitCode, stdout } = await cli('--help')
     expect(exitCode).toBe(0)
-    for (const verb of ['bench', 'plan', 'report', 'doctor', 'cleanup']) expect(stdout).toContain(verb)
+    for (const verb of ['bench', 'plan', 'report', 'compare', 'doctor', 'cleanup']) expect(stdout).toContain(verb)
   })
 })

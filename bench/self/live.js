@@ -7,6 +7,7 @@ import { prepare, readExperiment, runBench } from '../../src/bench.js'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { createTurns } from '../../src/lib/turns.js'
+import { parseAddress } from '../../src/live/address.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/measures.js'
 import { readRun } from '../../src/records.js'
@@ -34,7 +35,7 @@ export async function watchLive() {
   const urls = []
   const terminal = Object.assign(new PassThrough().resume(), { isTTY: true, columns: 120, rows: 40 })
   const watchers = await openWatchers(
-    { live: ':0', metrics: ':0' },
+    { live: parseAddress(':0', '--live'), metrics: parseAddress(':0', '--metrics') },
     { stream: /** @type {any} */ (terminal), say: line => void urls.push(line.split(' ')[1]) },
   )
   const readers = spawn(process.execPath, ['-e', READERS, ...urls], { stdio: 'ignore' })

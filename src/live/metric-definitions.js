@@ -57,7 +57,7 @@ const COUNTERS = {
  * @param {Registry} registry
  */
 export function declareMetrics(registry) {
-  /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, [string[], string]>) => Record<Name, Metric>} */
+  /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
   const make = (Kind, definitions) => {
     const made = Object.entries(definitions).map(([name, [labelNames, help]]) => {
       return [name, new Kind({ name: PREFIX + name, help, labelNames, registers: [registry] })]

@@ -1,7 +1,8 @@
-import { nameOf } from '../arms.js'
-import { AXES, describeAxes, findVaried } from '../axes.js'
+import { describeVaried, nameOf } from '../arms.js'
+import { findVaried } from '../axes.js'
 import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from '../measures.js'
 import { summariseValues } from '../stats.js'
+import { finiteOrNull } from './sidecars.js'
 
 /**
  * What the trials of a run have come to so far, and what its arms are called. Pure.
@@ -117,7 +118,7 @@ export function createResults() {
         const own = results.filter(r => r.arm.id === arm.id)
         const { name, what } = describe(arm)
         return {
-          ...{ armId: arm.id, label: what ? `${name}, ${what}` : name, colour: colours.get(nameOf(arm)) ?? 0 },
+          ...{ armId: arm.id, label: what ? `${name}, ${what}` : name, colour: colours.get(colourName(arm)) ?? 0 },
           throughput: summariseRounds(own, 'throughput', rounds),
           cpuPerRequest: summariseRounds(own, 'cpuPerRequest', rounds),
         }
@@ -126,17 +127,9 @@ export function createResults() {
   }
 }
 
-/**
- * What an arm has that varies; what it has not at all is left out, such as the cap of no sidecars.
- * @param {Arm} arm
- * @param {ReturnType<typeof findVaried>} varied
- */
-function describeVaried(arm, varied) {
-  const has = (/** @type {keyof typeof AXES} */ name) => {
-    if (name === 'ratePerSecond' || name === 'burstSeconds') return AXES[name].of(arm) !== null
-    return arm.plane !== 'none' || !AXES[name].isOfSidecars
-  }
-  return describeAxes(arm, varied.filter(has))
+/** What repeats an arm has its colour. @param {Arm} arm */
+function colourName(arm) {
+  return nameOf({ ...arm, repeatOf: null })
 }
 
 /**
@@ -144,7 +137,7 @@ function describeVaried(arm, varied) {
  * @param {Arm} arm
  */
 function giveColour(colours, arm) {
-  const name = nameOf(arm)
+  const name = colourName(arm)
   if (arm.plane !== 'none' && !colours.has(name)) colours.set(name, colours.size + 1)
 }
 
@@ -167,9 +160,4 @@ function summariseRounds(results, name, rounds) {
   const ofRound = (/** @type {number} */ round) =>
     results.find(r => r.round === round && r.values[name] !== null)?.values[name] ?? null
   return summariseValues(Array.from({ length: rounds }, (_, i) => ofRound(i + 1)))
-}
-
-/** @param {number | null} value */
-function finiteOrNull(value) {
-  return value !== null && Number.isFinite(value) ? value : null
 }

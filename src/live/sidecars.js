@@ -121,7 +121,7 @@ function subtract(later, earlier) {
   return a === null || b === null ? null : a - b
 }
 
-/** @param {number | null | undefined} value */
-function finiteOrNull(value) {
+/** @param {number | null | undefined} value what was not read is NaN, and null in JSON */
+export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }

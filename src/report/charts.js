@@ -1,18 +1,17 @@
-import { nameOf } from '../arms.js'
-import { BASELINE_AXES, describeAxes, findVaried, groupOf } from '../axes.js'
-import { quantileMs, valueOfRound } from '../measures.js'
-import { MIB, QUANTITIES } from '../quantities.js'
-import { summariseValues } from '../stats.js'
-import { drawDistributions } from './charts/distributions.js'
+import { labelOf, nameOf } from '../arms.js'
+import { describeAxes, findVaried, groupOf } from '../axes.js'
+import { groupBy } from '../lib/group-by.js'
+import { MIB, QUANTITIES, scaleQuantity } from '../quantities.js'
 import { drawOverRate } from './charts/over-rate.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
-import { tabulateLines, tabulateRates, tabulateRounds, tabulateSeries } from './charts/tables.js'
-import { labelOf } from './label.js'
+import { tabulateRates, tabulateRounds, tabulateSeries } from './charts/tables.js'
+import { drawPercentiles } from './percentiles.js'
+import { isSearch } from './searches.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { Quantity, Summary, SummaryArm, TrialRecord } from '../types.ts'
+ * @import { CpuLine, Summary, SummaryArm, TrialRecord } from '../types.ts'
  * @import { Chart } from './charts/style.js'
  * @import { SidecarSeries } from './charts/over-time.js'
  * @import { Table } from './text-table.js'
@@ -20,45 +19,38 @@ import { labelOf } from './label.js'
 
 /** @typedef {Chart & { id: string, table: Table }} ReportChart */
 
-/** What is drawn of each kind of load, and in which unit and size. @type {Record<string, [string, string, string, number, number][]>} */
+/**
+ * A quantity as it is drawn: in which unit, with how many digits, and how much of that unit one of the summary's is.
+ * @typedef {{ name: string, title: string, unit: string, digits: number, scale?: number }} Drawn
+ */
+
+const THROUGHPUT = { name: 'throughput', title: 'Throughput', unit: 'requests/s', digits: 0 }
+const CPU_PER_REQUEST = { name: 'cpuPerRequest', title: 'CPU per request, all sidecars', unit: 'µs', digits: 0 }
+
+/** What is drawn round by round, by the kind of load. @type {Record<string, Drawn[]>} */
 const DRAWN = {
-  closed: [
-    ['throughput', 'Throughput', 'requests/s', 0, 1],
-    ['cpuPerRequest', 'CPU per request, all sidecars', 'µs', 0, 1],
-  ],
-  open: [
-    ['cpuPerRequest', 'CPU per request, all sidecars', 'µs', 0, 1],
-    ['p99', 'p99 latency', 'ms', 1, 1],
-    ['throughput', 'Throughput', 'requests/s', 0, 1],
-  ],
+  closed: [THROUGHPUT, CPU_PER_REQUEST],
+  open: [CPU_PER_REQUEST, { name: 'p99', title: 'p99 latency', unit: 'ms', digits: 1 }, THROUGHPUT],
   idle: [
-    ['cpuCores', 'CPU of idle sidecars', 'cores', 4, 1],
-    ['rss', 'Resident memory of idle sidecars', 'MiB', 1, 1 / MIB],
+    { name: 'cpuCores', title: 'CPU of idle sidecars', unit: 'cores', digits: 4 },
+    { name: 'rss', title: 'Resident memory of idle sidecars', unit: 'MiB', digits: 1, scale: 1 / MIB },
   ],
 }
-// A quantile needs ten times as many requests as one in its tail.
-const TAIL_REQUESTS = 10
 
 /**
+ * What is drawn of a run; of a search only what has no rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
  * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: (ReportChart & { trialId: string })[], overRate: ReportChart[] }}
  */
 export function drawCharts({ summary, records, seriesOf }) {
-  const byArm = groupByArm(records)
+  const byArm = groupBy(records, record => record.trial.arm.id)
+  const recordsOf = (/** @type {SummaryArm} */ arm) => byArm.get(arm.id) ?? []
   const arms = summary.arms.filter(arm => arm.trials.completed + arm.trials.invalid > 0)
   const colourFor = assignColours(arms)
-  const isSearch = summary.searches.length + summary.sizes.length > 0
   return {
-    rounds: isSearch ? [] : drawQuantities(arms, colourFor),
-    distributions: isSearch ? [] : drawLatencies({ arms, byArm, colourFor }),
-    overTime: arms.flatMap((arm, i) => {
-      const record = chooseTypical(arm, byArm.get(arm.id) ?? [])
-      const sidecars = record ? seriesOf(record.trial.id) : []
-      if (!record || !sidecars.some(s => s.cores.length > 0)) return []
-      const title = `${labelOf(arm, arms)}: CPU and memory over trial ${record.trial.id}`
-      const chart = drawOverTime({ title, sidecars })
-      return [{ ...chart, id: `over-time-${i + 1}`, table: tabulateSeries(title, sidecars), trialId: record.trial.id }]
-    }),
+    rounds: isSearch(summary) ? [] : drawQuantities(arms, colourFor),
+    distributions: isSearch(summary) ? [] : drawPercentiles({ arms, recordsOf, colourFor }),
+    overTime: drawTrials({ arms, recordsOf, seriesOf }),
     overRate: drawRates({ summary, arms, colourFor }),
   }
 }
@@ -75,17 +67,19 @@ function assignColours(arms) {
 }
 
 /**
+ * A chart for every quantity that the load shows, with every round of every arm.
  * @param {SummaryArm[]} arms
  * @param {(arm: SummaryArm) => number} colourFor
  * @returns {ReportChart[]}
  */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
-  return DRAWN[arms[0].load.kind].flatMap(([name, title, unit, digits, scale]) => {
+  const varied = findVaried(arms)
+  return DRAWN[arms[0].load.kind].flatMap(({ name, title, unit, digits, scale = 1 }) => {
     const rows = arms.flatMap(arm => {
       const quantity = QUANTITIES[name].of(arm, null)
       if (quantity === null || quantity.median === null) return []
-      return [{ label: labelOf(arm, arms), colour: colourFor(arm), quantity: times(quantity, scale) }]
+      return [{ label: labelOf(arm, varied), colour: colourFor(arm), quantity: scaleQuantity(quantity, scale) }]
     })
     if (rows.length === 0) return []
     const chart = drawRounds({ title, unit, digits, rows })
@@ -94,90 +88,19 @@ function drawQuantities(arms, colourFor) {
 }
 
 /**
- * One chart for every link, cap and load: the medians over the rounds of every percentile.
- * @param {{ arms: SummaryArm[], byArm: Map<string, TrialRecord[]>, colourFor: (arm: SummaryArm) => number }} given
- * @returns {ReportChart[]}
+ * A chart for every arm: one of its trials over time.
+ * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} given
+ * @returns {(ReportChart & { trialId: string })[]}
  */
-function drawLatencies({ arms, byArm, colourFor }) {
-  const loaded = arms.filter(arm => arm.load.kind !== 'idle')
-  const sidecars = loaded.filter(arm => arm.plane !== 'none')
-  const keys = [...new Set((sidecars.length > 0 ? sidecars : loaded).map(arm => groupOf(arm)))]
-  return keys.flatMap((key, i) => {
-    const own = loaded.filter(arm => groupOf(arm) === key)
-    const [first] = own
-    const baselines = loaded.filter(
-      arm =>
-        arm.plane === 'none' &&
-        !own.includes(arm) &&
-        arm.load.kind === first.load.kind &&
-        describeAxes(arm, BASELINE_AXES) === describeAxes(first, BASELINE_AXES),
-    )
-    const lines = [...baselines, ...own].flatMap(arm => {
-      const grid = poolGrid(byArm.get(arm.id) ?? [], arm)
-      return grid.length > 0 ? [{ label: nameOf(arm), colour: colourFor(arm), grid }] : []
-    })
-    if (lines.length === 0) return []
-    const isOpen = first.load.kind === 'open'
-    const where = describeAxes(first, findVaried(arms))
-    const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
-    const title = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile${where ? `: ${where}` : ''}`
-    const chart = drawDistributions({ title, name, lines })
-    return [{ ...chart, id: `distribution-${i + 1}`, table: tabulateLines(title, lines) }]
-  })
-}
-
-/**
- * The median over the rounds of every percentile that the requests are enough for.
- * @param {TrialRecord[]} records of one arm
- * @param {SummaryArm} arm
- * @returns {[number, number][]} [quantile, milliseconds]
- */
-function poolGrid(records, { load }) {
-  const use = load.kind === 'open' ? 'latency' : 'throughput'
-  const rounds = [...new Set(records.map(r => r.trial.round))].map(round =>
-    records.filter(r => r.trial.round === round),
-  )
-  const pooled = records.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
-  const quantiles = records.find(r => r.load?.distribution)?.load?.distribution?.grid.map(([q]) => q) ?? []
-  return quantiles.flatMap(q => {
-    if (q >= 1 || pooled < TAIL_REQUESTS / (1 - q)) return []
-    const { median } = summariseValues(rounds.map(trials => valueOfRound(trials, use, r => quantileMs(r, q))))
-    return median === null ? [] : [/** @type {[number, number]} */ ([q, median])]
-  })
-}
-
-/**
- * CPU over the rate, where arms differ in it: a chart for everything else that they differ in.
- * @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given
- * @returns {ReportChart[]}
- */
-function drawRates({ summary, arms, colourFor }) {
-  const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
-  const keys = [...new Set(open.map(arm => groupOf(arm, 'ratePerSecond')))]
-  return keys.flatMap((key, i) => {
-    const own = open.filter(arm => groupOf(arm, 'ratePerSecond') === key)
-    const lines = [...new Set(own.map(nameOf))].map(label => {
-      const same = own.filter(arm => nameOf(arm) === label)
-      const points = same.flatMap(arm => {
-        const cores = QUANTITIES.cpuCores.of(arm, null)?.median ?? null
-        return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
-      })
-      const [{ link, conditions }] = same
-      const fit = summary.lines.find(
-        line =>
-          nameOf(line) === label &&
-          line.link === link &&
-          line.services === conditions.services &&
-          line.service === null,
-      )
-      return { label, colour: colourFor(same[0]), points, fit: fit ?? null }
-    })
-    if (Math.max(...lines.map(line => line.points.length)) < 2) return []
-    const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
-    const where = describeAxes(own[0], varied)
-    const title = `CPU over the rate${where ? `: ${where}` : ''}`
-    const chart = drawOverRate({ title, lines })
-    return [{ ...chart, id: `over-rate-${i + 1}`, table: tabulateRates(title, lines) }]
+function drawTrials({ arms, recordsOf, seriesOf }) {
+  const varied = findVaried(arms)
+  return arms.flatMap((arm, i) => {
+    const trialId = chooseTypical(arm, recordsOf(arm))?.trial.id
+    const sidecars = trialId === undefined ? [] : seriesOf(trialId)
+    if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
+    const title = `${labelOf(arm, varied)}: CPU and memory over trial ${trialId}`
+    const chart = drawOverTime({ title, sidecars })
+    return [{ ...chart, id: `over-time-${i + 1}`, table: tabulateSeries(title, sidecars), trialId }]
   })
 }
 
@@ -194,24 +117,49 @@ function chooseTypical({ cpuPerRequestMicros: { median, values } }, records) {
   return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
 }
 
-/** @param {TrialRecord[]} records */
-function groupByArm(records) {
-  /** @type {Map<string, TrialRecord[]>} */
-  const byArm = new Map()
-  for (const record of records) {
-    const own = byArm.get(record.trial.arm.id)
-    if (own) own.push(record)
-    else byArm.set(record.trial.arm.id, [record])
-  }
-  return byArm
+/**
+ * CPU over the rate, where arms differ in it: a chart for everything else that they differ in.
+ * @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given
+ * @returns {ReportChart[]}
+ */
+function drawRates({ summary, arms, colourFor }) {
+  const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
+  const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
+  return [...groupBy(open, arm => groupOf(arm, 'ratePerSecond')).values()].flatMap((own, i) => {
+    const lines = [...groupBy(own, nameOf)].map(([label, same]) => {
+      const points = same.flatMap(findPoint)
+      return { label, colour: colourFor(same[0]), points, fit: findLine(summary, label, points) }
+    })
+    if (Math.max(...lines.map(line => line.points.length)) < 2) return []
+    const title = ['CPU over the rate', describeAxes(own[0], varied)].filter(Boolean).join(': ')
+    const chart = drawOverRate({ title, lines })
+    return [{ ...chart, id: `over-rate-${i + 1}`, table: tabulateRates(title, lines) }]
+  })
 }
 
 /**
- * @param {Quantity} quantity
- * @param {number} scale
- * @returns {Quantity}
+ * @param {SummaryArm} arm
+ * @returns {{ ratePerSecond: number, millicores: number }[]} none where its CPU is not known
  */
-function times({ median, low, high, values }, scale) {
-  const scaled = (/** @type {number | null} */ value) => (value === null ? null : value * scale)
-  return { median: scaled(median), low: scaled(low), high: scaled(high), values: values.map(scaled) }
+function findPoint(arm) {
+  const cores = QUANTITIES.cpuCores.of(arm, null)?.median ?? null
+  return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
+}
+
+/**
+ * The line through just these points, over all sidecars.
+ * @param {Pick<Summary, 'lines'>} summary
+ * @param {string} name of the plane
+ * @param {ReturnType<typeof findPoint>} points
+ */
+function findLine({ lines }, name, points) {
+  const isThrough = (/** @type {CpuLine} */ line) =>
+    line.points.length === points.length &&
+    line.points.every((p, i) => p.ratePerSecond === points[i].ratePerSecond && p.millicores === points[i].millicores)
+  return lines.find(line => line.service === null && nameOf(line) === name && isThrough(line)) ?? null
+}
+
+/** All charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
+export function listCharts({ rounds, distributions, overRate, overTime }) {
+  return [...rounds, ...distributions, ...overRate, ...overTime]
 }

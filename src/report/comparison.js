@@ -1,6 +1,7 @@
 import { describeAxes, findVaried, groupOf } from '../axes.js'
 import { MEASURES } from '../measures.js'
-import { renderVerdict } from './verdicts.js'
+import { joinParts } from './text-table.js'
+import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /**
  * What two runs have shown of each other, for the terminal. Pure.
@@ -21,18 +22,14 @@ const AGE = / \((new|old)\)/g
  * @returns {string}
  */
 export function renderComparison({ comparisons, controls, refused, warnings, thresholds }, runs) {
-  const parts = [
+  return joinParts([
     [`old: ${describeRun(runs.old)}`, `new: ${describeRun(runs.new)}`],
     warnings.map(warning => `warning: ${warning}`),
     refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
     ...renderArms(comparisons.filter(c => c.service === null)),
     controls.map(control => renderControl(control, controls)),
     thresholds.map(renderThreshold),
-  ]
-  return parts
-    .filter(lines => lines.length > 0)
-    .map(lines => lines.join('\n'))
-    .join('\n\n')
+  ])
 }
 
 /** @param {Named} run */
@@ -59,7 +56,7 @@ function renderArms(comparisons) {
     return [
       ...(keys.length > 1 ? [`${heading}:`] : []),
       ...primary.map(renderSentence),
-      ...(secondary.length > 0 ? ['Secondary, unadjusted:', ...secondary.map(c => `  ${renderSentence(c)}`)] : []),
+      ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.map(c => `  ${renderSentence(c)}`)] : []),
     ]
   })
 }

@@ -1,4 +1,5 @@
-import { nameOf } from '../arms.js'
+import { labelOf, nameOf } from '../arms.js'
+import { findVaried } from '../axes.js'
 import { NOT_TESTABLE } from '../claims/answers.js'
 import { GATE_SPOILS } from '../gates.js'
 import { percent } from '../quantities.js'
@@ -7,11 +8,10 @@ import { linksOf, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { tabulateDictionary } from './dictionary.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
-import { labelOf } from './label.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { listDisparities, tabulateParity } from './parity-table.js'
 import { tabulatePivots } from './pivot.js'
-import { renderSearches, renderSizes } from './searches.js'
+import { isSearch, renderSearches, renderSizes } from './searches.js'
 import { tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
@@ -39,10 +39,10 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const { arms, shows, notMeasured } = summary
-  const isSearch = summary.searches.length + summary.sizes.length > 0
+  const isOfSearch = isSearch(summary)
   const isEmpty = arms.length === 0
   const isPivot = shows.across !== null || arms[0]?.load.kind === 'idle'
-  const results = isEmpty || isSearch ? [] : isPivot ? tabulatePivots(summary) : [tabulateArms(summary)]
+  const results = isEmpty || isOfSearch ? [] : isPivot ? tabulatePivots(summary) : [tabulateArms(summary)]
   return {
     title: `${summary.run.experiment}${isEmpty ? '' : `, link ${linksOf(summary).join(' and ')}`}`,
     question: /** @type {string} */ (manifest.question ?? ''),
@@ -63,8 +63,8 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: isEmpty || isSearch ? [] : renderNotes(summary),
-    next: isEmpty || isSearch || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
+    notes: isEmpty || isOfSearch ? [] : renderNotes(summary),
+    next: isEmpty || isOfSearch || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
     gates: tabulateGates(summary),
     trials: tabulateTrials(records),
@@ -103,6 +103,7 @@ function describeUnfinished({ arms, rounds, search, calibrations }, records) {
  * @returns {Table}
  */
 function tabulateGates({ arms }) {
+  const varied = findVaried(arms)
   return {
     caption: 'Gates that fired, and trials that failed',
     columns: [
@@ -115,7 +116,7 @@ function tabulateGates({ arms }) {
     rows: arms.flatMap(arm => {
       const { completed, failed, invalid } = arm.trials
       return arm.spoiled.map(({ gate, trials, reason }) => [
-        ...[labelOf(arm, arms), gate, `${trials} of ${completed + failed + invalid}`],
+        ...[labelOf(arm, varied), gate, `${trials} of ${completed + failed + invalid}`],
         ...[GATE_SPOILS[gate]?.join(', ') ?? 'everything', reason],
       ])
     }),

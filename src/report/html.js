@@ -1,5 +1,6 @@
 import { drawSvg } from './charts/draw-svg.js'
 import { renderVariables, withVariables } from './charts/palette.js'
+import { listCharts } from './charts.js'
 import { escapeMarkup, html, trust } from './markup.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
@@ -23,8 +24,10 @@ const DRAWN_MOST = 24
  */
 export function renderHtml(document, { series, assets }) {
   const { title, question, answer, startedAt, missing, charts } = document
-  const all = [...charts.rounds, ...charts.distributions, ...charts.overTime, ...charts.overRate]
-  const data = { charts: Object.fromEntries(all.map(({ id, option, height }) => [id, { option, height }])), series }
+  const data = {
+    charts: Object.fromEntries(listCharts(charts).map(({ id, option, height }) => [id, { option, height }])),
+    series,
+  }
   const sections = listSections(document).filter(({ body }) => body.length > 0)
   return html`<!doctype html>
 <html lang="en">

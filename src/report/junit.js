@@ -1,5 +1,5 @@
+import { labelOf } from '../arms.js'
 import { describeAxes, findVaried } from '../axes.js'
-import { labelOf } from './label.js'
 import { escapeMarkup } from './markup.js'
 
 /**
@@ -30,7 +30,7 @@ export function renderJunit({ run, arms, thresholds }) {
         const { completed, failed, invalid } = arm.trials
         const total = completed + failed + invalid
         return {
-          name: labelOf(arm, arms),
+          name: labelOf(arm, varied),
           failures: arm.spoiled.map(({ gate, trials, reason }) => `${gate} in ${trials} of ${total} trials: ${reason}`),
           ...(total === 0 ? { skipped: 'not measured' } : {}),
         }

@@ -11,6 +11,11 @@ import { fitOnNode } from '../size.js'
 const GIB = 2 ** 30
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 
+/** Whether a run looked for something, and has no rounds. @param {Pick<Summary, 'searches' | 'sizes'>} summary */
+export function isSearch({ searches, sizes }) {
+  return searches.length + sizes.length > 0
+}
+
 /** @param {Pick<Summary, 'searches'>} summary */
 export function renderSearches({ searches }) {
   return searches.flatMap(renderSearch)

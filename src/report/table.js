@@ -3,8 +3,8 @@ import { renderCpuLines, renderSlopes } from './fits.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { listDisparities, tabulateParity } from './parity-table.js'
 import { renderPivots } from './pivot.js'
-import { renderSearches, renderSizes } from './searches.js'
-import { renderTextTable } from './text-table.js'
+import { isSearch, renderSearches, renderSizes } from './searches.js'
+import { joinParts, renderTextTable } from './text-table.js'
 import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
@@ -19,30 +19,26 @@ import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js
 export function renderTable(summary) {
   const missing = summary.notMeasured.map(({ plane, reason }) => `Not measured: ${plane}: ${reason}`)
   const { arms, machine, run, shows } = summary
-  const isSearch = summary.searches.length + summary.sizes.length > 0
+  const isOfSearch = isSearch(summary)
   if (arms.length === 0) return [...missing, `${run.experiment}: nothing was measured`].join('\n')
   const [{ load, target }] = arms
   const where = target === 'local' ? '' : `, on ${target} (${machine.node})`
   const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows${where}`
   const isIdle = load.kind === 'idle'
-  const parts = [
+  return joinParts([
     missing,
     [title],
     renderAnswers(summary),
     renderContrasts(summary),
     renderSizes(summary),
     renderSearches(summary),
-    ...(isSearch ? [] : shows.across || isIdle ? renderPivots(summary) : [renderTextTable(tabulateArms(summary))]),
+    ...(isOfSearch ? [] : shows.across || isIdle ? renderPivots(summary) : [renderTextTable(tabulateArms(summary))]),
     renderCpuLines(summary),
     renderSlopes(summary),
-    isSearch ? [] : [...renderNotes(summary), ...renderThresholds(summary)],
+    isOfSearch ? [] : [...renderNotes(summary), ...renderThresholds(summary)],
     summary.parity.length > 0 ? renderParity(summary) : [],
-    [...(isSearch || isIdle ? [] : renderNext(summary)), ...missing],
-  ]
-  return parts
-    .filter(lines => lines.length > 0)
-    .map(lines => lines.join('\n'))
-    .join('\n\n')
+    [...(isOfSearch || isIdle ? [] : renderNext(summary)), ...missing],
+  ])
 }
 
 /** @param {Summary} summary */

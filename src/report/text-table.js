@@ -19,6 +19,17 @@ const NO_LINES = Object.fromEntries(
  */
 
 /**
+ * Parts of a report, each of some lines, with an empty line between them.
+ * @param {string[][]} parts those without lines are left out
+ */
+export function joinParts(parts) {
+  return parts
+    .filter(lines => lines.length > 0)
+    .map(lines => lines.join('\n'))
+    .join('\n\n')
+}
+
+/**
  * The lines of a table for the terminal, without its caption.
  * @param {Table} table
  * @returns {string[]}

@@ -5,6 +5,7 @@ import { readLibrary, readReportFile } from '../report-assets.js'
 /**
  * Who watches a run: a terminal, browsers, Prometheus. None of them can end it.
  * @import { Command } from 'commander'
+ * @import { LiveAddress } from '../live/address.js'
  * @import { RunEvent } from '../live/state.js'
  */
 
@@ -15,22 +16,26 @@ const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
 /** @param {Command} command */
 export function withWatchers(command) {
   return command
-    .option('--live <address>', 'serve a page that shows the run as it goes, such as :8080 (this machine alone)')
-    .option('--metrics <address>', 'serve metrics for Prometheus under /metrics, such as :9464 (this machine alone)')
+    .option(
+      '--live <address>',
+      'serve a page that shows the run as it goes, such as :8080 (this machine alone)',
+      createAddressParser('--live'),
+    )
+    .option(
+      '--metrics <address>',
+      'serve metrics for Prometheus under /metrics, such as :9464 (this machine alone)',
+      createAddressParser('--metrics'),
+    )
 }
 
 /**
- * @param {{ live?: string, metrics?: string }} options as given
+ * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses
  * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: where progress is said
  * @returns {Promise<{ watch: ((event: RunEvent) => void) | undefined, say: (line: string) => void, close: () => Promise<void> }>}
  *   watch: undefined where nobody does; say: beside the view of the terminal
  * @throws {import('../lib/errors.js').BenchError} where nothing can be served at an address
  */
 export async function openWatchers({ live, metrics }, { stream, say }) {
-  const addresses = {
-    live: live && parseAddress(live, '--live'),
-    metrics: metrics && parseAddress(metrics, '--metrics'),
-  }
   const state = createRunState()
   /** @type {Set<Watcher>} */
   const watchers = new Set()
@@ -48,15 +53,15 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
   let sayBeside = say
   try {
     // What only few runs use is loaded for those alone.
-    if (addresses.live) {
+    if (live) {
       const { startLiveServer } = await import('../live/server.js')
-      const server = await startLiveServer({ address: addresses.live, state, assets: readAssets() })
+      const server = await startLiveServer({ address: live, state, assets: readAssets() })
       add(server)
       say(`live: ${server.url} (a browser on this machine takes CPU from what is measured)`)
     }
-    if (addresses.metrics) {
+    if (metrics) {
       const { startMetricsServer } = await import('../live/metrics-server.js')
-      const server = await startMetricsServer({ address: addresses.metrics })
+      const server = await startMetricsServer({ address: metrics })
       add(server)
       say(`metrics: ${server.url}`)
     }
@@ -77,24 +82,33 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
   }
 }
 
+/** @param {string} option */
+function createAddressParser(option) {
+  return (/** @type {string} */ text) => parseAddress(text, option)
+}
+
 /**
  * A watcher that fails is left out from then on: what is measured goes before who looks on.
  * @param {{ event: RunEvent, state: ReturnType<typeof createRunState>, watchers: Set<Watcher>, say: (line: string) => void }} told
  */
 function tell({ event, state, watchers, say }) {
-  try {
-    state.apply(event)
-  } catch (error) {
-    say(`the live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
-    watchers.clear()
-  }
-  for (const watcher of watchers) {
+  const guard = (/** @type {() => void} */ act, /** @type {() => void} */ leaveOut) => {
     try {
-      watcher.publish(event)
+      act()
     } catch (error) {
-      say(`the live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
-      watchers.delete(watcher)
+      leaveOut()
+      say(`a live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
     }
+  }
+  guard(
+    () => state.apply(event),
+    () => watchers.clear(),
+  )
+  for (const watcher of watchers) {
+    guard(
+      () => watcher.publish(event),
+      () => watchers.delete(watcher),
+    )
   }
 }
 

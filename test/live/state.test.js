@@ -237,7 +237,7 @@ describe('trials that ended', () => {
     const [ofNone, ofCheap, ofDear, ofControl] = state.rows()
     expect(ofNone).toMatchObject({ armId: none.id, label: 'none', colour: 0 })
     expect(ofDear).toMatchObject({ armId: dear.id, label: 'dear', colour: 2 })
-    expect(ofControl).toMatchObject({ armId: control.id, label: 'cheap (A/A)', colour: 3 })
+    expect(ofControl).toMatchObject({ armId: control.id, label: 'cheap (A/A)', colour: 1 })
     expect(ofDear.throughput).toEqual({ median: null, low: null, high: null, values: [null, null, null] })
     expect(ofCheap).toEqual({
       ...{ armId: cheap.id, label: 'cheap', colour: 1 },

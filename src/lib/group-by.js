@@ -1,0 +1,17 @@
+/**
+ * Items that share a key, in the order in which the keys first appear. (Map.groupBy wants Node 21.)
+ * @template Item, Key
+ * @param {Item[]} items
+ * @param {(item: Item) => Key} keyOf
+ * @returns {Map<Key, Item[]>}
+ */
+export function groupBy(items, keyOf) {
+  /** @type {Map<Key, Item[]>} */
+  const groups = new Map()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}

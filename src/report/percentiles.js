@@ -1,0 +1,57 @@
+import { nameOf } from '../arms.js'
+import { describeAxes, findVaried, groupOf, isBaselineOf } from '../axes.js'
+import { groupBy } from '../lib/group-by.js'
+import { hasTail, quantileMs, valueOfRound } from '../measures.js'
+import { summariseValues } from '../stats.js'
+import { drawDistributions } from './charts/distributions.js'
+import { tabulateLines } from './charts/tables.js'
+
+/**
+ * The charts of response times by percentile, of the rounds together. Pure.
+ * @import { SummaryArm, TrialRecord } from '../types.ts'
+ * @import { ReportChart } from './charts.js'
+ */
+
+/**
+ * A chart for every link, cap and load: response times by percentile, of its arms and of those without sidecars.
+ * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], colourFor: (arm: SummaryArm) => number }} given
+ * @returns {ReportChart[]}
+ */
+export function drawPercentiles({ arms, recordsOf, colourFor }) {
+  const loaded = arms.filter(arm => arm.load.kind !== 'idle')
+  const sidecars = loaded.filter(arm => arm.plane !== 'none')
+  const groups = groupBy(sidecars.length > 0 ? sidecars : loaded, arm => groupOf(arm))
+  return [...groups.values()].flatMap((own, i) => {
+    const [first] = own
+    const baselines = loaded.filter(arm => !own.includes(arm) && isBaselineOf(arm, first))
+    const lines = [...baselines, ...own].flatMap(arm => {
+      const grid = findMedianTimes(recordsOf(arm), arm)
+      return grid.length > 0 ? [{ label: nameOf(arm), colour: colourFor(arm), grid }] : []
+    })
+    if (lines.length === 0) return []
+    const isOpen = first.load.kind === 'open'
+    const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
+    const what = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
+    const title = [what, describeAxes(first, findVaried(arms))].filter(Boolean).join(': ')
+    const chart = drawDistributions({ title, name, lines })
+    return [{ ...chart, id: `distribution-${i + 1}`, table: tabulateLines(title, lines) }]
+  })
+}
+
+/**
+ * The median over the rounds of every percentile that the requests of all rounds are enough for.
+ * @param {TrialRecord[]} records of one arm
+ * @param {SummaryArm} arm
+ * @returns {[number, number][]} [quantile, milliseconds]
+ */
+function findMedianTimes(records, { load }) {
+  const use = load.kind === 'open' ? 'latency' : 'throughput'
+  const rounds = [...groupBy(records, r => r.trial.round).values()]
+  const requests = records.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
+  const quantiles = records.find(r => r.load?.distribution)?.load?.distribution?.grid.map(([q]) => q) ?? []
+  return quantiles.flatMap(q => {
+    if (!hasTail(requests, q)) return []
+    const { median } = summariseValues(rounds.map(trials => valueOfRound(trials, use, r => quantileMs(r, q))))
+    return median === null ? [] : [/** @type {[number, number]} */ ([q, median])]
+  })
+}
