@@ -1,5 +1,5 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|live|report ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|live|report ...]
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -13,6 +13,7 @@ import { createLocalTarget } from '../../src/targets/local/index.js'
 import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
+import { compareTwoRuns } from './compare.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
 import { watchLive } from './live.js'
@@ -33,6 +34,7 @@ const measurements = {
   aa: studyItself,
   sensitivity: studySensitivity,
   kubelet: checkKubelet,
+  compare: compareTwoRuns,
   live: watchLive,
   report: reportLongRun,
 

@@ -13,11 +13,7 @@ const PROBE_ROUNDS = 12
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
 export async function studySensitivity() {
-  // What the filter costs by its turns, on both sides of a tenth.
-  const [few, many] = [await measureBurn(PROBES[0]), await measureBurn(PROBES[1])]
-  const perTurn = (many - few) / (PROBES[1] - PROBES[0])
-  const turns = Math.max(1, Math.round(PROBES[0] + (DEARER - few) / perTurn))
-
+  const turns = await findTurns(DEARER)
   const experiment = writeExperiment('sensitivity', { rounds: RUNS * ROUNDS, windowSeconds: WINDOW_SECONDS })
   const { records, manifest } = await bench([
     experiment,
@@ -64,6 +60,16 @@ export async function studySensitivity() {
 }
 
 /**
+ * The turns of a variant that is dearer by a share, between two that were measured: one that is too cheap, one too dear.
+ * @param {number} share
+ */
+export async function findTurns(share) {
+  const [few, many] = [await measureBurn(PROBES[0]), await measureBurn(PROBES[1])]
+  const perTurn = (many - few) / (PROBES[1] - PROBES[0])
+  return Math.max(1, Math.round(PROBES[0] + (share - few) / perTurn))
+}
+
+/**
  * What a variant with so many turns costs more, as a share.
  * @param {number} turns
  */
@@ -79,7 +85,7 @@ async function measureBurn(turns) {
  * @param {string} name
  * @param {number} turns
  */
-function burn(name, turns) {
+export function burn(name, turns) {
   return writeVariant(name, {
     before: `var turns = new Array(${turns}).fill(3)\nvar multiply = n => n * n`,
     filter: '.handleMessageStart(() => turns.forEach(multiply))',

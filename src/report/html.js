@@ -144,9 +144,14 @@ function renderOverTime(charts) {
  */
 function renderTable({ caption, columns, rows }, kind = '') {
   const width = columns.length
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption || 'table'}"><table class="${kind}"><caption>${caption}</caption>
-<thead><tr>${columns.map(([name, align]) => html`<th scope="col" class="${align}">${name}</th>`)}</tr></thead>
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${kind}"><caption>${caption}</caption>
+<thead><tr>${columns.map(renderHead)}</tr></thead>
 <tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${rows.length === 0 ? html`<tr><td colspan="${width}">none</td></tr>` : null}</tbody></table></div>`
+}
+
+/** @param {Table['columns'][0]} column a header without words is none */
+function renderHead([name, align]) {
+  return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
 }
 
 /**

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,6 +11,7 @@ import { launchBrowser, openPage } from '../integration/browser.js'
  * @import { Browser, Page } from 'playwright-core'
  */
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const HOSTILE = `<img src=x onerror="document.title='owned'"></script><script>document.title='owned'</script>`
 const base = mkdtempSync(path.join(os.tmpdir(), 'report-page-test-'))
 /** @type {Browser | null} */
@@ -127,10 +129,27 @@ describe('report.html in a browser', () => {
     expect(await colours('dark', false)).toBe('rgb(230, 237, 243)')
   })
 
+  it.for(
+    /** @type {const} */ (['light', 'dark']),
+  )('passes the rules of axe in the %s', async (colorScheme, context) => {
+    const { page } = await open(context, run.url, { colorScheme })
+    await look(page)
+    await page.evaluate(() => {
+      for (const details of document.querySelectorAll('details')) details.open = true
+    })
+    await page.evaluate(AXE)
+    const { violations } = await page.evaluate('axe.run()')
+    const told = violations.map(
+      (/** @type {any} */ v) => `${v.id}: ${v.nodes.map((/** @type {any} */ n) => n.html).slice(0, 3)}`,
+    )
+    expect(told).toEqual([])
+    await page.close()
+  })
+
   it('has a name for every chart and table, and headings in order', async context => {
     const { page } = await open(context, run.url)
     const labels = await page
-      .locator('[role=img], [role=region], select')
+      .locator('[role=img], [role=group], select')
       .evaluateAll(all =>
         all.map(at => at.getAttribute('aria-label') || document.querySelector(`label[for="${at.id}"]`)?.textContent),
       )
