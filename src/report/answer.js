@@ -2,6 +2,7 @@ import { isControl, nameOf } from '../arms.js'
 import { MEASURES } from '../measures.js'
 import { mib, QUANTITIES } from '../quantities.js'
 import { recommendedBytes } from '../searches/memory-floor.js'
+import { formatValue } from './searches.js'
 import { tellVerdicts } from './verdicts.js'
 
 /**
@@ -9,7 +10,6 @@ import { tellVerdicts } from './verdicts.js'
  * @import { Comparison, SearchResult, SizeResult, Summary, SummaryArm } from '../types.ts'
  */
 
-const WON = ['lower', 'higher']
 const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
 
 /**
@@ -42,13 +42,12 @@ function tellPrimary(summary, primary) {
   return pairs.map(pair => {
     const own = primary.filter(c => JSON.stringify([c.a, c.b]) === pair)
     const [a, b] = JSON.parse(pair)
-    const won = own.filter(c => WON.includes(c.verdict))
     const counts = ['lower', 'higher', 'no-difference-shown', 'indicative', 'invalid'].flatMap(verdict => {
       const count = own.filter(c => c.verdict === verdict).length
       return count > 0 ? [`${verdict.replaceAll('-', ' ')} at ${count}`] : []
     })
-    const gaps = won.map(c => 100 * Math.abs(Number(c.ratio.median) - 1)).sort((x, y) => x - y)
-    const range = gaps.length > 0 ? `, by ${gaps[0].toFixed(0)} to ${gaps.at(-1)?.toFixed(0)} %` : ''
+    const ratios = own.flatMap(c => (c.verdict === 'invalid' ? [] : (c.ratio.median ?? []))).sort((x, y) => x - y)
+    const range = ratios.length > 0 ? `; ${ratios[0].toFixed(2)} to ${ratios.at(-1)?.toFixed(2)} : 1` : ''
     return `CPU per request of ${a} against ${b} at ${own.length} points: ${counts.join(', ')}${range}`
   })
 }
@@ -105,9 +104,10 @@ function tellSize(size) {
 
 /** @param {SearchResult} search */
 function tellSearch(search) {
-  const { held, isFound, unit, looksFor } = search
+  const { held, failed, isFound, looksFor } = search
   if (!isFound || held === null) return `${nameOf(search)}: its limit is not reachable on this machine`
-  return `${nameOf(search)} ${LOOKED_FOR[looksFor]} ${unit === 'bytes' ? `${mib(held)} MiB` : `${held} ${unit}`}`
+  const but = failed === null ? '' : `, and not ${looksFor === 'knee' ? '' : 'with '}${formatValue(failed, search)}`
+  return `${nameOf(search)} ${LOOKED_FOR[looksFor]} ${formatValue(held, search)}${but}`
 }
 
 /** @param {string[]} parts */

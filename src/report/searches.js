@@ -80,7 +80,7 @@ function renderExtrapolation({ extrapolated }) {
 /** @param {SearchResult} result */
 function renderSearch(result) {
   const { looksFor, held, failed, why, isFound, steps, link } = result
-  const show = (/** @type {number | null} */ value) => (value === null ? 'nothing' : format(value, result))
+  const show = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))
   const whose = `${nameOf(result)}, ${link}: ${WORDS[looksFor]} that holds`
   const head = isFound
     ? `${whose}: ${show(held)}; the bracket is [${show(failed)} failed, ${show(held)} held]: ${why}`
@@ -94,14 +94,14 @@ function renderSearch(result) {
  */
 function renderStep({ value, held, why, trials }, result) {
   const outcome = held === null ? 'not judged' : held ? 'held' : 'failed'
-  return `${format(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
+  return `${formatValue(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
 }
 
 /**
  * @param {number} value
  * @param {Pick<SearchResult, 'unit'>} result
  */
-function format(value, { unit }) {
+export function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
   return unit === 'cores' ? `${value} cores` : `${value} requests/s`
 }

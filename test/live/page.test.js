@@ -146,6 +146,20 @@ describe('the page', () => {
     expect(complaints).toEqual([])
   })
 
+  it.for(
+    /** @type {const} */ (['light', 'dark']),
+  )('passes the rules of axe in the %s', async (colorScheme, context) => {
+    const { page, emit, url } = await open(context, { colorScheme, bypassCSP: true })
+    await page.goto(url)
+    emit(...RUN)
+    await until(async () => (await countDrawn(page, 'throughput')) > 4, 'the chart of rates')
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
+    const { violations } = /** @type {any} */ (await page.evaluate('axe.run()'))
+    expect(
+      violations.map((/** @type {any} */ v) => `${v.id}: ${v.nodes.map((/** @type {any} */ n) => n.html)}`),
+    ).toEqual([])
+  })
+
   it('puts what names and errors say into the page as text', async context => {
     const { page, emit, complaints, url, shows } = await open(context)
     await page.goto(url)

@@ -8,7 +8,7 @@ import { createAxis, createOption, shorten } from './style.js'
  */
 
 const ROW_PIXELS = 34
-const LABEL_PIXELS = 130
+const LABEL_PIXELS = 145
 // Two lines.
 const LABEL_MOST = 40
 
@@ -69,7 +69,7 @@ export function drawRounds({ title, unit, digits, rows }) {
         inverse: true,
         data: rows.map(({ label }) => cut(label)),
         splitLine: { show: false },
-        axisLabel: { fontSize: 12, width: LABEL_PIXELS, overflow: 'break' },
+        axisLabel: { fontSize: 12, lineHeight: 14, width: LABEL_PIXELS, overflow: 'break' },
       }),
       tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
       series: [
