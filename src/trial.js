@@ -6,6 +6,7 @@ import { waitFor, waitUntil } from './lib/wait.js'
 import { checkSamples } from './observer.js'
 import { describeProcess } from './process-record.js'
 import { awaitEnded, startServices } from './services.js'
+import { createPhases, createStopwatch, followLoad } from './trial-progress.js'
 
 /**
  * @import { Change, Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from './types.ts'
@@ -17,7 +18,6 @@ import { awaitEnded, startServices } from './services.js'
 const TAIL_MS = 1000
 const GENERATOR_START_SECONDS = 60
 const ENDING_MS = 3000
-const COUNT_EVERY_MS = 1000
 // Longer than the sidecars' request timeout and k6's own grace for requests in flight.
 const GENERATOR_EXIT_SECONDS = 30
 
@@ -185,34 +185,6 @@ async function measure({ bench, trial, processes, before, generator, window, ser
 }
 
 /**
- * Tells how far the load is, once a second, until it is stopped. Nothing is asked where nobody watches.
- * @param {{ bench: Bench, generator: Deployment | null }} options
- * @returns {() => void} stops it
- */
-function followLoad({ bench, generator }) {
-  const { watch, load } = bench
-  const [process] = generator?.processes ?? []
-  if (!watch || !process?.spec.admin) return () => {}
-  let isAsking = false
-  const timer = setInterval(async () => {
-    if (isAsking) return
-    isAsking = true
-    const progress = await load.readProgress(process.readAdmin).catch(() => null)
-    if (progress) watch({ kind: 'counted', ...progress, atMs: Date.now() })
-    isAsking = false
-  }, COUNT_EVERY_MS)
-  return () => clearInterval(timer)
-}
-
-/**
- * Says each phase once, to who watches.
- * @param {Bench} bench
- */
-function createPhases({ watch }) {
-  return (/** @type {import('./live/state.js').Phase} */ phase) => watch?.({ kind: 'phase', phase, atMs: Date.now() })
-}
-
-/**
  * Changes the configuration of the first sidecar through the window, the first change half an interval after its start.
  * @param {{ bench: Bench, trial: Trial, changeTo: Awaited<ReturnType<typeof startServices>>['changeTo'], window: Window,
  *   signal: AbortSignal }} options
@@ -342,19 +314,5 @@ async function assertAllRun(processes) {
     const how = ending()
     if (how !== null)
       throw new BenchError(await describeFailure(`${spec.service}'s ${spec.role} died under load with ${how}`))
-  }
-}
-
-function createStopwatch() {
-  /** @type {Record<string, number>} */
-  const seconds = {}
-  let last = performance.now()
-  return {
-    seconds,
-    lap(/** @type {string} */ phase) {
-      const now = performance.now()
-      seconds[phase] = (now - last) / 1000
-      last = now
-    },
   }
 }

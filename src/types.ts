@@ -1,5 +1,6 @@
 // The nouns of the kit, types only. Units are in the names; addresses are 'a.b.c.d'.
 import type { createProber } from './prober.js'
+import type { openWatchers } from './verbs/watchers.js'
 
 /** One measured quantity over the rounds; low and high are the 95 % interval of the median, or null. */
 export interface Quantity {
@@ -848,4 +849,20 @@ export interface Summary {
   calibrations: Calibration[]
   searches: SearchResult[]
   sizes: SizeResult[]
+}
+
+// --- The command line ---
+
+/** What a verb is given of the command line. */
+export interface Context {
+  /** The product, on stdout. */
+  print: (text: string) => void
+  /** Progress, on stderr. */
+  say: (line: string) => void
+  /** Sets the exit status. */
+  end: (status: number) => void
+  /** Aborts when the program is interrupted. */
+  signal: AbortSignal
+  /** Opens who watches a run. */
+  watch: (options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>
 }

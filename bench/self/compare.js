@@ -1,27 +1,40 @@
-// Whether two runs are told apart that differ, and not where they do not: the kit's Pipy sidecar, once more, and dearer by a tenth.
+// Whether two runs are told apart that differ, and not where they do not: the kit's Pipy sidecar, once more, and dearer by a
+// tenth. The arms of one run stand for three runs: between runs of different hours lies what the machine did, and `compare`
+// then says no more than that.
 import { compareRuns } from '../../src/compare-runs.js'
-import { bench, finding } from './kit.js'
+import { summarise } from '../../src/summarise.js'
+import { bench, finding, writeExperiment } from './kit.js'
 import { burn, findTurns } from './sensitivity.js'
 
 const DEARER = 0.1
+const ROUNDS = 10
+const WINDOW_SECONDS = 10
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
 export async function compareTwoRuns() {
   const turns = await findTurns(DEARER)
-  const run = (/** @type {string} */ plane) => bench(['--planes', `none,${plane}`, '--cpu', '0.25', '--rounds', '10'])
-  const [first, again, dearer] = [await run('pipy'), await run('pipy'), await run(`pipy=${burn('dearer', turns)}`)]
-  const judge = (/** @type {typeof first} */ next) => {
-    const { comparisons, controls, warnings } = compareRuns({ old: first, new: next })
-    const primary = comparisons.find(c => c.quantity === 'cpuPerRequest' && c.service === null)
-    for (const warning of warnings) console.log(`          warning: ${warning}`)
-    console.log(
-      `          ${primary?.verdict} ${primary?.ratio.median?.toFixed(3)} [${primary?.ratio.low?.toFixed(3)}, ${primary?.ratio.high?.toFixed(3)}], applications alone ${controls[0]?.ratio.median?.toFixed(3)} ${primary?.reasons.join('; ')}`,
-    )
-    return { verdict: primary?.verdict, ratio: Number(primary?.ratio.median) }
+  const experiment = writeExperiment('compare', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS })
+  const { folder, manifest, records } = await bench([experiment, '--planes', `pipy,pipy=${burn('dearer', turns)}`])
+  /** @param {(arm: import('../../src/types.ts').Arm) => boolean} isOwn */
+  const runOf = isOwn => {
+    const arms = manifest.arms.filter(isOwn).map((/** @type {any} */ arm) => ({ ...arm, id: 'arm', repeatOf: null }))
+    const own = records
+      .filter(r => isOwn(r.trial.arm))
+      .map(r => ({ ...r, trial: { ...r.trial, arm: { ...r.trial.arm, id: 'arm', repeatOf: null } } }))
+    const run = { manifest: { ...manifest, arms }, records: own }
+    return { folder, ...run, summary: summarise(run) }
   }
-  const [same, other] = [judge(again), judge(dearer)]
+  const old = runOf(arm => arm.variant === null && arm.repeatOf === null)
+  const judge = (/** @type {typeof old} */ next) => {
+    const { comparisons } = compareRuns({ old, new: next })
+    const [{ verdict, ratio, reasons }] = comparisons
+    const [median, low, high] = [ratio.median, ratio.low, ratio.high].map(v => v?.toFixed(3))
+    console.log(`          ${verdict} ${median} [${low}, ${high}] ${reasons.join('; ')}`)
+    return { verdict, ratio: Number(ratio.median) }
+  }
+  const [same, other] = [judge(runOf(arm => arm.repeatOf !== null)), judge(runOf(arm => arm.variant !== null))]
   return [
-    finding('a second run of the same, new / old', same.ratio, [], () => same.verdict === 'no-difference-shown'),
-    finding(`a run dearer by a tenth (${turns} turns), new / old`, other.ratio, [], () => other.verdict === 'higher'),
+    finding('the same once more, new / old', same.ratio, [], () => same.verdict === 'no-difference-shown'),
+    finding(`dearer by a tenth (${turns} turns), new / old`, other.ratio, [], () => other.verdict === 'higher'),
   ]
 }

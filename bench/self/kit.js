@@ -39,16 +39,16 @@ export async function bench(argv, beside) {
 /**
  * An experiment file for lengths of its own.
  * @param {string} name
- * @param {{ rounds: number, windowSeconds: number }} lengths
+ * @param {{ planes?: string[], rounds: number, windowSeconds: number, hasControl?: boolean }} lengths
  */
-export function writeExperiment(name, { rounds, windowSeconds }) {
+export function writeExperiment(name, { planes = ['pipy'], rounds, windowSeconds, hasControl = true }) {
   const file = path.join(scratch, `${name}.yaml`)
   writeFileSync(
     file,
     `name: ${name}
 question: Does the kit keep its promise?
-axes: { plane: [pipy], link: [gateway-ratings], capCores: [0.25] }
-profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds} } }
+axes: { plane: [${planes.join(', ')}], link: [gateway-ratings], capCores: [0.25] }
+profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasControl: ${hasControl} } }
 `,
   )
   return file

@@ -1,23 +1,13 @@
 // What it costs to watch a run: a run that is watched and one that is not take turns, round by round, in one process.
 import { spawn } from 'node:child_process'
-import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { median } from 'simple-statistics'
-import { prepare, readExperiment, runBench } from '../../src/bench.js'
-import { pipyTool } from '../../src/dataplanes/pipy/index.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
-import { createTurns } from '../../src/lib/turns.js'
 import { parseAddress } from '../../src/live/address.js'
-import { k6 } from '../../src/loads/k6/index.js'
 import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/measures.js'
-import { readRun } from '../../src/records.js'
 import { summariseRatios } from '../../src/stats.js'
-import { findCapWay } from '../../src/targets/local/cgroups.js'
-import { openLocalSite } from '../../src/targets/local/site.js'
-import { findTool } from '../../src/tools/find.js'
-import { nodeTool } from '../../src/tools/node.js'
 import { openWatchers } from '../../src/verbs/watchers.js'
-import { finding, scratch, writeExperiment } from './kit.js'
+import { finding, writeExperiment } from './kit.js'
+import { benchInTurns } from './turns.js'
 
 const ROUNDS = 12
 const WINDOW_SECONDS = 5
@@ -29,8 +19,7 @@ const READERS = `
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
 export async function watchLive() {
-  const experiment = readExperiment(writeExperiment('live', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS }))
-  const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+  const experiment = writeExperiment('live', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS, hasControl: false })
   /** @type {string[]} */
   const urls = []
   const terminal = Object.assign(new PassThrough().resume(), { isTTY: true, columns: 120, rows: 40 })
@@ -39,51 +28,14 @@ export async function watchLive() {
     { stream: /** @type {any} */ (terminal), say: line => void urls.push(line.split(' ')[1]) },
   )
   const readers = spawn(process.execPath, ['-e', READERS, ...urls], { stdio: 'ignore' })
-  const way = await findCapWay()
-  const turns = createTurns(2)
   try {
-    const runs = await Promise.all(
-      [watchers.watch, undefined].map(async (watch, i) => {
-        const site = await openLocalSite({ runId: `live-${process.pid}-${i}`, way, findTool })
-        try {
-          const overrides = { ...OVERRIDES, profile: 'standard' }
-          const preparation = await prepare({
-            ...{
-              experiment,
-              overrides,
-              thresholds: [],
-              app: null,
-              dataPlanes,
-              load: k6,
-              site,
-              pipyTool,
-              nodeTool,
-              say,
-            },
-          })
-          const { folder } = await runBench({
-            ...{ preparation, site, dataPlanes, load: k6, thresholds: [], retain: false, command: [], watch, say },
-            ...{ out: path.join(scratch, `live-${i}`), turns: turns[i], signal: new AbortController().signal },
-          })
-          return readRun(folder).records
-        } finally {
-          turns[i].leave()
-          await site.target.close()
-        }
-      }),
-    )
-    return judge(runs)
+    const runs = await benchInTurns([{ experiment, watch: watchers.watch }, { experiment }])
+    return judge(runs.map(run => run.records))
   } finally {
     readers.kill()
     await watchers.close()
   }
 }
-
-/** @type {import('../../src/plan.js').Overrides} */
-const OVERRIDES = /** @type {any} */ ({
-  ...{ planes: null, caps: null, axes: {}, rounds: null, seed: 1, app: 'pipy', isPinned: false },
-  ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },
-})
 
 /** @param {import('../../src/types.ts').TrialRecord[][]} runs watched, and not */
 function judge(runs) {

@@ -7,11 +7,12 @@ import { summarise } from '../summarise.js'
 /**
  * `compare`: one run against another, as two planes of a run are compared.
  * @import { Command } from 'commander'
+ * @import { Context } from '../types.ts'
  */
 
 /**
  * @param {Command} program
- * @param {{ print: (text: string) => void, say: (line: string) => void, end: (status: number) => void }} context end: sets the exit status
+ * @param {Context} context
  */
 export function addCompare(program, { print, say, end }) {
   program

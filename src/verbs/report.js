@@ -8,21 +8,21 @@ import { renderArmsCsv, renderTrialsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
 import { renderTable } from '../report/table.js'
 import { writeSummary } from '../run.js'
+import { findClaims, openDocuments } from './documents.js'
 
 /**
  * `report`: a run once more from its records, in any format; without a run, all of them.
  * @import { Command } from 'commander'
- * @import { ClaimsFile } from '../claims.js'
- * @import { Summary } from '../types.ts'
+ * @import { Context, Summary } from '../types.ts'
  */
 
 const RESULTS = 'results'
 
-/** @typedef {{ folder: string, summary: Summary, claims: ClaimsFile[] }} Reported */
+/** @typedef {{ folder: string, summary: Summary }} Reported */
 
 /** What is printed, and what is written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
-  text: ({ summary, claims }) => renderText(summary, claims),
+  text: ({ summary }) => renderText(summary),
   html: async run => {
     ;(await openDocuments(run)).write()
     return path.join(run.folder, 'report.html')
@@ -37,9 +37,9 @@ const FORMATS = {
 
 /**
  * @param {Command} program
- * @param {{ print: (text: string) => void, say: (line: string) => void, readClaims: () => ClaimsFile[] }} context
+ * @param {Context} context
  */
-export function addReport(program, { print, say, readClaims }) {
+export function addReport(program, { print, say }) {
   program
     .command('report')
     .description('show a run again, from its records; without one, list the runs and their answers')
@@ -58,28 +58,18 @@ export function addReport(program, { print, say, readClaims }) {
       }
       for (const warning of readRun(folder).warnings) say(warning)
       const summary = writeSummary(folder)
-      print(await FORMATS[options.json ? 'json' : options.format]({ folder, summary, claims: readClaims() }))
+      print(await FORMATS[options.json ? 'json' : options.format]({ folder, summary }))
     })
 }
 
 /**
  * The table, and the claims that the experiment can test.
  * @param {Summary} summary
- * @param {ClaimsFile[]} files
  */
-export function renderText(summary, files) {
-  const results = evaluateClaims({ files, summaries: [summary] })
+export function renderText(summary) {
+  const results = evaluateClaims({ files: findClaims(), summaries: [summary] })
   const claims = renderClaims(results, { experiment: summary.run.experiment, isBrief: true })
   return [renderTable(summary), ...(claims.length > 0 ? ['', 'Published claims:', ...claims] : [])].join('\n')
-}
-
-/**
- * The documents with charts: what draws them takes a fifth of a second to load, so only who wants them loads it.
- * @param {Reported} run
- */
-export async function openDocuments(run) {
-  const { openReport } = await import('../write-report.js')
-  return openReport(run)
 }
 
 /** @param {string} root */

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openReport } from '../../src/write-report.js'
-import { writeFakeRun } from '../fakes/fake-folder.js'
+import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
 import { launchBrowser, openPage } from '../integration/browser.js'
 
 /**
@@ -161,7 +161,10 @@ describe('report.html in a browser', () => {
   })
 
   it('shows markup in a name of a plane, a log line and the name of a file as text', async context => {
+    // The name of a variant is the last part of its path.
+    const label = `<img src=x onerror="document.title='owned'">`
     const { url } = write('hostile', {
+      arms: createArms().map(arm => (arm.plane === 'pipy' ? { ...arm, variant: label } : arm)),
       change: record => ({
         ...record,
         reasons: [`the end of its log:\n${HOSTILE}`],
@@ -176,6 +179,7 @@ describe('report.html in a browser', () => {
     expect(await page.locator('img, [onerror]').count()).toBe(0)
     expect(await page.title()).toContain('cap')
     expect(await page.locator('#gates').textContent()).toContain('document.title')
+    expect(await page.locator('.answer').textContent()).toContain(`pipy=${label} uses`)
     expect(complaints).toEqual([])
     await page.close()
   })

@@ -1,0 +1,62 @@
+import { readExperiment, runBench } from '../bench.js'
+import { dataPlanes } from '../dataplanes/registry.js'
+import { k6 } from '../loads/k6/index.js'
+import { collect, TARGET, withCluster, withExperiment } from '../options.js'
+import { findStatus } from '../status.js'
+import { sayWhere, writeDocuments } from './documents.js'
+import { announce, assertShort, openSite, prepareWith, toolSpecs } from './preparation.js'
+import { renderText } from './report.js'
+import { withWatchers } from './watchers.js'
+
+/**
+ * `bench`: runs an experiment, and reports it.
+ * @import { Command } from 'commander'
+ * @import { Context } from '../types.ts'
+ */
+
+/**
+ * @param {Command} program
+ * @param {Context} context
+ */
+export function addBench(program, context) {
+  const { print, say, end, signal } = context
+  const toolNames = toolSpecs().map(t => t.name)
+  withWatchers(withCluster(withExperiment(program.command('bench').description('run an experiment')), toolNames))
+    .option('--out <dir>', 'results folder; must not exist or be empty')
+    .option('--json', 'print summary.json instead of the table')
+    .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
+    .option('--require-verdict', 'end with status 3 where no verdict is reached')
+    .option('--retain', 'leave the last trial running, and say what')
+    .addOption(TARGET())
+    .action(async (experimentName, options) => {
+      const site = await openSite(options, context)
+      if (site === null) return
+      /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
+      let watchers = null
+      try {
+        watchers = await context.watch(options)
+        const experiment = readExperiment(experimentName)
+        const preparation = await prepareWith({ experiment, options, site }, context)
+        for (const note of announce(preparation.plan)) say(note)
+        assertShort(preparation.plan, options)
+        const { summary, folder } = await runBench({
+          ...{ preparation, site, dataPlanes, load: k6, signal, ...watchers, thresholds: options.threshold },
+          ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
+          writeDocuments: folder => writeDocuments(folder, context),
+        })
+        await watchers.close()
+        print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary))
+        const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
+        for (const reason of reasons) say(reason)
+        end(status)
+        sayWhere(folder, context)
+      } finally {
+        await watchers?.close()
+        const left = await site.target.close({ retain: options.retain ?? false })
+        if (left.length > 0) {
+          const where = options.target === 'kubernetes' ? ' -- --target kubernetes' : ''
+          say(`retained: ${left.join(', ')}; remove them with: npm run cleanup${where}`)
+        }
+      }
+    })
+}

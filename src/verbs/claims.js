@@ -1,0 +1,31 @@
+import { evaluateClaims } from '../claims.js'
+import { readRun } from '../records.js'
+import { renderClaims } from '../report/claims.js'
+import { writeSummary } from '../run.js'
+import { findClaims } from './documents.js'
+
+/**
+ * `claims`: published numbers against runs.
+ * @import { Command } from 'commander'
+ * @import { Context } from '../types.ts'
+ */
+
+/**
+ * @param {Command} program
+ * @param {Context} context
+ */
+export function addClaims(program, { print, say }) {
+  program
+    .command('claims')
+    .description('hold published numbers against runs')
+    .argument('<results...>', 'results folders, the last one last')
+    .option('--json', 'print the answers as JSON')
+    .action((/** @type {string[]} */ folders, options) => {
+      const summaries = folders.map(folder => {
+        for (const warning of readRun(folder).warnings) say(warning)
+        return writeSummary(folder)
+      })
+      const results = evaluateClaims({ files: findClaims(), summaries })
+      print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results).join('\n'))
+    })
+}

@@ -1,0 +1,48 @@
+import path from 'node:path'
+import { listExperiments } from '../bench.js'
+import { ROOT } from '../lib/paths.js'
+import { readClaims } from '../read-claims.js'
+import { readSummary } from '../records.js'
+
+/**
+ * What verbs read and leave beside the records.
+ * @import { Context, Summary } from '../types.ts'
+ */
+
+/** The published claims that the kit knows. */
+export function findClaims() {
+  return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
+}
+
+/**
+ * The documents with charts: what draws them takes a fifth of a second to load, so only who wants them loads it.
+ * @param {{ folder: string, summary: Summary }} run
+ */
+export async function openDocuments(run) {
+  const { openReport } = await import('../write-report.js')
+  return openReport({ ...run, claims: findClaims() })
+}
+
+/**
+ * Writes the documents of a run, also of one that was cut short. A run is not lost for its report.
+ * @param {string} folder
+ * @param {Pick<Context, 'say' | 'signal'>} context
+ */
+export async function writeDocuments(folder, { say, signal }) {
+  try {
+    const documents = await openDocuments({ folder, summary: readSummary(folder) })
+    documents.write()
+    if (signal.aborted) sayWhere(folder, { say })
+  } catch (error) {
+    say(`no report was written: ${/** @type {Error} */ (error).message}; try npm run report -- ${folder} --format html`)
+  }
+}
+
+/**
+ * @param {string} folder of a run
+ * @param {Pick<Context, 'say'>} context
+ */
+export function sayWhere(folder, { say }) {
+  const where = path.relative('', folder) || folder
+  say(`results: ${where}; to look at: ${path.join(where, 'report.html')}`)
+}

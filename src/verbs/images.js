@@ -1,0 +1,22 @@
+import { createImageParser } from '../options.js'
+import { listImages } from '../targets/kubernetes/images.js'
+import { toolSpecs } from './preparation.js'
+
+/**
+ * `images`: what a node without a registry needs.
+ * @import { Command } from 'commander'
+ * @import { Context } from '../types.ts'
+ */
+
+/**
+ * @param {Command} program
+ * @param {Context} context
+ */
+export function addImages(program, { print }) {
+  const parseImage = createImageParser(toolSpecs().map(t => t.name))
+  program
+    .command('images')
+    .description('print what a Kubernetes node without a registry needs')
+    .option('--image <tool=image>', 'another image, such as pipy=registry/pipy:1.5', parseImage, {})
+    .action(({ image }) => print(listImages({ specs: toolSpecs(), images: image }).join('\n')))
+}

@@ -1,0 +1,26 @@
+import os from 'node:os'
+import { readExperiment } from '../bench.js'
+import { withExperiment } from '../options.js'
+import { estimatePlanSeconds } from '../plan.js'
+import { renderPlan } from '../report/plan.js'
+import { createFinder, prepareWith } from './preparation.js'
+
+/**
+ * `plan`: what a `bench` would run.
+ * @import { Command } from 'commander'
+ * @import { Context } from '../types.ts'
+ */
+
+/**
+ * @param {Command} program
+ * @param {Context} context
+ */
+export function addPlan(program, context) {
+  withExperiment(program.command('plan').description('print what would run and how long it takes')).action(
+    async (name, options) => {
+      const site = { cpus: os.availableParallelism(), cores: [], findTool: createFinder(context) }
+      const { plan } = await prepareWith({ experiment: readExperiment(name), options, site }, context)
+      context.print(renderPlan(plan, estimatePlanSeconds(plan)))
+    },
+  )
+}

@@ -1,0 +1,136 @@
+import { execa } from 'execa'
+import { prepare } from '../bench.js'
+import { pipyTool } from '../dataplanes/pipy/index.js'
+import { dataPlanes } from '../dataplanes/registry.js'
+import { BenchError, UsageError } from '../lib/errors.js'
+import { k6 } from '../loads/k6/index.js'
+import { estimatePlanSeconds } from '../plan.js'
+import { openKubernetesSite } from '../targets/kubernetes/site.js'
+import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
+import { openLocalSite } from '../targets/local/site.js'
+import { findTool } from '../tools/find.js'
+import { nodeTool } from '../tools/node.js'
+
+/**
+ * From the words of the command line to a site and a plan: where registries meet.
+ * @import { Context, Plan, Site, ToolSpec } from '../types.ts'
+ * @import { Experiment } from '../experiment.js'
+ * @import { Overrides } from '../plan.js'
+ */
+
+// Its counters are renewed every 10 to 20 s: the edges of a window of two minutes would be too far from them.
+const KUBELET_WINDOW_SECONDS = 180
+const CLUSTER_WARMUP_SECONDS = 3
+
+/** Every program that a run may need. */
+export function toolSpecs() {
+  return [...dataPlanes.flatMap(p => p.tool ?? []), k6.tool, nodeTool]
+}
+
+/** @param {Pick<Context, 'say'>} context */
+export function createFinder({ say }) {
+  return (/** @type {ToolSpec} */ spec) => findTool(spec, { onFetch: name => say(`fetching ${name}`) })
+}
+
+export function chooseSeed() {
+  return Math.floor(Math.random() * 2 ** 31)
+}
+
+export function stampNow() {
+  return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
+}
+
+/**
+ * Where to run; null when this program was started again inside a systemd scope that can cap.
+ * @param {any} options
+ * @param {Context} context
+ * @returns {Promise<Site | null>}
+ */
+export async function openSite(options, context) {
+  const { cpu, target, context: name, node, loadNode, namespace, image, generators, samples } = options
+  const { signal, end } = context
+  // Two sites of one process are two runs.
+  const runId = `${stampNow()}-${process.pid}${target === 'kubernetes' ? '-k8s' : ''}`
+  if (target === 'kubernetes') {
+    return openKubernetesSite({
+      ...{ runId, context: name ?? null, node: node ?? null, loadNode: loadNode ?? null },
+      ...{ namespace: namespace ?? null, images: image, generators: generators ?? null, signal },
+      ...{ sampleSource: samples },
+    })
+  }
+  const way = await findCapWay()
+  if (way.how === 'systemd-run') {
+    const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
+    const { exitCode } = await execa(command, argv, { stdio: 'inherit', reject: false })
+    end(exitCode ?? 1)
+    return null
+  }
+  if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
+  return openLocalSite({ runId, way, findTool: createFinder(context) })
+}
+
+/**
+ * @param {{ experiment: Experiment, options: any, site: Pick<Site, 'cpus' | 'cores' | 'findTool'> }} asked
+ * @param {Pick<Context, 'say'>} context
+ */
+export function prepareWith({ experiment, options, site }, { say }) {
+  /** @type {Overrides} */
+  const overrides = {
+    planes: options.planes ?? null,
+    caps: options.cpu ?? null,
+    axes: {
+      link: options.link,
+      ratePerSecond: options.rate,
+      users: options.users,
+      payloadBytes: options.payload,
+      services: options.services,
+      tls: options.tls,
+      protocol: options.protocol,
+      workers: options.workers,
+      memoryLimitBytes: options.memory,
+      envoyProfile: options.envoyProfile,
+    },
+    rounds: options.rounds ?? null,
+    profile: options.profile,
+    seed: options.seed ?? chooseSeed(),
+    app: 'pipy',
+    isPinned: options.pin,
+    // The window is read in the load's log, through the API server.
+    warmupLeastSeconds: options.target === 'kubernetes' ? CLUSTER_WARMUP_SECONDS : 0,
+    windowLeastSeconds: options.samples === 'kubelet' ? KUBELET_WINDOW_SECONDS : 0,
+  }
+  const { target = 'local' } = options
+  if (!experiment.targets.includes(target)) {
+    throw new UsageError(`${experiment.name} runs on ${experiment.targets.join(' and ')} only`)
+  }
+  if (experiment.search && options.p99) experiment.search.p99Ms = options.p99
+  return prepare({
+    ...{ experiment, overrides, site, dataPlanes, load: k6, pipyTool, nodeTool, say },
+    ...{ thresholds: options.threshold ?? [], app: options.app ?? null },
+  })
+}
+
+/**
+ * @param {Plan} plan
+ * @param {{ maxMinutes: number, yes?: boolean }} options
+ * @throws {UsageError} where it takes longer than was agreed to
+ */
+export function assertShort(plan, { maxMinutes, yes }) {
+  const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
+  if (minutes > maxMinutes && !yes) {
+    throw new UsageError(
+      `${plan.experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (--profile quick, --rounds, --planes)`,
+    )
+  }
+}
+
+/** What is said before a plan runs. @param {Plan & { notes: string[] }} plan */
+export function announce(plan) {
+  const { notes, notMeasured, trials, settings, search } = plan
+  const what = search ? 'a search' : `${trials.length} trials`
+  return [
+    ...notes.map(note => `note: ${note}`),
+    ...notMeasured.map(({ plane, reason }) => `not measured: ${plane}: ${reason}`),
+    `${what}, about ${Math.ceil(estimatePlanSeconds(plan) / 60)} min (profile ${settings.profile})`,
+  ]
+}

@@ -1,0 +1,77 @@
+import { runBench } from '../bench.js'
+import { dataPlanes } from '../dataplanes/registry.js'
+import { k6 } from '../loads/k6/index.js'
+import { parseCount, parseMilliseconds, parsePlanes, parseSeed, parseSize } from '../options.js'
+import { renderNodeFit, renderSizes } from '../report/searches.js'
+import { openReusable } from '../reusable.js'
+import { createSizeExperiment, parseNode } from '../size.js'
+import { sayWhere, writeDocuments } from './documents.js'
+import { announce, openSite, prepareWith } from './preparation.js'
+import { withWatchers } from './watchers.js'
+
+/**
+ * `size`: the smallest limits that hold a load.
+ * @import { Command } from 'commander'
+ * @import { Context } from '../types.ts'
+ */
+
+const NOTHING_SHOWN = 3
+
+/**
+ * @param {Command} program
+ * @param {Context} context
+ */
+export function addSize(program, context) {
+  const { print, say, end, signal } = context
+  withWatchers(program.command('size'))
+    .description('find the smallest CPU and memory limit of a sidecar that holds a load, and prove it')
+    .requiredOption('--rate <n>', 'requests per second', parseCount)
+    .requiredOption('--p99 <time>', 'the most that the 99th percentile may be, such as 20ms', parseMilliseconds)
+    .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
+    .option('--users <n>', 'the most requests under way', parseCount)
+    .option('--payload <size>', 'posted and echoed, such as 1KiB', parseSize)
+    .option('--planes <list>', 'data planes, each a name or name=./variant', parsePlanes)
+    .option('--node <size>', 'how many sidecars fit on a node, such as 2c4g')
+    .option('--from <results...>', 'runs whose trials may be taken instead of measuring again')
+    .option('--extrapolate', 'where no limit of this machine holds, say what a line through lower rates would need')
+    .option('--seed <n>', 'seed', parseSeed)
+    .option('--no-pin', 'let generator, applications and sidecars share CPUs')
+    .option('--out <dir>', 'results folder; must not exist or be empty')
+    .option('--json', 'print summary.json instead of the answer')
+    .action(async options => {
+      const node = options.node ? parseNode(options.node) : null
+      const experiment = createSizeExperiment({
+        ...{ ratePerSecond: options.rate, p99Ms: options.p99, link: options.link, users: options.users ?? null },
+        ...{ payloadBytes: options.payload ?? null, isExtrapolated: options.extrapolate ?? false },
+      })
+      // What the experiment already says is no override of it.
+      const { rate, users, payload, link, ...own } = options
+      const site = await openSite({ ...own, target: 'local' }, context)
+      if (site === null) return
+      /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
+      let watchers = null
+      try {
+        watchers = await context.watch(options)
+        const asked = { experiment, options: { ...own, profile: 'standard' }, site }
+        const preparation = await prepareWith(asked, context)
+        const { plan, tools } = preparation
+        for (const note of announce(plan)) say(note)
+        const reusable = openReusable({
+          ...{ folders: options.from ?? [], machine: site.machine, tools, settings: plan.settings },
+        })
+        const { summary, folder } = await runBench({
+          ...{ preparation, site, dataPlanes, load: k6, signal, ...watchers, reusable, retain: false },
+          ...{ out: options.out ?? null, command: process.argv.slice(2), thresholds: [] },
+          writeDocuments: folder => writeDocuments(folder, context),
+        })
+        await watchers.close()
+        print(options.json ? JSON.stringify(summary, null, 2) : renderSizes(summary).join('\n').trimEnd())
+        if (node && !options.json) print(renderNodeFit(summary.sizes, node).join('\n'))
+        if (!summary.sizes.some(size => size.isChecked)) end(NOTHING_SHOWN)
+        sayWhere(folder, context)
+      } finally {
+        await watchers?.close()
+        await site.target.close()
+      }
+    })
+}

@@ -1,0 +1,24 @@
+import { k6 } from '../loads/k6/index.js'
+import { verifyRun } from '../verify.js'
+
+/**
+ * `verify`: every number of a run again.
+ * @import { Command } from 'commander'
+ * @import { Context } from '../types.ts'
+ */
+
+/**
+ * @param {Command} program
+ * @param {Context} context
+ */
+export function addVerify(program, { print, end }) {
+  program
+    .command('verify')
+    .description('compute every number of a run again, from its records and raw files')
+    .argument('<results>', 'a results folder')
+    .action(folder => {
+      const { lines, agrees } = verifyRun({ folder, load: k6 })
+      print(lines.join('\n'))
+      if (!agrees) end(1)
+    })
+}
