@@ -39,15 +39,15 @@ export async function bench(argv, beside) {
 /**
  * An experiment file for lengths of its own.
  * @param {string} name
- * @param {{ planes?: string[], rounds: number, windowSeconds: number, hasControl?: boolean }} lengths
+ * @param {{ rounds: number, windowSeconds: number, hasControl?: boolean }} lengths
  */
-export function writeExperiment(name, { planes = ['pipy'], rounds, windowSeconds, hasControl = true }) {
+export function writeExperiment(name, { rounds, windowSeconds, hasControl = true }) {
   const file = path.join(scratch, `${name}.yaml`)
   writeFileSync(
     file,
     `name: ${name}
 question: Does the kit keep its promise?
-axes: { plane: [${planes.join(', ')}], link: [gateway-ratings], capCores: [0.25] }
+axes: { plane: [pipy], link: [gateway-ratings], capCores: [0.25] }
 profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasControl: ${hasControl} } }
 `,
   )

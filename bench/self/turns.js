@@ -13,27 +13,26 @@ import { nodeTool } from '../../src/tools/node.js'
 import { scratch } from './kit.js'
 
 /**
- * @import { PlaneChoice, Summary, TrialRecord } from '../../src/types.ts'
+ * @import { Summary, TrialRecord } from '../../src/types.ts'
  */
 
 const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 let started = 0
 
 /**
- * @param {{ experiment: string, planes?: PlaneChoice[], watch?: Parameters<typeof runBench>[0]['watch'] }[]} runs experiment: a file
+ * @param {{ experiment: string, watch?: Parameters<typeof runBench>[0]['watch'] }[]} runs experiment: a file
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
 export async function benchInTurns(runs) {
   const way = await findCapWay()
   const turns = createTurns(runs.length)
   return Promise.all(
-    runs.map(async ({ experiment, planes, watch }, i) => {
+    runs.map(async ({ experiment, watch }, i) => {
       const id = ++started
       const site = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
       try {
-        const overrides = { ...OVERRIDES, planes: planes ?? null }
         const preparation = await prepare({
-          ...{ experiment: readExperiment(experiment), overrides, thresholds: [], app: null, dataPlanes },
+          ...{ experiment: readExperiment(experiment), overrides: OVERRIDES, thresholds: [], app: null, dataPlanes },
           ...{ load: k6, site, pipyTool, nodeTool, say },
         })
         const { folder, summary } = await runBench({
@@ -52,6 +51,6 @@ export async function benchInTurns(runs) {
 
 /** @type {import('../../src/plan.js').Overrides} */
 const OVERRIDES = /** @type {any} */ ({
-  ...{ caps: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
+  ...{ planes: null, caps: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
   ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },
 })
