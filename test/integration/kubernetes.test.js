@@ -254,7 +254,8 @@ describe('what goes wrong in a run', () => {
     const { stderr } = await child
     const { records: measured } = readRun(out)
     const reasons = measured.flatMap(r => r.reasons).join('\n')
-    expect(measured.length, stderr).toBe(6)
+    // On a busy machine a window may be unsteady, and is measured once more.
+    expect(measured.filter(r => r.trial.repeats === null).length, stderr).toBe(6)
     expect(reasons).toMatch(/k6's generator died under load with the deletion of its pod/)
     expect(reasons).toMatch(/ratings's (sidecar|application) died under load with the deletion of its pod/)
     expect(reasons).toMatch(/ratings's sidecar died under load with OOMKilled: its memory limit was reached/)
