@@ -1,5 +1,6 @@
 import { leaveOutUnreachable } from './calibration.js'
 import { BenchError } from './lib/errors.js'
+import { sayLeft } from './live/words.js'
 import { ratePerSecond } from './measures.js'
 import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from './plan.js'
 import { appendTrial, copyTrial, readRun, writeResult, writeSamples } from './records.js'
@@ -178,10 +179,10 @@ async function runSearch({ template, plan, bench, reusable, folder, run, signal,
 /**
  * Makes summary.json from the records on disk.
  * @param {string} folder
+ * @param {ReturnType<typeof readRun>} [run] as it was read
  * @returns {Summary}
  */
-export function writeSummary(folder) {
-  const { manifest, records } = readRun(folder)
+export function writeSummary(folder, { manifest, records } = readRun(folder)) {
   const summary = summarise({ manifest, records })
   writeResult(folder, 'summary.json', `${JSON.stringify(summary, null, 2)}\n`)
   return summary
@@ -231,7 +232,7 @@ function createPace(trials) {
 /** @param {number} secondsLeft */
 function describeLeft(secondsLeft) {
   const left = Math.round(secondsLeft)
-  return left > 0 ? ` (${left >= 90 ? `${Math.round(left / 60)} min` : `${left} s`} left)` : ''
+  return left > 0 ? ` (${sayLeft(left)})` : ''
 }
 
 /**

@@ -27,11 +27,12 @@ const SERIES_OF_SIDECAR = 2
 const MODULES = ['charts/palette.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
 /**
- * @param {{ folder: string, summary: Summary, claims: ClaimsFile[] }} run summary: as made of the records; claims: all that are known
+ * @param {{ folder: string, summary: Summary, claims: ClaimsFile[], run?: ReturnType<typeof readRun> }} given
+ *   summary: as made of the records; claims: all that are known; run: as it was read
  * @throws {import('./lib/errors.js').BenchError} where the folder holds no run
  */
-export function openReport({ folder, summary, claims: files }) {
-  const { manifest, records, warnings } = readRun(folder)
+export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
+  const { manifest, records, warnings } = run
   const series = readSeries(folder, records)
   const claims = evaluateClaims({ files, summaries: [summary] }).filter(
     claim => claim.experiment === summary.run.experiment,

@@ -40,7 +40,7 @@ const DRAWN = {
 /**
  * What is drawn of a run; of a search only what has no rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
- * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: (ReportChart & { trialId: string })[], overRate: ReportChart[] }}
+ * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[] }}
  */
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
@@ -90,7 +90,7 @@ function drawQuantities(arms, colourFor) {
 /**
  * A chart for every arm: one of its trials over time.
  * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} given
- * @returns {(ReportChart & { trialId: string })[]}
+ * @returns {ReportChart[]}
  */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
@@ -100,7 +100,7 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
     if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
     const title = `${labelOf(arm, varied)}: CPU and memory over trial ${trialId}`
     const chart = drawOverTime({ title, sidecars })
-    return [{ ...chart, id: `over-time-${i + 1}`, table: tabulateSeries(title, sidecars), trialId }]
+    return [{ ...chart, id: `over-time-${i + 1}`, table: tabulateSeries(title, sidecars) }]
   })
 }
 

@@ -2,6 +2,7 @@ import { labelOf, nameOf } from '../arms.js'
 import { findVaried } from '../axes.js'
 import { NOT_TESTABLE } from '../claims/answers.js'
 import { GATE_SPOILS } from '../gates.js'
+import { ratePerSecond, sidecarsOf } from '../measures.js'
 import { percent } from '../quantities.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
@@ -128,31 +129,26 @@ function tabulateGates({ arms }) {
  * @returns {Table}
  */
 function tabulateTrials(records) {
-  const show = (/** @type {number | null | undefined} */ value, digits = 0) =>
-    value == null ? '-' : value.toFixed(digits)
+  const show = (/** @type {number | null} */ value, digits = 0) => (value === null ? '-' : value.toFixed(digits))
   return {
     caption: 'Every trial, in the order in which they ran',
     columns: [
-      ...[
-        ['trial', 'left'],
-        ['outcome', 'left'],
-        ['req/s', 'right'],
-        ['cores of each sidecar', 'left'],
-        ['host idle', 'right'],
-      ],
-      ...[
-        ['bound by', 'left'],
-        ['what spoiled it', 'left'],
-      ],
-    ].map(([name, align]) => /** @type {[string, 'left' | 'right']} */ ([name, align])),
-    rows: records.map(({ trial, outcome, load, window, processes, host, boundBy, reasons }) => [
-      ...[trial.id, outcome, show(load && window ? load.verified / window.seconds : null)],
-      processes
-        .filter(p => p.role === 'sidecar')
-        .map(p => `${p.service} ${show(p.cpuCores, 3)}`)
-        .join(', '),
-      ...[host ? percent(host.idleFraction) : '-', boundBy ?? '-', reasons.join('; ')],
-    ]),
+      ['trial', 'left'],
+      ['outcome', 'left'],
+      ['req/s', 'right'],
+      ['cores of each sidecar', 'left'],
+      ['host idle', 'right'],
+      ['bound by', 'left'],
+      ['what spoiled it', 'left'],
+    ],
+    rows: records.map(record => {
+      const { trial, outcome, host, boundBy, reasons } = record
+      const cores = sidecarsOf(record).map(p => `${p.service} ${show(p.cpuCores, 3)}`)
+      return [
+        ...[trial.id, outcome, show(ratePerSecond(record)), cores.join(', ')],
+        ...[host ? percent(host.idleFraction) : '-', boundBy ?? '-', reasons.join('; ')],
+      ]
+    }),
   }
 }
 
@@ -228,10 +224,10 @@ function tabulateProvenance({ run, kit, command, target, machine, tools, setting
  */
 function tabulateFiles(records) {
   const rows = new Map()
-  for (const { trial, processes } of records) {
-    for (const { service, role, files } of processes.filter(p => p.role === 'sidecar')) {
+  for (const record of records) {
+    for (const { service, role, files } of sidecarsOf(record)) {
       for (const { name, sha256 } of files) {
-        const arm = nameOf({ ...trial.arm, repeatOf: null })
+        const arm = nameOf({ ...record.trial.arm, repeatOf: null })
         rows.set(
           `${arm} ${service} ${name}`,
           rows.get(`${arm} ${service} ${name}`) ?? [arm, `${service}'s ${role}`, name, sha256],

@@ -22,8 +22,9 @@ export function addClaims(program, { print, say }) {
     .option('--json', 'print the answers as JSON')
     .action((/** @type {string[]} */ folders, options) => {
       const summaries = folders.map(folder => {
-        for (const warning of readRun(folder).warnings) say(warning)
-        return writeSummary(folder)
+        const run = readRun(folder)
+        for (const warning of run.warnings) say(warning)
+        return writeSummary(folder, run)
       })
       const results = evaluateClaims({ files: findClaims(), summaries })
       print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results).join('\n'))

@@ -6,6 +6,7 @@ import { readSummary } from '../records.js'
 
 /**
  * What verbs read and leave beside the records.
+ * @import { readRun } from '../records.js'
  * @import { Context, Summary } from '../types.ts'
  */
 
@@ -16,11 +17,11 @@ export function findClaims() {
 
 /**
  * The documents with charts: what draws them takes a fifth of a second to load, so only who wants them loads it.
- * @param {{ folder: string, summary: Summary }} run
+ * @param {{ folder: string, summary: Summary, run?: ReturnType<typeof readRun> }} given run: as it was read
  */
-export async function openDocuments(run) {
+export async function openDocuments(given) {
   const { openReport } = await import('../write-report.js')
-  return openReport({ ...run, claims: findClaims() })
+  return openReport({ ...given, claims: findClaims() })
 }
 
 /**

@@ -18,7 +18,7 @@ import { findClaims, openDocuments } from './documents.js'
 
 const RESULTS = 'results'
 
-/** @typedef {{ folder: string, summary: Summary }} Reported */
+/** @typedef {{ folder: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported */
 
 /** What is printed, and what is written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
@@ -30,7 +30,7 @@ const FORMATS = {
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
   svg: async run => (await openDocuments(run)).writeSvgs().join('\n'),
   csv: ({ summary }) => renderArmsCsv(summary).trimEnd(),
-  'csv-trials': ({ folder }) => renderTrialsCsv(readRun(folder).records).trimEnd(),
+  'csv-trials': ({ run }) => renderTrialsCsv(run.records).trimEnd(),
   json: ({ summary }) => JSON.stringify(summary, null, 2),
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
 }
@@ -56,9 +56,10 @@ export function addReport(program, { print, say }) {
         print(renderList(RESULTS))
         return
       }
-      for (const warning of readRun(folder).warnings) say(warning)
-      const summary = writeSummary(folder)
-      print(await FORMATS[options.json ? 'json' : options.format]({ folder, summary }))
+      const run = readRun(folder)
+      for (const warning of run.warnings) say(warning)
+      const summary = writeSummary(folder, run)
+      print(await FORMATS[options.json ? 'json' : options.format]({ folder, summary, run }))
     })
 }
 
