@@ -1,7 +1,7 @@
 import { isControl, nameOf } from './arms.js'
 import { GAP_LEAST, judge } from './compare.js'
+import { summariseRatios, summariseValues } from './lib/stats.js'
 import { cpuPerRequestMicros, valueOfRound } from './measures.js'
-import { summariseRatios, summariseValues } from './stats.js'
 
 /**
  * Whether the same experiment gives the same on two targets of one machine. Pure.

@@ -1,6 +1,6 @@
 import { medianSorted } from 'simple-statistics'
+import { summariseValues } from './lib/stats.js'
 import { sidecarsOf, sumCores, valueOfRound } from './measures.js'
-import { summariseValues } from './stats.js'
 
 /**
  * What configuration changes under load cost. Pure.

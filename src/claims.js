@@ -4,7 +4,7 @@ import { CLAIM_QUANTITIES, NOT_TESTABLE } from './claims/answers.js'
 import { testRatio } from './claims/ratio.js'
 import { SHAPES, testShape } from './claims/shape.js'
 import { suggest } from './lib/nearest.js'
-import { parseYaml } from './validate.js'
+import { parseYaml } from './lib/yaml.js'
 
 /**
  * Published numbers, and whether runs here show the same. Pure.

@@ -1,8 +1,8 @@
 import { nameOf, nameOnAxis } from './arms.js'
 import { groupOf } from './axes.js'
 import { GATE_WORDS } from './gates.js'
+import { hasTrend, ROUNDS_LEAST, summariseRatios } from './lib/stats.js'
 import { MEASURES, sidecarsOf, valueOfRound } from './measures.js'
-import { hasTrend, ROUNDS_LEAST, summariseRatios } from './stats.js'
 
 /**
  * Verdicts: what the rounds have shown of two planes, and no more. Pure.

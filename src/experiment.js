@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { AXES, AXIS_NAMES } from './axes.js'
 import { GATE_NAMES } from './gates.js'
+import { parseYaml } from './lib/yaml.js'
 import { PARITY_NAMES } from './parity/rows.js'
 import { QUANTITY_NAMES } from './quantities.js'
-import { parseYaml } from './validate.js'
 
 /**
  * @import { AxisName } from './types.ts'

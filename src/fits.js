@@ -1,8 +1,8 @@
 import { nameOf } from './arms.js'
 import { groupOf } from './axes.js'
+import { findSlopeInterval, fitLine } from './lib/stats.js'
 import { valueOfRound } from './measures.js'
 import { QUANTITIES } from './quantities.js'
-import { findSlopeInterval, fitLine } from './stats.js'
 
 /**
  * Lines through what was measured: CPU over the rate, and quantities over the time of a run. Pure.

@@ -3,6 +3,7 @@ import { groupOf, isBaselineOf } from './axes.js'
 import { summariseChanges } from './changes.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
+import { summariseValues } from './lib/stats.js'
 import {
   capacityPerSecond,
   cpuPerRequestMicros,
@@ -18,7 +19,6 @@ import { findDisparities } from './parity/rows.js'
 import { recoverySeconds } from './recovery.js'
 import { SCHEMA_VERSION } from './schema-version.js'
 import { isOfSearch, replaySearch } from './searches.js'
-import { summariseValues } from './stats.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { UsageError } from './lib/errors.js'
 import { suggest } from './lib/nearest.js'
+import { parseYaml } from './lib/yaml.js'
 import { identityOf, PORTS, TLS } from './sidecar-contract.js'
-import { parseYaml } from './validate.js'
 
 /**
  * @import { Arm, Cluster, Endpoint, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from './types.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fitCpuLines, fitSlopes } from '../src/fits.js'
-import { summariseValues } from '../src/stats.js'
+import { summariseValues } from '../src/lib/stats.js'
 import { createRecord } from './fakes/fake-records.js'
 import { createSummaryArm } from './fakes/fake-summary.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { summariseValues } from '../src/lib/stats.js'
 import { QUANTITIES, QUANTITY_NAMES } from '../src/quantities.js'
-import { summariseValues } from '../src/stats.js'
 import { createSummaryArm } from './fakes/fake-summary.js'
 
 /** @import { Quantiles, SummaryArm, SummarySidecar } from '../src/types.ts' */

@@ -1,8 +1,8 @@
 import { isControl, nameOf } from '../arms.js'
 import { GAP_LEAST, judge } from '../compare.js'
+import { ROUNDS_LEAST, summariseRatios } from '../lib/stats.js'
 import { findDisparities } from '../parity/rows.js'
 import { QUANTITIES } from '../quantities.js'
-import { ROUNDS_LEAST, summariseRatios } from '../stats.js'
 
 /**
  * What the answers to all kinds of claims share. Pure.

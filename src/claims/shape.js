@@ -1,6 +1,6 @@
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
 import { AXES } from '../axes.js'
-import { ROUNDS_LEAST, summariseValues } from '../stats.js'
+import { ROUNDS_LEAST, summariseValues } from '../lib/stats.js'
 import {
   CLAIM_QUANTITIES,
   describeCaveats,

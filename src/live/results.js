@@ -1,7 +1,7 @@
 import { describeVaried, nameOf } from '../arms.js'
 import { findVaried } from '../axes.js'
+import { summariseValues } from '../lib/stats.js'
 import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from '../measures.js'
-import { summariseValues } from '../stats.js'
 import { finiteOrNull } from './sidecars.js'
 
 /**

@@ -1,6 +1,6 @@
 import { nameOf } from '../arms.js'
+import { ROUNDS_LEAST } from '../lib/stats.js'
 import { largestBindingCap } from '../plan.js'
-import { ROUNDS_LEAST } from '../stats.js'
 
 /**
  * The lines below the table. Pure.

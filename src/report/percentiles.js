@@ -1,8 +1,8 @@
 import { nameOf } from '../arms.js'
 import { describeAxes, findVaried, groupOf, isBaselineOf } from '../axes.js'
 import { groupBy } from '../lib/group-by.js'
+import { summariseValues } from '../lib/stats.js'
 import { hasTail, quantileMs, valueOfRound } from '../measures.js'
-import { summariseValues } from '../stats.js'
 import { drawDistributions } from './charts/distributions.js'
 import { tabulateLines } from './charts/tables.js'
 

@@ -1,4 +1,4 @@
-import { fitLine } from '../stats.js'
+import { fitLine } from '../lib/stats.js'
 import { capAt, findCpu, indexOf } from './cpu-limit.js'
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from './memory-floor.js'
 import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.js'

@@ -1,4 +1,4 @@
-import { summariseValues } from '../../src/stats.js'
+import { summariseValues } from '../../src/lib/stats.js'
 
 /**
  * Summaries without a run: arms whose numbers the test gives.

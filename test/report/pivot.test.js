@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { summariseValues } from '../../src/lib/stats.js'
 import { renderPivots } from '../../src/report/pivot.js'
-import { summariseValues } from '../../src/stats.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /**

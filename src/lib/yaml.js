@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml'
-import { UsageError } from './lib/errors.js'
-import { suggest } from './lib/nearest.js'
+import { UsageError } from './errors.js'
+import { suggest } from './nearest.js'
 
 /**
  * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name.

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createRandom } from '../src/lib/random.js'
-import { findDepth, findSlopeInterval, fitLine, hasTrend, summariseRatios, summariseValues } from '../src/stats.js'
+import { createRandom } from '../../src/lib/random.js'
+import {
+  findDepth,
+  findSlopeInterval,
+  fitLine,
+  hasTrend,
+  summariseRatios,
+  summariseValues,
+} from '../../src/lib/stats.js'
 
 describe('findDepth', () => {
   // Conover, Practical Nonparametric Statistics, table A3 (p = 1/2): the depths of 95 % intervals of the median.

@@ -1,8 +1,8 @@
 import { medianSorted, quantileSorted } from 'simple-statistics'
-import { createRandom } from './lib/random.js'
+import { createRandom } from './random.js'
 
 /**
- * @import { Quantity } from './types.ts'
+ * @import { Quantity } from '../types.ts'
  */
 
 const CONFIDENCE = 0.95
