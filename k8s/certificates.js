@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeCertificates } from '../src/lib/certificates.js'
-import { identityOf } from '../src/sidecar-contract.js'
+import { identityOf } from '../src/model/sidecar-contract.js'
 import { renderExamples } from './render-examples.js'
 
 const EXAMPLES = fileURLToPath(new URL('examples', import.meta.url))

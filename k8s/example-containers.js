@@ -1,11 +1,11 @@
 import path from 'node:path'
 import { createApplication } from '../src/applications.js'
 import { pipyTool } from '../src/dataplanes/pipy/index.js'
-import { PORTS } from '../src/sidecar-contract.js'
+import { PORTS } from '../src/model/sidecar-contract.js'
 import { createModel, findNextHop } from '../src/topology.js'
 
 /**
- * @import { DataPlane, Place, ProcessSpec, Service, Tool, ToolSpec, Topology } from '../src/types.ts'
+ * @import { DataPlane, Place, ProcessSpec, Service, Tool, ToolSpec, Topology } from '../src/model/types.ts'
  * @import { Container } from '../src/targets/kubernetes/manifests.js'
  */
 

@@ -1,5 +1,5 @@
 /**
- * @import { Topology } from '../src/types.ts'
+ * @import { Topology } from '../src/model/types.ts'
  */
 
 /**

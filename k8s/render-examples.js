@@ -4,7 +4,7 @@ import { Document } from 'yaml'
 import { dataPlanes } from '../src/dataplanes/registry.js'
 import { ROOT } from '../src/lib/paths.js'
 import { readTextFiles } from '../src/lib/text-files.js'
-import { PORTS } from '../src/sidecar-contract.js'
+import { PORTS } from '../src/model/sidecar-contract.js'
 import {
   LABELS,
   renderDeployment,
@@ -17,7 +17,7 @@ import { createContainers } from './example-containers.js'
 import { renderKustomization } from './kustomization.js'
 
 /**
- * @import { DataPlane, Service, Topology } from '../src/types.ts'
+ * @import { DataPlane, Service, Topology } from '../src/model/types.ts'
  */
 
 const TOPOLOGY = 'bench/topologies/gateway-ratings.yaml'

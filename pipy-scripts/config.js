@@ -1,5 +1,5 @@
 // The only reader of files and arguments: `pipy main.js --args /path/to/sidecar.json`.
-// The file is the sidecar model of src/types.ts, as src/dataplanes/pipy/config.js renders it.
+// The file is the sidecar model of src/model/types.ts, as src/dataplanes/pipy/config.js renders it.
 
 var path = pipy.argv.find(a => a.endsWith('.json'))
 if (!path) throw 'no configuration: name the sidecar.json after --args'

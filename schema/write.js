@@ -1,5 +1,5 @@
-// Writes the JSON Schemas of this folder from src/schemas.js: npm run schema
+// Writes the JSON Schemas of this folder from src/model/schemas.js: npm run schema
 import { writeFileSync } from 'node:fs'
-import { renderSchemas } from '../src/schemas.js'
+import { renderSchemas } from '../src/model/schemas.js'
 
 for (const { file, content } of renderSchemas()) writeFileSync(new URL(`../${file}`, import.meta.url), content)

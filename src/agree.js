@@ -1,11 +1,11 @@
-import { isControl, nameOf } from './arms.js'
 import { GAP_LEAST, judge } from './compare.js'
 import { summariseRatios, summariseValues } from './lib/stats.js'
 import { cpuPerRequestMicros, valueOfRound } from './measures.js'
+import { isControl, nameOf } from './model/arms.js'
 
 /**
  * Whether the same experiment gives the same on two targets of one machine. Pure.
- * @import { Arm, Quantity, Summary, TrialRecord, Verdict } from './types.ts'
+ * @import { Arm, Quantity, Summary, TrialRecord, Verdict } from './model/types.ts'
  */
 
 /**

@@ -4,7 +4,7 @@ import { sidecarsOf, sumCores, valueOfRound } from './measures.js'
 
 /**
  * What configuration changes under load cost. Pure.
- * @import { SummaryArm, TrialRecord } from './types.ts'
+ * @import { SummaryArm, TrialRecord } from './model/types.ts'
  */
 
 /**

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { AXES, AXIS_NAMES } from './axes.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE } from './claims/answers.js'
 import { testRatio } from './claims/ratio.js'
 import { SHAPES, testShape } from './claims/shape.js'
 import { suggest } from './lib/nearest.js'
 import { parseYaml } from './lib/yaml.js'
+import { AXES, AXIS_NAMES } from './model/axes.js'
 
 /**
  * Published numbers, and whether runs here show the same. Pure.
- * @import { AxisName, Summary } from './types.ts'
+ * @import { AxisName, Summary } from './model/types.ts'
  * @import { Answer } from './claims/answers.js'
  */
 

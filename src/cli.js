@@ -17,7 +17,7 @@ import { addVerify } from './verbs/verify.js'
 import { openWatchers } from './verbs/watchers.js'
 
 /**
- * @import { Context } from './types.ts'
+ * @import { Context } from './model/types.ts'
  */
 
 /** Beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */

@@ -1,14 +1,14 @@
-import { isControl, nameOf } from './arms.js'
-import { BASELINE_AXES, describeAxes, findVaried, groupOf } from './axes.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
 import { countRounds, findIncomparable, findWarnings, labelOf, matchArms, refuseArms, relaxedBy } from './match-runs.js'
 import { cpuPerRequestMicros, MEASURES, sidecarsOf } from './measures.js'
+import { isControl, nameOf } from './model/arms.js'
+import { BASELINE_AXES, describeAxes, findVaried, groupOf } from './model/axes.js'
 import { findDisparities } from './parity/rows.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /**
  * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
- * @import { Arm, AxisName, Comparison, ParityRow, Service, Summary, ThresholdResult } from './types.ts'
+ * @import { Arm, AxisName, Comparison, ParityRow, Service, Summary, ThresholdResult } from './model/types.ts'
  * @import { Match, RecordedRun, Refusal } from './match-runs.js'
  * @import { Measure } from './measures.js'
  * @import { Threshold } from './thresholds.js'

@@ -1,12 +1,12 @@
-import { nameOf, nameOnAxis } from './arms.js'
-import { groupOf } from './axes.js'
 import { GATE_WORDS } from './gates.js'
 import { hasTrend, ROUNDS_LEAST, summariseRatios } from './lib/stats.js'
 import { MEASURES, sidecarsOf, valueOfRound } from './measures.js'
+import { nameOf, nameOnAxis } from './model/arms.js'
+import { groupOf } from './model/axes.js'
 
 /**
  * Verdicts: what the rounds have shown of two planes, and no more. Pure.
- * @import { Arm, AxisName, Comparison, Quantity, TrialRecord, Verdict } from './types.ts'
+ * @import { Arm, AxisName, Comparison, Quantity, TrialRecord, Verdict } from './model/types.ts'
  * @import { Measure } from './measures.js'
  */
 

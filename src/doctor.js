@@ -4,7 +4,7 @@ import { largestBindingCap } from './plan.js'
 import { findCapWay } from './targets/local/cgroups.js'
 
 /**
- * @import { Tool, ToolSpec } from './types.ts'
+ * @import { Tool, ToolSpec } from './model/types.ts'
  * @import { CapWay } from './targets/local/cgroups.js'
  */
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { AXES, AXIS_NAMES } from './axes.js'
 import { GATE_NAMES } from './gates.js'
 import { parseYaml } from './lib/yaml.js'
+import { AXES, AXIS_NAMES } from './model/axes.js'
+import { QUANTITY_NAMES } from './model/quantities.js'
 import { PARITY_NAMES } from './parity/rows.js'
-import { QUANTITY_NAMES } from './quantities.js'
 
 /**
- * @import { AxisName } from './types.ts'
+ * @import { AxisName } from './model/types.ts'
  */
 
 /**

@@ -1,12 +1,12 @@
-import { nameOf } from './arms.js'
-import { groupOf } from './axes.js'
 import { findSlopeInterval, fitLine } from './lib/stats.js'
 import { valueOfRound } from './measures.js'
-import { QUANTITIES } from './quantities.js'
+import { nameOf } from './model/arms.js'
+import { groupOf } from './model/axes.js'
+import { QUANTITIES } from './model/quantities.js'
 
 /**
  * Lines through what was measured: CPU over the rate, and quantities over the time of a run. Pure.
- * @import { Arm, CpuLine, Slope, SummaryArm, TrialRecord } from './types.ts'
+ * @import { Arm, CpuLine, Slope, SummaryArm, TrialRecord } from './model/types.ts'
  */
 
 const RATES_LEAST = 5

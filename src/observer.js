@@ -3,7 +3,7 @@ import { waitUntil } from './lib/wait.js'
 
 /**
  * Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster.
- * @import { Edge, Look, Observation, Probe, Reading, Sample, Window } from './types.ts'
+ * @import { Edge, Look, Observation, Probe, Reading, Sample, Window } from './model/types.ts'
  */
 
 const PERIOD_MS = 100

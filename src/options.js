@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
-import { AXES } from './axes.js'
 import { PROFILES } from './experiment.js'
 import { UsageError } from './lib/errors.js'
+import { AXES } from './model/axes.js'
 
 /**
  * The words of the command line that several verbs share, and how each is read.
  * @import { Command } from 'commander'
- * @import { AxisName, PlaneChoice } from './types.ts'
+ * @import { AxisName, PlaneChoice } from './model/types.ts'
  */
 
 const DEFAULT_MINUTES = 60

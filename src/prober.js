@@ -14,7 +14,7 @@ import { startUpstreams } from './parity/upstreams.js'
  * @import { Ask } from './lib/send.js'
  * @import { Probed } from './parity/probe.js'
  * @import { Upstreams } from './parity/upstreams.js'
- * @import { Endpoint, ReloadAction } from './types.ts'
+ * @import { Endpoint, ReloadAction } from './model/types.ts'
  */
 
 const REACH_SECONDS = 20

@@ -13,11 +13,11 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { BenchError, UsageError } from './lib/errors.js'
-import { SCHEMA_VERSION } from './schema-version.js'
-import { findFault, manifestSchema, trialSchema } from './schemas.js'
+import { findFault, manifestSchema, trialSchema } from './model/schemas.js'
+import { SCHEMA_VERSION } from './model/versions.js'
 
 /**
- * @import { Reading, Sample, Trial, TrialRecord } from './types.ts'
+ * @import { Reading, Sample, Trial, TrialRecord } from './model/types.ts'
  */
 
 /**

@@ -10,7 +10,7 @@ import { summarise } from './summarise.js'
 import { runTrial } from './trial.js'
 
 /**
- * @import { Arm, Calibration, Plan, Summary, Trial, TrialRecord } from './types.ts'
+ * @import { Arm, Calibration, Plan, Summary, Trial, TrialRecord } from './model/types.ts'
  * @import { RunEvent } from './live/state.js'
  * @import { Bench } from './services.js'
  * @import { GateParity } from './parity/gate.js'
@@ -154,7 +154,7 @@ async function calibrate({ plan, manifest, folder, run, signal, say }) {
  *   run: (options: { trial: Trial, progress: string }) => Promise<TrialRecord>, say: (line: string) => void }} options
  */
 async function runSearch({ template, plan, bench, reusable, folder, run, signal, say }) {
-  const spec = /** @type {import('./types.ts').SearchSpec} */ (plan.search)
+  const spec = /** @type {import('./model/types.ts').SearchSpec} */ (plan.search)
   const search = startSearch({ template, spec, cpus: bench.cpus })
   const counts = new Map()
   for (let step = search.next(); !step.done; ) {

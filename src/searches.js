@@ -6,7 +6,7 @@ import { findSize } from './searches/size.js'
 /**
  * Searches for a limit, trial after trial: each is a generator that yields the arm to try next and is given how
  * that went. They are pure, so that the same records give the same answer again.
- * @import { Arm, SearchResult, SizeResult, TrialRecord } from './types.ts'
+ * @import { Arm, SearchResult, SizeResult, TrialRecord } from './model/types.ts'
  * @import { Outcome } from './searches/outcome.js'
  * @import { SearchOptions } from './searches/step.js'
  */

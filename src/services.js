@@ -4,11 +4,11 @@ import { createApplication } from './applications.js'
 import { certificatesFolder, credentialsOf } from './lib/certificate-files.js'
 import { BenchError, EndedError } from './lib/errors.js'
 import { readTextFiles } from './lib/text-files.js'
-import { GENERATOR, PORTS } from './sidecar-contract.js'
+import { GENERATOR, PORTS } from './model/sidecar-contract.js'
 import { createModel, findEntry, findNextHop, topologyOf } from './topology.js'
 
 /**
- * @import { Arm, DataPlane, Deployment, Endpoint, EndedProcess, Handle, Place, Placement, ProcessSpec, RunSettings, LoadGenerator, ReloadAction, Reloads, SidecarOptions, Target, Tool, Topology } from './types.ts'
+ * @import { Arm, DataPlane, Deployment, Endpoint, EndedProcess, Handle, Place, Placement, ProcessSpec, RunSettings, LoadGenerator, ReloadAction, Reloads, SidecarOptions, Target, Tool, Topology } from './model/types.ts'
  * @import { RunEvent } from './live/state.js'
  */
 
@@ -26,7 +26,7 @@ const ENDING_MS = 500
  * @property {Tool} appRuntime
  * @property {Record<string, Topology>} topologies
  * @property {number} cpus of the machine
- * @property {import('./types.ts').SampleSource} sampleSource
+ * @property {import('./model/types.ts').SampleSource} sampleSource
  * @property {Record<string, Placement | null>} placements by the arm's id
  * @property {{ pipyScripts: string, echo: string, k6: string, certificates: string, raw: string }} folders
  * @property {boolean} retain leave the services of the trial running

@@ -4,7 +4,7 @@ import { recommendedBytes } from './searches/memory-floor.js'
 
 /**
  * Sizing: the question as an experiment, and what its answer means for a node. Pure.
- * @import { SizeResult } from './types.ts'
+ * @import { SizeResult } from './model/types.ts'
  */
 
 const GIB = 2 ** 30

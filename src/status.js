@@ -1,8 +1,8 @@
-import { isControl } from './arms.js'
+import { isControl } from './model/arms.js'
 
 /**
  * The exit status of a run that ended. Pure.
- * @import { Summary } from './types.ts'
+ * @import { Summary } from './model/types.ts'
  */
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']

@@ -1,5 +1,3 @@
-import { nameOf } from './arms.js'
-import { groupOf, isBaselineOf } from './axes.js'
 import { summariseChanges } from './changes.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
@@ -15,14 +13,16 @@ import {
   startSeconds,
   valueOfRound,
 } from './measures.js'
+import { nameOf } from './model/arms.js'
+import { groupOf, isBaselineOf } from './model/axes.js'
+import { SCHEMA_VERSION } from './model/versions.js'
 import { findDisparities } from './parity/rows.js'
 import { recoverySeconds } from './recovery.js'
-import { SCHEMA_VERSION } from './schema-version.js'
 import { isOfSearch, replaySearch } from './searches.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
- * @import { Arm, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from './types.ts'
+ * @import { Arm, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from './model/types.ts'
  */
 
 /**

@@ -1,6 +1,6 @@
 /**
  * What is told of a trial while it runs, and how long its phases take.
- * @import { Deployment } from './types.ts'
+ * @import { Deployment } from './model/types.ts'
  * @import { Phase } from './live/state.js'
  * @import { Bench } from './services.js'
  */

@@ -9,7 +9,7 @@ import { awaitEnded, startServices } from './services.js'
 import { createPhases, createStopwatch, followLoad } from './trial-progress.js'
 
 /**
- * @import { Change, Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from './types.ts'
+ * @import { Change, Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from './model/types.ts'
  * @import { Measured } from './gates.js'
  * @import { Bench } from './services.js'
  */

@@ -1,10 +1,10 @@
 import { judgeTrial } from './gates.js'
+import { findFault, summarySchema } from './model/schemas.js'
 import { readEdges, readLoadLogs, readRun, readSummary } from './records.js'
-import { findFault, summarySchema } from './schemas.js'
 import { summarise } from './summarise.js'
 
 /**
- * @import { LoadGenerator, TrialRecord } from './types.ts'
+ * @import { LoadGenerator, TrialRecord } from './model/types.ts'
  */
 
 const SHOWN_MOST = 20

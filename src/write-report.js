@@ -15,7 +15,7 @@ import { readLibrary, readReportFile } from './report-assets.js'
 /**
  * The documents of a run, from its records.
  * @import { ClaimsFile } from './claims.js'
- * @import { Summary, TrialRecord } from './types.ts'
+ * @import { Summary, TrialRecord } from './model/types.ts'
  * @import { SidecarSeries } from './report/charts/over-time.js'
  */
 

@@ -3,7 +3,7 @@ import { leaveOutUnreachable } from '../src/calibration.js'
 import { parseExperiment } from '../src/experiment.js'
 import { createPlan } from '../src/plan.js'
 
-/** @import { BoundBy, Calibration } from '../src/types.ts' */
+/** @import { BoundBy, Calibration } from '../src/model/types.ts' */
 
 const experiment = parseExperiment(
   `name: ladder

@@ -6,7 +6,7 @@ import { createArm, createRecord, describeFakeProcess } from './fakes/fake-recor
 
 /**
  * @import { ComparedRun, RunComparison } from '../src/compare-runs.js'
- * @import { Arm, GateFinding, ParityRow, Role } from '../src/types.ts'
+ * @import { Arm, GateFinding, ParityRow, Role } from '../src/model/types.ts'
  */
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)

@@ -199,7 +199,7 @@ describe('the experiments of the kit', () => {
 
   it.each(experiments)('show and contrast only what they vary, in some profile: $name', ({ experiment }) => {
     const { axes, shows } = experiment
-    const isVaried = (/** @type {import('../src/types.ts').AxisName} */ axis) => (axes[axis]?.length ?? 0) > 1
+    const isVaried = (/** @type {import('../src/model/types.ts').AxisName} */ axis) => (axes[axis]?.length ?? 0) > 1
     for (const axis of [...shows.contrasts, ...(shows.across ? [shows.across] : [])]) {
       expect([axis, isVaried(axis)]).toEqual([axis, true])
     }

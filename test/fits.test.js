@@ -6,7 +6,7 @@ import { createSummaryArm } from './fakes/fake-summary.js'
 
 /**
  * @import { Given } from './fakes/fake-summary.js'
- * @import { GateFinding, SummaryArm, TrialRecord } from '../src/types.ts'
+ * @import { GateFinding, SummaryArm, TrialRecord } from '../src/model/types.ts'
  */
 
 const MIB = 2 ** 20

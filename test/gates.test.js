@@ -251,7 +251,7 @@ describe('findGates', () => {
     }
     const window = { startMs: 0, endMs: 120_000, seconds: 120, startLateMs: 0, endLateMs: 0 }
     const load = { verified: 120_000, verifiedInSecondHalf: 60_000 }
-    /** @param {Partial<import('../src/types.ts').ProcessRecord>} fields */
+    /** @param {Partial<import('../src/model/types.ts').ProcessRecord>} fields */
     const gatesOf = (fields, changed = {}) =>
       findGates(
         createRecord({

@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml'
 import { renderExamples } from '../k8s/render-examples.js'
 import { dataPlanes } from '../src/dataplanes/registry.js'
 import { writeCertificates } from '../src/lib/certificates.js'
-import { identityOf } from '../src/sidecar-contract.js'
+import { identityOf } from '../src/model/sidecar-contract.js'
 import { LABELS } from '../src/targets/kubernetes/manifests.js'
 import { findOnPath } from '../src/tools/find.js'
 

@@ -146,7 +146,7 @@ describe('largestBindingCap', () => {
  * @param {string} axes YAML
  * @param {string} [rest]
  * @param {{ overrides?: Partial<import('../src/plan.js').Overrides>, cpus?: number,
- *   findUnsupported?: (arm: import('../src/types.ts').Arm) => string | null }} [options]
+ *   findUnsupported?: (arm: import('../src/model/types.ts').Arm) => string | null }} [options]
  */
 const planOf = (axes, rest = '', { overrides = {}, cpus = 16, findUnsupported } = {}) =>
   createPlan({

@@ -6,7 +6,7 @@ import { appendTrial, createResultsFolder, writeResult } from '../src/records.js
 import { openReusable } from '../src/reusable.js'
 import { createArm, createRecord } from './fakes/fake-records.js'
 
-/** @import { Tool, TrialRecord } from '../src/types.ts' */
+/** @import { Tool, TrialRecord } from '../src/model/types.ts' */
 
 const machine = { bootId: 'b', cpuModel: 'm', cpus: 2, kernel: 'k', cgroupVersion: 2, node: 'n', other: 1 }
 const toolOf = (/** @type {string} */ name, sha256 = name) => ({

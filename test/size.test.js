@@ -4,7 +4,7 @@ import { describeSearch } from '../src/searches/step.js'
 import { createSizeExperiment, fitOnNode, parseNode } from '../src/size.js'
 import { createArm } from './fakes/fake-records.js'
 
-/** @import { SizeResult } from '../src/types.ts' */
+/** @import { SizeResult } from '../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const asked = { ratePerSecond: 300, p99Ms: 20, link: 'pair', users: null, payloadBytes: null, isExtrapolated: false }

@@ -15,7 +15,7 @@ export async function compareTwoRuns() {
   const turns = await findTurns(DEARER)
   const experiment = writeExperiment('compare', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS })
   const { folder, manifest, records } = await bench([experiment, '--planes', `pipy,pipy=${burn('dearer', turns)}`])
-  /** @param {(arm: import('../../src/types.ts').Arm) => boolean} isOwn */
+  /** @param {(arm: import('../../src/model/types.ts').Arm) => boolean} isOwn */
   const runOf = isOwn => {
     const arms = manifest.arms.filter(isOwn).map((/** @type {any} */ arm) => ({ ...arm, id: 'arm', repeatOf: null }))
     const own = records

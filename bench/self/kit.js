@@ -7,7 +7,7 @@ import { ROOT } from '../../src/lib/paths.js'
 import { readRun } from '../../src/records.js'
 
 /**
- * @import { Summary, TrialRecord } from '../../src/types.ts'
+ * @import { Summary, TrialRecord } from '../../src/model/types.ts'
  */
 
 /** @typedef {{ promise: string, measured: string, isKept: boolean }} Finding */

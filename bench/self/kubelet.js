@@ -6,7 +6,7 @@ import { connect } from '../../src/targets/kubernetes/api.js'
 import { bench, finding, writeExperiment } from './kit.js'
 
 /**
- * @import { Reading } from '../../src/types.ts'
+ * @import { Reading } from '../../src/model/types.ts'
  */
 
 const WINDOW_SECONDS = 130

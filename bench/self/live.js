@@ -37,9 +37,9 @@ export async function watchLive() {
   }
 }
 
-/** @param {import('../../src/types.ts').TrialRecord[][]} runs watched, and not */
+/** @param {import('../../src/model/types.ts').TrialRecord[][]} runs watched, and not */
 function judge(runs) {
-  const of = (/** @type {(record: import('../../src/types.ts').TrialRecord) => number | null} */ measure) =>
+  const of = (/** @type {(record: import('../../src/model/types.ts').TrialRecord) => number | null} */ measure) =>
     runs.map(records =>
       Array.from({ length: ROUNDS }, (_, i) =>
         valueOfRound(

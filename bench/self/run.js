@@ -21,7 +21,7 @@ import { reportLongRun } from './report.js'
 import { studySensitivity } from './sensitivity.js'
 
 /**
- * @import { Tool, TrialRecord } from '../../src/types.ts'
+ * @import { Tool, TrialRecord } from '../../src/model/types.ts'
  * @import { Finding } from './kit.js'
  */
 
@@ -247,7 +247,7 @@ async function compareScripts() {
 }
 
 /**
- * @param {import('../../src/types.ts').ToolSpec} spec
+ * @param {import('../../src/model/types.ts').ToolSpec} spec
  * @returns {Promise<Tool>}
  */
 async function need(spec) {

@@ -94,7 +94,7 @@ export function burn(name, turns) {
 
 /**
  * The median ratio of two arms over the rounds.
- * @param {import('../../src/types.ts').TrialRecord[]} records
+ * @param {import('../../src/model/types.ts').TrialRecord[]} records
  * @param {string} a
  * @param {string} b
  * @param {number} rounds

@@ -13,7 +13,7 @@ import { nodeTool } from '../../src/tools/node.js'
 import { scratch } from './kit.js'
 
 /**
- * @import { Summary, TrialRecord } from '../../src/types.ts'
+ * @import { Summary, TrialRecord } from '../../src/model/types.ts'
  */
 
 const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)

@@ -1,13 +1,13 @@
-import { isControl, nameOf } from '../arms.js'
 import { GAP_LEAST, judge } from '../compare.js'
 import { ROUNDS_LEAST, summariseRatios } from '../lib/stats.js'
+import { isControl, nameOf } from '../model/arms.js'
+import { QUANTITIES } from '../model/quantities.js'
 import { findDisparities } from '../parity/rows.js'
-import { QUANTITIES } from '../quantities.js'
 
 /**
  * What the answers to all kinds of claims share. Pure.
- * @import { Quantity, Summary, SummaryArm, Verdict } from '../types.ts'
- * @import { QuantityOf } from '../quantities.js'
+ * @import { Quantity, Summary, SummaryArm, Verdict } from '../model/types.ts'
+ * @import { QuantityOf } from '../model/quantities.js'
  */
 
 export const NOT_TESTABLE = 'not testable here'

@@ -4,7 +4,7 @@ import { pipy } from './pipy/index.js'
 
 /**
  * Every data plane of the kit, in the order of the reports.
- * @import { DataPlane } from '../types.ts'
+ * @import { DataPlane } from '../model/types.ts'
  * @type {DataPlane[]}
  */
 export const dataPlanes = [none, pipy, envoy]

@@ -4,7 +4,7 @@ import { listSafely, processStartTicks, readSafely } from './proc-files.js'
 import { listListeners, listSocketInodes } from './sockets.js'
 
 /**
- * @import { Endpoint, Probe, Reading } from '../types.ts'
+ * @import { Endpoint, Probe, Reading } from '../model/types.ts'
  */
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Where certificates and keys are: a folder of each key type. Pure.
- * @import { Tls } from '../types.ts'
+ * @import { Tls } from '../model/types.ts'
  */
 
 /**

@@ -30,7 +30,7 @@ const CLOCK_SKEW_MS = 300 * 1000
  * @property {CryptoKeyPair} keys
  * @property {KeyType} keyType of its key, and of those of its leaves
  * @typedef {Exclude<Tls, 'plaintext'>} KeyType
- * @import { Tls } from '../types.ts'
+ * @import { Tls } from '../model/types.ts'
  */
 
 /**

@@ -33,7 +33,7 @@ export class MissingPlaneError extends BenchError {
 export class EndedError extends BenchError {
   /**
    * @param {string} message
-   * @param {{ cause?: unknown, ended: import('../types.ts').EndedProcess[] }} options
+   * @param {{ cause?: unknown, ended: import('../model/types.ts').EndedProcess[] }} options
    */
   constructor(message, { cause, ended }) {
     super(message, { cause })

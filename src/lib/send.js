@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 
 /**
- * @import { Endpoint } from '../types.ts'
+ * @import { Endpoint } from '../model/types.ts'
  */
 
 /**

@@ -2,7 +2,7 @@ import { medianSorted, quantileSorted } from 'simple-statistics'
 import { createRandom } from './random.js'
 
 /**
- * @import { Quantity } from '../types.ts'
+ * @import { Quantity } from '../model/types.ts'
  */
 
 const CONFIDENCE = 0.95

@@ -1,11 +1,11 @@
 import { Registry } from 'prom-client'
-import { nameOf } from '../arms.js'
 import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from '../measures.js'
+import { nameOf } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
 
 /**
  * A running benchmark as metrics for Prometheus: what each event does to them.
- * @import { Arm, ProcessSpec, Reading, Sample, Trial, TrialRecord } from '../types.ts'
+ * @import { Arm, ProcessSpec, Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Labels, Metrics } from './metric-definitions.js'
  * @import { Phase, RunEvent } from './state.js'
  */

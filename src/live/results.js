@@ -1,12 +1,12 @@
-import { describeVaried, nameOf } from '../arms.js'
-import { findVaried } from '../axes.js'
 import { summariseValues } from '../lib/stats.js'
 import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from '../measures.js'
+import { describeVaried, nameOf } from '../model/arms.js'
+import { findVaried } from '../model/axes.js'
 import { finiteOrNull } from './sidecars.js'
 
 /**
  * What the trials of a run have come to so far, and what its arms are called. Pure.
- * @import { Arm, BoundBy, Quantity, TrialRecord, Use } from '../types.ts'
+ * @import { Arm, BoundBy, Quantity, TrialRecord, Use } from '../model/types.ts'
  */
 
 /**

@@ -2,7 +2,7 @@ import { appendPoint, appendStretch } from './bounded.js'
 
 /**
  * What the samples of a trial say of each sidecar, sample after sample. Pure.
- * @import { ProcessSpec, Reading, Sample } from '../types.ts'
+ * @import { ProcessSpec, Reading, Sample } from '../model/types.ts'
  * @import { SidecarSeries } from '../report/charts/over-time.js'
  */
 

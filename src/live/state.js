@@ -3,7 +3,7 @@ import { createSidecars } from './sidecars.js'
 
 /**
  * What a run has come to, event after event: all that its views show. Pure.
- * @import { Arm, ProcessSpec, Sample, Trial, TrialRecord } from '../types.ts'
+ * @import { Arm, ProcessSpec, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { SidecarNow } from './sidecars.js'
  * @import { SidecarSeries } from '../report/charts/over-time.js'
  */

@@ -1,6 +1,6 @@
 /**
  * One corpus of requests that every plane must answer alike. Pure data.
- * @import { Route } from '../types.ts'
+ * @import { Route } from '../model/types.ts'
  * @import { Ask } from '../lib/send.js'
  */
 

@@ -1,12 +1,12 @@
 import path from 'node:path'
-import { nameOf } from '../arms.js'
 import { BenchError, SiteLostError } from '../lib/errors.js'
+import { nameOf } from '../model/arms.js'
 import { countWorkers, startServices } from '../services.js'
 import { createRig } from './rig.js'
 import { PARITY_NAMES } from './rows.js'
 
 /**
- * @import { Arm, ParityRow } from '../types.ts'
+ * @import { Arm, ParityRow } from '../model/types.ts'
  * @import { Bench } from '../services.js'
  * @import { Row } from './probe.js'
  * @import { Rig } from './rig.js'

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import tls from 'node:tls'
 import { send } from '../lib/send.js'
-import { PORTS, TLS } from '../sidecar-contract.js'
+import { PORTS, TLS } from '../model/sidecar-contract.js'
 import { CASES, IGNORED_HEADERS } from './corpus.js'
 
 /**

@@ -1,8 +1,8 @@
-import { nameOf } from '../arms.js'
+import { nameOf } from '../model/arms.js'
 
 /**
  * Whether planes do equal work, row by row. Pure.
- * @import { Arm, ParityRow } from '../types.ts'
+ * @import { Arm, ParityRow } from '../model/types.ts'
  */
 
 /** What is held equal before load; each can be an experiment's axis instead. */

@@ -3,11 +3,11 @@ import http from 'node:http'
 import net from 'node:net'
 import tls from 'node:tls'
 import { waitFor } from '../lib/wait.js'
-import { TLS } from '../sidecar-contract.js'
+import { TLS } from '../model/sidecar-contract.js'
 
 /**
  * What sidecars are tried with: upstreams that answer, refuse, reset, hang, and say what was negotiated with them.
- * @import { Endpoint } from '../types.ts'
+ * @import { Endpoint } from '../model/types.ts'
  */
 
 const FULL_SECONDS = 10

@@ -1,13 +1,13 @@
-import { isControl, nameOf } from '../arms.js'
 import { MEASURES } from '../measures.js'
-import { mib, QUANTITIES } from '../quantities.js'
+import { isControl, nameOf } from '../model/arms.js'
+import { mib, QUANTITIES } from '../model/quantities.js'
 import { recommendedBytes } from '../searches/memory-floor.js'
 import { formatValue } from './searches.js'
 import { tellVerdicts } from './verdicts.js'
 
 /**
  * What a run has answered, in one sentence. Pure.
- * @import { Comparison, SearchResult, SizeResult, Summary, SummaryArm } from '../types.ts'
+ * @import { Comparison, SearchResult, SizeResult, Summary, SummaryArm } from '../model/types.ts'
  */
 
 const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }

@@ -1,10 +1,10 @@
-import { nameOf } from '../arms.js'
-import { AXES, findVaried } from '../axes.js'
-import { mib, percent } from '../quantities.js'
+import { nameOf } from '../model/arms.js'
+import { AXES, findVaried } from '../model/axes.js'
+import { mib, percent } from '../model/quantities.js'
 
 /**
  * A row per plane, cap and link, with a line in it per sidecar. Pure.
- * @import { Quantity, Summary, SummaryArm } from '../types.ts'
+ * @import { Quantity, Summary, SummaryArm } from '../model/types.ts'
  * @import { Table } from './text-table.js'
  */
 
@@ -60,7 +60,7 @@ const ADDED_COLUMNS = [
 
 /**
  * @param {SummaryArm} arm
- * @param {import('../types.ts').AxisName[]} varied
+ * @param {import('../model/types.ts').AxisName[]} varied
  * @param {boolean} isOpen
  */
 function tabulateArm(arm, varied, isOpen) {

@@ -1,7 +1,7 @@
-import { labelOf, nameOf } from '../arms.js'
-import { describeAxes, findVaried, groupOf } from '../axes.js'
 import { groupBy } from '../lib/group-by.js'
-import { MIB, QUANTITIES, scaleQuantity } from '../quantities.js'
+import { labelOf, nameOf } from '../model/arms.js'
+import { describeAxes, findVaried, groupOf } from '../model/axes.js'
+import { MIB, QUANTITIES, scaleQuantity } from '../model/quantities.js'
 import { drawOverRate } from './charts/over-rate.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
@@ -11,7 +11,7 @@ import { isSearch } from './searches.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { CpuLine, Summary, SummaryArm, TrialRecord } from '../types.ts'
+ * @import { CpuLine, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { Chart } from './charts/style.js'
  * @import { SidecarSeries } from './charts/over-time.js'
  * @import { Table } from './text-table.js'

@@ -1,11 +1,11 @@
-import { describeAxes, findVaried, groupOf } from '../axes.js'
 import { MEASURES } from '../measures.js'
+import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { joinParts } from './text-table.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /**
  * What two runs have shown of each other, for the terminal. Pure.
- * @import { Comparison } from '../types.ts'
+ * @import { Comparison } from '../model/types.ts'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../compare-runs.js'
  */
 

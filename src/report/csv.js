@@ -1,12 +1,12 @@
-import { nameOf } from '../arms.js'
-import { AXES, AXIS_NAMES } from '../axes.js'
 import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, startSeconds } from '../measures.js'
-import { QUANTITIES } from '../quantities.js'
+import { nameOf } from '../model/arms.js'
+import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { QUANTITIES } from '../model/quantities.js'
 
 /**
  * A run for spreadsheets and statistics programs (RFC 4180): units in the headers, shares as fractions, what is missing
  * empty. Pure.
- * @import { Arm, Summary, TrialRecord } from '../types.ts'
+ * @import { Arm, Summary, TrialRecord } from '../model/types.ts'
  */
 
 /** @typedef {string | number | null | undefined} Cell */

@@ -1,9 +1,9 @@
 import { GATE_SPOILS, GATE_WORDS } from '../gates.js'
-import { QUANTITIES } from '../quantities.js'
+import { QUANTITIES } from '../model/quantities.js'
 
 /**
  * What every word of a report means. Pure.
- * @import { BoundBy, Verdict } from '../types.ts'
+ * @import { BoundBy, Verdict } from '../model/types.ts'
  * @import { Table } from './text-table.js'
  */
 

@@ -1,9 +1,9 @@
-import { labelOf, nameOf } from '../arms.js'
-import { findVaried } from '../axes.js'
 import { NOT_TESTABLE } from '../claims/answers.js'
 import { GATE_SPOILS } from '../gates.js'
 import { ratePerSecond, sidecarsOf } from '../measures.js'
-import { percent } from '../quantities.js'
+import { labelOf, nameOf } from '../model/arms.js'
+import { findVaried } from '../model/axes.js'
+import { percent } from '../model/quantities.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
@@ -17,7 +17,7 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
  * A run as what a document shows of it, whatever its format. Pure.
- * @import { Summary, TrialRecord } from '../types.ts'
+ * @import { Summary, TrialRecord } from '../model/types.ts'
  * @import { ClaimResult } from '../claims.js'
  * @import { SidecarSeries } from './charts/over-time.js'
  * @import { Table } from './text-table.js'

@@ -1,9 +1,9 @@
-import { nameOf } from '../arms.js'
-import { MIB, QUANTITIES } from '../quantities.js'
+import { nameOf } from '../model/arms.js'
+import { MIB, QUANTITIES } from '../model/quantities.js'
 
 /**
  * Lines through what was measured, with the points they go through. Pure.
- * @import { CpuLine, Slope, Summary } from '../types.ts'
+ * @import { CpuLine, Slope, Summary } from '../model/types.ts'
  */
 
 /** @param {Pick<Summary, 'lines'>} summary */

@@ -1,10 +1,10 @@
-import { labelOf } from '../arms.js'
-import { describeAxes, findVaried } from '../axes.js'
+import { labelOf } from '../model/arms.js'
+import { describeAxes, findVaried } from '../model/axes.js'
 import { escapeMarkup } from './markup.js'
 
 /**
  * Thresholds and gates as JUnit XML, for what shows test results of a CI job. Pure.
- * @import { Summary } from '../types.ts'
+ * @import { Summary } from '../model/types.ts'
  */
 
 /** @typedef {{ name: string, failures: string[], skipped?: string }} Case failures: none where it passed */

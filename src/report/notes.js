@@ -1,10 +1,10 @@
-import { nameOf } from '../arms.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
+import { nameOf } from '../model/arms.js'
 import { largestBindingCap } from '../plan.js'
 
 /**
  * The lines below the table. Pure.
- * @import { Summary } from '../types.ts'
+ * @import { Summary } from '../model/types.ts'
  */
 
 // Far below the rate at saturation: a proxy that is not saturated wakes up for every request, and costs up to

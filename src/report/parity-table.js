@@ -1,6 +1,6 @@
 /**
  * Whether planes do equal work, as a table. Pure.
- * @import { Summary } from '../types.ts'
+ * @import { Summary } from '../model/types.ts'
  * @import { Table } from './text-table.js'
  */
 

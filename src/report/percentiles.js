@@ -1,14 +1,14 @@
-import { nameOf } from '../arms.js'
-import { describeAxes, findVaried, groupOf, isBaselineOf } from '../axes.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseValues } from '../lib/stats.js'
 import { hasTail, quantileMs, valueOfRound } from '../measures.js'
+import { nameOf } from '../model/arms.js'
+import { describeAxes, findVaried, groupOf, isBaselineOf } from '../model/axes.js'
 import { drawDistributions } from './charts/distributions.js'
 import { tabulateLines } from './charts/tables.js'
 
 /**
  * The charts of response times by percentile, of the rounds together. Pure.
- * @import { SummaryArm, TrialRecord } from '../types.ts'
+ * @import { SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { ReportChart } from './charts.js'
  */
 

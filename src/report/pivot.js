@@ -1,11 +1,11 @@
-import { nameOf } from '../arms.js'
-import { AXES, BASELINE_AXES, describeAxes, findVaried } from '../axes.js'
-import { QUANTITIES } from '../quantities.js'
+import { nameOf } from '../model/arms.js'
+import { AXES, BASELINE_AXES, describeAxes, findVaried } from '../model/axes.js'
+import { QUANTITIES } from '../model/quantities.js'
 import { renderTextTable } from './text-table.js'
 
 /**
  * An experiment about one axis: its values as columns, a row per quantity and plane. Pure.
- * @import { AxisName, Summary, SummaryArm } from '../types.ts'
+ * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
  * @import { Table } from './text-table.js'
  */
 

@@ -1,9 +1,9 @@
-import { nameOf } from '../arms.js'
-import { describeAxes, findVaried } from '../axes.js'
+import { nameOf } from '../model/arms.js'
+import { describeAxes, findVaried } from '../model/axes.js'
 
 /**
  * What would run, for the terminal.
- * @import { Load, Plan } from '../types.ts'
+ * @import { Load, Plan } from '../model/types.ts'
  * @param {Plan & { notes: string[] }} plan
  * @param {number} seconds estimated
  */

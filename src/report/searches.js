@@ -1,11 +1,11 @@
-import { nameOf } from '../arms.js'
-import { MIB } from '../quantities.js'
+import { nameOf } from '../model/arms.js'
+import { MIB } from '../model/quantities.js'
 import { recommendedBytes } from '../searches/memory-floor.js'
 import { fitOnNode } from '../size.js'
 
 /**
  * What searches found, with the trials that show it. Pure.
- * @import { SearchResult, SearchStep, SizeResult, Summary } from '../types.ts'
+ * @import { SearchResult, SearchStep, SizeResult, Summary } from '../model/types.ts'
  */
 
 const GIB = 2 ** 30

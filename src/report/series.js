@@ -1,6 +1,6 @@
 /**
  * What a trial's samples say of each sidecar over time. Pure.
- * @import { Reading, TrialRecord } from '../types.ts'
+ * @import { Reading, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from './charts/over-time.js'
  */
 

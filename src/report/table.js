@@ -8,7 +8,7 @@ import { joinParts, renderTextTable } from './text-table.js'
 import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
- * @import { Summary } from '../types.ts'
+ * @import { Summary } from '../model/types.ts'
  */
 
 /**

@@ -1,11 +1,11 @@
-import { isControl } from '../arms.js'
-import { describeAxes, findVaried, groupOf } from '../axes.js'
 import { GAP_LEAST } from '../compare.js'
 import { MEASURES } from '../measures.js'
+import { isControl } from '../model/arms.js'
+import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 
 /**
  * Comparisons as sentences: what they have shown, and no more. Pure.
- * @import { Comparison, Summary } from '../types.ts'
+ * @import { Comparison, Summary } from '../model/types.ts'
  */
 
 export const SECONDARY = 'Secondary, unadjusted'

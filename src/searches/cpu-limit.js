@@ -1,7 +1,7 @@
 import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
 
 /**
- * @import { Arm, SearchResult, SearchStep } from '../types.ts'
+ * @import { Arm, SearchResult, SearchStep } from '../model/types.ts'
  * @import { Outcome } from './outcome.js'
  * @import { TriedStep } from './step.js'
  */

@@ -1,7 +1,7 @@
 import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
 
 /**
- * @import { Arm, SearchResult, SearchSpec } from '../types.ts'
+ * @import { Arm, SearchResult, SearchSpec } from '../model/types.ts'
  * @import { Outcome } from './outcome.js'
  * @import { SearchOptions } from './step.js'
  */

@@ -3,7 +3,7 @@ import { quantileMs, sidecarsOf } from '../measures.js'
 
 /**
  * Whether one trial of a search held. Pure.
- * @import { TrialRecord } from '../types.ts'
+ * @import { TrialRecord } from '../model/types.ts'
  */
 
 // A failure that no second trial could undo: so much less than was asked.

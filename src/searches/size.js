@@ -4,7 +4,7 @@ import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from
 import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.js'
 
 /**
- * @import { Arm, SearchResult, SearchSpec, SizeResult } from '../types.ts'
+ * @import { Arm, SearchResult, SearchSpec, SizeResult } from '../model/types.ts'
  * @import { Outcome } from './outcome.js'
  * @import { SearchOptions, TriedStep } from './step.js'
  */

@@ -1,6 +1,6 @@
 /**
  * What all searches share: one step, an arm at another value, and how a search is told. Pure.
- * @import { Arm, SearchResult, SearchSpec, SearchStep } from '../types.ts'
+ * @import { Arm, SearchResult, SearchSpec, SearchStep } from '../model/types.ts'
  * @import { Outcome } from './outcome.js'
  */
 

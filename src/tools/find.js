@@ -8,7 +8,7 @@ import { cacheFolder } from '../lib/paths.js'
 import { fetchTool } from './fetch.js'
 
 /**
- * @import { Tool, ToolSpec } from '../types.ts'
+ * @import { Tool, ToolSpec } from '../model/types.ts'
  */
 
 const VERSION_SECONDS = 30

@@ -1,6 +1,6 @@
 /**
  * Node itself: serves applications where there is no Pipy; on a cluster it reads and probes, too.
- * @import { ToolSpec } from '../types.ts'
+ * @import { ToolSpec } from '../model/types.ts'
  * @type {ToolSpec}
  */
 export const nodeTool = {

@@ -15,7 +15,7 @@ import { announce, assertShort, chooseSeed, openSite, prepareWith, stampNow, too
  * `agree`: the same experiment on this machine and on its cluster, round by round in turn.
  * @import { Command } from 'commander'
  * @import { Preparation } from '../bench.js'
- * @import { Context, Site } from '../types.ts'
+ * @import { Context, Site } from '../model/types.ts'
  */
 
 const TARGETS = /** @type {const} */ (['local', 'kubernetes'])

@@ -11,7 +11,7 @@ import { withWatchers } from './watchers.js'
 /**
  * `bench`: runs an experiment, and reports it.
  * @import { Command } from 'commander'
- * @import { Context } from '../types.ts'
+ * @import { Context } from '../model/types.ts'
  */
 
 /**

@@ -8,7 +8,7 @@ import { RUN_VARIABLE } from '../targets/local/index.js'
 /**
  * `cleanup`: removes what a killed run left.
  * @import { Command } from 'commander'
- * @import { Context } from '../types.ts'
+ * @import { Context } from '../model/types.ts'
  */
 
 /**

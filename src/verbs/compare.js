@@ -7,7 +7,7 @@ import { summarise } from '../summarise.js'
 /**
  * `compare`: one run against another, as two planes of a run are compared.
  * @import { Command } from 'commander'
- * @import { Context } from '../types.ts'
+ * @import { Context } from '../model/types.ts'
  */
 
 /**

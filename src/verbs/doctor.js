@@ -11,7 +11,7 @@ import { toolSpecs } from './preparation.js'
 /**
  * `doctor`: what is here, and what is missing.
  * @import { Command } from 'commander'
- * @import { Context } from '../types.ts'
+ * @import { Context } from '../model/types.ts'
  */
 
 /**

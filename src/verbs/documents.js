@@ -7,7 +7,7 @@ import { readSummary } from '../records.js'
 /**
  * What verbs read and leave beside the records.
  * @import { readRun } from '../records.js'
- * @import { Context, Summary } from '../types.ts'
+ * @import { Context, Summary } from '../model/types.ts'
  */
 
 /** The published claims that the kit knows. */

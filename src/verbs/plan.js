@@ -8,7 +8,7 @@ import { createFinder, prepareWith } from './preparation.js'
 /**
  * `plan`: what a `bench` would run.
  * @import { Command } from 'commander'
- * @import { Context } from '../types.ts'
+ * @import { Context } from '../model/types.ts'
  */
 
 /**

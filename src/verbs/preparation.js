@@ -13,7 +13,7 @@ import { nodeTool } from '../tools/node.js'
 
 /**
  * From the words of the command line to a site and a plan: where registries meet.
- * @import { Context, Plan, Site, ToolSpec } from '../types.ts'
+ * @import { Context, Plan, Site, ToolSpec } from '../model/types.ts'
  * @import { Experiment } from '../experiment.js'
  * @import { Overrides } from '../plan.js'
  */

@@ -13,7 +13,7 @@ import { findClaims, openDocuments } from './documents.js'
 /**
  * `report`: a run once more from its records, in any format; without a run, all of them.
  * @import { Command } from 'commander'
- * @import { Context, Summary } from '../types.ts'
+ * @import { Context, Summary } from '../model/types.ts'
  */
 
 const RESULTS = 'results'

@@ -12,7 +12,7 @@ import { withWatchers } from './watchers.js'
 /**
  * `size`: the smallest limits that hold a load.
  * @import { Command } from 'commander'
- * @import { Context } from '../types.ts'
+ * @import { Context } from '../model/types.ts'
  */
 
 const NOTHING_SHOWN = 3

@@ -4,7 +4,7 @@ import { verifyRun } from '../verify.js'
 /**
  * `verify`: every number of a run again.
  * @import { Command } from 'commander'
- * @import { Context } from '../types.ts'
+ * @import { Context } from '../model/types.ts'
  */
 
 /**

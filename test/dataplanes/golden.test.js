@@ -5,7 +5,7 @@ import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { createPipyArgv } from '../../src/dataplanes/pipy/launch.js'
 
 /**
- * @import { DataPlane, SidecarModel } from '../../src/types.ts'
+ * @import { DataPlane, SidecarModel } from '../../src/model/types.ts'
  */
 
 /** @type {SidecarModel} */

@@ -6,7 +6,7 @@ import { createSidecar as createPipy } from '../../src/dataplanes/pipy/launch.js
 import { reloads as pipy } from '../../src/dataplanes/pipy/reload.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 
-/** @import { ReloadOptions, SidecarModel } from '../../src/types.ts' */
+/** @import { ReloadOptions, SidecarModel } from '../../src/model/types.ts' */
 
 /** @type {SidecarModel} */
 const model = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createApplication } from '../../src/applications.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { k6 } from '../../src/loads/k6/index.js'
-import { PORTS } from '../../src/sidecar-contract.js'
+import { PORTS } from '../../src/model/sidecar-contract.js'
 import {
   LABELS,
   MANAGER,
@@ -19,7 +19,7 @@ import {
 import { createModel, findNextHop, parseTopology } from '../../src/topology.js'
 
 /**
- * @import { DataPlane, ProcessSpec, Service, Tool } from '../../src/types.ts'
+ * @import { DataPlane, ProcessSpec, Service, Tool } from '../../src/model/types.ts'
  * @import { Container } from '../../src/targets/kubernetes/manifests.js'
  */
 

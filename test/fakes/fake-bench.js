@@ -1,10 +1,10 @@
 import http from 'node:http'
+import { placeAt } from '../../src/model/sidecar-contract.js'
 import { look, observe } from '../../src/observer.js'
 import { createProber } from '../../src/prober.js'
-import { placeAt } from '../../src/sidecar-contract.js'
 
 /**
- * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool } from '../../src/types.ts'
+ * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool } from '../../src/model/types.ts'
  */
 
 const NEVER = new Promise(() => {})
@@ -199,7 +199,7 @@ function createHandle({ spec, cores, ending, capCores }) {
 
 /**
  * @param {string} service
- * @param {import('../../src/types.ts').Role} role
+ * @param {import('../../src/model/types.ts').Role} role
  * @param {string} folder
  * @returns {ProcessSpec}
  */

@@ -6,7 +6,7 @@ import { createArm, createRecord, describeFakeProcess } from './fake-records.js'
 
 /**
  * A run on disk, without having run: rounds of none, pipy and envoy, whose numbers follow from the round.
- * @import { Arm, Reading, TrialRecord } from '../../src/types.ts'
+ * @import { Arm, Reading, TrialRecord } from '../../src/model/types.ts'
  */
 
 // Up and down: a trend would be said.

@@ -1,6 +1,6 @@
 /**
  * Records without a run: a good trial, and what the test changes.
- * @import { Arm, Load, LoadResult, ProcessRecord } from '../../src/types.ts'
+ * @import { Arm, Load, LoadResult, ProcessRecord } from '../../src/model/types.ts'
  * @import { Measured } from '../../src/gates.js'
  */
 
@@ -19,7 +19,7 @@ export function describeFakeProcess(fields) {
   }
 }
 
-/** @type {import('../../src/types.ts').Conditions} */
+/** @type {import('../../src/model/types.ts').Conditions} */
 export const DEFAULT_CONDITIONS = {
   ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null, envoyProfile: 'lean' },
   ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null },

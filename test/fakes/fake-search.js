@@ -1,6 +1,6 @@
 /**
  * A search without a run: sidecars that need what the test says, and what becomes of each trial.
- * @import { Arm } from '../../src/types.ts'
+ * @import { Arm } from '../../src/model/types.ts'
  * @import { Outcome } from '../../src/searches/outcome.js'
  */
 

@@ -2,7 +2,7 @@ import { summariseValues } from '../../src/lib/stats.js'
 
 /**
  * Summaries without a run: arms whose numbers the test gives.
- * @import { Comparison, Load, Summary, SummaryArm } from '../../src/types.ts'
+ * @import { Comparison, Load, Summary, SummaryArm } from '../../src/model/types.ts'
  */
 
 const NOTHING = summariseValues([])

@@ -8,7 +8,7 @@ import { expectNothingLeft } from './leftovers.js'
 import { need, sidecarPlanes } from './real-tools.js'
 
 /**
- * @import { Summary, TrialRecord } from '../../src/types.ts'
+ * @import { Summary, TrialRecord } from '../../src/model/types.ts'
  */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'experiments-test-'))

@@ -5,7 +5,7 @@ import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { findTool } from '../../src/tools/find.js'
 
 /**
- * @import { DataPlane, Tool, ToolSpec } from '../../src/types.ts'
+ * @import { DataPlane, Tool, ToolSpec } from '../../src/model/types.ts'
  */
 
 /** The real programs, found as the kit finds them; null and why where one cannot be had. */

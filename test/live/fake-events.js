@@ -2,7 +2,7 @@ import { createArm, createRecord } from '../fakes/fake-records.js'
 
 /**
  * Events of a run that nobody runs.
- * @import { Arm, ProcessSpec, Reading, TrialRecord } from '../../src/types.ts'
+ * @import { Arm, ProcessSpec, Reading, TrialRecord } from '../../src/model/types.ts'
  * @import { RunEvent } from '../../src/live/state.js'
  */
 

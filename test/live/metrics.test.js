@@ -14,7 +14,7 @@ import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-reco
 import { listDashboardQueries, readDashboard } from './dashboard-queries.js'
 
 /**
- * @import { Reading, TrialRecord } from '../../src/types.ts'
+ * @import { Reading, TrialRecord } from '../../src/model/types.ts'
  * @import { RunEvent } from '../../src/live/state.js'
  */
 

@@ -5,7 +5,7 @@ import { mergeDistributions } from '../../src/loads/k6/summary.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /**
- * @import { Load, LoadOptions, LoadResult } from '../../src/types.ts'
+ * @import { Load, LoadOptions, LoadResult } from '../../src/model/types.ts'
  */
 
 const text = readFileSync('test/fixtures/k6-1.1.0-summary.json', 'utf8')

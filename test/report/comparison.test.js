@@ -3,7 +3,7 @@ import { renderComparison } from '../../src/report/comparison.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /**
- * @import { Comparison } from '../../src/types.ts'
+ * @import { Comparison } from '../../src/model/types.ts'
  * @import { RunComparison } from '../../src/compare-runs.js'
  */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderCpuLines, renderSlopes } from '../../src/report/fits.js'
 
-/** @import { CpuLine, Slope } from '../../src/types.ts' */
+/** @import { CpuLine, Slope } from '../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 /** @type {CpuLine} */

@@ -4,7 +4,7 @@ import { renderPivots } from '../../src/report/pivot.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /**
- * @import { Shows } from '../../src/types.ts'
+ * @import { Shows } from '../../src/model/types.ts'
  * @import { Given } from '../fakes/fake-summary.js'
  */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderNodeFit, renderSearches, renderSizes } from '../../src/report/searches.js'
 
-/** @import { SearchResult, SizeResult } from '../../src/types.ts' */
+/** @import { SearchResult, SizeResult } from '../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 /** @type {SearchResult} */

@@ -4,7 +4,7 @@ import { judgeOutcome } from '../../src/searches/outcome.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
- * @import { EndedProcess, GateFinding } from '../../src/types.ts'
+ * @import { EndedProcess, GateFinding } from '../../src/model/types.ts'
  */
 
 const MIB = 2 ** 20

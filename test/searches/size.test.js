@@ -85,7 +85,7 @@ describe('findSize', () => {
   })
 
   it('looks again where the answer does not hold with its memory limit, and gives up after four rounds', () => {
-    const disturb = (/** @type {{ arm: import('../../src/types.ts').Arm }} */ { arm }) =>
+    const disturb = (/** @type {{ arm: import('../../src/model/types.ts').Arm }} */ { arm }) =>
       arm.id.endsWith('-check') && arm.conditions.memoryLimitBytes === 32 * STEP ? false : undefined
     const once = search({
       ...truth,

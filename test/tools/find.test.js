@@ -146,7 +146,7 @@ describe('the version of', () => {
   it.each([
     [pipyTool, 'pipy-1.5.18-version.txt', '1.5.18'],
     [pipyTool, 'pipy-2.0.2-version.txt', '2.0.2'],
-    [/** @type {import('../../src/types.ts').ToolSpec} */ (envoy.tool), 'envoy-1.40.0-version.txt', '1.40.0'],
+    [/** @type {import('../../src/model/types.ts').ToolSpec} */ (envoy.tool), 'envoy-1.40.0-version.txt', '1.40.0'],
     [k6Tool, 'k6-1.1.0-version.txt', '1.1.0'],
   ])('$name is read from what it prints', (spec, fixture, version) => {
     expect(spec.parseVersion(read(fixture))).toBe(version)

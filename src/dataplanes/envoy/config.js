@@ -1,7 +1,7 @@
 // The sidecar model as an Envoy bootstrap. What is pinned here, and why, is in README.md, "Fairness".
 
 /**
- * @import { Cluster, EnvoyProfile, Route, SidecarModel } from '../../types.ts'
+ * @import { Cluster, EnvoyProfile, Route, SidecarModel } from '../../model/types.ts'
  */
 
 const TYPE = 'type.googleapis.com/'

@@ -4,7 +4,7 @@ import { createSidecar } from './launch.js'
 import { reloads } from './reload.js'
 
 /**
- * @import { DataPlane } from '../../types.ts'
+ * @import { DataPlane } from '../../model/types.ts'
  */
 
 /** @type {DataPlane} */

@@ -2,7 +2,7 @@ import { renderBootstrap } from './config.js'
 import { OVERFLOW_PATH } from './counters.js'
 
 /**
- * @import { ProcessSpec, SidecarOptions } from '../../types.ts'
+ * @import { ProcessSpec, SidecarOptions } from '../../model/types.ts'
  */
 
 /**

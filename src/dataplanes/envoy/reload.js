@@ -4,7 +4,7 @@ import { createSidecar } from './launch.js'
 /**
  * Envoy watches a folder, and takes the routes of a file that is moved there (its route discovery service, from the
  * file system); a file written in place it does not notice.
- * @import { ReloadOptions, Reloads } from '../../types.ts'
+ * @import { ReloadOptions, Reloads } from '../../model/types.ts'
  */
 
 /** @type {Reloads} */

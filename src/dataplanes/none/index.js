@@ -1,6 +1,6 @@
 /**
  * No sidecars at all: the same applications and links, called directly.
- * @import { DataPlane } from '../../types.ts'
+ * @import { DataPlane } from '../../model/types.ts'
  * @type {DataPlane}
  */
 export const none = {

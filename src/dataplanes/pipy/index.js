@@ -2,7 +2,7 @@ import { createSidecar } from './launch.js'
 import { reloads } from './reload.js'
 
 /**
- * @import { DataPlane, ToolSpec } from '../../types.ts'
+ * @import { DataPlane, ToolSpec } from '../../model/types.ts'
  */
 
 /** @type {ToolSpec} */

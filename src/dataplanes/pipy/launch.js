@@ -1,7 +1,7 @@
 import { renderConfig } from './config.js'
 
 /**
- * @import { ProcessSpec, SidecarOptions } from '../../types.ts'
+ * @import { ProcessSpec, SidecarOptions } from '../../model/types.ts'
  */
 
 // Pipy 2.0's OpenSSL offers X25519MLKEM768 first; the group is pinned for both planes.

@@ -6,7 +6,7 @@ import { createSidecar } from './launch.js'
  * configuration that is there then. 1.5 is told of a commit at once, over the link by which it reports its status, and
  * goes on as the same process; 2.0 asks every 5 s and starts another process, a second after it has ended the one before
  * (measured with 1.5.18 and 2.0.2).
- * @import { Endpoint, ReloadAction, ReloadOptions, Reloads } from '../../types.ts'
+ * @import { Endpoint, ReloadAction, ReloadOptions, Reloads } from '../../model/types.ts'
  */
 
 const REPOSITORY_PORT = 6070

@@ -7,7 +7,7 @@ const METRICS = '/v1/metrics/'
 const PIECE_MS = 500
 
 /**
- * @import { LoadGenerator } from '../../types.ts'
+ * @import { LoadGenerator } from '../../model/types.ts'
  * @type {LoadGenerator}
  */
 export const k6 = {

@@ -1,5 +1,5 @@
 /**
- * @import { Distribution, LoadPoint, LoadResult } from '../../types.ts'
+ * @import { Distribution, LoadPoint, LoadResult } from '../../model/types.ts'
  */
 
 const ROUNDING = 1e-12

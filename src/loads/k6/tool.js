@@ -1,7 +1,7 @@
 import { isAtLeast } from '../../lib/version.js'
 
 /**
- * @import { ToolSpec } from '../../types.ts'
+ * @import { ToolSpec } from '../../model/types.ts'
  * @type {ToolSpec}
  */
 export const k6Tool = {

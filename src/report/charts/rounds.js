@@ -3,7 +3,7 @@ import { createAxis, createOption, shorten } from './style.js'
 
 /**
  * One quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
- * @import { Quantity } from '../../types.ts'
+ * @import { Quantity } from '../../model/types.ts'
  * @import { Chart } from './style.js'
  */
 

@@ -1,10 +1,10 @@
 import { QUANTILES } from '../../measures.js'
-import { MIB } from '../../quantities.js'
+import { MIB } from '../../model/quantities.js'
 import { shorten } from './style.js'
 
 /**
  * What each chart draws, as a table. Pure.
- * @import { Quantity } from '../../types.ts'
+ * @import { Quantity } from '../../model/types.ts'
  * @import { Table } from '../text-table.js'
  * @import { SidecarSeries } from './over-time.js'
  */

@@ -1,5 +1,5 @@
 import { BenchError } from '../../lib/errors.js'
-import { PROBER } from '../../sidecar-contract.js'
+import { PROBER } from '../../model/sidecar-contract.js'
 import { awaitPods } from './await-pods.js'
 import { collectAgentCode } from './code.js'
 import { KIT } from './files.js'

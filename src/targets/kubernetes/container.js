@@ -9,7 +9,7 @@ import { findContainerId, findContainerStatus, findEnding, isReady } from './pod
 
 /**
  * @import { V1Pod } from '@kubernetes/client-node'
- * @import { Endpoint, Handle, ProcessSpec } from '../../types.ts'
+ * @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { PodWatch } from './pod-watch.js'
  */

@@ -7,7 +7,7 @@ import { renderNamespace, renderReader } from './manifests.js'
 import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 
 /**
- * @import { ToolSpec } from '../../types.ts'
+ * @import { ToolSpec } from '../../model/types.ts'
  * @import { Access } from './access.js'
  * @import { Api } from './api.js'
  * @import { Where } from './manifests.js'

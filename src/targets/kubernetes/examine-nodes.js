@@ -6,7 +6,7 @@ import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE, parseCpu } from './site.
 
 /**
  * @import { V1Node } from '@kubernetes/client-node'
- * @import { ToolSpec } from '../../types.ts'
+ * @import { ToolSpec } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { Finding } from './doctor.js'
  * @import { Where } from './manifests.js'

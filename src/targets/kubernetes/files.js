@@ -5,7 +5,7 @@ import { readTextFiles } from '../../lib/text-files.js'
 import { renderFiles } from './manifests.js'
 
 /**
- * @import { ProcessSpec } from '../../types.ts'
+ * @import { ProcessSpec } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { Container } from './manifests.js'
  */

@@ -1,5 +1,5 @@
 import { BenchError } from '../../lib/errors.js'
-import { PORTS, PROBER } from '../../sidecar-contract.js'
+import { PORTS, PROBER } from '../../model/sidecar-contract.js'
 import { READER, startAgents } from './agents.js'
 import { awaitPods } from './await-pods.js'
 import { createHandle } from './container.js'
@@ -14,7 +14,7 @@ import { measureClockOffset } from './session.js'
 
 /**
  * @import { V1Pod } from '@kubernetes/client-node'
- * @import { Deployment, Handle, Look, Place, ProcessSpec, Target } from '../../types.ts'
+ * @import { Deployment, Handle, Look, Place, ProcessSpec, Target } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { ContainerHandle } from './container.js'
  * @import { Where } from './manifests.js'
@@ -35,7 +35,7 @@ const GONE_SECONDS = 60
  * @property {boolean} hasNativeSidecars
  * @property {boolean} hasRecursiveReadOnly
  * @property {number | null} generators null: one, in a Job; otherwise so many, by the k6 operator
- * @property {import('../../types.ts').SampleSource} sampleSource kubelet: no reader is started
+ * @property {import('../../model/types.ts').SampleSource} sampleSource kubelet: no reader is started
  * @property {number} cpus of the services' node
  * @property {string} node that one's name
  * @property {AbortSignal} signal ends what waits

@@ -2,7 +2,7 @@ import { BenchError } from '../../lib/errors.js'
 
 /**
  * What counters with stamps of their own say of a window. Pure.
- * @import { Edge, HostCpu, Look, Reading, Sample, Window } from '../../types.ts'
+ * @import { Edge, HostCpu, Look, Reading, Sample, Window } from '../../model/types.ts'
  */
 
 const LEAST_COVERED = 0.75

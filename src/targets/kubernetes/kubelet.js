@@ -6,7 +6,7 @@ import { describeWindow, findSamples } from './kubelet-window.js'
 /**
  * Reads what the kubelet counts, where no pod may see the node's cgroups: CPU time and memory of each container, every
  * 10 to 20 s, with a stamp of its own.
- * @import { Look, Observation, Window } from '../../types.ts'
+ * @import { Look, Observation, Window } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { ContainerCounter, Counter, Poll } from './kubelet-window.js'
  */

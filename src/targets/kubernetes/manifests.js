@@ -1,6 +1,6 @@
 /**
  * What a run asks of a cluster, as plain objects. Pure.
- * @import { ProcessSpec } from '../../types.ts'
+ * @import { ProcessSpec } from '../../model/types.ts'
  */
 
 /** Files that containers see: a folder of a ConfigMap or a Secret. @typedef {{ path: string, files: Record<string, string> }} Folder */

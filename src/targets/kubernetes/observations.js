@@ -1,6 +1,6 @@
 /**
  * One observation of those of several nodes. Pure.
- * @import { Handle, Observation } from '../../types.ts'
+ * @import { Handle, Observation } from '../../model/types.ts'
  */
 
 const TICK_MS = 100

@@ -14,7 +14,7 @@ const RECURSIVE_READ_ONLY_SINCE = 31
 
 /**
  * @import { V1Node } from '@kubernetes/client-node'
- * @import { Site } from '../../types.ts'
+ * @import { Site } from '../../model/types.ts'
  * @import { Where } from './manifests.js'
  */
 
@@ -26,7 +26,7 @@ const RECURSIVE_READ_ONLY_SINCE = 31
  * @property {string | null} namespace
  * @property {Record<string, string>} images by the tool's name
  * @property {number | null} generators
- * @property {import('../../types.ts').SampleSource} sampleSource
+ * @property {import('../../model/types.ts').SampleSource} sampleSource
  * @property {AbortSignal} signal
  */
 
@@ -164,7 +164,7 @@ export function parseCpu(quantity) {
 
 /**
  * What is left behind where the cluster no longer answers is named.
- * @template {import('../../types.ts').Target} T
+ * @template {import('../../model/types.ts').Target} T
  * @param {T} target
  * @returns {T}
  */

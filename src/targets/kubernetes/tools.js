@@ -4,7 +4,7 @@ import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
 
 /**
- * @import { Tool, ToolSpec } from '../../types.ts'
+ * @import { Tool, ToolSpec } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { Where } from './manifests.js'
  */

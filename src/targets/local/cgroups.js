@@ -6,7 +6,7 @@ import { createTreeV1 } from './cgroup-v1.js'
 import { createTreeV2, enableControllers } from './cgroup-v2.js'
 
 /**
- * @import { Reading } from '../../types.ts'
+ * @import { Reading } from '../../model/types.ts'
  */
 
 /** @typedef {{ cpuCores: number | null, memoryLimitBytes: number | null }} GroupLimits */

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto'
 import { findConflict, findOwner, listListeners } from '../../kernel/sockets.js'
 import { BenchError } from '../../lib/errors.js'
+import { GENERATOR, PROBER, placeAt } from '../../model/sidecar-contract.js'
 import { look, observe } from '../../observer.js'
 import { createProber } from '../../prober.js'
-import { GENERATOR, PROBER, placeAt } from '../../sidecar-contract.js'
 import { createTree } from './cgroups.js'
 import { startProcess } from './process.js'
 import { createProcessAccounting, findMarked } from './process-accounting.js'
 
 /**
- * @import { Deployment, ProcessSpec, Target } from '../../types.ts'
+ * @import { Deployment, ProcessSpec, Target } from '../../model/types.ts'
  * @import { CapWay, CgroupTree } from './cgroups.js'
  * @import { RunningProcess } from './process.js'
  */
@@ -93,7 +93,7 @@ export async function createLocalTarget({ runId, way }) {
   }
 }
 
-/** @param {import('../../types.ts').Handle[]} processes of this target */
+/** @param {import('../../model/types.ts').Handle[]} processes of this target */
 function probesOf(processes) {
   return processes.map(p => /** @type {RunningProcess} */ (p).probe)
 }

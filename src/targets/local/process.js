@@ -8,7 +8,7 @@ import { send } from '../../lib/send.js'
 import { waitFor } from '../../lib/wait.js'
 
 /**
- * @import { Handle, Probe, ProcessSpec } from '../../types.ts'
+ * @import { Handle, Probe, ProcessSpec } from '../../model/types.ts'
  * @import { CgroupTree } from './cgroups.js'
  */
 

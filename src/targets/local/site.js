@@ -5,7 +5,7 @@ import { findOnPath } from '../../tools/find.js'
 import { createLocalTarget } from './index.js'
 
 /**
- * @import { Site, Tool, ToolSpec } from '../../types.ts'
+ * @import { Site, Tool, ToolSpec } from '../../model/types.ts'
  * @import { CapWay } from './cgroups.js'
  */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
-import { PORTS } from '../../../src/sidecar-contract.js'
+import { PORTS } from '../../../src/model/sidecar-contract.js'
 import { LABELS, renderDeployment } from '../../../src/targets/kubernetes/manifests.js'
 import { createContainers, gateway, objects, pipyGateway, ratings } from '../../fakes/cluster-objects.js'
 

@@ -5,7 +5,7 @@ import { findContainer } from './containers.js'
 
 /**
  * Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups.
- * @import { Endpoint, Probe, Window } from '../../../types.ts'
+ * @import { Endpoint, Probe, Window } from '../../../model/types.ts'
  */
 
 /** Where the node's /sys/fs/cgroup is mounted in the pod. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { summariseValues } from '../src/lib/stats.js'
-import { QUANTITIES, QUANTITY_NAMES } from '../src/quantities.js'
-import { createSummaryArm } from './fakes/fake-summary.js'
+import { summariseValues } from '../../src/lib/stats.js'
+import { QUANTITIES, QUANTITY_NAMES } from '../../src/model/quantities.js'
+import { createSummaryArm } from '../fakes/fake-summary.js'
 
-/** @import { Quantiles, SummaryArm, SummarySidecar } from '../src/types.ts' */
+/** @import { Quantiles, SummaryArm, SummarySidecar } from '../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const NOTHING = summariseValues([])

@@ -1,4 +1,4 @@
-import { summariseValues } from './lib/stats.js'
+import { summariseValues } from '../lib/stats.js'
 
 /**
  * What the summary of an arm holds, by the names that experiments, claims and tables use. Pure.

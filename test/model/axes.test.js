@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../src/axes.js'
-import { createArm } from './fakes/fake-records.js'
+import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../../src/model/axes.js'
+import { createArm } from '../fakes/fake-records.js'
 
-/** @import { AxisName, Conditions } from '../src/types.ts' */
+/** @import { AxisName, Conditions } from '../../src/model/types.ts' */
 
 /** @param {Partial<Conditions>} conditions @param {Parameters<typeof createArm>[0]} [fields] */
 const armWith = (conditions, fields = {}) =>
