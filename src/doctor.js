@@ -1,5 +1,5 @@
 import os from 'node:os'
-import { readMachine } from './lib/machine.js'
+import { readMachine } from './node/machine.js'
 import { largestBindingCap } from './plan.js'
 import { findCapWay } from './targets/local/cgroups.js'
 

@@ -1,5 +1,5 @@
 // The nouns of the kit, types only. Units are in the names; addresses are 'a.b.c.d'.
-import type { createProber } from '../prober.js'
+import type { createProber } from '../node/prober.js'
 import type { openWatchers } from '../verbs/watchers.js'
 
 /** One measured quantity over the rounds; low and high are the 95 % interval of the median, or null. */

@@ -8,7 +8,7 @@ import { PARITY_NAMES } from './rows.js'
 /**
  * @import { Arm, ParityRow } from '../model/types.ts'
  * @import { Bench } from '../services.js'
- * @import { Row } from './probe.js'
+ * @import { Row } from '../node/parity/probe.js'
  * @import { Rig } from './rig.js'
  */
 

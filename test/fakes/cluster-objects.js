@@ -112,7 +112,7 @@ export const pipyGateway = createContainers({
 const envoyRatings = createContainers({ service: 'ratings', plane: 'envoy', cpuCores: 1.5 })
 const [, { spec: pipySidecar }] = pipyGateway
 const rendered = Object.fromEntries(pipySidecar.files.map(f => [f.name, f.content]))
-const kit = { path: '/bench/kit', configMap: 'kit', names: ['package.json', 'src/prober.js'] }
+const kit = { path: '/bench/kit', configMap: 'kit', names: ['package.json', 'src/node/prober.js'] }
 const image = 'node:20.20.2-slim'
 export const gateway = { service: 'gateway', name: 'gateway-1', namespace, labels: own }
 export const ratings = { service: 'ratings', name: 'ratings-1', namespace, labels: own }

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { placeAt } from '../../src/model/sidecar-contract.js'
-import { look, observe } from '../../src/observer.js'
-import { createProber } from '../../src/prober.js'
+import { look, observe } from '../../src/node/observer.js'
+import { createProber } from '../../src/node/prober.js'
 
 /**
  * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool } from '../../src/model/types.ts'

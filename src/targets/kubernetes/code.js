@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { ROOT } from '../../lib/paths.js'
 
-const ENTRY = 'src/targets/kubernetes/agent/main.js'
+const ENTRY = 'src/node/agent/main.js'
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'/gm
 
 /**

@@ -1,7 +1,7 @@
 import os from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { processStartTicks } from '../../kernel/proc-files.js'
 import { BenchError } from '../../lib/errors.js'
+import { processStartTicks } from '../../node/kernel/proc-files.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 
 /**

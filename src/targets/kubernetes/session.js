@@ -6,7 +6,7 @@ import { decode, encode } from './messages.js'
  * @import { Api } from './api.js'
  */
 
-const AGENT = 'src/targets/kubernetes/agent/main.js'
+const AGENT = 'src/node/agent/main.js'
 const PINGS = 5
 const STOP_SECONDS = 5
 

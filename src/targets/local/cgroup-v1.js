@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { openCountersV1 } from '../../kernel/cgroup-v1.js'
+import { openCountersV1 } from '../../node/kernel/cgroup-v1.js'
 import { removeCgroup } from './remove-cgroup.js'
 
 /**

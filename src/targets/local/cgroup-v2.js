@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { openCountersV2 } from '../../kernel/cgroup-v2.js'
-import { readPids } from '../../kernel/proc-files.js'
+import { openCountersV2 } from '../../node/kernel/cgroup-v2.js'
+import { readPids } from '../../node/kernel/proc-files.js'
 import { removeCgroup } from './remove-cgroup.js'
 
 /**

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { parseMounts } from '../../kernel/mounts.js'
+import { parseMounts } from '../../node/kernel/mounts.js'
 import { createTreeV1 } from './cgroup-v1.js'
 import { createTreeV2, enableControllers } from './cgroup-v2.js'
 

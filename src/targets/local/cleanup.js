@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { processStartTicks } from '../../kernel/proc-files.js'
+import { processStartTicks } from '../../node/kernel/proc-files.js'
 import { runIdOf, treeParents } from './cgroups.js'
 import { findMarked } from './process-accounting.js'
 import { removeCgroup } from './remove-cgroup.js'

@@ -1,5 +1,5 @@
-import { readThreads } from '../../kernel/probe.js'
-import { listSafely, readSafely } from '../../kernel/proc-files.js'
+import { readThreads } from '../../node/kernel/probe.js'
+import { listSafely, readSafely } from '../../node/kernel/proc-files.js'
 
 /**
  * @import { CgroupTree } from './cgroups.js'

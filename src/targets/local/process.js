@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { createProbe } from '../../kernel/probe.js'
 import { BenchError } from '../../lib/errors.js'
-import { send } from '../../lib/send.js'
 import { waitFor } from '../../lib/wait.js'
+import { createProbe } from '../../node/kernel/probe.js'
+import { send } from '../../node/send.js'
 
 /**
  * @import { Handle, Probe, ProcessSpec } from '../../model/types.ts'

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import { readPids } from '../../kernel/proc-files.js'
 import { waitFor } from '../../lib/wait.js'
+import { readPids } from '../../node/kernel/proc-files.js'
 
 const DEADLINE_SECONDS = 10
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
-import { readCores, readMachine } from '../../lib/machine.js'
+import { readCores, readMachine } from '../../node/machine.js'
 import { findOnPath } from '../../tools/find.js'
 import { createLocalTarget } from './index.js'
 

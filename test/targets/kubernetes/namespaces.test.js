@@ -1,7 +1,7 @@
 import os from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { processStartTicks } from '../../../src/kernel/proc-files.js'
 import { BenchError } from '../../../src/lib/errors.js'
+import { processStartTicks } from '../../../src/node/kernel/proc-files.js'
 import { cleanUpCluster, createNamespace } from '../../../src/targets/kubernetes/namespaces.js'
 
 /**

@@ -17,7 +17,7 @@ afterEach(() => {
  */
 function startAgent({ aheadMs = 0 } = {}) {
   const shift = `const now = Date.now; Date.now = () => now() + ${aheadMs}`
-  const argv = ['--import', `data:text/javascript,${shift}`, 'src/targets/kubernetes/agent/main.js']
+  const argv = ['--import', `data:text/javascript,${shift}`, 'src/node/agent/main.js']
   const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
   closers.push(() => child.kill('SIGKILL'))
   const closed = new Promise(resolve => child.on('exit', () => resolve('it was killed')))
@@ -95,12 +95,7 @@ describe('collectAgentCode', () => {
   it('takes all that the agent imports, and no package', () => {
     const files = collectAgentCode()
     expect(Object.keys(files)).toEqual(
-      expect.arrayContaining([
-        'package.json',
-        'src/targets/kubernetes/agent/main.js',
-        'src/observer.js',
-        'src/prober.js',
-      ]),
+      expect.arrayContaining(['package.json', 'src/node/agent/main.js', 'src/node/observer.js', 'src/node/prober.js']),
     )
     // A ConfigMap holds 1 MiB.
     expect(JSON.stringify(files).length).toBeLessThan(500_000)

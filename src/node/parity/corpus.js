@@ -1,7 +1,7 @@
 /**
  * One corpus of requests that every plane must answer alike. Pure data.
- * @import { Route } from '../model/types.ts'
- * @import { Ask } from '../lib/send.js'
+ * @import { Route } from '../../model/types.ts'
+ * @import { Ask } from '../send.js'
  */
 
 /** What a comparison of planes leaves out, because they are known to differ there. */

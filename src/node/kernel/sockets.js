@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { listSafely, readSafely } from './proc-files.js'
 
 /**
- * @import { Endpoint } from '../model/types.ts'
+ * @import { Endpoint } from '../../model/types.ts'
  */
 
 const LISTEN = '0A'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /**
  * Clock ticks of all CPUs so far: idle (with iowait), stolen, busy (without interrupts), all; and how many CPUs
  * that are. From /proc/stat, proc(5).
- * @returns {import('../model/types.ts').HostCpu}
+ * @returns {import('../../model/types.ts').HostCpu}
  */
 export function readHostCpu() {
   const lines = readFileSync('/proc/stat', 'utf8').split('\n')

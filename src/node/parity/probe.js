@@ -1,13 +1,13 @@
 import http from 'node:http'
 import tls from 'node:tls'
-import { send } from '../lib/send.js'
-import { PORTS, TLS } from '../model/sidecar-contract.js'
+import { PORTS, TLS } from '../../model/sidecar-contract.js'
+import { send } from '../send.js'
 import { CASES, IGNORED_HEADERS } from './corpus.js'
 
 /**
  * @import { Credentials, Upstreams } from './upstreams.js'
  * @import { Seen } from './corpus.js'
- * @import { Ask } from '../lib/send.js'
+ * @import { Ask } from '../send.js'
  */
 
 const SPLIT_REQUESTS = 400

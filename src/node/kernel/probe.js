@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { readCpuSet } from '../lib/host-cpu.js'
+import { readCpuSet } from './host-cpu.js'
 import { listSafely, processStartTicks, readSafely } from './proc-files.js'
 import { listListeners, listSocketInodes } from './sockets.js'
 
 /**
- * @import { Endpoint, Probe, Reading } from '../model/types.ts'
+ * @import { Endpoint, Probe, Reading } from '../../model/types.ts'
  */
 
 /**

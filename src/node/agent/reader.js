@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { createProbe } from '../../../kernel/probe.js'
-import { look, observe } from '../../../observer.js'
+import { createProbe } from '../kernel/probe.js'
+import { look, observe } from '../observer.js'
 import { findContainer } from './containers.js'
 
 /**
  * Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups.
- * @import { Endpoint, Probe, Window } from '../../../model/types.ts'
+ * @import { Endpoint, Probe, Window } from '../../model/types.ts'
  */
 
 /** Where the node's /sys/fs/cgroup is mounted in the pod. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
 /**
- * @import { Reading } from '../model/types.ts'
+ * @import { Reading } from '../../model/types.ts'
  */
 
 /**

@@ -2,19 +2,19 @@ import { rename, writeFile } from 'node:fs/promises'
 import net from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { BenchError } from './lib/errors.js'
-import { send } from './lib/send.js'
-import { waitFor } from './lib/wait.js'
+import { BenchError } from '../lib/errors.js'
+import { waitFor } from '../lib/wait.js'
 import { ADMISSIONS, ANSWERS, negotiateAsServer, probeAnswers, probePooling, REFUSALS } from './parity/probe.js'
 import { startUpstreams } from './parity/upstreams.js'
+import { send } from './send.js'
 
 /**
  * What is done from beside the services, where they can be reached: in the orchestrator on one machine, in a pod on a
  * cluster. Arguments and results are plain data.
- * @import { Ask } from './lib/send.js'
+ * @import { Ask } from './send.js'
  * @import { Probed } from './parity/probe.js'
  * @import { Upstreams } from './parity/upstreams.js'
- * @import { Endpoint, ReloadAction } from './model/types.ts'
+ * @import { Endpoint, ReloadAction } from '../model/types.ts'
  */
 
 const REACH_SECONDS = 20

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import http from 'node:http'
 import net from 'node:net'
 import tls from 'node:tls'
-import { waitFor } from '../lib/wait.js'
-import { TLS } from '../model/sidecar-contract.js'
+import { waitFor } from '../../lib/wait.js'
+import { TLS } from '../../model/sidecar-contract.js'
 
 /**
  * What sidecars are tried with: upstreams that answer, refuse, reset, hang, and say what was negotiated with them.
- * @import { Endpoint } from '../model/types.ts'
+ * @import { Endpoint } from '../../model/types.ts'
  */
 
 const FULL_SECONDS = 10

@@ -1,9 +1,9 @@
-import { readHostCpu } from './lib/host-cpu.js'
-import { waitUntil } from './lib/wait.js'
+import { waitUntil } from '../lib/wait.js'
+import { readHostCpu } from './kernel/host-cpu.js'
 
 /**
  * Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster.
- * @import { Edge, Look, Observation, Probe, Reading, Sample, Window } from './model/types.ts'
+ * @import { Edge, Look, Observation, Probe, Reading, Sample, Window } from '../model/types.ts'
  */
 
 const PERIOD_MS = 100

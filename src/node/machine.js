@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import { execa } from 'execa'
-import { readCpuSet } from './host-cpu.js'
-import { ROOT } from './paths.js'
+import { ROOT } from '../lib/paths.js'
+import { readCpuSet } from './kernel/host-cpu.js'
 
 /**
  * Facts about this machine for the manifest; what it does not tell is null.

@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { openCountersV1 } from '../../../kernel/cgroup-v1.js'
-import { openCountersV2 } from '../../../kernel/cgroup-v2.js'
-import { parseMounts } from '../../../kernel/mounts.js'
+import { openCountersV1 } from '../kernel/cgroup-v1.js'
+import { openCountersV2 } from '../kernel/cgroup-v2.js'
+import { parseMounts } from '../kernel/mounts.js'
 
 /**
  * Opens the counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
  * `cri-containerd-<id>.scope` under systemd), and the folders above it too; the container's id is in both.
  * @param {{ id: string, root: string, mountinfo: string }} options root: where the node's /sys/fs/cgroup is;
  *   mountinfo: of /proc/self/mountinfo
- * @returns {import('../../../kernel/counter-file.js').Counters | null} null: the node has no such container
+ * @returns {import('../kernel/counter-file.js').Counters | null} null: the node has no such container
  */
 export function findContainer({ id, root, mountinfo }) {
   const below = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
