@@ -1,6 +1,6 @@
 import { GAP_LEAST, judge } from './compare.js'
+import { cpuPerRequestMicros, valueOfRound } from './judge/measures.js'
 import { summariseRatios, summariseValues } from './lib/stats.js'
-import { cpuPerRequestMicros, valueOfRound } from './measures.js'
 import { isControl, nameOf } from './model/arms.js'
 
 /**

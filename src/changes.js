@@ -1,6 +1,6 @@
 import { medianSorted } from 'simple-statistics'
+import { sidecarsOf, sumCores, valueOfRound } from './judge/measures.js'
 import { summariseValues } from './lib/stats.js'
-import { sidecarsOf, sumCores, valueOfRound } from './measures.js'
 
 /**
  * What configuration changes under load cost. Pure.

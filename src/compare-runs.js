@@ -1,16 +1,16 @@
 import { compareQuantity, compareSides, findSpread } from './compare.js'
+import { cpuPerRequestMicros, MEASURES, sidecarsOf } from './judge/measures.js'
+import { findDisparities } from './judge/parity-rows.js'
 import { countRounds, findIncomparable, findWarnings, labelOf, matchArms, refuseArms, relaxedBy } from './match-runs.js'
-import { cpuPerRequestMicros, MEASURES, sidecarsOf } from './measures.js'
 import { isControl, nameOf } from './model/arms.js'
 import { BASELINE_AXES, describeAxes, findVaried, groupOf } from './model/axes.js'
-import { findDisparities } from './parity/rows.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /**
  * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
  * @import { Arm, AxisName, Comparison, ParityRow, Service, Summary, ThresholdResult } from './model/types.ts'
  * @import { Match, RecordedRun, Refusal } from './match-runs.js'
- * @import { Measure } from './measures.js'
+ * @import { Measure } from './judge/measures.js'
  * @import { Threshold } from './thresholds.js'
  */
 

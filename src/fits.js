@@ -1,5 +1,5 @@
+import { valueOfRound } from './judge/measures.js'
 import { findSlopeInterval, fitLine } from './lib/stats.js'
-import { valueOfRound } from './measures.js'
 import { nameOf } from './model/arms.js'
 import { groupOf } from './model/axes.js'
 import { QUANTITIES } from './model/quantities.js'

@@ -1,7 +1,7 @@
 import { leaveOutUnreachable } from './calibration.js'
+import { ratePerSecond } from './judge/measures.js'
 import { BenchError } from './lib/errors.js'
 import { sayLeft } from './live/words.js'
-import { ratePerSecond } from './measures.js'
 import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from './plan.js'
 import { appendTrial, copyTrial, readRun, writeResult, writeSamples } from './records.js'
 import { judgeOutcome } from './searches/outcome.js'

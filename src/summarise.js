@@ -1,7 +1,6 @@
 import { summariseChanges } from './changes.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
-import { summariseValues } from './lib/stats.js'
 import {
   capacityPerSecond,
   cpuPerRequestMicros,
@@ -12,12 +11,13 @@ import {
   sidecarsOf,
   startSeconds,
   valueOfRound,
-} from './measures.js'
+} from './judge/measures.js'
+import { findDisparities } from './judge/parity-rows.js'
+import { recoverySeconds } from './judge/recovery.js'
+import { summariseValues } from './lib/stats.js'
 import { nameOf } from './model/arms.js'
 import { groupOf, isBaselineOf } from './model/axes.js'
 import { SCHEMA_VERSION } from './model/versions.js'
-import { findDisparities } from './parity/rows.js'
-import { recoverySeconds } from './recovery.js'
 import { isOfSearch, replaySearch } from './searches.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 

@@ -1,6 +1,6 @@
+import { MEASURES } from './judge/measures.js'
 import { UsageError } from './lib/errors.js'
 import { suggest } from './lib/nearest.js'
-import { MEASURES } from './measures.js'
 import { nameOf } from './model/arms.js'
 
 /**

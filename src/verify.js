@@ -1,4 +1,4 @@
-import { judgeTrial } from './gates.js'
+import { judgeTrial } from './judge/gates.js'
 import { findFault, summarySchema } from './model/schemas.js'
 import { readEdges, readLoadLogs, readRun, readSummary } from './records.js'
 import { summarise } from './summarise.js'
@@ -74,7 +74,7 @@ function recompute({ folder, record, load, relaxed }) {
       return { cpuSeconds, cpuCores: cpuSeconds / (b.atSeconds - a.atSeconds), memory: { anonBytes: b.anonBytes } }
     })
   }
-  Object.assign(parts, judgeTrial(/** @type {import('./gates.js').Measured} */ (record), relaxed))
+  Object.assign(parts, judgeTrial(/** @type {import('./judge/gates.js').Measured} */ (record), relaxed))
   return { parts, isRaw: results.length > 0 && edges !== null }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareArms, judge } from '../src/compare.js'
-import { findGates } from '../src/gates.js'
+import { findGates } from '../src/judge/gates.js'
 import { renderNoise, renderVerdict } from '../src/report/verdicts.js'
 import { createArm, createRecord, describeFakeProcess } from './fakes/fake-records.js'
 

@@ -1,7 +1,7 @@
 // Whether a change of 10 % is found: the kit's Pipy sidecar against one that burns a known amount more.
 import { median } from 'simple-statistics'
 import { compareArms } from '../../src/compare.js'
-import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/measures.js'
+import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/judge/measures.js'
 import { bench, finding, writeExperiment, writeVariant } from './kit.js'
 
 const RUNS = 10

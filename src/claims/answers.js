@@ -1,8 +1,8 @@
 import { GAP_LEAST, judge } from '../compare.js'
+import { findDisparities } from '../judge/parity-rows.js'
 import { ROUNDS_LEAST, summariseRatios } from '../lib/stats.js'
 import { isControl, nameOf } from '../model/arms.js'
 import { QUANTITIES } from '../model/quantities.js'
-import { findDisparities } from '../parity/rows.js'
 
 /**
  * What the answers to all kinds of claims share. Pure.

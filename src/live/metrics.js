@@ -1,5 +1,12 @@
 import { Registry } from 'prom-client'
-import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from '../measures.js'
+import {
+  cpuPerRequestMicros,
+  QUANTILES,
+  quantileMs,
+  ratePerSecond,
+  sidecarsOf,
+  valueOfRound,
+} from '../judge/measures.js'
 import { nameOf } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
 

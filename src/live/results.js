@@ -1,5 +1,12 @@
+import {
+  cpuPerRequestMicros,
+  QUANTILES,
+  quantileMs,
+  ratePerSecond,
+  sidecarsOf,
+  valueOfRound,
+} from '../judge/measures.js'
 import { summariseValues } from '../lib/stats.js'
-import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, valueOfRound } from '../measures.js'
 import { describeVaried, nameOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'
 import { finiteOrNull } from './sidecars.js'

@@ -1,9 +1,9 @@
 import path from 'node:path'
+import { PARITY_NAMES } from '../judge/parity-rows.js'
 import { BenchError, SiteLostError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { countWorkers, startServices } from '../services.js'
 import { createRig } from './rig.js'
-import { PARITY_NAMES } from './rows.js'
 
 /**
  * @import { Arm, ParityRow } from '../model/types.ts'

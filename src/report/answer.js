@@ -1,4 +1,4 @@
-import { MEASURES } from '../measures.js'
+import { MEASURES } from '../judge/measures.js'
 import { isControl, nameOf } from '../model/arms.js'
 import { mib, QUANTITIES } from '../model/quantities.js'
 import { recommendedBytes } from '../searches/memory-floor.js'

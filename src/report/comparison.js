@@ -1,4 +1,4 @@
-import { MEASURES } from '../measures.js'
+import { MEASURES } from '../judge/measures.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { joinParts } from './text-table.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'

@@ -1,4 +1,11 @@
-import { cpuPerRequestMicros, QUANTILES, quantileMs, ratePerSecond, sidecarsOf, startSeconds } from '../measures.js'
+import {
+  cpuPerRequestMicros,
+  QUANTILES,
+  quantileMs,
+  ratePerSecond,
+  sidecarsOf,
+  startSeconds,
+} from '../judge/measures.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
 import { QUANTITIES } from '../model/quantities.js'

@@ -1,4 +1,4 @@
-import { GATE_SPOILS, GATE_WORDS } from '../gates.js'
+import { GATE_SPOILS, GATE_WORDS } from '../judge/gates.js'
 import { QUANTITIES } from '../model/quantities.js'
 
 /**

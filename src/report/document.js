@@ -1,6 +1,6 @@
 import { NOT_TESTABLE } from '../claims/answers.js'
-import { GATE_SPOILS } from '../gates.js'
-import { ratePerSecond, sidecarsOf } from '../measures.js'
+import { GATE_SPOILS } from '../judge/gates.js'
+import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
 import { labelOf, nameOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'
 import { percent } from '../model/quantities.js'

@@ -1,6 +1,6 @@
+import { hasTail, quantileMs, valueOfRound } from '../judge/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseValues } from '../lib/stats.js'
-import { hasTail, quantileMs, valueOfRound } from '../measures.js'
 import { nameOf } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf, isBaselineOf } from '../model/axes.js'
 import { drawDistributions } from './charts/distributions.js'

@@ -1,5 +1,5 @@
 import { GAP_LEAST } from '../compare.js'
-import { MEASURES } from '../measures.js'
+import { MEASURES } from '../judge/measures.js'
 import { isControl } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 

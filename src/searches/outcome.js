@@ -1,5 +1,5 @@
-import { isSpoiled } from '../gates.js'
-import { quantileMs, sidecarsOf } from '../measures.js'
+import { isSpoiled } from '../judge/gates.js'
+import { quantileMs, sidecarsOf } from '../judge/measures.js'
 
 /**
  * Whether one trial of a search held. Pure.

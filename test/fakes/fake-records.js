@@ -1,7 +1,7 @@
 /**
  * Records without a run: a good trial, and what the test changes.
  * @import { Arm, Load, LoadResult, ProcessRecord } from '../../src/model/types.ts'
- * @import { Measured } from '../../src/gates.js'
+ * @import { Measured } from '../../src/judge/gates.js'
  */
 
 /**

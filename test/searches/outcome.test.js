@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeTrial } from '../../src/gates.js'
+import { judgeTrial } from '../../src/judge/gates.js'
 import { judgeOutcome } from '../../src/searches/outcome.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 

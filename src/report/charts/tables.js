@@ -1,4 +1,4 @@
-import { QUANTILES } from '../../measures.js'
+import { QUANTILES } from '../../judge/measures.js'
 import { MIB } from '../../model/quantities.js'
 import { shorten } from './style.js'
 

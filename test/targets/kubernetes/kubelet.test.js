@@ -3,9 +3,9 @@ import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describeProcess } from '../../../src/judge/process-record.js'
 import { findFault, trialSchema } from '../../../src/model/schemas.js'
 import { checkSamples } from '../../../src/node/observer.js'
-import { describeProcess } from '../../../src/process-record.js'
 import { connect } from '../../../src/targets/kubernetes/api.js'
 import {
   lookByKubelet,

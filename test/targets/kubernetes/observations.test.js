@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findGates } from '../../../src/gates.js'
+import { findGates } from '../../../src/judge/gates.js'
 import { mergeObservations } from '../../../src/targets/kubernetes/observations.js'
 import { createRecord } from '../../fakes/fake-records.js'
 

@@ -1,7 +1,7 @@
-import { hashText } from './lib/hash.js'
+import { hashText } from '../lib/hash.js'
 
 /**
- * @import { Edge, Handle, Look, ProcessRecord, ThreadCpu } from './model/types.ts'
+ * @import { Edge, Handle, Look, ProcessRecord, ThreadCpu } from '../model/types.ts'
  */
 
 /**

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { findDisparities } from '../src/parity/rows.js'
-import { createArm } from './fakes/fake-records.js'
+import { findDisparities } from '../../src/judge/parity-rows.js'
+import { createArm } from '../fakes/fake-records.js'
 
 const row = (/** @type {string} */ plane, found = 'as asked', expected = /** @type {string | null} */ ('as asked')) =>
-  /** @type {import('../src/model/types.ts').ParityRow} */ ({
+  /** @type {import('../../src/model/types.ts').ParityRow} */ ({
     ...{ name: 'parity-tls', plane, link: 'link', capCores: 0.25, workers: null, envoyProfile: 'lean' },
     ...{ found, expected, differences: [] },
   })

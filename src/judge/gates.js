@@ -1,7 +1,7 @@
 /**
  * What a trial's numbers may be used for: each gate names the uses it spoils, and nothing else is lost.
  * Pure: a record in, judgements out, so that `verify` comes to the same.
- * @import { BoundBy, GateFinding, LoadResult, ProcessRecord, TrialRecord, Use } from './model/types.ts'
+ * @import { BoundBy, GateFinding, LoadResult, ProcessRecord, TrialRecord, Use } from '../model/types.ts'
  */
 
 const SIDECAR_BOUND = 0.95

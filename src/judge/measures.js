@@ -2,7 +2,7 @@ import { isSpoiled } from './gates.js'
 
 /**
  * What is measured of a trial, each once. Pure.
- * @import { Load, ProcessRecord, TrialRecord, Use } from './model/types.ts'
+ * @import { Load, ProcessRecord, TrialRecord, Use } from '../model/types.ts'
  */
 
 const TAIL_REQUESTS = 10

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { recoverySeconds } from '../src/recovery.js'
-import { createRecord } from './fakes/fake-records.js'
+import { recoverySeconds } from '../../src/judge/recovery.js'
+import { createRecord } from '../fakes/fake-records.js'
 
-/** @import { LoadPoint } from '../src/model/types.ts' */
+/** @import { LoadPoint } from '../../src/model/types.ts' */
 
 /**
  * Pieces of half a second at 100 requests/s; the burst is from 2 to 3 s.

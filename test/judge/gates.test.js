@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findBound, findGates, isSteady, USES } from '../src/gates.js'
-import { createRecord, describeFakeProcess } from './fakes/fake-records.js'
+import { findBound, findGates, isSteady, USES } from '../../src/judge/gates.js'
+import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 const bound = (
   /** @type {any[]} */ processes,
@@ -251,7 +251,7 @@ describe('findGates', () => {
     }
     const window = { startMs: 0, endMs: 120_000, seconds: 120, startLateMs: 0, endLateMs: 0 }
     const load = { verified: 120_000, verifiedInSecondHalf: 60_000 }
-    /** @param {Partial<import('../src/model/types.ts').ProcessRecord>} fields */
+    /** @param {Partial<import('../../src/model/types.ts').ProcessRecord>} fields */
     const gatesOf = (fields, changed = {}) =>
       findGates(
         createRecord({

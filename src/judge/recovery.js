@@ -1,6 +1,6 @@
 /**
  * How long after a burst requests are answered as before it. Pure.
- * @import { LoadPoint, TrialRecord } from './model/types.ts'
+ * @import { LoadPoint, TrialRecord } from '../model/types.ts'
  */
 
 // As before: a p99 of at most twice that before the burst, or as little more as a scheduler can make.
