@@ -1,8 +1,8 @@
 import path from 'node:path'
-import { createApplication } from '../src/applications.js'
 import { pipyTool } from '../src/dataplanes/pipy/index.js'
 import { PORTS } from '../src/model/sidecar-contract.js'
-import { createModel, findNextHop } from '../src/topology.js'
+import { createApplication } from '../src/services/applications.js'
+import { createModel, findNextHop } from '../src/services/topology.js'
 
 /**
  * @import { DataPlane, Place, ProcessSpec, Service, Tool, ToolSpec, Topology } from '../src/model/types.ts'

@@ -5,6 +5,7 @@ import { dataPlanes } from '../src/dataplanes/registry.js'
 import { ROOT } from '../src/lib/paths.js'
 import { readTextFiles } from '../src/lib/text-files.js'
 import { PORTS } from '../src/model/sidecar-contract.js'
+import { parseTopology } from '../src/services/topology.js'
 import {
   LABELS,
   renderDeployment,
@@ -12,7 +13,6 @@ import {
   renderNamespace,
   renderService,
 } from '../src/targets/kubernetes/manifests.js'
-import { parseTopology } from '../src/topology.js'
 import { createContainers } from './example-containers.js'
 import { renderKustomization } from './kustomization.js'
 

@@ -1,11 +1,11 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createApplication } from './applications.js'
 import { certificatesFolder, credentialsOf } from './lib/certificate-files.js'
 import { BenchError, EndedError } from './lib/errors.js'
 import { readTextFiles } from './lib/text-files.js'
 import { GENERATOR, PORTS } from './model/sidecar-contract.js'
-import { createModel, findEntry, findNextHop, topologyOf } from './topology.js'
+import { createApplication } from './services/applications.js'
+import { createModel, findEntry, findNextHop, topologyOf } from './services/topology.js'
 
 /**
  * @import { Arm, DataPlane, Deployment, Endpoint, EndedProcess, Handle, Place, Placement, ProcessSpec, RunSettings, LoadGenerator, ReloadAction, Reloads, SidecarOptions, Target, Tool, Topology } from './model/types.ts'

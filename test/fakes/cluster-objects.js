@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { createApplication } from '../../src/applications.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { PORTS } from '../../src/model/sidecar-contract.js'
+import { createApplication } from '../../src/services/applications.js'
+import { createModel, findNextHop, parseTopology } from '../../src/services/topology.js'
 import {
   LABELS,
   MANAGER,
@@ -16,7 +17,6 @@ import {
   renderTestRun,
   renderVersionJob,
 } from '../../src/targets/kubernetes/manifests.js'
-import { createModel, findNextHop, parseTopology } from '../../src/topology.js'
 
 /**
  * @import { DataPlane, ProcessSpec, Service, Tool } from '../../src/model/types.ts'

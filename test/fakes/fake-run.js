@@ -5,7 +5,7 @@ import { parseExperiment } from '../../src/experiment.js'
 import { createPlan } from '../../src/plan.js'
 import { createResultsFolder, readRun } from '../../src/records.js'
 import { runPlan } from '../../src/run.js'
-import { parseTopology } from '../../src/topology.js'
+import { parseTopology } from '../../src/services/topology.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
 
 const experiment = parseExperiment(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { placeArms, placeRoles } from '../src/placement.js'
-import { createArm } from './fakes/fake-records.js'
+import { placeArms, placeRoles } from '../../src/services/placement.js'
+import { createArm } from '../fakes/fake-records.js'
 
 const cores = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => [i])
 

@@ -2,7 +2,7 @@ import { topologyOf } from './topology.js'
 
 /**
  * Which CPUs generator, applications and sidecars get for themselves. Pure.
- * @import { Arm, Placement, Topology } from './model/types.ts'
+ * @import { Arm, Placement, Topology } from '../model/types.ts'
  */
 
 /**

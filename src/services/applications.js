@@ -1,7 +1,7 @@
-import { createPipyArgv } from './dataplanes/pipy/launch.js'
+import { createPipyArgv } from '../dataplanes/pipy/launch.js'
 
 /**
- * @import { Endpoint, ProcessSpec, Tool } from './model/types.ts'
+ * @import { Endpoint, ProcessSpec, Tool } from '../model/types.ts'
  */
 
 /**

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { UsageError } from './lib/errors.js'
-import { suggest } from './lib/nearest.js'
-import { parseYaml } from './lib/yaml.js'
-import { identityOf, PORTS, TLS } from './model/sidecar-contract.js'
+import { UsageError } from '../lib/errors.js'
+import { suggest } from '../lib/nearest.js'
+import { parseYaml } from '../lib/yaml.js'
+import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
 
 /**
- * @import { Arm, Cluster, Endpoint, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from './model/types.ts'
+ * @import { Arm, Cluster, Endpoint, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
 // Where configured services are that nobody calls: addresses kept for benchmarks (RFC 2544), never connected to.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { placeAt } from '../src/model/sidecar-contract.js'
-import { copyLastService, createModel, findEntry, findNextHop, parseTopology } from '../src/topology.js'
+import { placeAt } from '../../src/model/sidecar-contract.js'
+import { copyLastService, createModel, findEntry, findNextHop, parseTopology } from '../../src/services/topology.js'
 
 const read = (/** @type {string} */ name) => parseTopology(readFileSync(`bench/topologies/${name}.yaml`, 'utf8'), name)
 const places = Object.fromEntries(
