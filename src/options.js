@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
-import { PROFILES } from './experiment.js'
 import { UsageError } from './lib/errors.js'
 import { AXES } from './model/axes.js'
+import { PROFILES } from './plan/experiment.js'
 
 /**
  * The words of the command line that several verbs share, and how each is read.

@@ -49,7 +49,7 @@ export async function benchInTurns(runs) {
   )
 }
 
-/** @type {import('../../src/plan.js').Overrides} */
+/** @type {import('../../src/plan/plan.js').Overrides} */
 const OVERRIDES = /** @type {any} */ ({
   ...{ planes: null, caps: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
   ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },

@@ -1,7 +1,7 @@
 import os from 'node:os'
 import { readExperiment } from '../bench.js'
 import { withExperiment } from '../options.js'
-import { estimatePlanSeconds } from '../plan.js'
+import { estimatePlanSeconds } from '../plan/plan.js'
 import { renderPlan } from '../report/plan.js'
 import { createFinder, prepareWith } from './preparation.js'
 

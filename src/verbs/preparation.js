@@ -4,7 +4,7 @@ import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { k6 } from '../loads/k6/index.js'
-import { estimatePlanSeconds } from '../plan.js'
+import { estimatePlanSeconds } from '../plan/plan.js'
 import { openKubernetesSite } from '../targets/kubernetes/site.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { openLocalSite } from '../targets/local/site.js'
@@ -14,8 +14,8 @@ import { nodeTool } from '../tools/node.js'
 /**
  * From the words of the command line to a site and a plan: where registries meet.
  * @import { Context, Plan, Site, ToolSpec } from '../model/types.ts'
- * @import { Experiment } from '../experiment.js'
- * @import { Overrides } from '../plan.js'
+ * @import { Experiment } from '../plan/experiment.js'
+ * @import { Overrides } from '../plan/plan.js'
  */
 
 // Its counters are renewed every 10 to 20 s: the edges of a window of two minutes would be too far from them.

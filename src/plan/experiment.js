@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { GATE_NAMES } from './judge/gates.js'
-import { PARITY_NAMES } from './judge/parity-rows.js'
-import { parseYaml } from './lib/yaml.js'
-import { AXES, AXIS_NAMES } from './model/axes.js'
-import { QUANTITY_NAMES } from './model/quantities.js'
+import { GATE_NAMES } from '../judge/gates.js'
+import { PARITY_NAMES } from '../judge/parity-rows.js'
+import { parseYaml } from '../lib/yaml.js'
+import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { QUANTITY_NAMES } from '../model/quantities.js'
 
 /**
- * @import { AxisName } from './model/types.ts'
+ * @import { AxisName } from '../model/types.ts'
  */
 
 /**
@@ -103,7 +103,7 @@ const schema = z.strictObject({
  * @param {string} text YAML
  * @param {string} file its name, for errors
  * @returns {Experiment}
- * @throws {import('./lib/errors.js').UsageError}
+ * @throws {import('../lib/errors.js').UsageError}
  */
 export function parseExperiment(text, file) {
   return parseYaml({ text, file, schema })

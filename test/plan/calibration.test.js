@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { leaveOutUnreachable } from '../src/calibration.js'
-import { parseExperiment } from '../src/experiment.js'
-import { createPlan } from '../src/plan.js'
+import { leaveOutUnreachable } from '../../src/plan/calibration.js'
+import { parseExperiment } from '../../src/plan/experiment.js'
+import { createPlan } from '../../src/plan/plan.js'
 
-/** @import { BoundBy, Calibration } from '../src/model/types.ts' */
+/** @import { BoundBy, Calibration } from '../../src/model/types.ts' */
 
 const experiment = parseExperiment(
   `name: ladder

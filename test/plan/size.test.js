@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createPlan } from '../src/plan.js'
-import { describeSearch } from '../src/searches/step.js'
-import { createSizeExperiment, fitOnNode, parseNode } from '../src/size.js'
-import { createArm } from './fakes/fake-records.js'
+import { createPlan } from '../../src/plan/plan.js'
+import { createSizeExperiment, fitOnNode, parseNode } from '../../src/plan/size.js'
+import { describeSearch } from '../../src/searches/step.js'
+import { createArm } from '../fakes/fake-records.js'
 
-/** @import { SizeResult } from '../src/model/types.ts' */
+/** @import { SizeResult } from '../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const asked = { ratePerSecond: 300, p99Ms: 20, link: 'pair', users: null, payloadBytes: null, isExtrapolated: false }

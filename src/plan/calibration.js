@@ -1,9 +1,9 @@
-import { nameOf } from './model/arms.js'
+import { nameOf } from '../model/arms.js'
 import { findCalibration } from './plan.js'
 
 /**
  * Which rates can be reached, by what each plane reached in a closed loop. Pure.
- * @import { Arm, Calibration, Plan } from './model/types.ts'
+ * @import { Arm, Calibration, Plan } from '../model/types.ts'
  */
 
 /**

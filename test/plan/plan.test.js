@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseExperiment } from '../src/experiment.js'
+import { parseExperiment } from '../../src/plan/experiment.js'
 import {
   createPlan,
   estimatePlanSeconds,
@@ -7,8 +7,8 @@ import {
   findCalibration,
   largestBindingCap,
   withWarmupFor,
-} from '../src/plan.js'
-import { createArm } from './fakes/fake-records.js'
+} from '../../src/plan/plan.js'
+import { createArm } from '../fakes/fake-records.js'
 
 const experiment = parseExperiment(
   `name: cap
@@ -18,7 +18,7 @@ axes: { plane: [none, pipy, envoy], link: [ratings, gateway-ratings], capCores: 
   'cap.yaml',
 )
 
-/** @type {import('../src/plan.js').Overrides} */
+/** @type {import('../../src/plan/plan.js').Overrides} */
 const asked = {
   planes: null,
   caps: null,
@@ -145,8 +145,8 @@ describe('largestBindingCap', () => {
 /**
  * @param {string} axes YAML
  * @param {string} [rest]
- * @param {{ overrides?: Partial<import('../src/plan.js').Overrides>, cpus?: number,
- *   findUnsupported?: (arm: import('../src/model/types.ts').Arm) => string | null }} [options]
+ * @param {{ overrides?: Partial<import('../../src/plan/plan.js').Overrides>, cpus?: number,
+ *   findUnsupported?: (arm: import('../../src/model/types.ts').Arm) => string | null }} [options]
  */
 const planOf = (axes, rest = '', { overrides = {}, cpus = 16, findUnsupported } = {}) =>
   createPlan({

@@ -1,13 +1,13 @@
+import { UsageError } from '../lib/errors.js'
+import { suggest } from '../lib/nearest.js'
+import { createRandom, shuffle } from '../lib/random.js'
+import { nameOf } from '../model/arms.js'
+import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
+import { P99_REQUESTS } from '../searches/step.js'
 import { PROFILES } from './experiment.js'
-import { UsageError } from './lib/errors.js'
-import { suggest } from './lib/nearest.js'
-import { createRandom, shuffle } from './lib/random.js'
-import { nameOf } from './model/arms.js'
-import { AXES, AXIS_NAMES, groupOf } from './model/axes.js'
-import { P99_REQUESTS } from './searches/step.js'
 
 /**
- * @import { Arm, AxisName, Conditions, Plan, PlaneChoice, Trial } from './model/types.ts'
+ * @import { Arm, AxisName, Conditions, Plan, PlaneChoice, Trial } from '../model/types.ts'
  * @import { Experiment, Profile } from './experiment.js'
  */
 

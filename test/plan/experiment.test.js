@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseClaims } from '../src/claims.js'
-import { dataPlanes } from '../src/dataplanes/registry.js'
-import { PROFILES, parseExperiment } from '../src/experiment.js'
-import { createPlan } from '../src/plan.js'
+import { parseClaims } from '../../src/claims.js'
+import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { PROFILES, parseExperiment } from '../../src/plan/experiment.js'
+import { createPlan } from '../../src/plan/plan.js'
 
 const text = `name: cap
 question: what?
@@ -199,7 +199,7 @@ describe('the experiments of the kit', () => {
 
   it.each(experiments)('show and contrast only what they vary, in some profile: $name', ({ experiment }) => {
     const { axes, shows } = experiment
-    const isVaried = (/** @type {import('../src/model/types.ts').AxisName} */ axis) => (axes[axis]?.length ?? 0) > 1
+    const isVaried = (/** @type {import('../../src/model/types.ts').AxisName} */ axis) => (axes[axis]?.length ?? 0) > 1
     for (const axis of [...shows.contrasts, ...(shows.across ? [shows.across] : [])]) {
       expect([axis, isVaried(axis)]).toEqual([axis, true])
     }

@@ -1,10 +1,10 @@
+import { UsageError } from '../lib/errors.js'
+import { recommendedBytes } from '../searches/memory-floor.js'
 import { parseExperiment } from './experiment.js'
-import { UsageError } from './lib/errors.js'
-import { recommendedBytes } from './searches/memory-floor.js'
 
 /**
  * Sizing: the question as an experiment, and what its answer means for a node. Pure.
- * @import { SizeResult } from './model/types.ts'
+ * @import { SizeResult } from '../model/types.ts'
  */
 
 const GIB = 2 ** 30
