@@ -18,7 +18,7 @@ import { summariseValues } from './lib/stats.js'
 import { nameOf } from './model/arms.js'
 import { groupOf, isBaselineOf } from './model/axes.js'
 import { SCHEMA_VERSION } from './model/versions.js'
-import { isOfSearch, replaySearch } from './searches.js'
+import { isOfSearch, replaySearch } from './search/searches.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**

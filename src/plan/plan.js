@@ -3,7 +3,7 @@ import { suggest } from '../lib/nearest.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
-import { P99_REQUESTS } from '../searches/step.js'
+import { P99_REQUESTS } from '../search/step.js'
 import { PROFILES } from './experiment.js'
 
 /**

@@ -1,5 +1,5 @@
 import { UsageError } from '../lib/errors.js'
-import { recommendedBytes } from '../searches/memory-floor.js'
+import { recommendedBytes } from '../search/memory-floor.js'
 import { parseExperiment } from './experiment.js'
 
 /**

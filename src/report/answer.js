@@ -1,7 +1,7 @@
 import { MEASURES } from '../judge/measures.js'
 import { isControl, nameOf } from '../model/arms.js'
 import { mib, QUANTITIES } from '../model/quantities.js'
-import { recommendedBytes } from '../searches/memory-floor.js'
+import { recommendedBytes } from '../search/memory-floor.js'
 import { formatValue } from './searches.js'
 import { tellVerdicts } from './verdicts.js'
 

@@ -1,7 +1,7 @@
 import { nameOf } from '../model/arms.js'
 import { MIB } from '../model/quantities.js'
 import { fitOnNode } from '../plan/size.js'
-import { recommendedBytes } from '../searches/memory-floor.js'
+import { recommendedBytes } from '../search/memory-floor.js'
 
 /**
  * What searches found, with the trials that show it. Pure.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createPlan } from '../../src/plan/plan.js'
 import { createSizeExperiment, fitOnNode, parseNode } from '../../src/plan/size.js'
-import { describeSearch } from '../../src/searches/step.js'
+import { describeSearch } from '../../src/search/step.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { SizeResult } from '../../src/model/types.ts' */

@@ -1,14 +1,14 @@
-import { findKnee } from './searches/knee.js'
-import { findMemoryFloor } from './searches/memory-floor.js'
-import { judgeOutcome } from './searches/outcome.js'
-import { findSize } from './searches/size.js'
+import { findKnee } from './knee.js'
+import { findMemoryFloor } from './memory-floor.js'
+import { judgeOutcome } from './outcome.js'
+import { findSize } from './size.js'
 
 /**
  * Searches for a limit, trial after trial: each is a generator that yields the arm to try next and is given how
  * that went. They are pure, so that the same records give the same answer again.
- * @import { Arm, SearchResult, SizeResult, TrialRecord } from './model/types.ts'
- * @import { Outcome } from './searches/outcome.js'
- * @import { SearchOptions } from './searches/step.js'
+ * @import { Arm, SearchResult, SizeResult, TrialRecord } from '../model/types.ts'
+ * @import { Outcome } from './outcome.js'
+ * @import { SearchOptions } from './step.js'
  */
 
 /**

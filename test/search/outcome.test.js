@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { judgeTrial } from '../../src/judge/gates.js'
-import { judgeOutcome } from '../../src/searches/outcome.js'
+import { judgeOutcome } from '../../src/search/outcome.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**

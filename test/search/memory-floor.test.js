@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/lib/random.js'
-import { findMemoryFloor, recommendedBytes, roundUp } from '../../src/searches/memory-floor.js'
-import { describeSearch } from '../../src/searches/step.js'
+import { findMemoryFloor, recommendedBytes, roundUp } from '../../src/search/memory-floor.js'
+import { describeSearch } from '../../src/search/step.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, runSearch, tellStep } from '../fakes/fake-search.js'
 
-/** @import { Outcome } from '../../src/searches/outcome.js' */
+/** @import { Outcome } from '../../src/search/outcome.js' */
 
 /** What limits are rounded to. */
 const STEP = 256 * 1024

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/lib/random.js'
-import { findKnee } from '../../src/searches/knee.js'
+import { findKnee } from '../../src/search/knee.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, runSearch, tellStep } from '../fakes/fake-search.js'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/lib/random.js'
-import { capAt, findCpu, indexOf } from '../../src/searches/cpu-limit.js'
+import { capAt, findCpu, indexOf } from '../../src/search/cpu-limit.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, runSearch, tellStep } from '../fakes/fake-search.js'
 
-/** @import { TriedStep } from '../../src/searches/step.js' */
+/** @import { TriedStep } from '../../src/search/step.js' */
 
 const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond: 200 } })
 /**

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { createRandom } from '../src/lib/random.js'
-import { judgeOutcome } from '../src/searches/outcome.js'
-import { isOfSearch, replaySearch, startSearch } from '../src/searches.js'
-import { createArm, createRecord, describeFakeProcess } from './fakes/fake-records.js'
+import { createRandom } from '../../src/lib/random.js'
+import { judgeOutcome } from '../../src/search/outcome.js'
+import { isOfSearch, replaySearch, startSearch } from '../../src/search/searches.js'
+import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
- * @import { Arm, SearchSpec, TrialRecord } from '../src/model/types.ts'
+ * @import { Arm, SearchSpec, TrialRecord } from '../../src/model/types.ts'
  */
 
 const MIB = 2 ** 20
-const LATENCY = /** @type {import('../src/model/types.ts').Use[]} */ (['latency'])
+const LATENCY = /** @type {import('../../src/model/types.ts').Use[]} */ (['latency'])
 const template = createArm({ id: 'link-pipy-1', load: { kind: 'open', ratePerSecond: 1000, users: 64 } })
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/lib/random.js'
-import { recommendedBytes } from '../../src/searches/memory-floor.js'
-import { findSize } from '../../src/searches/size.js'
+import { recommendedBytes } from '../../src/search/memory-floor.js'
+import { findSize } from '../../src/search/size.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, runSearch } from '../fakes/fake-search.js'
 
