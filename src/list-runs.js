@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from './lib/errors.js'
-import { readRun, readSummary } from './records.js'
+import { readRun, readSummary } from './records/records.js'
 import { answerOf } from './report/answer.js'
 
 /**

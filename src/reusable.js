@@ -1,7 +1,7 @@
 import { UsageError } from './lib/errors.js'
 import { nameOf } from './model/arms.js'
 import { groupOf } from './model/axes.js'
-import { readRun } from './records.js'
+import { readRun } from './records/records.js'
 
 /**
  * Trials of earlier runs that a search may take instead of measuring again.

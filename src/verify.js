@@ -1,6 +1,6 @@
 import { judgeTrial } from './judge/gates.js'
 import { findFault, summarySchema } from './model/schemas.js'
-import { readEdges, readLoadLogs, readRun, readSummary } from './records.js'
+import { readEdges, readLoadLogs, readRun, readSummary } from './records/records.js'
 import { summarise } from './summarise.js'
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { evaluateClaims } from './claims.js'
-import { readRun, readSamples, writeResult } from './records.js'
+import { readRun, readSamples, writeResult } from './records/records.js'
 import { drawSvg } from './report/charts/draw-svg.js'
 import { shorten } from './report/charts/style.js'
 import { listCharts } from './report/charts.js'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendTrial, createResultsFolder, writeResult } from '../src/records.js'
+import { appendTrial, createResultsFolder, writeResult } from '../src/records/records.js'
 import { openReusable } from '../src/reusable.js'
 import { createArm, createRecord } from './fakes/fake-records.js'
 

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { ROOT } from '../../src/lib/paths.js'
-import { readRun } from '../../src/records.js'
+import { readRun } from '../../src/records/records.js'
 
 /**
  * @import { Summary, TrialRecord } from '../../src/model/types.ts'

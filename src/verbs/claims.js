@@ -1,5 +1,5 @@
 import { evaluateClaims } from '../claims.js'
-import { readRun } from '../records.js'
+import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
 import { writeSummary } from '../run.js'
 import { findClaims } from './documents.js'

@@ -1,6 +1,6 @@
 import { compareRuns, findCompareStatus } from '../compare-runs.js'
 import { collect } from '../options.js'
-import { readRun } from '../records.js'
+import { readRun } from '../records/records.js'
 import { renderComparison } from '../report/comparison.js'
 import { summarise } from '../summarise.js'
 

@@ -2,11 +2,11 @@ import path from 'node:path'
 import { listExperiments } from '../bench.js'
 import { ROOT } from '../lib/paths.js'
 import { readClaims } from '../read-claims.js'
-import { readSummary } from '../records.js'
+import { readSummary } from '../records/records.js'
 
 /**
  * What verbs read and leave beside the records.
- * @import { readRun } from '../records.js'
+ * @import { readRun } from '../records/records.js'
  * @import { Context, Summary } from '../model/types.ts'
  */
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { appendTrial, createResultsFolder, writeSamples } from '../../src/records.js'
+import { appendTrial, createResultsFolder, writeSamples } from '../../src/records/records.js'
 import { writeSummary } from '../../src/run.js'
 import { createArm, createRecord, describeFakeProcess } from './fake-records.js'
 

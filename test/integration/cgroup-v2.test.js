@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readRun } from '../../src/records.js'
+import { readRun } from '../../src/records/records.js'
 import { need } from './real-tools.js'
 
 // A command that runs its arguments on a kernel with cgroup v2; what it writes to CGROUP2_OUT comes back.

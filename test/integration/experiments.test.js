@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { readRun, readSummary } from '../../src/records.js'
+import { readRun, readSummary } from '../../src/records/records.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, sidecarPlanes } from './real-tools.js'
 

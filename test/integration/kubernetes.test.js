@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { createAuthority, issueCertificate } from '../../src/lib/certificates.js'
 import { waitFor } from '../../src/lib/wait.js'
-import { readRun } from '../../src/records.js'
+import { readRun } from '../../src/records/records.js'
 import { tools } from './real-tools.js'
 
 /**

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readRun } from '../../src/records.js'
+import { readRun } from '../../src/records/records.js'
 import { findMarked } from '../../src/targets/local/process-accounting.js'
 import { capWay, need, tools } from './real-tools.js'
 

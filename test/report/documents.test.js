@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readRun } from '../../src/records.js'
+import { readRun } from '../../src/records/records.js'
 import { renderArmsCsv, renderTrialsCsv } from '../../src/report/csv.js'
 import { renderJunit } from '../../src/report/junit.js'
 import { openReport } from '../../src/write-report.js'

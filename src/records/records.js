@@ -12,12 +12,12 @@ import {
   writeSync,
 } from 'node:fs'
 import path from 'node:path'
-import { BenchError, UsageError } from './lib/errors.js'
-import { findFault, manifestSchema, trialSchema } from './model/schemas.js'
-import { SCHEMA_VERSION } from './model/versions.js'
+import { BenchError, UsageError } from '../lib/errors.js'
+import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
+import { SCHEMA_VERSION } from '../model/versions.js'
 
 /**
- * @import { Reading, Sample, Trial, TrialRecord } from './model/types.ts'
+ * @import { Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
  */
 
 /**
