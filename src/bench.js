@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { parseThreshold } from './analysis/thresholds.js'
 import { certificatesFolder } from './lib/certificate-files.js'
 import { writeCertificates } from './lib/certificates.js'
 import { BenchError, MissingPlaneError, UsageError } from './lib/errors.js'
@@ -18,7 +19,6 @@ import { createResultsFolder } from './records/records.js'
 import { runPlan } from './run.js'
 import { placeArms } from './services/placement.js'
 import { parseTopology } from './services/topology.js'
-import { parseThreshold } from './thresholds.js'
 
 /**
  * @import { DataPlane, LoadGenerator, Placement, Plan, Site, Summary, Tool, ToolSpec, Topology } from './model/types.ts'

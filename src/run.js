@@ -1,3 +1,4 @@
+import { summarise } from './analysis/summarise.js'
 import { ratePerSecond } from './judge/measures.js'
 import { BenchError } from './lib/errors.js'
 import { sayLeft } from './live/words.js'
@@ -6,7 +7,6 @@ import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from './plan/plan
 import { appendTrial, copyTrial, readRun, writeResult, writeSamples } from './records/records.js'
 import { judgeOutcome } from './search/outcome.js'
 import { startSearch } from './search/searches.js'
-import { summarise } from './summarise.js'
 import { runTrial } from './trial.js'
 
 /**

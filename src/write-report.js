@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { evaluateClaims } from './claims.js'
+import { evaluateClaims } from './analysis/claims/claims.js'
 import { readRun, readSamples, writeResult } from './records/records.js'
 import { drawSvg } from './report/charts/draw-svg.js'
 import { shorten } from './report/charts/style.js'
@@ -14,7 +14,7 @@ import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
  * The documents of a run, from its records.
- * @import { ClaimsFile } from './claims.js'
+ * @import { ClaimsFile } from './analysis/claims/claims.js'
  * @import { Summary, TrialRecord } from './model/types.ts'
  * @import { SidecarSeries } from './report/charts/over-time.js'
  */

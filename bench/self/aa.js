@@ -1,6 +1,6 @@
 // How often the kit names a winner where there is none: an arm against itself, from real trials resampled.
 //   npm run bench:aa
-import { compareArms } from '../../src/compare.js'
+import { compareArms } from '../../src/analysis/compare.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { createRandom } from '../../src/lib/random.js'
 import { bench, finding } from './kit.js'

@@ -1,8 +1,8 @@
 // Whether two runs are told apart that differ, and not where they do not: the kit's Pipy sidecar, once more, and dearer by a
 // tenth. The arms of one run stand for three runs: between runs of different hours lies what the machine did, and `compare`
 // then says no more than that.
-import { compareRuns } from '../../src/compare-runs.js'
-import { summarise } from '../../src/summarise.js'
+import { compareRuns } from '../../src/analysis/compare-runs.js'
+import { summarise } from '../../src/analysis/summarise.js'
 import { bench, finding, writeExperiment } from './kit.js'
 import { burn, findTurns } from './sensitivity.js'
 

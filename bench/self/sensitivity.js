@@ -1,6 +1,6 @@
 // Whether a change of 10 % is found: the kit's Pipy sidecar against one that burns a known amount more.
 import { median } from 'simple-statistics'
-import { compareArms } from '../../src/compare.js'
+import { compareArms } from '../../src/analysis/compare.js'
 import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/judge/measures.js'
 import { bench, finding, writeExperiment, writeVariant } from './kit.js'
 

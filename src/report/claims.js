@@ -1,8 +1,8 @@
-import { NOT_TESTABLE, STATUSES } from '../claims/answers.js'
+import { NOT_TESTABLE, STATUSES } from '../analysis/claims/answers.js'
 
 /**
  * Claims and what runs here say to them, for the terminal. Pure.
- * @import { ClaimResult } from '../claims.js'
+ * @import { ClaimResult } from '../analysis/claims/claims.js'
  */
 
 const COLUMNS = 120

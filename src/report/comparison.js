@@ -6,7 +6,7 @@ import { renderVerdict, SECONDARY } from './verdicts.js'
 /**
  * What two runs have shown of each other, for the terminal. Pure.
  * @import { Comparison } from '../model/types.ts'
- * @import { ComparedRun, HeldThreshold, RunComparison } from '../compare-runs.js'
+ * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
  */
 
 /** @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named */

@@ -1,4 +1,4 @@
-import { NOT_TESTABLE } from '../claims/answers.js'
+import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATE_SPOILS } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
 import { labelOf, nameOf } from '../model/arms.js'
@@ -18,7 +18,7 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
 /**
  * A run as what a document shows of it, whatever its format. Pure.
  * @import { Summary, TrialRecord } from '../model/types.ts'
- * @import { ClaimResult } from '../claims.js'
+ * @import { ClaimResult } from '../analysis/claims/claims.js'
  * @import { SidecarSeries } from './charts/over-time.js'
  * @import { Table } from './text-table.js'
  */

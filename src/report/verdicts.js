@@ -1,4 +1,4 @@
-import { GAP_LEAST } from '../compare.js'
+import { GAP_LEAST } from '../analysis/compare.js'
 import { MEASURES } from '../judge/measures.js'
 import { isControl } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'

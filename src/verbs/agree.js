@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
-import { compareTargets, renderAgreement } from '../agree.js'
+import { compareTargets, renderAgreement } from '../analysis/agree.js'
 import { readExperiment, runBench } from '../bench.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError } from '../lib/errors.js'

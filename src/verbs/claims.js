@@ -1,4 +1,4 @@
-import { evaluateClaims } from '../claims.js'
+import { evaluateClaims } from '../analysis/claims/claims.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
 import { writeSummary } from '../run.js'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
-import { evaluateClaims } from '../claims.js'
+import { evaluateClaims } from '../analysis/claims/claims.js'
 import { listRuns } from '../list-runs.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'

@@ -1,5 +1,5 @@
+import { verifyRun } from '../analysis/verify.js'
 import { k6 } from '../loads/k6/index.js'
-import { verifyRun } from '../verify.js'
 
 /**
  * `verify`: every number of a run again.

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseClaims } from '../../src/claims.js'
+import { parseClaims } from '../../src/analysis/claims/claims.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { PROFILES, parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { evaluateClaims } from '../../src/claims.js'
+import { evaluateClaims } from '../../src/analysis/claims/claims.js'
 import { readClaims } from '../../src/read-claims.js'
 import { renderClaims } from '../../src/report/claims.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
-/** @import { ClaimResult } from '../../src/claims.js' */
+/** @import { ClaimResult } from '../../src/analysis/claims/claims.js' */
 
 const source = /** @type {const} */ ({ title: 'A page', publisher: 'Us', did: '', hardware: null, read: 'table' })
 /** @type {ClaimResult} */

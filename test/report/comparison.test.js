@@ -4,7 +4,7 @@ import { createArm } from '../fakes/fake-records.js'
 
 /**
  * @import { Comparison } from '../../src/model/types.ts'
- * @import { RunComparison } from '../../src/compare-runs.js'
+ * @import { RunComparison } from '../../src/analysis/compare-runs.js'
  */
 
 const runs = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findStatus } from '../src/status.js'
+import { findStatus } from '../../src/analysis/status.js'
 
 const arms = [{ trials: { completed: 6 } }, { trials: { completed: 6 } }]
 const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) => ({

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { CLAIM_QUANTITIES, NOT_TESTABLE } from './claims/answers.js'
-import { testRatio } from './claims/ratio.js'
-import { SHAPES, testShape } from './claims/shape.js'
-import { suggest } from './lib/nearest.js'
-import { parseYaml } from './lib/yaml.js'
-import { AXES, AXIS_NAMES } from './model/axes.js'
+import { suggest } from '../../lib/nearest.js'
+import { parseYaml } from '../../lib/yaml.js'
+import { AXES, AXIS_NAMES } from '../../model/axes.js'
+import { CLAIM_QUANTITIES, NOT_TESTABLE } from './answers.js'
+import { testRatio } from './ratio.js'
+import { SHAPES, testShape } from './shape.js'
 
 /**
  * Published numbers, and whether runs here show the same. Pure.
- * @import { AxisName, Summary } from './model/types.ts'
- * @import { Answer } from './claims/answers.js'
+ * @import { AxisName, Summary } from '../../model/types.ts'
+ * @import { Answer } from './answers.js'
  */
 
 const words = z.string().min(1)
@@ -101,7 +101,7 @@ function createSchema(experiments) {
  * @param {string} file its name, for errors
  * @param {{ experiments?: string[] }} [known] the names of all experiments; absent: not checked
  * @returns {ClaimsFile}
- * @throws {import('./lib/errors.js').UsageError}
+ * @throws {import('../../lib/errors.js').UsageError}
  */
 export function parseClaims(text, file, { experiments } = {}) {
   const written = parseYaml({ text, file, schema: createSchema(experiments) })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { evaluateThreshold, parseThreshold } from '../src/thresholds.js'
-import { createArm } from './fakes/fake-records.js'
+import { evaluateThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
+import { createArm } from '../fakes/fake-records.js'
 
 const arms = [
   createArm({ plane: 'none' }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { evaluateClaims, parseClaims } from '../src/claims.js'
-import { readClaims } from '../src/read-claims.js'
-import { createSummary } from './fakes/fake-summary.js'
+import { evaluateClaims, parseClaims } from '../../../src/analysis/claims/claims.js'
+import { readClaims } from '../../../src/read-claims.js'
+import { createSummary } from '../../fakes/fake-summary.js'
 
 const EXPERIMENTS = [
   ...['cap', 'cap-ladder', 'rate-ladder', 'connections', 'hops', 'payload', 'protocol', 'mtls-tax', 'churn'],

@@ -1,6 +1,6 @@
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
-import { ROUNDS_LEAST, summariseValues } from '../lib/stats.js'
-import { AXES } from '../model/axes.js'
+import { ROUNDS_LEAST, summariseValues } from '../../lib/stats.js'
+import { AXES } from '../../model/axes.js'
 import {
   CLAIM_QUANTITIES,
   describeCaveats,
@@ -15,7 +15,7 @@ import { describeConditions, findSeries, valueOn } from './arms.js'
 
 /**
  * What a run says to a published shape: how a quantity goes with an axis. Pure.
- * @import { AxisName, Quantity, Summary, SummaryArm } from '../model/types.ts'
+ * @import { AxisName, Quantity, Summary, SummaryArm } from '../../model/types.ts'
  * @import { Answer } from './answers.js'
  * @import { Selector } from './arms.js'
  */

@@ -1,11 +1,11 @@
-import { MEASURES } from './judge/measures.js'
-import { UsageError } from './lib/errors.js'
-import { suggest } from './lib/nearest.js'
-import { nameOf } from './model/arms.js'
+import { MEASURES } from '../judge/measures.js'
+import { UsageError } from '../lib/errors.js'
+import { suggest } from '../lib/nearest.js'
+import { nameOf } from '../model/arms.js'
 
 /**
  * Conditions on the median ratio of two planes, or of two runs, for CI. Pure.
- * @import { Arm, Comparison, ThresholdResult } from './model/types.ts'
+ * @import { Arm, Comparison, ThresholdResult } from '../model/types.ts'
  */
 
 /** @type {Record<string, (value: number, limit: number) => boolean>} */

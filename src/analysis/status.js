@@ -1,8 +1,8 @@
-import { isControl } from './model/arms.js'
+import { isControl } from '../model/arms.js'
 
 /**
  * The exit status of a run that ended. Pure.
- * @import { Summary } from './model/types.ts'
+ * @import { Summary } from '../model/types.ts'
  */
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']

@@ -1,12 +1,12 @@
-import { valueOfRound } from './judge/measures.js'
-import { findSlopeInterval, fitLine } from './lib/stats.js'
-import { nameOf } from './model/arms.js'
-import { groupOf } from './model/axes.js'
-import { QUANTITIES } from './model/quantities.js'
+import { valueOfRound } from '../judge/measures.js'
+import { findSlopeInterval, fitLine } from '../lib/stats.js'
+import { nameOf } from '../model/arms.js'
+import { groupOf } from '../model/axes.js'
+import { QUANTITIES } from '../model/quantities.js'
 
 /**
  * Lines through what was measured: CPU over the rate, and quantities over the time of a run. Pure.
- * @import { Arm, CpuLine, Slope, SummaryArm, TrialRecord } from './model/types.ts'
+ * @import { Arm, CpuLine, Slope, SummaryArm, TrialRecord } from '../model/types.ts'
  */
 
 const RATES_LEAST = 5

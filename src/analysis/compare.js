@@ -1,13 +1,13 @@
-import { GATE_WORDS } from './judge/gates.js'
-import { MEASURES, sidecarsOf, valueOfRound } from './judge/measures.js'
-import { hasTrend, ROUNDS_LEAST, summariseRatios } from './lib/stats.js'
-import { nameOf, nameOnAxis } from './model/arms.js'
-import { groupOf } from './model/axes.js'
+import { GATE_WORDS } from '../judge/gates.js'
+import { MEASURES, sidecarsOf, valueOfRound } from '../judge/measures.js'
+import { hasTrend, ROUNDS_LEAST, summariseRatios } from '../lib/stats.js'
+import { nameOf, nameOnAxis } from '../model/arms.js'
+import { groupOf } from '../model/axes.js'
 
 /**
  * Verdicts: what the rounds have shown of two planes, and no more. Pure.
- * @import { Arm, AxisName, Comparison, Quantity, TrialRecord, Verdict } from './model/types.ts'
- * @import { Measure } from './judge/measures.js'
+ * @import { Arm, AxisName, Comparison, Quantity, TrialRecord, Verdict } from '../model/types.ts'
+ * @import { Measure } from '../judge/measures.js'
  */
 
 /** A gap smaller than this is no difference, however narrow the interval. */

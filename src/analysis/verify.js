@@ -1,10 +1,10 @@
-import { judgeTrial } from './judge/gates.js'
-import { findFault, summarySchema } from './model/schemas.js'
-import { readEdges, readLoadLogs, readRun, readSummary } from './records/records.js'
+import { judgeTrial } from '../judge/gates.js'
+import { findFault, summarySchema } from '../model/schemas.js'
+import { readEdges, readLoadLogs, readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
 /**
- * @import { LoadGenerator, TrialRecord } from './model/types.ts'
+ * @import { LoadGenerator, TrialRecord } from '../model/types.ts'
  */
 
 const SHOWN_MOST = 20
@@ -15,7 +15,7 @@ const ROUNDING = 1e-9
  * Computes a run again, from what is deepest on disk: records from raw files, judgements from records, the summary from both.
  * @param {{ folder: string, load: Pick<LoadGenerator, 'parseResult' | 'mergeResults'> }} options
  * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, and each number that differs
- * @throws {import('./lib/errors.js').BenchError} when the folder holds no run
+ * @throws {import('../lib/errors.js').BenchError} when the folder holds no run
  */
 export function verifyRun({ folder, load }) {
   const { manifest, records, warnings } = readRun(folder)
@@ -74,7 +74,7 @@ function recompute({ folder, record, load, relaxed }) {
       return { cpuSeconds, cpuCores: cpuSeconds / (b.atSeconds - a.atSeconds), memory: { anonBytes: b.anonBytes } }
     })
   }
-  Object.assign(parts, judgeTrial(/** @type {import('./judge/gates.js').Measured} */ (record), relaxed))
+  Object.assign(parts, judgeTrial(/** @type {import('../judge/gates.js').Measured} */ (record), relaxed))
   return { parts, isRaw: results.length > 0 && edges !== null }
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { findIncomparable, findWarnings, labelOf, matchArms, refuseArms } from '../src/match-runs.js'
-import { nameOf } from '../src/model/arms.js'
-import { createArm, createRecord } from './fakes/fake-records.js'
+import { findIncomparable, findWarnings, labelOf, matchArms, refuseArms } from '../../src/analysis/match-runs.js'
+import { nameOf } from '../../src/model/arms.js'
+import { createArm, createRecord } from '../fakes/fake-records.js'
 
 /**
- * @import { Arm, AxisName } from '../src/model/types.ts'
+ * @import { Arm, AxisName } from '../../src/model/types.ts'
  */
 
 const TOOLS = {

@@ -1,10 +1,10 @@
 import { medianSorted } from 'simple-statistics'
-import { sidecarsOf, sumCores, valueOfRound } from './judge/measures.js'
-import { summariseValues } from './lib/stats.js'
+import { sidecarsOf, sumCores, valueOfRound } from '../judge/measures.js'
+import { summariseValues } from '../lib/stats.js'
 
 /**
  * What configuration changes under load cost. Pure.
- * @import { SummaryArm, TrialRecord } from './model/types.ts'
+ * @import { SummaryArm, TrialRecord } from '../model/types.ts'
  */
 
 /**

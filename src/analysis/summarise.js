@@ -1,6 +1,3 @@
-import { summariseChanges } from './changes.js'
-import { compareArms } from './compare.js'
-import { fitCpuLines, fitSlopes } from './fits.js'
 import {
   capacityPerSecond,
   cpuPerRequestMicros,
@@ -11,18 +8,21 @@ import {
   sidecarsOf,
   startSeconds,
   valueOfRound,
-} from './judge/measures.js'
-import { findDisparities } from './judge/parity-rows.js'
-import { recoverySeconds } from './judge/recovery.js'
-import { summariseValues } from './lib/stats.js'
-import { nameOf } from './model/arms.js'
-import { groupOf, isBaselineOf } from './model/axes.js'
-import { SCHEMA_VERSION } from './model/versions.js'
-import { isOfSearch, replaySearch } from './search/searches.js'
+} from '../judge/measures.js'
+import { findDisparities } from '../judge/parity-rows.js'
+import { recoverySeconds } from '../judge/recovery.js'
+import { summariseValues } from '../lib/stats.js'
+import { nameOf } from '../model/arms.js'
+import { groupOf, isBaselineOf } from '../model/axes.js'
+import { SCHEMA_VERSION } from '../model/versions.js'
+import { isOfSearch, replaySearch } from '../search/searches.js'
+import { summariseChanges } from './changes.js'
+import { compareArms } from './compare.js'
+import { fitCpuLines, fitSlopes } from './fits.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
- * @import { Arm, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from './model/types.ts'
+ * @import { Arm, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from '../model/types.ts'
  */
 
 /**

@@ -2,12 +2,12 @@ import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSyn
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findFault, renderSchemas, summarySchema } from '../src/model/schemas.js'
-import { readRun } from '../src/records/records.js'
-import { writeSummary } from '../src/run.js'
-import { verifyRun } from '../src/verify.js'
-import { createFakeLoad, createFakeTarget } from './fakes/fake-bench.js'
-import { runFake } from './fakes/fake-run.js'
+import { verifyRun } from '../../src/analysis/verify.js'
+import { findFault, renderSchemas, summarySchema } from '../../src/model/schemas.js'
+import { readRun } from '../../src/records/records.js'
+import { writeSummary } from '../../src/run.js'
+import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { runFake } from '../fakes/fake-run.js'
 
 const base = mkdtempSync(path.join(os.tmpdir(), 'verify-test-'))
 const load = createFakeLoad()

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { compareRuns, findCompareStatus } from '../src/compare-runs.js'
-import { renderVerdict } from '../src/report/verdicts.js'
-import { summarise } from '../src/summarise.js'
-import { createArm, createRecord, describeFakeProcess } from './fakes/fake-records.js'
+import { compareRuns, findCompareStatus } from '../../src/analysis/compare-runs.js'
+import { summarise } from '../../src/analysis/summarise.js'
+import { renderVerdict } from '../../src/report/verdicts.js'
+import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
- * @import { ComparedRun, RunComparison } from '../src/compare-runs.js'
- * @import { Arm, GateFinding, ParityRow, Role } from '../src/model/types.ts'
+ * @import { ComparedRun, RunComparison } from '../../src/analysis/compare-runs.js'
+ * @import { Arm, GateFinding, ParityRow, Role } from '../../src/model/types.ts'
  */
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)

@@ -1,16 +1,16 @@
+import { cpuPerRequestMicros, MEASURES, sidecarsOf } from '../judge/measures.js'
+import { findDisparities } from '../judge/parity-rows.js'
+import { isControl, nameOf } from '../model/arms.js'
+import { BASELINE_AXES, describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
-import { cpuPerRequestMicros, MEASURES, sidecarsOf } from './judge/measures.js'
-import { findDisparities } from './judge/parity-rows.js'
 import { countRounds, findIncomparable, findWarnings, labelOf, matchArms, refuseArms, relaxedBy } from './match-runs.js'
-import { isControl, nameOf } from './model/arms.js'
-import { BASELINE_AXES, describeAxes, findVaried, groupOf } from './model/axes.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /**
  * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
- * @import { Arm, AxisName, Comparison, ParityRow, Service, Summary, ThresholdResult } from './model/types.ts'
+ * @import { Arm, AxisName, Comparison, ParityRow, Service, Summary, ThresholdResult } from '../model/types.ts'
  * @import { Match, RecordedRun, Refusal } from './match-runs.js'
- * @import { Measure } from './judge/measures.js'
+ * @import { Measure } from '../judge/measures.js'
  * @import { Threshold } from './thresholds.js'
  */
 
@@ -42,7 +42,7 @@ const CONTROL = {
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
  * @param {{ thresholds?: string[] }} [options] thresholds: `new/old cpuPerRequest <= 1.05`, held at every arm
  * @returns {RunComparison}
- * @throws {import('./lib/errors.js').UsageError} for a threshold that no two runs have
+ * @throws {import('../lib/errors.js').UsageError} for a threshold that no two runs have
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]

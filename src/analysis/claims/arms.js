@@ -1,8 +1,8 @@
-import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
+import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 
 /**
  * Which arms of a run a claim is about. Pure.
- * @import { AxisName, SummaryArm } from '../model/types.ts'
+ * @import { AxisName, SummaryArm } from '../../model/types.ts'
  */
 
 /**

@@ -1,10 +1,10 @@
-import { nameOf } from './model/arms.js'
-import { AXES, AXIS_NAMES, describeAxes } from './model/axes.js'
+import { nameOf } from '../model/arms.js'
+import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
 
 /**
  * What two runs must share to be compared: the runs as a whole, then each arm of theirs. What they do not share is
  * refused, or said. Pure.
- * @import { Arm, AxisName, Load, Relaxation, TrialRecord } from './model/types.ts'
+ * @import { Arm, AxisName, Load, Relaxation, TrialRecord } from '../model/types.ts'
  */
 
 /**

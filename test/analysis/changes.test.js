@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { summariseChanges } from '../src/changes.js'
-import { createRecord, describeFakeProcess } from './fakes/fake-records.js'
+import { summariseChanges } from '../../src/analysis/changes.js'
+import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
-/** @import { Change, GateFinding, TrialRecord } from '../src/model/types.ts' */
+/** @import { Change, GateFinding, TrialRecord } from '../../src/model/types.ts' */
 
 /** @param {(number | null)[]} effects seconds @returns {Change[]} */
 const changes = effects => effects.map((effectSeconds, i) => ({ atSeconds: i, effectSeconds }))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compareArms, judge } from '../src/compare.js'
-import { findGates } from '../src/judge/gates.js'
-import { renderNoise, renderVerdict } from '../src/report/verdicts.js'
-import { createArm, createRecord, describeFakeProcess } from './fakes/fake-records.js'
+import { compareArms, judge } from '../../src/analysis/compare.js'
+import { findGates } from '../../src/judge/gates.js'
+import { renderNoise, renderVerdict } from '../../src/report/verdicts.js'
+import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
  * A run of pipy and envoy whose sidecars used so many cores in each round, at 1000 requests a second.

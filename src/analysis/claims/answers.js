@@ -1,13 +1,13 @@
+import { findDisparities } from '../../judge/parity-rows.js'
+import { ROUNDS_LEAST, summariseRatios } from '../../lib/stats.js'
+import { isControl, nameOf } from '../../model/arms.js'
+import { QUANTITIES } from '../../model/quantities.js'
 import { GAP_LEAST, judge } from '../compare.js'
-import { findDisparities } from '../judge/parity-rows.js'
-import { ROUNDS_LEAST, summariseRatios } from '../lib/stats.js'
-import { isControl, nameOf } from '../model/arms.js'
-import { QUANTITIES } from '../model/quantities.js'
 
 /**
  * What the answers to all kinds of claims share. Pure.
- * @import { Quantity, Summary, SummaryArm, Verdict } from '../model/types.ts'
- * @import { QuantityOf } from '../model/quantities.js'
+ * @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts'
+ * @import { QuantityOf } from '../../model/quantities.js'
  */
 
 export const NOT_TESTABLE = 'not testable here'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { testShape } from '../../src/claims/shape.js'
-import { createSummary } from '../fakes/fake-summary.js'
+import { testShape } from '../../../src/analysis/claims/shape.js'
+import { createSummary } from '../../fakes/fake-summary.js'
 
-/** @import { Given } from '../fakes/fake-summary.js' */
+/** @import { Given } from '../../fakes/fake-summary.js' */
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)
 /** A little noise, the same in no two rounds. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { testRatio } from '../../src/claims/ratio.js'
-import { createSummary } from '../fakes/fake-summary.js'
+import { testRatio } from '../../../src/analysis/claims/ratio.js'
+import { createSummary } from '../../fakes/fake-summary.js'
 
 /**
- * @import { Given } from '../fakes/fake-summary.js'
- * @import { Ratio } from '../../src/claims/ratio.js'
+ * @import { Given } from '../../fakes/fake-summary.js'
+ * @import { Ratio } from '../../../src/analysis/claims/ratio.js'
  */
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)

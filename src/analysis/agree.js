@@ -1,11 +1,11 @@
+import { cpuPerRequestMicros, valueOfRound } from '../judge/measures.js'
+import { summariseRatios, summariseValues } from '../lib/stats.js'
+import { isControl, nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './compare.js'
-import { cpuPerRequestMicros, valueOfRound } from './judge/measures.js'
-import { summariseRatios, summariseValues } from './lib/stats.js'
-import { isControl, nameOf } from './model/arms.js'
 
 /**
  * Whether the same experiment gives the same on two targets of one machine. Pure.
- * @import { Arm, Quantity, Summary, TrialRecord, Verdict } from './model/types.ts'
+ * @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts'
  */
 
 /**

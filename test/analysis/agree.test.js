@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compareTargets, renderAgreement } from '../src/agree.js'
-import { createTurns } from '../src/lib/turns.js'
-import { createRecord, describeFakeProcess } from './fakes/fake-records.js'
+import { compareTargets, renderAgreement } from '../../src/analysis/agree.js'
+import { createTurns } from '../../src/lib/turns.js'
+import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
  * A run of six rounds with a plane and none.

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { fitCpuLines, fitSlopes } from '../src/fits.js'
-import { summariseValues } from '../src/lib/stats.js'
-import { createRecord } from './fakes/fake-records.js'
-import { createSummaryArm } from './fakes/fake-summary.js'
+import { fitCpuLines, fitSlopes } from '../../src/analysis/fits.js'
+import { summariseValues } from '../../src/lib/stats.js'
+import { createRecord } from '../fakes/fake-records.js'
+import { createSummaryArm } from '../fakes/fake-summary.js'
 
 /**
- * @import { Given } from './fakes/fake-summary.js'
- * @import { GateFinding, SummaryArm, TrialRecord } from '../src/model/types.ts'
+ * @import { Given } from '../fakes/fake-summary.js'
+ * @import { GateFinding, SummaryArm, TrialRecord } from '../../src/model/types.ts'
  */
 
 const MIB = 2 ** 20
