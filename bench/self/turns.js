@@ -1,11 +1,11 @@
 // Several runs that take turns, round by round, in one process: what drifts on the machine meets them all.
 import path from 'node:path'
-import { prepare, readExperiment, runBench } from '../../src/bench.js'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { createTurns } from '../../src/lib/turns.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { readRun } from '../../src/records/records.js'
+import { prepare, readExperiment, runBench } from '../../src/run/bench.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'

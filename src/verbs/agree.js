@@ -1,20 +1,20 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { compareTargets, renderAgreement } from '../analysis/agree.js'
-import { readExperiment, runBench } from '../bench.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError } from '../lib/errors.js'
 import { createTurns } from '../lib/turns.js'
 import { k6 } from '../loads/k6/index.js'
 import { withCluster, withExperiment } from '../options.js'
 import { readRun, readSummary } from '../records/records.js'
+import { readExperiment, runBench } from '../run/bench.js'
 import { writeDocuments } from './documents.js'
 import { announce, assertShort, chooseSeed, openSite, prepareWith, stampNow, toolSpecs } from './preparation.js'
 
 /**
  * `agree`: the same experiment on this machine and on its cluster, round by round in turn.
  * @import { Command } from 'commander'
- * @import { Preparation } from '../bench.js'
+ * @import { Preparation } from '../run/bench.js'
  * @import { Context, Site } from '../model/types.ts'
  */
 

@@ -1,7 +1,7 @@
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
-import { writeSummary } from '../run.js'
+import { writeSummary } from '../run/run.js'
 import { findClaims } from './documents.js'
 
 /**

@@ -1,8 +1,8 @@
 import path from 'node:path'
-import { listExperiments } from '../bench.js'
 import { ROOT } from '../lib/paths.js'
 import { readClaims } from '../read-claims.js'
 import { readSummary } from '../records/records.js'
+import { listExperiments } from '../run/bench.js'
 
 /**
  * What verbs read and leave beside the records.

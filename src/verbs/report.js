@@ -7,7 +7,7 @@ import { renderClaims } from '../report/claims.js'
 import { renderArmsCsv, renderTrialsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
 import { renderTable } from '../report/table.js'
-import { writeSummary } from '../run.js'
+import { writeSummary } from '../run/run.js'
 import { findClaims, openDocuments } from './documents.js'
 
 /**

@@ -4,7 +4,7 @@ import { none } from '../../src/dataplanes/none/index.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
-import { runPlan } from '../../src/run.js'
+import { runPlan } from '../../src/run/run.js'
 import { parseTopology } from '../../src/services/topology.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
 

@@ -8,8 +8,8 @@ import { identityOf, PORTS } from '../../src/model/sidecar-contract.js'
 import { LEFT_OUT } from '../../src/node/parity/corpus.js'
 import { ADMISSIONS, ANSWERS, REFUSALS } from '../../src/node/parity/probe.js'
 import { send } from '../../src/node/send.js'
-import { probeRig } from '../../src/parity/gate.js'
-import { createRig, SERVICES } from '../../src/parity/rig.js'
+import { probeRig } from '../../src/run/parity/gate.js'
+import { createRig, SERVICES } from '../../src/run/parity/rig.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
@@ -19,7 +19,7 @@ const { signal } = new AbortController()
 describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => {
   /** @type {Awaited<ReturnType<typeof createLocalTarget>>} */
   let target
-  /** @type {import('../../src/parity/rig.js').Rig} */
+  /** @type {import('../../src/run/parity/rig.js').Rig} */
   let rig
 
   beforeAll(async () => {

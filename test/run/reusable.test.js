@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendTrial, createResultsFolder, writeResult } from '../src/records/records.js'
-import { openReusable } from '../src/reusable.js'
-import { createArm, createRecord } from './fakes/fake-records.js'
+import { appendTrial, createResultsFolder, writeResult } from '../../src/records/records.js'
+import { openReusable } from '../../src/run/reusable.js'
+import { createArm, createRecord } from '../fakes/fake-records.js'
 
-/** @import { Tool, TrialRecord } from '../src/model/types.ts' */
+/** @import { Tool, TrialRecord } from '../../src/model/types.ts' */
 
 const machine = { bootId: 'b', cpuModel: 'm', cpus: 2, kernel: 'k', cgroupVersion: 2, node: 'n', other: 1 }
 const toolOf = (/** @type {string} */ name, sha256 = name) => ({

@@ -1,11 +1,11 @@
-import { UsageError } from './lib/errors.js'
-import { nameOf } from './model/arms.js'
-import { groupOf } from './model/axes.js'
-import { readRun } from './records/records.js'
+import { UsageError } from '../lib/errors.js'
+import { nameOf } from '../model/arms.js'
+import { groupOf } from '../model/axes.js'
+import { readRun } from '../records/records.js'
 
 /**
  * Trials of earlier runs that a search may take instead of measuring again.
- * @import { Arm, Tool, TrialRecord } from './model/types.ts'
+ * @import { Arm, Tool, TrialRecord } from '../model/types.ts'
  * @import { Reusable } from './run.js'
  */
 

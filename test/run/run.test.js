@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readRun } from '../src/records/records.js'
-import { renderTable } from '../src/report/table.js'
-import { createFakeLoad, createFakeTarget } from './fakes/fake-bench.js'
-import { runFake } from './fakes/fake-run.js'
+import { readRun } from '../../src/records/records.js'
+import { renderTable } from '../../src/report/table.js'
+import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { runFake } from '../fakes/fake-run.js'
 
 describe('runPlan', () => {
   /** @type {string} */

@@ -1,17 +1,17 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { judgeTrial } from './judge/gates.js'
-import { describeProcess } from './judge/process-record.js'
-import { BenchError, EndedError, SiteLostError } from './lib/errors.js'
-import { waitFor, waitUntil } from './lib/wait.js'
-import { checkSamples } from './node/observer.js'
-import { awaitEnded, startServices } from './services.js'
+import { judgeTrial } from '../judge/gates.js'
+import { describeProcess } from '../judge/process-record.js'
+import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
+import { waitFor, waitUntil } from '../lib/wait.js'
+import { checkSamples } from '../node/observer.js'
+import { awaitEnded, startServices } from './start-services.js'
 import { createPhases, createStopwatch, followLoad } from './trial-progress.js'
 
 /**
- * @import { Change, Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from './model/types.ts'
- * @import { Measured } from './judge/gates.js'
- * @import { Bench } from './services.js'
+ * @import { Change, Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from '../model/types.ts'
+ * @import { Measured } from '../judge/gates.js'
+ * @import { Bench } from './start-services.js'
  */
 
 // Load after the window, so that its end is measured under load and the memory is read there.

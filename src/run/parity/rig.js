@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { createAuthority, issueCertificate } from '../lib/certificates.js'
-import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
-import { ROUTES } from '../node/parity/corpus.js'
-import { UPSTREAMS } from '../node/parity/upstreams.js'
+import { createAuthority, issueCertificate } from '../../lib/certificates.js'
+import { identityOf, PORTS, PROBER, TLS } from '../../model/sidecar-contract.js'
+import { ROUTES } from '../../node/parity/corpus.js'
+import { UPSTREAMS } from '../../node/parity/upstreams.js'
 
 /**
- * @import { Cluster, DataPlane, Deployment, Endpoint, EnvoyProfile, Place, ProcessSpec, SidecarModel, Target, Tool } from '../model/types.ts'
+ * @import { Cluster, DataPlane, Deployment, Endpoint, EnvoyProfile, Place, ProcessSpec, SidecarModel, Target, Tool } from '../../model/types.ts'
  */
 
 /** Who has a certificate in the rig. */

@@ -1,14 +1,14 @@
 import path from 'node:path'
-import { PARITY_NAMES } from '../judge/parity-rows.js'
-import { BenchError, SiteLostError } from '../lib/errors.js'
-import { nameOf } from '../model/arms.js'
-import { countWorkers, startServices } from '../services.js'
+import { PARITY_NAMES } from '../../judge/parity-rows.js'
+import { BenchError, SiteLostError } from '../../lib/errors.js'
+import { nameOf } from '../../model/arms.js'
+import { countWorkers, startServices } from '../start-services.js'
 import { createRig } from './rig.js'
 
 /**
- * @import { Arm, ParityRow } from '../model/types.ts'
- * @import { Bench } from '../services.js'
- * @import { Row } from '../node/parity/probe.js'
+ * @import { Arm, ParityRow } from '../../model/types.ts'
+ * @import { Bench } from '../start-services.js'
+ * @import { Row } from '../../node/parity/probe.js'
  * @import { Rig } from './rig.js'
  */
 

@@ -1,8 +1,8 @@
 /**
  * What is told of a trial while it runs, and how long its phases take.
- * @import { Deployment } from './model/types.ts'
- * @import { Phase } from './live/state.js'
- * @import { Bench } from './services.js'
+ * @import { Deployment } from '../model/types.ts'
+ * @import { Phase } from '../live/state.js'
+ * @import { Bench } from './start-services.js'
  */
 
 const COUNT_EVERY_MS = 1000

@@ -1,18 +1,18 @@
-import { summarise } from './analysis/summarise.js'
-import { ratePerSecond } from './judge/measures.js'
-import { BenchError } from './lib/errors.js'
-import { sayLeft } from './live/words.js'
-import { leaveOutUnreachable } from './plan/calibration.js'
-import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from './plan/plan.js'
-import { appendTrial, copyTrial, readRun, writeResult, writeSamples } from './records/records.js'
-import { judgeOutcome } from './search/outcome.js'
-import { startSearch } from './search/searches.js'
+import { summarise } from '../analysis/summarise.js'
+import { ratePerSecond } from '../judge/measures.js'
+import { BenchError } from '../lib/errors.js'
+import { sayLeft } from '../live/words.js'
+import { leaveOutUnreachable } from '../plan/calibration.js'
+import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../plan/plan.js'
+import { appendTrial, copyTrial, readRun, writeResult, writeSamples } from '../records/records.js'
+import { judgeOutcome } from '../search/outcome.js'
+import { startSearch } from '../search/searches.js'
 import { runTrial } from './trial.js'
 
 /**
- * @import { Arm, Calibration, Plan, Summary, Trial, TrialRecord } from './model/types.ts'
- * @import { RunEvent } from './live/state.js'
- * @import { Bench } from './services.js'
+ * @import { Arm, Calibration, Plan, Summary, Trial, TrialRecord } from '../model/types.ts'
+ * @import { RunEvent } from '../live/state.js'
+ * @import { Bench } from './start-services.js'
  * @import { GateParity } from './parity/gate.js'
  */
 
@@ -33,7 +33,7 @@ const ALONE = { take: async () => {}, pass: () => {} }
  *   say: a line of progress; turns: taken for the checks and for each round, where another run goes on beside this one;
  *   reusable: trials of earlier runs that a search may take
  * @returns {Promise<Summary>}
- * @throws {import('./lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
+ * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
 export async function runPlan({ plan, bench, gateParity, folder, manifest, signal, say, ...options }) {
   const { turns = ALONE, reusable = NOTHING } = options
@@ -154,7 +154,7 @@ async function calibrate({ plan, manifest, folder, run, signal, say }) {
  *   run: (options: { trial: Trial, progress: string }) => Promise<TrialRecord>, say: (line: string) => void }} options
  */
 async function runSearch({ template, plan, bench, reusable, folder, run, signal, say }) {
-  const spec = /** @type {import('./model/types.ts').SearchSpec} */ (plan.search)
+  const spec = /** @type {import('../model/types.ts').SearchSpec} */ (plan.search)
   const search = startSearch({ template, spec, cpus: bench.cpus })
   const counts = new Map()
   for (let step = search.next(); !step.done; ) {

@@ -1,15 +1,15 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { certificatesFolder, credentialsOf } from './lib/certificate-files.js'
-import { BenchError, EndedError } from './lib/errors.js'
-import { readTextFiles } from './lib/text-files.js'
-import { GENERATOR, PORTS } from './model/sidecar-contract.js'
-import { createApplication } from './services/applications.js'
-import { createModel, findEntry, findNextHop, topologyOf } from './services/topology.js'
+import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
+import { BenchError, EndedError } from '../lib/errors.js'
+import { readTextFiles } from '../lib/text-files.js'
+import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { createApplication } from '../services/applications.js'
+import { createModel, findEntry, findNextHop, topologyOf } from '../services/topology.js'
 
 /**
- * @import { Arm, DataPlane, Deployment, Endpoint, EndedProcess, Handle, Place, Placement, ProcessSpec, RunSettings, LoadGenerator, ReloadAction, Reloads, SidecarOptions, Target, Tool, Topology } from './model/types.ts'
- * @import { RunEvent } from './live/state.js'
+ * @import { Arm, DataPlane, Deployment, Endpoint, EndedProcess, Handle, Place, Placement, ProcessSpec, RunSettings, LoadGenerator, ReloadAction, Reloads, SidecarOptions, Target, Tool, Topology } from '../model/types.ts'
+ * @import { RunEvent } from '../live/state.js'
  */
 
 const ENDING_MS = 500
@@ -26,7 +26,7 @@ const ENDING_MS = 500
  * @property {Tool} appRuntime
  * @property {Record<string, Topology>} topologies
  * @property {number} cpus of the machine
- * @property {import('./model/types.ts').SampleSource} sampleSource
+ * @property {import('../model/types.ts').SampleSource} sampleSource
  * @property {Record<string, Placement | null>} placements by the arm's id
  * @property {{ pipyScripts: string, echo: string, k6: string, certificates: string, raw: string }} folders
  * @property {boolean} retain leave the services of the trial running
