@@ -5,10 +5,10 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError } from '../lib/errors.js'
 import { createTurns } from '../lib/turns.js'
 import { k6 } from '../loads/k6/index.js'
-import { withCluster, withExperiment } from '../options.js'
 import { readRun, readSummary } from '../records/records.js'
 import { readExperiment, runBench } from '../run/bench.js'
 import { writeDocuments } from './documents.js'
+import { withCluster, withExperiment } from './options.js'
 import { announce, assertShort, chooseSeed, openSite, prepareWith, stampNow, toolSpecs } from './preparation.js'
 
 /**

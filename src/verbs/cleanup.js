@@ -1,9 +1,9 @@
-import { TARGET } from '../options.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { RUN_VARIABLE } from '../targets/local/index.js'
+import { TARGET } from './options.js'
 
 /**
  * `cleanup`: removes what a killed run left.

@@ -1,11 +1,11 @@
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
-import { runDoctor } from '../doctor.js'
 import { k6 } from '../loads/k6/index.js'
-import { createImageParser, TARGET } from '../options.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { findTool } from '../tools/find.js'
+import { runDoctor } from './local-doctor.js'
+import { createImageParser, TARGET } from './options.js'
 import { toolSpecs } from './preparation.js'
 
 /**

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { ROOT } from '../lib/paths.js'
-import { readClaims } from '../read-claims.js'
 import { readSummary } from '../records/records.js'
 import { listExperiments } from '../run/bench.js'
+import { readClaims } from './read-claims.js'
 
 /**
  * What verbs read and leave beside the records.
@@ -20,7 +20,7 @@ export function findClaims() {
  * @param {{ folder: string, summary: Summary, run?: ReturnType<typeof readRun> }} given run: as it was read
  */
 export async function openDocuments(given) {
-  const { openReport } = await import('../write-report.js')
+  const { openReport } = await import('./write-report.js')
   return openReport({ ...given, claims: findClaims() })
 }
 

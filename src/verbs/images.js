@@ -1,5 +1,5 @@
-import { createImageParser } from '../options.js'
 import { listImages } from '../targets/kubernetes/images.js'
+import { createImageParser } from './options.js'
 import { toolSpecs } from './preparation.js'
 
 /**

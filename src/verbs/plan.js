@@ -1,8 +1,8 @@
 import os from 'node:os'
-import { withExperiment } from '../options.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { renderPlan } from '../report/plan.js'
 import { readExperiment } from '../run/bench.js'
+import { withExperiment } from './options.js'
 import { createFinder, prepareWith } from './preparation.js'
 
 /**

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { evaluateClaims } from '../analysis/claims/claims.js'
-import { listRuns } from '../list-runs.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
 import { renderArmsCsv, renderTrialsCsv } from '../report/csv.js'
@@ -9,6 +8,7 @@ import { renderJunit } from '../report/junit.js'
 import { renderTable } from '../report/table.js'
 import { writeSummary } from '../run/run.js'
 import { findClaims, openDocuments } from './documents.js'
+import { listRuns } from './list-runs.js'
 
 /**
  * `report`: a run once more from its records, in any format; without a run, all of them.

@@ -1,11 +1,11 @@
 import { dataPlanes } from '../dataplanes/registry.js'
 import { k6 } from '../loads/k6/index.js'
-import { parseCount, parseMilliseconds, parsePlanes, parseSeed, parseSize } from '../options.js'
 import { createSizeExperiment, parseNode } from '../plan/size.js'
 import { renderNodeFit, renderSizes } from '../report/searches.js'
 import { runBench } from '../run/bench.js'
 import { openReusable } from '../run/reusable.js'
 import { sayWhere, writeDocuments } from './documents.js'
+import { parseCount, parseMilliseconds, parsePlanes, parseSeed, parseSize } from './options.js'
 import { announce, openSite, prepareWith } from './preparation.js'
 import { withWatchers } from './watchers.js'
 

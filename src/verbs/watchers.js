@@ -1,6 +1,6 @@
 import { parseAddress } from '../live/address.js'
 import { createRunState } from '../live/state.js'
-import { readLibrary, readReportFile } from '../report-assets.js'
+import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
  * Who watches a run: a terminal, browsers, Prometheus. None of them can end it.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateClaims } from '../../src/analysis/claims/claims.js'
-import { readClaims } from '../../src/read-claims.js'
 import { renderClaims } from '../../src/report/claims.js'
+import { readClaims } from '../../src/verbs/read-claims.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { ClaimResult } from '../../src/analysis/claims/claims.js' */

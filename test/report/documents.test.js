@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
 import { renderArmsCsv, renderTrialsCsv } from '../../src/report/csv.js'
 import { renderJunit } from '../../src/report/junit.js'
-import { openReport } from '../../src/write-report.js'
+import { openReport } from '../../src/verbs/write-report.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 
 const base = mkdtempSync(path.join(os.tmpdir(), 'documents-test-'))

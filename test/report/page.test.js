@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openReport } from '../../src/write-report.js'
+import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
 import { launchBrowser, openPage } from '../integration/browser.js'
 

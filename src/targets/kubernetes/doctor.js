@@ -1,6 +1,6 @@
-import { conclude } from '../../doctor.js'
 import { BenchError } from '../../lib/errors.js'
 import { nodeTool } from '../../tools/node.js'
+import { conclude } from '../../verbs/local-doctor.js'
 import { checkAccess } from './access.js'
 import { examineNodes, findNodes } from './examine-nodes.js'
 import { renderNamespace, renderReader } from './manifests.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateClaims, parseClaims } from '../../../src/analysis/claims/claims.js'
-import { readClaims } from '../../../src/read-claims.js'
+import { readClaims } from '../../../src/verbs/read-claims.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 const EXPERIMENTS = [

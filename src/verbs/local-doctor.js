@@ -1,11 +1,11 @@
 import os from 'node:os'
-import { readMachine } from './node/machine.js'
-import { largestBindingCap } from './plan/plan.js'
-import { findCapWay } from './targets/local/cgroups.js'
+import { readMachine } from '../node/machine.js'
+import { largestBindingCap } from '../plan/plan.js'
+import { findCapWay } from '../targets/local/cgroups.js'
 
 /**
- * @import { Tool, ToolSpec } from './model/types.ts'
- * @import { CapWay } from './targets/local/cgroups.js'
+ * @import { Tool, ToolSpec } from '../model/types.ts'
+ * @import { CapWay } from '../targets/local/cgroups.js'
  */
 
 /**

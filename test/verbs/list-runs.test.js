@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { listRuns } from '../src/list-runs.js'
-import { writeFakeRun } from './fakes/fake-folder.js'
+import { listRuns } from '../../src/verbs/list-runs.js'
+import { writeFakeRun } from '../fakes/fake-folder.js'
 
 const root = mkdtempSync(path.join(os.tmpdir(), 'list-runs-test-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -1,22 +1,22 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { evaluateClaims } from './analysis/claims/claims.js'
-import { readRun, readSamples, writeResult } from './records/records.js'
-import { drawSvg } from './report/charts/draw-svg.js'
-import { shorten } from './report/charts/style.js'
-import { listCharts } from './report/charts.js'
-import { createDocument } from './report/document.js'
-import { renderHtml } from './report/html.js'
-import { renderMarkdown } from './report/markdown.js'
-import { describeSeries } from './report/series.js'
-import { thinSeries } from './report/thin.js'
+import { evaluateClaims } from '../analysis/claims/claims.js'
+import { readRun, readSamples, writeResult } from '../records/records.js'
+import { drawSvg } from '../report/charts/draw-svg.js'
+import { shorten } from '../report/charts/style.js'
+import { listCharts } from '../report/charts.js'
+import { createDocument } from '../report/document.js'
+import { renderHtml } from '../report/html.js'
+import { renderMarkdown } from '../report/markdown.js'
+import { describeSeries } from '../report/series.js'
+import { thinSeries } from '../report/thin.js'
 import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
  * The documents of a run, from its records.
- * @import { ClaimsFile } from './analysis/claims/claims.js'
- * @import { Summary, TrialRecord } from './model/types.ts'
- * @import { SidecarSeries } from './report/charts/over-time.js'
+ * @import { ClaimsFile } from '../analysis/claims/claims.js'
+ * @import { Summary, TrialRecord } from '../model/types.ts'
+ * @import { SidecarSeries } from '../report/charts/over-time.js'
  */
 
 // Of all trials together, so that a run of thousands stays a page that opens.
@@ -29,7 +29,7 @@ const MODULES = ['charts/palette.js', 'charts/style.js', 'charts/over-time.js', 
 /**
  * @param {{ folder: string, summary: Summary, claims: ClaimsFile[], run?: ReturnType<typeof readRun> }} given
  *   summary: as made of the records; claims: all that are known; run: as it was read
- * @throws {import('./lib/errors.js').BenchError} where the folder holds no run
+ * @throws {import('../lib/errors.js').BenchError} where the folder holds no run
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { BenchError } from './lib/errors.js'
-import { readRun, readSummary } from './records/records.js'
-import { answerOf } from './report/answer.js'
+import { BenchError } from '../lib/errors.js'
+import { readRun, readSummary } from '../records/records.js'
+import { answerOf } from '../report/answer.js'
 
 /**
  * The runs of a folder, each with its answer.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { ROOT } from './lib/paths.js'
+import { ROOT } from '../lib/paths.js'
 
 /**
  * Files that pages are made of.

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
-import { UsageError } from './lib/errors.js'
-import { AXES } from './model/axes.js'
-import { PROFILES } from './plan/experiment.js'
+import { UsageError } from '../lib/errors.js'
+import { AXES } from '../model/axes.js'
+import { PROFILES } from '../plan/experiment.js'
 
 /**
  * The words of the command line that several verbs share, and how each is read.
  * @import { Command } from 'commander'
- * @import { AxisName, PlaneChoice } from './model/types.ts'
+ * @import { AxisName, PlaneChoice } from '../model/types.ts'
  */
 
 const DEFAULT_MINUTES = 60

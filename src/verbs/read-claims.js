@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parseClaims } from './analysis/claims/claims.js'
-import { UsageError } from './lib/errors.js'
+import { parseClaims } from '../analysis/claims/claims.js'
+import { UsageError } from '../lib/errors.js'
 
 /**
- * @import { ClaimsFile } from './analysis/claims/claims.js'
+ * @import { ClaimsFile } from '../analysis/claims/claims.js'
  */
 
 /**
