@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import { Command, CommanderError } from 'commander'
 import { BenchError } from './lib/errors.js'
-import { readKit } from './node/machine.js'
+import { readKit } from './lib/kit.js'
 import { addAgree } from './verbs/agree.js'
 import { addBench } from './verbs/bench.js'
 import { addClaims } from './verbs/claims.js'

@@ -6,6 +6,8 @@ import { isSpoiled } from './gates.js'
  */
 
 const TAIL_REQUESTS = 10
+/** So many requests a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
+export const P99_REQUESTS = 1050
 
 /** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
-import { execa } from 'execa'
-import { ROOT } from '../lib/paths.js'
 import { readCpuSet } from './kernel/host-cpu.js'
 
 /**
@@ -45,13 +43,6 @@ export function parseCpuList(text) {
     const [first, last = first] = range.split('-').map(Number)
     return Array.from({ length: last - first + 1 }, (_, i) => first + i)
   })
-}
-
-/** The kit's version and the state of its checkout (null outside of git). */
-export async function readKit() {
-  const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'))
-  const git = await execa('git', ['describe', '--always', '--dirty', '--abbrev=12'], { cwd: ROOT, reject: false })
-  return { version, git: git.exitCode === 0 ? git.stdout : null }
 }
 
 /** @param {string} file */

@@ -1,9 +1,10 @@
+import { P99_REQUESTS } from '../judge/measures.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
-import { P99_REQUESTS } from '../search/step.js'
+import { canBind, largestBindingCap } from '../model/caps.js'
 import { PROFILES } from './experiment.js'
 
 /**
@@ -11,9 +12,6 @@ import { PROFILES } from './experiment.js'
  * @import { Experiment, Profile } from './experiment.js'
  */
 
-// Beside one capped core of a sidecar, its peer, k6 and the applications use about 2.5 more at saturation
-// (gateway-ratings, measured on two CPUs): a sidecar can bind where cap × this fits the machine.
-const CPUS_PER_CAPPED_CORE = 3.5
 const FALLBACK_CAP = 0.25
 const SMALL_CAP = 0.25
 const USERS = { default: 200, atSmallCaps: 50, openLoop: 64 }
@@ -159,14 +157,6 @@ function sumSeconds(arms) {
 }
 
 /**
- * The largest cap at which sidecars can bind on so many CPUs.
- * @param {number} cpus
- */
-export function largestBindingCap(cpus) {
-  return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cap => cap * CPUS_PER_CAPPED_CORE <= cpus) ?? 0.1
-}
-
-/**
  * @param {Experiment} experiment
  * @param {Overrides} overrides
  * @returns {Profile & { axes?: Partial<Experiment['axes']> }}
@@ -185,21 +175,20 @@ function findProfile(experiment, { profile, rounds }) {
  */
 function chooseCaps({ axes, overrides: { caps }, cpus, mustBind }) {
   if (caps === 'none') return { caps: [null], notes: [], notMeasured: [] }
-  const canBind = (/** @type {number} */ cap) => cap * CPUS_PER_CAPPED_CORE <= cpus
   if (caps) {
     for (const cap of caps) {
       if (Math.ceil(cap) > cpus) {
         throw new UsageError(`--cpu ${cap}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`)
       }
     }
-    const tooLarge = mustBind ? caps.filter(cap => !canBind(cap)) : []
+    const tooLarge = mustBind ? caps.filter(cap => !canBind(cap, cpus)) : []
     const notes = tooLarge.map(
       cap =>
         `at a cap of ${cap} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCap(cpus)}`,
     )
     return { caps, notes, notMeasured: [] }
   }
-  const fits = mustBind ? canBind : (/** @type {number} */ cap) => Math.ceil(cap) <= cpus
+  const fits = (/** @type {number} */ cap) => (mustBind ? canBind(cap, cpus) : Math.ceil(cap) <= cpus)
   const fitting = axes.capCores.filter(fits)
   const others = axes.capCores.filter(cap => !fits(cap))
   const reason = (/** @type {number} */ cap) =>

@@ -1,6 +1,6 @@
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
-import { largestBindingCap } from '../plan/plan.js'
+import { largestBindingCap } from '../model/caps.js'
 
 /**
  * The lines below the table. Pure.

@@ -1,6 +1,6 @@
+import { fitOnNode } from '../analysis/node-fit.js'
 import { nameOf } from '../model/arms.js'
 import { MIB } from '../model/quantities.js'
-import { fitOnNode } from '../plan/size.js'
 import { recommendedBytes } from '../search/memory-floor.js'
 
 /**

@@ -1,3 +1,5 @@
+import { P99_REQUESTS } from '../judge/measures.js'
+
 /**
  * What all searches share: one step, an arm at another value, and how a search is told. Pure.
  * @import { Arm, SearchResult, SearchSpec, SearchStep } from '../model/types.ts'
@@ -7,8 +9,6 @@
 const WINS = 2
 // On a machine that is shared, one trial in three may be spoiled by others.
 const SPOILED_MOST = 6
-/** So many requests a window needs for its p99. */
-export const P99_REQUESTS = 1050
 
 /** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */

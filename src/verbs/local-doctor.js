@@ -1,6 +1,6 @@
 import os from 'node:os'
+import { largestBindingCap } from '../model/caps.js'
 import { readMachine } from '../node/machine.js'
-import { largestBindingCap } from '../plan/plan.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 
 /**

@@ -1,6 +1,7 @@
+import { parseNode } from '../analysis/node-fit.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { k6 } from '../loads/k6/index.js'
-import { createSizeExperiment, parseNode } from '../plan/size.js'
+import { createSizeExperiment } from '../plan/size-experiment.js'
 import { renderNodeFit, renderSizes } from '../report/searches.js'
 import { runBench } from '../run/bench.js'
 import { openReusable } from '../run/reusable.js'

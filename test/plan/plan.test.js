@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { largestBindingCap } from '../../src/model/caps.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import {
   createPlan,
   estimatePlanSeconds,
   estimateSeconds,
   findCalibration,
-  largestBindingCap,
   withWarmupFor,
 } from '../../src/plan/plan.js'
 import { createArm } from '../fakes/fake-records.js'

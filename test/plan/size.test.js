@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { fitOnNode, parseNode } from '../../src/analysis/node-fit.js'
 import { createPlan } from '../../src/plan/plan.js'
-import { createSizeExperiment, fitOnNode, parseNode } from '../../src/plan/size.js'
+import { createSizeExperiment } from '../../src/plan/size-experiment.js'
 import { describeSearch } from '../../src/search/step.js'
 import { createArm } from '../fakes/fake-records.js'
 

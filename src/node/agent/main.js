@@ -1,7 +1,7 @@
 // Runs in the kit's own pods: does what it reads on stdin, one JSON object a line, and answers on stdout.
 import { createInterface } from 'node:readline'
-import { decode, encode } from '../../targets/kubernetes/messages.js'
 import { createProber } from '../prober.js'
+import { decode, encode } from './messages.js'
 import { createReader } from './reader.js'
 
 /** @type {Record<string, (args: any, signal: AbortSignal) => unknown>} */

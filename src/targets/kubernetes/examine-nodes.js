@@ -1,5 +1,5 @@
 import { BenchError } from '../../lib/errors.js'
-import { largestBindingCap } from '../../plan/plan.js'
+import { largestBindingCap } from '../../model/caps.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
 import { parseWhere } from './manifests.js'
 import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE, parseCpu } from './site.js'

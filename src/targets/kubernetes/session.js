@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { BenchError } from '../../lib/errors.js'
-import { decode, encode } from './messages.js'
+import { decode, encode } from '../../node/agent/messages.js'
 
 /**
  * @import { Api } from './api.js'

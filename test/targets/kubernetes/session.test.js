@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
+import { decode, encode } from '../../../src/node/agent/messages.js'
 import { collectAgentCode } from '../../../src/targets/kubernetes/code.js'
-import { decode, encode } from '../../../src/targets/kubernetes/messages.js'
 import { converse, measureClockOffset } from '../../../src/targets/kubernetes/session.js'
 
 /** @type {(() => void)[]} */

@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { execa } from 'execa'
+import { ROOT } from './paths.js'
+
+/** The kit's version and the state of its checkout (null outside of git). */
+export async function readKit() {
+  const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'))
+  const git = await execa('git', ['describe', '--always', '--dirty', '--abbrev=12'], { cwd: ROOT, reject: false })
+  return { version, git: git.exitCode === 0 ? git.stdout : null }
+}
