@@ -6,10 +6,9 @@ import { renderExamples } from './render-examples.js'
 
 const HEADER = `# What a run asks of the API server. Written by k8s/write.js from src/targets/kubernetes/access.js: change it there.
 #
-# sidecar-bench              every run
-# sidecar-bench-kubelet      only for the kubelet's own counters, where no reader may run. Careful: on most clusters
-#                            get nodes/proxy is enough to run commands in any container of a node.
-# sidecar-bench-k6-operator  only for a load from several pods (--generators)
+# sidecar-bench          every run
+# sidecar-bench-kubelet  only for the kubelet's own counters, where no reader may run. Careful: on most clusters
+#                        get nodes/proxy is enough to run commands in any container of a node.
 #
 # The roles are of the cluster because every run makes its own namespaces. Discovery, the server's version and
 # asking what one may do are open to every user of a cluster (system:discovery, system:basic-user).

@@ -1,6 +1,6 @@
 import { judgeTrial } from '../judge/gates.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { readEdges, readLoadLogs, readRun, readSummary } from '../records/records.js'
+import { readEdges, readLoadLog, readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
 /**
@@ -13,7 +13,7 @@ const ROUNDING = 1e-9
 
 /**
  * Computes a run again, from what is deepest on disk: records from raw files, judgements from records, the summary from both.
- * @param {{ folder: string, load: Pick<LoadGenerator, 'parseResult' | 'mergeResults'> }} options
+ * @param {{ folder: string, load: Pick<LoadGenerator, 'parseResult'> }} options
  * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, and each number that differs
  * @throws {import('../lib/errors.js').BenchError} when the folder holds no run
  */
@@ -56,15 +56,15 @@ export function verifyRun({ folder, load }) {
 
 /**
  * What of a record follows from its raw files and from itself.
- * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult' | 'mergeResults'>, relaxed: string[] }} options
+ * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
  */
 function recompute({ folder, record, load, relaxed }) {
   /** @type {any} */
   const parts = {}
   if (record.outcome === 'failed' || record.load === null) return { parts, isRaw: false }
   const { trial, processes } = record
-  const results = readLoadLogs(folder, trial.id).flatMap(log => load.parseResult(log) ?? [])
-  if (results.length > 0) parts.load = load.mergeResults(results)
+  const result = load.parseResult(readLoadLog(folder, trial.id))
+  if (result !== null) parts.load = result
 
   const edges = readEdges(folder, trial.id)
   if (edges) {
@@ -75,7 +75,7 @@ function recompute({ folder, record, load, relaxed }) {
     })
   }
   Object.assign(parts, judgeTrial(/** @type {import('../judge/gates.js').Measured} */ (record), relaxed))
-  return { parts, isRaw: results.length > 0 && edges !== null }
+  return { parts, isRaw: result !== null && edges !== null }
 }
 
 /**

@@ -661,8 +661,6 @@ export interface LoadGenerator {
   parseResult(log: string): LoadResult | null
   /** How many requests it has made since it started, and how many of them failed; null where it cannot be asked. */
   readProgress(ask: Handle['readAdmin']): Promise<{ requests: number; failed: number } | null>
-  /** What several generators counted of one load. */
-  mergeResults(results: LoadResult[]): LoadResult
 }
 
 // --- What is reported: summary.json ---

@@ -169,15 +169,15 @@ export function readSamples(folder, trialId) {
 }
 
 /**
- * What the load generators of a trial printed.
+ * What the load generator of a trial printed.
  * @param {string} folder
  * @param {string} trialId
- * @returns {string[]}
+ * @returns {string} empty where there is none
  */
-export function readLoadLogs(folder, trialId) {
+export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)
   const names = existsSync(raw) ? readdirSync(raw).filter(name => name.endsWith('-generator.log')) : []
-  return names.sort().map(name => readText(path.join(raw, name)))
+  return names.length > 0 ? readText(path.join(raw, names[0])) : ''
 }
 
 /**

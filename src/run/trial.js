@@ -222,7 +222,7 @@ async function assertWasRead(processes, { sample: { readings, edge } }) {
 }
 
 /**
- * Waits until the generator says when its window is; of several, one does.
+ * Waits until the generator says when its window is.
  * @param {{ bench: Bench, generator: Deployment, signal: AbortSignal }} options
  */
 async function agreeWindow({ bench, generator, signal }) {
@@ -230,7 +230,7 @@ async function agreeWindow({ bench, generator, signal }) {
   let window = null
   const isAgreed = async () => {
     await assertAllRun(generator.processes)
-    for (const process of generator.processes) window ??= bench.load.parseWindow(await process.readLog())
+    window = bench.load.parseWindow(await generator.processes[0].readLog())
     return window !== null
   }
   await waitFor(isAgreed, {
@@ -252,19 +252,16 @@ async function finishLoad({ bench, generator, windowEndMs, signal }) {
   const deadlineMs = windowEndMs + TAIL_MS + GENERATOR_EXIT_SECONDS * 1000
   const late = waitUntil(deadlineMs, AbortSignal.any([waiting.signal, signal])).then(() => 'late')
   late.catch(() => {})
-  const results = []
-  for (const process of generator.processes) {
-    const fail = async (/** @type {string} */ how) =>
-      new BenchError(await process.describeFailure(`the load generator ${how}`))
-    const ending = await Promise.race([process.exited, late])
-    if (ending === 'late') throw await fail(`did not end within ${GENERATOR_EXIT_SECONDS} s`)
-    if (ending !== 'status 0') throw await fail(`ended with ${ending}`)
-    const result = bench.load.parseResult(await process.readLog())
-    if (result === null) throw await fail('left no result')
-    results.push(result)
-  }
+  const [process] = generator.processes
+  const fail = async (/** @type {string} */ how) =>
+    new BenchError(await process.describeFailure(`the load generator ${how}`))
+  const ending = await Promise.race([process.exited, late])
   waiting.abort()
-  return bench.load.mergeResults(results)
+  if (ending === 'late') throw await fail(`did not end within ${GENERATOR_EXIT_SECONDS} s`)
+  if (ending !== 'status 0') throw await fail(`ended with ${ending}`)
+  const result = bench.load.parseResult(await process.readLog())
+  if (result === null) throw await fail('left no result')
+  return result
 }
 
 /**

@@ -63,7 +63,6 @@ export function withCluster(command, tools) {
         .choices(['cgroup', 'kubelet'])
         .default('cgroup'),
     )
-    .option('--generators <n>', 'on Kubernetes: load from so many pods, by the k6 operator', parseCount)
 }
 
 /**

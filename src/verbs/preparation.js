@@ -47,14 +47,14 @@ export function stampNow() {
  * @returns {Promise<Site | null>}
  */
 export async function openSite(options, context) {
-  const { cpu, target, context: name, node, loadNode, namespace, image, generators, samples } = options
+  const { cpu, target, context: name, node, loadNode, namespace, image, samples } = options
   const { signal, end } = context
   // Two sites of one process are two runs.
   const runId = `${stampNow()}-${process.pid}${target === 'kubernetes' ? '-k8s' : ''}`
   if (target === 'kubernetes') {
     return openKubernetesSite({
       ...{ runId, context: name ?? null, node: node ?? null, loadNode: loadNode ?? null },
-      ...{ namespace: namespace ?? null, images: image, generators: generators ?? null, signal },
+      ...{ namespace: namespace ?? null, images: image, loadTool: k6.tool.name, signal },
       ...{ sampleSource: samples },
     })
   }

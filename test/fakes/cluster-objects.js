@@ -14,7 +14,6 @@ import {
   renderProber,
   renderReader,
   renderService,
-  renderTestRun,
   renderVersionJob,
 } from '../../src/targets/kubernetes/manifests.js'
 
@@ -145,7 +144,6 @@ export const objects = {
     ...{ ...ratings, containers: envoyRatings, where: 'role=edge', hasNativeSidecars: false },
   }),
   job: renderJob({ ...load, where: null }),
-  testrun: renderTestRun({ ...load, where: 'node-2', generators: 3 }),
   prober: renderProber({ name: 'prober', namespace, labels, image, folder: kit, where: 'node-1' }),
   'reader-on-nodes': renderReader({ ...reader, wheres: ['node-1', 'role=load'], hasRecursiveReadOnly: true }),
   'reader-anywhere': renderReader({ ...reader, wheres: ['node-1', null], hasRecursiveReadOnly: false }),

@@ -71,7 +71,6 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
     createGenerator: ({ folder }) => createSpec('fake', 'generator', folder),
     parseWindow: () => ({ startMs: Date.now(), endMs: Date.now() + 2 }),
     readProgress: async () => null,
-    mergeResults: results => results[0],
     parseResult: () => ({
       ...{
         verified: 1000,

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { k6 } from '../../src/loads/k6/index.js'
-import { mergeDistributions } from '../../src/loads/k6/summary.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /**
@@ -64,41 +63,6 @@ describe('what k6 1.1.0 leaves', () => {
   })
 
   it('is nothing where k6 was killed before it printed its result', () => expect(k6.parseResult(messages)).toBeNull())
-
-  it('is added up over several generators', () => {
-    const twice = k6.mergeResults([result, result])
-    expect(twice).toMatchObject({ verified: 2 * result.verified, reportedUsers: 6, lagP99Ms: null })
-    expect(twice.distribution?.count).toBe(2 * Number(result.distribution?.count))
-    for (const [i, [quantile, ms]] of (twice.distribution?.grid ?? []).entries()) {
-      expect(quantile).toBe(result.distribution?.grid[i][0])
-      expect(ms).toBeCloseTo(Number(result.distribution?.grid[i][1]), 9)
-    }
-  })
-})
-
-describe('mergeDistributions', () => {
-  const even = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ count) => ({
-    ...{ count, meanMs: (from + to) / 2 },
-    grid: Array.from(
-      { length: 101 },
-      (_, i) => /** @type {[number, number]} */ ([i / 100, from + (i / 100) * (to - from)]),
-    ),
-  })
-
-  it('gives the quantiles of everything together, which no mean of quantiles is', () => {
-    // Uniform on 0..10 and on 10..110, as many of each: by hand, p50 is 10, p75 60, p90 90.
-    const merged = mergeDistributions([even(0, 10, 1000), even(10, 110, 1000)])
-    const at = (/** @type {number} */ q) => merged?.grid.find(([quantile]) => Math.abs(quantile - q) < 1e-9)?.[1]
-    expect([at(0.25), at(0.5), at(0.75), at(0.9)]).toEqual([5, 10, 60, 90].map(ms => expect.closeTo(ms, 9)))
-    expect(merged).toMatchObject({ count: 2000, meanMs: 32.5 })
-  })
-
-  it('weighs each by its count', () => {
-    // 90 % uniform on 0..10, 10 % at 100..110: p99 lies in the middle of the slow tenth's last tenth.
-    const merged = mergeDistributions([even(0, 10, 900), even(100, 110, 100)])
-    expect(merged?.grid.find(([q]) => q === 0.99)?.[1]).toBeCloseTo(109, 9)
-    expect(merged?.grid.find(([q]) => q === 0.45)?.[1]).toBeCloseTo(5, 9)
-  })
 })
 
 describe('what k6 prints of a burst', () => {
@@ -120,12 +84,9 @@ describe('what k6 prints of a burst', () => {
     ])
   })
 
-  it('is none elsewhere, and none of several generators: their windows differ', () => {
+  it('is none elsewhere', () => {
     expect(parse(withPieces([])).series).toBeNull()
     expect(parse(log).series).toBeNull()
-    const one = parse(withPieces([[50, 1, 2]]))
-    expect(k6.mergeResults([one, one]).series).toBeNull()
-    expect(k6.mergeResults([one]).series).toEqual(one.series)
   })
 })
 
@@ -152,11 +113,6 @@ describe('how late k6 says that requests of the open loop started', () => {
   })
 
   it('is not known in the closed loop', () => expect(late(null, 0).lagP99Ms).toBeNull())
-
-  it('is that of the worst of several generators', () => {
-    const both = k6.mergeResults([late({ 'p(99)': 4 }, 1), late({ 'p(99)': 6 }, 2)])
-    expect(both).toMatchObject({ lagP99Ms: 6, dropped: 3 })
-  })
 })
 
 describe('times with new connections', () => {

@@ -1,4 +1,4 @@
-import { mergeResults, parseResult } from './summary.js'
+import { parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
 
 // Single metrics: the list of all would sort every response time for its quantiles.
@@ -79,5 +79,4 @@ export const k6 = {
   },
 
   parseResult,
-  mergeResults,
 }

@@ -2,8 +2,6 @@
  * @import { Distribution, LoadPoint, LoadResult } from '../../model/types.ts'
  */
 
-const ROUNDING = 1e-12
-
 /**
  * The result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
  * `values` (all 1.x), or beside its name and type (the machine-readable summary): both are read.
@@ -50,72 +48,6 @@ export function parseResult(log) {
 function findLag(lag, dropped) {
   const p99 = lag['p(99)'] ?? null
   return p99 === null || dropped === 0 ? p99 : p99 - Math.max(0, lag['p(0)'] ?? 0)
-}
-
-/**
- * What several generators counted of one load: counts are added, distributions merged.
- * @param {LoadResult[]} results at least one
- * @returns {LoadResult}
- */
-export function mergeResults(results) {
-  if (results.length === 1) return results[0]
-  const sum = (/** @type {(result: LoadResult) => number} */ of) => results.reduce((total, r) => total + of(r), 0)
-  const known = (/** @type {(number | null)[]} */ values) => values.filter(value => value !== null)
-  const users = known(results.map(r => r.reportedUsers))
-  const lags = known(results.map(r => r.lagP99Ms))
-  return {
-    verified: sum(r => r.verified),
-    failed: sum(r => r.failed),
-    corrupted: sum(r => r.corrupted),
-    verifiedInSecondHalf: sum(r => r.verifiedInSecondHalf),
-    coldUsers: sum(r => r.coldUsers),
-    reportedUsers: users.length > 0 ? users.reduce((total, n) => total + n) : null,
-    dropped: sum(r => r.dropped),
-    // A quantile of them all is at most that of the worst.
-    lagP99Ms: lags.length > 0 ? Math.max(...lags) : null,
-    distribution: mergeDistributions(results.flatMap(r => r.distribution ?? [])),
-    // Each generator has a window of its own: pieces of several do not fall together.
-    series: null,
-    failures: results.flatMap(r => r.failures).slice(0, 5),
-  }
-}
-
-/**
- * One distribution of several: the mixture of their distribution functions, each linear between the points of
- * its grid, weighted by its count; its quantiles are read off that, at the same points. Never a mean of quantiles.
- * @param {Distribution[]} distributions
- * @returns {Distribution | null}
- */
-export function mergeDistributions(distributions) {
-  if (distributions.length === 0) return null
-  const count = distributions.reduce((total, d) => total + d.count, 0)
-  const share = (/** @type {number} */ ms, /** @type {boolean} */ isInclusive) =>
-    distributions.reduce((sum, d) => sum + (d.count / count) * shareUpTo(d, ms, isInclusive), 0)
-  const points = [...new Set(distributions.flatMap(d => d.grid.map(([, ms]) => ms)))]
-    .sort((a, b) => a - b)
-    .map(ms => ({ ms, below: share(ms, false), upTo: share(ms, true) }))
-  const grid = distributions[0].grid.map(([quantile]) => {
-    const i = points.findIndex(({ upTo }) => upTo >= quantile - ROUNDING)
-    const [before, at] = [points[i - 1], points.at(i) ?? points[0]]
-    if (!before || quantile >= at.below) return /** @type {[number, number]} */ ([quantile, at.ms])
-    const part = (quantile - before.upTo) / (at.below - before.upTo)
-    return /** @type {[number, number]} */ ([quantile, before.ms + part * (at.ms - before.ms)])
-  })
-  return { count, meanMs: distributions.reduce((sum, d) => sum + (d.count / count) * d.meanMs, 0), grid }
-}
-
-/**
- * The share of a distribution below a time, or up to it: where quantiles are equal, it jumps.
- * @param {Distribution} distribution
- * @param {number} ms
- * @param {boolean} isInclusive
- */
-function shareUpTo({ grid }, ms, isInclusive) {
-  const above = grid.findIndex(([, at]) => (isInclusive ? at > ms : at >= ms))
-  if (above < 0) return 1
-  if (above === 0) return 0
-  const [[q0, ms0], [q1, ms1]] = [grid[above - 1], grid[above]]
-  return q0 + ((ms - ms0) / (ms1 - ms0)) * (q1 - q0)
 }
 
 /**

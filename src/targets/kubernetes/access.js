@@ -86,22 +86,10 @@ export const KUBELET_ACCESS = [
   },
 ]
 
-/**
- * For a load from several pods.
- * @type {Access[]}
- */
-export const OPERATOR_ACCESS = [
-  {
-    ...{ group: 'k6.io', resource: 'testruns', verbs: [...APPLY, 'delete'], scope: 'namespace' },
-    why: 'the load from several pods (--generators)',
-  },
-]
-
 /** The roles of k8s/rbac.yaml by name, each with what it grants. */
 export const ROLES = {
   'sidecar-bench': ACCESS,
   'sidecar-bench-kubelet': KUBELET_ACCESS,
-  'sidecar-bench-k6-operator': OPERATOR_ACCESS,
 }
 
 /** The objects of k8s/rbac.yaml; the rules of each are in the order of its table. */

@@ -29,54 +29,41 @@ const ADMIN_SECONDS = 5
 
 /**
  * A container of a pod that has been asked for.
- * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, nth?: number, copies?: number, folder: string }} options
- *   start: the label of its start; nth: of so many copies of the pod; folder: for its log
+ * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, folder: string }} options
+ *   start: the label of its start; folder: for its log
  * @returns {ContainerHandle}
  */
-export function createHandle({ api, pods, namespace, spec, start, nth = 0, copies = 1, folder }) {
+export function createHandle({ api, pods, namespace, spec, start, folder }) {
   const container = spec.role
-  const name = `${spec.service}-${spec.role}${nth > 0 ? `-${nth + 1}` : ''}`
-  const logFile = path.join(folder, `${spec.service}${nth > 0 ? `-${nth + 1}` : ''}-${spec.role}.log`)
+  const name = `${spec.service}-${spec.role}`
+  const logFile = path.join(folder, `${name}.log`)
   /** @type {V1Pod | null} */
   let last = null
+  let isGone = false
   const own = () => {
-    const found = pods
-      .find({ [LABELS.service]: spec.service, [LABELS.start]: start })
-      .sort((a, b) => `${a.metadata?.name}`.localeCompare(`${b.metadata?.name}`))
+    const found = pods.find({ [LABELS.service]: spec.service, [LABELS.start]: start })
     // The pod that it started with: one that takes its place is another process.
-    const pod =
-      last === null
-        ? found.length >= copies
-          ? found[nth]
-          : undefined
-        : found.find(p => p.metadata?.uid === last?.metadata?.uid)
+    const pod = last === null ? found[0] : found.find(p => p.metadata?.uid === last?.metadata?.uid)
     if (pod) last = pod
     else if (last !== null) isGone = true
     return last
   }
-  let isGone = false
   const ending = () => {
     const pod = own()
-    if (pod === null) return null
-    return findEnding(pod, containerOf(pod)) ?? (isGone ? 'the deletion of its pod' : null)
+    return pod && (findEnding(pod, container) ?? (isGone ? 'the deletion of its pod' : null))
   }
-  const containerOf = (/** @type {V1Pod} */ pod) =>
-    findContainerStatus(pod, container) ? container : (pod.spec?.containers[0]?.name ?? container)
   const readLog = async (/** @type {{ tailLines?: number, isPrevious?: boolean }} */ options = {}) => {
     const pod = own()
     if (pod === null || isGone) return ''
-    return api.readLog({ namespace, pod: `${pod.metadata?.name}`, container: containerOf(pod), ...options })
+    return api.readLog({ namespace, pod: `${pod.metadata?.name}`, container, ...options })
   }
   const describeFailure = async (/** @type {string} */ what) => {
     const pod = own()
-    return pod === null || isGone
-      ? what
-      : `${what}${await readLastWords({ api, namespace, pod, container: containerOf(pod) })}`
+    return pod === null || isGone ? what : `${what}${await readLastWords({ api, namespace, pod, container })}`
   }
 
   return {
-    // Each of several has a name of its own in the records.
-    spec: nth > 0 ? { ...spec, service: `${spec.service}-${nth + 1}` } : spec,
+    spec,
     exited: new Promise(resolve => {
       const stop = pods.onChange(() => {
         const how = ending()
@@ -92,15 +79,13 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, copie
 
     waitUntilReady: signal =>
       awaitPods({
-        ...{
-          api,
-          pods,
-          namespace,
-          signal,
-          what: name,
-          deadlineSeconds: READY_SECONDS,
-          maker: `${spec.service}-${start}`,
-        },
+        api,
+        pods,
+        namespace,
+        signal,
+        what: name,
+        deadlineSeconds: READY_SECONDS,
+        maker: `${spec.service}-${start}`,
         find: () => [own()].filter(pod => pod !== null),
         isDone: ([pod]) => pod !== undefined && isReady(pod),
       }),
@@ -108,31 +93,28 @@ export function createHandle({ api, pods, namespace, spec, start, nth = 0, copie
     async readAdmin(path = spec.admin?.path ?? '/') {
       const pod = own()
       if (spec.admin === null || pod === null) return null
-      return askThroughForward({
-        api,
-        namespace,
-        pod: `${pod.metadata?.name}`,
-        port: spec.admin.port,
-        path,
-      })
+      return askThroughForward({ api, namespace, pod: `${pod.metadata?.name}`, port: spec.admin.port, path })
     },
 
     watched() {
       const pod = own()
-      const id = pod && findContainerId(pod, containerOf(pod))
+      const id = pod && findContainerId(pod, container)
       if (!pod || !id) throw new BenchError(`${name} has no container that can be read`)
-      const running = containerOf(pod)
       return {
-        ...{ id, node: `${pod.spec?.nodeName}`, listens: spec.listens },
-        ...{ namespace, pod: `${pod.metadata?.name}`, container: running },
-        restarts: findContainerStatus(pod, running)?.restartCount ?? 0,
+        id,
+        node: `${pod.spec?.nodeName}`,
+        listens: spec.listens,
+        namespace,
+        pod: `${pod.metadata?.name}`,
+        container,
+        restarts: findContainerStatus(pod, container)?.restartCount ?? 0,
       }
     },
 
     async saveLog() {
       mkdirSync(folder, { recursive: true })
       writeFileSync(logFile, '')
-      if (last && (findContainerStatus(last, containerOf(last))?.restartCount ?? 0) > 0) {
+      if (last && (findContainerStatus(last, container)?.restartCount ?? 0) > 0) {
         appendFileSync(logFile, await readLog({ isPrevious: true }))
       }
       appendFileSync(logFile, await readLog())

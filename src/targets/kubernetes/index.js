@@ -5,7 +5,7 @@ import { awaitPods } from './await-pods.js'
 import { createHandle } from './container.js'
 import { createFiles } from './files.js'
 import { lookByKubelet, observeByKubelet, readSummary } from './kubelet.js'
-import { LABELS, MANAGER, renderDeployment, renderJob, renderService, renderTestRun } from './manifests.js'
+import { LABELS, MANAGER, renderDeployment, renderJob, renderService } from './manifests.js'
 import { createNamespace, removeNamespaces } from './namespaces.js'
 import { mergeObservations } from './observations.js'
 import { findContainerId } from './pod-status.js'
@@ -34,7 +34,6 @@ const GONE_SECONDS = 60
  * @property {string} nodeImage of the kit's own pods
  * @property {boolean} hasNativeSidecars
  * @property {boolean} hasRecursiveReadOnly
- * @property {number | null} generators null: one, in a Job; otherwise so many, by the k6 operator
  * @property {import('../../model/types.ts').SampleSource} sampleSource kubelet: no reader is started
  * @property {number} cpus of the services' node
  * @property {string} node that one's name
@@ -49,8 +48,7 @@ const GONE_SECONDS = 60
  * @returns {Target & { open: () => Promise<Opened>, namespace: string }}
  */
 export function createKubernetesTarget(options) {
-  const { api, runId, namespace, where, loadWhere, hasNativeSidecars, generators, sampleSource, cpus, node, signal } =
-    options
+  const { api, runId, namespace, where, loadWhere, hasNativeSidecars, sampleSource, cpus, node, signal } = options
   const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: runId }
   const files = createFiles({ api, namespace, labels })
   /** @type {string[]} */
@@ -95,15 +93,10 @@ export function createKubernetesTarget(options) {
       // Services start where their addresses have been made.
       const start = `${isLoad ? ++starts : starts}`
       const own = { ...labels, [LABELS.start]: start }
-      const copies = isLoad ? (generators ?? 1) : 1
       const services = [...new Set(specs.map(spec => spec.service))]
       const addressed = placed
       /** @type {ContainerHandle[]} */
-      const processes = specs.flatMap(spec =>
-        Array.from({ length: copies }, (_, nth) =>
-          createHandle({ api, pods, namespace, spec, start, nth, copies, folder }),
-        ),
-      )
+      const processes = specs.map(spec => createHandle({ api, pods, namespace, spec, start, folder }))
       /** @type {Deployment} */
       const deployment = {
         processes,
@@ -192,9 +185,7 @@ export function createKubernetesTarget(options) {
     if (container.spec.role !== 'generator') {
       return api.apply(renderDeployment({ ...common, containers, where, hasNativeSidecars }))
     }
-    return generators === null
-      ? api.apply(renderJob({ ...common, container, where: loadWhere }))
-      : api.apply(renderTestRun({ ...common, container, where: loadWhere, generators }))
+    return api.apply(renderJob({ ...common, container, where: loadWhere }))
   }
 
   /**
@@ -222,9 +213,7 @@ export function createKubernetesTarget(options) {
       ['v1', 'Service'],
       ['v1', 'ConfigMap'],
       ['v1', 'Secret'],
-      ...(isLoad
-        ? [generators === null ? ['batch/v1', 'Job'] : ['k6.io/v1alpha1', 'TestRun']]
-        : [['apps/v1', 'Deployment']]),
+      isLoad ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment'],
     ]
     const names = services.map(service => `${service}-${start}`)
     await Promise.all(

@@ -121,50 +121,6 @@ export function renderJob({ service, name, namespace, labels, container, where }
 }
 
 /**
- * The load split over several pods, for the k6 operator.
- * @param {{ service: string, name: string, namespace: string, labels: Record<string, string>, container: Container,
- *   where: Where, generators: number }} options
- */
-export function renderTestRun({ service, name, namespace, labels, container, where, generators }) {
-  const { spec, folders } = container
-  const own = { ...labels, [LABELS.service]: service }
-  const script = /** @type {string} */ (spec.argv.at(-1))
-  const [{ configMap = '' }] = folders
-  const variables = spec.argv.filter(arg => arg.startsWith('--env=')).map(arg => arg.slice('--env='.length))
-  const { affinity } = renderWhere(where)
-  const restricted = {
-    securityContext: POD_SECURITY,
-    containerSecurityContext: RESTRICTED,
-    automountServiceAccountToken: 'false',
-  }
-  const pod = {
-    ...restricted,
-    image: spec.image,
-    env: renderEnvironment(spec),
-    resources: renderResources(spec),
-    // The operator's initializer packs the script below /tmp.
-    volumes: [TMP_VOLUME],
-    volumeMounts: [TMP_MOUNT],
-    ...(affinity ? { affinity } : {}),
-  }
-  return {
-    apiVersion: 'k6.io/v1alpha1',
-    kind: 'TestRun',
-    metadata: { name, namespace, labels: own },
-    spec: {
-      parallelism: generators,
-      script: { configMap: { name: configMap, file: script.split('/').at(-1) } },
-      arguments: ['--quiet', '--no-color', ...variables.map(variable => `--env=${variable}`)].join(' '),
-      quiet: 'true',
-      // Without the service's label: the operator's own pods generate no load.
-      initializer: { ...pod, metadata: { labels } },
-      starter: { ...restricted, metadata: { labels } },
-      runner: { ...pod, metadata: { labels: own } },
-    },
-  }
-}
-
-/**
  * A pod of the kit's own that stays idle until it is asked: it runs what `exec` starts in it.
  * @param {{ name: string, namespace: string, labels: Record<string, string>, image: string, folder: Container['folders'][0], where: Where }} options
  */

@@ -1,6 +1,5 @@
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { suggest } from '../../lib/nearest.js'
-import { k6Tool } from '../../loads/k6/tool.js'
 import { nodeTool } from '../../tools/node.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
@@ -25,7 +24,7 @@ const RECURSIVE_READ_ONLY_SINCE = 31
  * @property {Where} loadNode
  * @property {string | null} namespace
  * @property {Record<string, string>} images by the tool's name
- * @property {number | null} generators
+ * @property {string} loadTool the name of the load generator's program
  * @property {import('../../model/types.ts').SampleSource} sampleSource
  * @property {AbortSignal} signal
  */
@@ -43,7 +42,7 @@ export async function openKubernetesSite({
   loadNode,
   namespace,
   images,
-  generators,
+  loadTool,
   sampleSource,
   signal,
 }) {
@@ -62,7 +61,7 @@ export async function openKubernetesSite({
   }
   const nodeImage = images.node ?? nodeTool.image
   const target = createKubernetesTarget({
-    ...{ api, runId, nodeImage, generators, loadWhere, signal },
+    ...{ api, runId, nodeImage, loadWhere, signal },
     namespace: namespace ?? `sidecar-bench-${runId}`,
     where: where.where,
     hasNativeSidecars: Math.min(minor, Number(machine.kubelet.split('.')[1])) >= NATIVE_SIDECARS_SINCE,
@@ -82,7 +81,7 @@ export async function openKubernetesSite({
       api,
       target,
       images,
-      whereOf: name => (name === k6Tool.name ? loadWhere : where.where),
+      whereOf: name => (name === loadTool ? loadWhere : where.where),
       signal,
     }),
   }

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import {
-  ACCESS,
-  checkAccess,
-  OPERATOR_ACCESS,
-  ROLES,
-  renderClusterRoles,
-} from '../../../src/targets/kubernetes/access.js'
+import { ACCESS, checkAccess, ROLES, renderClusterRoles } from '../../../src/targets/kubernetes/access.js'
 
 // https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
@@ -54,7 +48,7 @@ describe('the roles of k8s/rbac.yaml', () => {
   })
 
   it('grant both verbs of server-side apply wherever one is granted', () => {
-    for (const { verbs } of [...ACCESS, ...OPERATOR_ACCESS].filter(a => a.verbs.includes('patch'))) {
+    for (const { verbs } of ACCESS.filter(a => a.verbs.includes('patch'))) {
       expect(verbs).toContain('create')
     }
   })
@@ -78,10 +72,5 @@ describe('checkAccess', () => {
   it('names only the verbs that are denied', async () => {
     const { api } = fakeApi(({ resource, verb }) => resource !== 'secrets' || verb === 'list')
     expect(await checkAccess(api)).toMatchObject([{ resource: 'secrets', verbs: ['create', 'patch', 'delete'] }])
-  })
-
-  it('checks another table', async () => {
-    const { api } = fakeApi(({ group }) => group !== 'k6.io')
-    expect(await checkAccess(api, OPERATOR_ACCESS)).toEqual(OPERATOR_ACCESS)
   })
 })

@@ -34,24 +34,6 @@ describe('pods', () => {
   it.each(pods)('of %s get no token of a service account', (_, pod) => {
     expect(pod.automountServiceAccountToken).toBe(false)
   })
-
-  it('of the operator are restricted too, its own as well as its generators', () => {
-    const { initializer, starter, runner } = objects.testrun.spec
-    for (const pod of [initializer, starter, runner]) {
-      expect(pod.securityContext).toMatchObject(RESTRICTED_POD)
-      expect(pod.containerSecurityContext).toEqual(RESTRICTED)
-      expect(pod.automountServiceAccountToken).toBe('false')
-    }
-  })
-
-  it('of the operator itself are not found where its generators are looked for', () => {
-    const { initializer, starter, runner } = objects.testrun.spec
-    expect(runner.metadata.labels).toHaveProperty([LABELS.service], 'k6')
-    for (const pod of [initializer, starter]) {
-      expect(pod.metadata.labels).not.toHaveProperty([LABELS.service])
-      expect(pod.metadata.labels).toHaveProperty([LABELS.start], '2')
-    }
-  })
 })
 
 describe('the reader', () => {
