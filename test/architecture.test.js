@@ -33,7 +33,6 @@ const NOT_YET = {
   'src/run/bench.js': ['src/analysis/thresholds.js'],
   'src/run/run.js': ['src/analysis/summarise.js', 'src/live/words.js'],
   'src/targets/kubernetes/doctor.js': ['src/verbs/local-doctor.js'],
-  'src/targets/kubernetes/site.js': ['src/loads/k6/tool.js'],
 }
 
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|await import\('([^']+)'\)/gm

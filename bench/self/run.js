@@ -224,10 +224,10 @@ async function compareScripts() {
     ],
   }
   try {
-    const services = await target.deploy([application], folder)
+    const services = await target.deploy([application], { start: 0, folder })
     await services.processes[0].waitUntilReady(new AbortController().signal)
     const rate = async (/** @type {typeof ours} */ spec, /** @type {string} */ file) => {
-      const deployment = await target.deploy([spec], folder)
+      const deployment = await target.deploy([spec], { start: 0, folder })
       await deployment.processes[0].exited
       const text = await readFile(path.join(folder, file), 'utf8')
       const { metrics } = JSON.parse(text.split('\n').find(line => line.startsWith('{"metrics"')) ?? text)

@@ -592,27 +592,30 @@ export interface Deployment {
   remove(): Promise<void>
 }
 
-/** Where services run. */
+/** Where services run. A start is a number that only processes deployed together share. */
 export interface Target {
+  /** As in `--target` and in the records. */
   name: string
   /** Where a process sees a folder of this machine. */
   locate(folder: string): string
-  /** Where services will be, at addresses that no start before had; and PROBER, from where they are tried. */
-  placesFor(index: number, services: string[]): Promise<Record<string, Place>>
-  deploy(specs: ProcessSpec[], folder: string): Promise<Deployment>
-  /** A procedure of src/prober.js, run where the services can be reached. */
+  /** The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. */
+  placesFor(start: number, services: string[]): Promise<Record<string, Place>>
+  /** Starts processes; their logs go to the folder. Returns before they are ready. */
+  deploy(specs: ProcessSpec[], at: { start: number; folder: string }): Promise<Deployment>
+  /** Runs a procedure of src/node/prober.js where the services can be reached. */
   call<Name extends keyof Prober>(
     procedure: Name,
     args: Parameters<Prober[Name]>[0],
   ): Promise<Awaited<ReturnType<Prober[Name]>>>
+  /** Reads memory, identity and workers, which costs too much inside of a window. */
   look(processes: Handle[]): Promise<Look[]>
-  /** Reads processes at 10 Hz up to the end of the window and at its edges; stopped early, it gives what it has. Where
-   * samples are read in this process, they are handed on as they are. */
+  /** Reads processes at 10 Hz up to the end of the window and at its edges; ended early, it returns what it has read.
+   * onSample gets each sample at once where this program reads them itself. */
   observe(
     processes: Handle[],
     options: { window: Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
   ): Promise<Observation>
-  /** Removes everything, or leaves what runs now: says what. */
+  /** Removes everything; to retain, leaves what runs now. Returns what was left. */
   close(options?: { retain: boolean }): Promise<string[]>
 }
 

@@ -43,7 +43,8 @@ export async function startServices({ bench, arm, index, folder, signal }) {
   const plane = bench.planes[arm.plane]
   const places = await bench.target.placesFor(
     index,
-    topology.services.map(s => s.name),
+    // Without sidecars, a service without an application runs nothing.
+    topology.services.filter(s => plane.createSidecar || s.application).map(s => s.name),
   )
   const placement = bench.placements[arm.id] ?? null
   const { specs: rendered, reloadable } = createSpecs({ bench, arm, topology, plane, places, folder })
@@ -53,13 +54,15 @@ export async function startServices({ bench, arm, index, folder, signal }) {
     memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
   })
   const specs = rendered.map(place)
-  const control = reloadable?.control ? await bench.target.deploy([place(reloadable.control)], folder) : null
+  const control = reloadable?.control
+    ? await bench.target.deploy([place(reloadable.control)], { start: index, folder })
+    : null
   /** @type {Deployment} */
   const deployment = { processes: [...(control?.processes ?? [])], remove: async () => control?.remove() }
   try {
     await Promise.all(deployment.processes.map(p => p.waitUntilReady(signal)))
     if (reloadable) await bench.target.call('perform', { actions: reloadable.setUp })
-    const services = await bench.target.deploy(specs, folder)
+    const services = await bench.target.deploy(specs, { start: index, folder })
     deployment.processes.push(...services.processes)
     deployment.remove = async () => void (await Promise.all([services.remove(), control?.remove()]))
     await Promise.all(deployment.processes.map(p => p.waitUntilReady(signal)))

@@ -89,7 +89,10 @@ export async function runTrial({ bench, trial, index, kept, signal }) {
         ...{ tool: bench.loadTool, scripts: bench.target.locate(bench.folders.k6), load, ...entry },
         ...{ tailMs: TAIL_MS, cpus: record.generatorCpus, folder: bench.target.locate(folder) },
       })
-      generator = await bench.target.deploy([{ ...spec, cpuSet: placement?.generator ?? null }], folder)
+      generator = await bench.target.deploy([{ ...spec, cpuSet: placement?.generator ?? null }], {
+        start: index,
+        folder,
+      })
       window = await agreeWindow({ bench, generator, signal })
       before.push(...(await bench.target.look(generator.processes)))
     }

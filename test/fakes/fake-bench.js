@@ -117,8 +117,8 @@ export async function createFakeTarget({
     name: 'fake',
     running,
     locate: folder => folder,
-    placesFor: async (index, services) =>
-      Object.fromEntries(services.map((name, i) => [name, placeAt(`127.251.${index % 250}.${i + 1}`)])),
+    placesFor: async (start, services) =>
+      Object.fromEntries(services.map((name, i) => [name, placeAt(`127.251.${start % 250}.${i + 1}`)])),
     async deploy(specs) {
       for (const { listens } of specs) {
         for (const { address, port } of listens) {

@@ -55,7 +55,7 @@ export async function createRig({ target, index, plane, tool, scripts, certifica
       const where = { scripts: target.locate(scripts), folder: sidecarFolder }
       return plane.createSidecar?.({ ...options, ...where, model, tool, cpuCores: null })
     })
-    sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), folder)
+    sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
     const [client, server, permissive] = ['client', 'server', 'permissive'].map(name => places[name].reach)
     await target.call('reach', {

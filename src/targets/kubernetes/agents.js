@@ -17,51 +17,39 @@ import { openSession } from './session.js'
 export const READER = 'reader'
 const READY_SECONDS = 120
 
+/** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */
+
 /**
  * The kit's own pods: the prober beside the services, and a reader on each of their nodes.
  * @param {{ api: Api, pods: PodWatch, namespace: string, readerNamespace: string | null, labels: Record<string, string>,
- *   image: string, where: Where, loadWhere: Where, hasRecursiveReadOnly: boolean, signal: AbortSignal }} options readerNamespace: null for no reader
+ *   image: string, where: Where, loadWhere: Where, hasRecursiveReadOnly: boolean, signal: AbortSignal }} options
+ *   readerNamespace: null for no reader
  */
-export async function startAgents({
-  api,
-  pods,
-  namespace,
-  readerNamespace,
-  labels,
-  image,
-  where,
-  loadWhere,
-  signal,
-  ...options
-}) {
+export async function startAgents({ api, pods, namespace, readerNamespace, signal, ...options }) {
+  const { labels, image, where, loadWhere, hasRecursiveReadOnly } = options
   const files = collectAgentCode()
-  const folder = { path: KIT, configMap: 'kit', names: Object.keys(files) }
-  const common = { labels, image, folder }
+  const common = { labels, image, folder: { path: KIT, configMap: 'kit', names: Object.keys(files) } }
   /** @type {Map<string, Promise<Session>>} */
   const sessions = new Map()
-
-  await api.apply(renderFiles({ name: 'kit', namespace, labels, files }))
-  await api.apply(renderProber({ ...common, name: PROBER, namespace, where }))
-  if (readerNamespace !== null) {
-    await api.apply(renderFiles({ name: 'kit', namespace: readerNamespace, labels, files }))
-    const wheres = [where, loadWhere]
-    await api.apply(renderReader({ ...common, name: READER, namespace: readerNamespace, wheres, ...options }))
-  }
-  for (const [name, at] of [
-    [PROBER, namespace],
-    [READER, readerNamespace],
-  ]) {
-    if (name === null || at === null) continue
-    const find = () => pods.find({ [LABELS.service]: name })
+  const start = async (/** @type {{ metadata: { name: string, namespace: string } }} */ object) => {
+    const { name, namespace } = object.metadata
+    await api.apply(renderFiles({ name: 'kit', namespace, labels, files }))
+    await api.apply(object)
     await awaitPods({
-      ...{ api, pods, namespace: at, find, maker: name, signal },
-      ...{
-        what: `the kit's own ${name}`,
-        deadlineSeconds: READY_SECONDS,
-        isDone: found => found.length > 0 && found.every(isReady),
-      },
+      api,
+      pods,
+      namespace,
+      signal,
+      maker: name,
+      what: `the kit's own ${name}`,
+      deadlineSeconds: READY_SECONDS,
+      find: () => pods.find({ [LABELS.service]: name }),
+      isDone: found => found.length > 0 && found.every(isReady),
     })
   }
+  const prober = renderProber({ ...common, name: PROBER, namespace, where })
+  const at = { name: READER, namespace: `${readerNamespace}`, wheres: [where, loadWhere], hasRecursiveReadOnly }
+  await Promise.all([start(prober), readerNamespace === null ? null : start(renderReader({ ...common, ...at }))])
 
   return {
     /** Where the prober is. */

@@ -17,33 +17,25 @@ const TICKS_PER_SECOND = 100
  */
 
 /**
- * What was counted last when the kubelet was asked.
+ * The counters that the kubelet gave at one moment.
  * @typedef {{ epochMs: number, node: Counter | null, containers: (ContainerCounter | null)[] }} Poll
  */
-
-/** The first counter in a window and the last, and the rate between them. @template {Counter} T @typedef {{ first: T, last: T, cores: number }} Line */
-
-/** What the kubelet does not count. */
-const NOT_COUNTED = {
-  ...{ periods: null, throttledPeriods: null, throttledSeconds: null },
-  ...{ peakBytes: null, oomKills: null },
-}
 
 /**
  * The edges of a window, by a line: from the first counter in it to the last, and on to its edges. Stamps are whole
  * seconds, so a rate is right within a second of the time between them.
  * @param {Poll[]} polls
  * @param {{ names: string[], cpus: number, window: Window, before: Look[], after: Look[] }} options
- *   names: of the containers, for errors; cpus: of the node; before, after: who they were at the edges
+ *   names: of the containers, for errors; cpus: of the node; before, after: their identities at the edges
  * @returns {{ samples: Sample[], start: Edge, end: Edge }}
  * @throws {BenchError} when the counters of a container, or of the node, cover too little of it
  */
 export function describeWindow(polls, { names, cpus, window, before, after }) {
-  const { startMs, endMs } = window
   const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
   const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
-  /** @type {(at: { edge: 'start' | 'end', epochMs: number, nearest: 'first' | 'last', looks: Look[] }) => Edge} */
-  const describeEdge = ({ edge, epochMs, nearest, looks }) => {
+  /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */
+  const describeEdge = (edge, nearest, looks) => {
+    const epochMs = window[`${edge}Ms`]
     const readings = lines.map(({ [nearest]: counter, first, cores }) => {
       const cpuSeconds = first.cpuSeconds + (cores * (epochMs - first.epochMs)) / 1000
       return toReading({ ...counter, epochMs, cpuSeconds })
@@ -51,13 +43,12 @@ export function describeWindow(polls, { names, cpus, window, before, after }) {
     return {
       sample: { epochMs, edge, readings },
       states: looks.map(({ identity }) => ({ threads: [], capCores: null, identity, cpuSet: '' })),
-      host: countTicks({ cores: host.cores, cpus, seconds: (epochMs - startMs) / 1000 }),
-      // What observes is not on the node.
+      host: countTicks({ cores: host.cores, cpus, seconds: (epochMs - window.startMs) / 1000 }),
+      // The observer is not on the node.
       ownCpuSeconds: 0,
     }
   }
-  const start = describeEdge({ edge: 'start', epochMs: startMs, nearest: 'first', looks: before })
-  const end = describeEdge({ edge: 'end', epochMs: endMs, nearest: 'last', looks: after })
+  const [start, end] = [describeEdge('start', 'first', before), describeEdge('end', 'last', after)]
   const samples = [...findSamples(polls), start.sample, end.sample].sort((a, b) => a.epochMs - b.epochMs)
   return { samples, start, end }
 }
@@ -76,21 +67,16 @@ export function findSamples(polls) {
 }
 
 /**
+ * The first counter in the window and the last, and the rate between them.
  * @template {Counter} T
  * @param {{ name: string, counters: (T | null)[], window: Window }} options counters: in the order they were read
- * @returns {Line<T>}
+ * @returns {{ first: T, last: T, cores: number }}
  */
 function fitLine({ name, counters, window: { startMs, endMs } }) {
   const inside = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)
-  const moments = new Set(inside.map(c => c.epochMs)).size
-  const windowSeconds = (endMs - startMs) / 1000
-  if (moments < 2) {
-    throw new BenchError(
-      `the kubelet counted the CPU time of ${name} ${moments === 1 ? 'once' : 'not once'} in a window of ${windowSeconds} s, and a rate takes two counts: let windows last 2 minutes at least`,
-    )
-  }
   const [first, last] = [inside[0], /** @type {T} */ (inside.at(-1))]
-  const seconds = (last.epochMs - first.epochMs) / 1000
+  const windowSeconds = (endMs - startMs) / 1000
+  const seconds = inside.length > 0 ? (last.epochMs - first.epochMs) / 1000 : 0
   if (seconds < LEAST_COVERED * windowSeconds) {
     throw new BenchError(
       `the kubelet's counts of ${name} cover ${seconds} s of a window of ${windowSeconds} s (75 % at least): let windows last longer`,
@@ -106,14 +92,24 @@ function fitLine({ name, counters, window: { startMs, endMs } }) {
 
 /**
  * @param {ContainerCounter} counter
- * @returns {Reading}
+ * @returns {Reading} null: the kubelet does not count it
  */
 function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
-  return { atSeconds: epochMs / 1000, cpuSeconds, workingSetBytes, anonBytes: rssBytes, ...NOT_COUNTED }
+  return {
+    atSeconds: epochMs / 1000,
+    cpuSeconds,
+    workingSetBytes,
+    anonBytes: rssBytes,
+    periods: null,
+    throttledPeriods: null,
+    throttledSeconds: null,
+    peakBytes: null,
+    oomKills: null,
+  }
 }
 
 /**
- * A node's CPU time in some seconds. The kubelet does not say what was stolen: it is among the idle.
+ * A node's CPU time in some seconds. The kubelet does not count stolen time: it is among the idle.
  * @param {{ cores: number, cpus: number, seconds: number }} options cores: that were busy
  * @returns {HostCpu}
  */

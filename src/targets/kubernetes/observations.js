@@ -1,6 +1,11 @@
+import { READER } from './agents.js'
+import { measureClockOffset } from './session.js'
+
 /**
- * One observation of those of several nodes. Pure.
- * @import { Handle, Observation } from '../../model/types.ts'
+ * What the readers of several nodes see, as one.
+ * @import { Handle, Look, Observation, Window } from '../../model/types.ts'
+ * @import { Agents } from './agents.js'
+ * @import { ContainerHandle, Watched } from './container.js'
  */
 
 const TICK_MS = 100
@@ -8,10 +13,57 @@ const TICK_MS = 100
 /** What the reader of one node saw. @typedef {Omit<Observation, 'clockOffsetMs'>} Seen */
 
 /**
- * Samples of the same round moment are one sample; the host is that of the first sidecar or application; the clocks
- * are compared with that of the load's node.
- * @param {{ places: number[], offsetMs: number, observation: Seen }[]} seen places: of its processes, among all;
- *   offsetMs: how far its clock is ahead of ours
+ * @param {Agents} agents
+ * @param {ContainerHandle[]} containers
+ */
+export async function lookByReaders(agents, containers) {
+  /** @type {Look[]} */
+  const looks = []
+  for (const { node, watched, places } of groupByNode(containers)) {
+    const session = await agents.session(READER, node)
+    /** @type {Look[]} */
+    const seen = await session.call('look', { watched })
+    for (const [i, place] of places.entries()) looks[place] = seen[i]
+  }
+  return looks
+}
+
+/**
+ * @param {Agents} agents
+ * @param {ContainerHandle[]} containers
+ * @param {{ window: Window, signal: AbortSignal }} options
+ */
+export async function observeByReaders(agents, containers, { window, signal }) {
+  const seen = await Promise.all(
+    groupByNode(containers).map(async ({ node, watched, places }) => {
+      const session = await agents.session(READER, node)
+      const offsetMs = await measureClockOffset(session)
+      /** @type {Seen} */
+      const observation = await session.call('observe', { watched, window }, { signal })
+      return { places, offsetMs, observation }
+    }),
+  )
+  return mergeObservations(seen, { processes: containers })
+}
+
+/**
+ * The containers of each node, with their places among all; without any, any node.
+ * @param {ContainerHandle[]} containers
+ */
+function groupByNode(containers) {
+  const all = containers.map((container, place) => ({ watched: container.watched(), place }))
+  if (all.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]
+  return [...new Set(all.map(({ watched }) => watched.node))].map(node => {
+    const own = all.filter(({ watched }) => watched.node === node)
+    return { node, watched: own.map(({ watched }) => watched), places: own.map(({ place }) => place) }
+  })
+}
+
+/**
+ * Samples of the same round moment are one sample; the host is that of the first sidecar or application; clocks are
+ * compared with the clock of the load's node.
+ * @param {{ places: number[], offsetMs: number, observation: Seen }[]} seen places: of a node's processes, among all;
+ *   offsetMs: how far the node's clock is ahead of ours
  * @param {{ processes: Pick<Handle, 'spec'>[] }} options
  * @returns {Observation}
  */

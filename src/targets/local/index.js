@@ -29,7 +29,6 @@ export async function createLocalTarget({ runId, way }) {
   /** @type {CgroupTree} */
   const tree = isCapped ? await createTree({ way, runId }) : createProcessAccounting({ environmentMark: mark })
   const block = chooseBlock()
-  let deployments = 0
   /** @type {Set<RunningProcess>} */
   const running = new Set()
 
@@ -44,16 +43,15 @@ export async function createLocalTarget({ runId, way }) {
 
     locate: folder => folder,
 
-    async placesFor(index, services) {
-      const third = (index % 254) + 1
+    async placesFor(start, services) {
+      const third = (start % 254) + 1
       return Object.fromEntries(
         [...services, PROBER, GENERATOR].map((name, i) => [name, placeAt(`127.${block}.${third}.${i + 1}`)]),
       )
     },
 
-    async deploy(specs, folder) {
+    async deploy(specs, { start, folder }) {
       checkPorts(specs)
-      const prefix = `${++deployments}`
       /** @type {RunningProcess[]} */
       const processes = []
       /** @type {Deployment} */
@@ -66,7 +64,7 @@ export async function createLocalTarget({ runId, way }) {
       }
       try {
         for (const spec of specs) {
-          const process = await startProcess({ spec, folder, tree, prefix, mark })
+          const process = await startProcess({ spec, folder, tree, start, mark })
           processes.push(process)
           running.add(process)
         }

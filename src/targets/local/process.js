@@ -23,10 +23,10 @@ const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126
 
 /**
  * Starts a process in a cgroup of its own, in a folder of its own with its files and its log.
- * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, prefix: string, mark: string }} options
+ * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, start: number, mark: string }} options
  * @returns {Promise<RunningProcess>}
  */
-export async function startProcess({ spec, folder, tree, prefix, mark }) {
+export async function startProcess({ spec, folder, tree, start, mark }) {
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
@@ -37,7 +37,7 @@ export async function startProcess({ spec, folder, tree, prefix, mark }) {
     await writeFile(at, file.content)
   }
 
-  const group = await tree.create(`${prefix}-${name}`, spec)
+  const group = await tree.create(`${start}-${name}`, spec)
   const log = openSync(logFile, 'w')
   const [markName, runId] = mark.split('=')
   const command = [...(spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []), spec.program, ...spec.argv]

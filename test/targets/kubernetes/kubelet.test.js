@@ -8,10 +8,10 @@ import { findFault, trialSchema } from '../../../src/model/schemas.js'
 import { checkSamples } from '../../../src/node/observer.js'
 import { connect } from '../../../src/targets/kubernetes/api.js'
 import {
+  findCounter,
   lookByKubelet,
   observeByKubelet,
-  parseNode,
-  parseSummary,
+  parseCpu,
   readSummary,
 } from '../../../src/targets/kubernetes/kubelet.js'
 import { createRecord } from '../../fakes/fake-records.js'
@@ -20,33 +20,31 @@ const captured = readFileSync('test/fixtures/kubelet-1.34.3-stats-summary.json',
 const START_MS = Date.parse('2026-11-21T14:00:03.400Z')
 const window = { startMs: START_MS, endMs: START_MS + 120_000 }
 
-describe('parseSummary', () => {
-  const summary = JSON.parse(captured)
+describe('findCounter', () => {
+  const { node, pods } = JSON.parse(captured)
   const gateway = { namespace: 'kubelet-counters', pod: 'gateway-1-abc' }
 
   it('takes the counters of a container with their stamp, of a sidecar among the init containers too', () => {
-    expect(parseSummary(summary, { ...gateway, container: 'sidecar' })).toEqual({
+    expect(findCounter(pods, { ...gateway, container: 'sidecar' })).toEqual({
       ...{ epochMs: Date.parse('2026-11-21T14:12:02Z'), cpuSeconds: 12.536289487 },
       ...{ workingSetBytes: 8904704, rssBytes: 7819264 },
     })
-    expect(parseSummary(summary, { ...gateway, container: 'application' })?.cpuSeconds).toBe(2.659847457)
+    expect(findCounter(pods, { ...gateway, container: 'application' })?.cpuSeconds).toBe(2.659847457)
   })
 
   it('takes the counter of the node', () => {
     const epochMs = Date.parse('2026-11-21T14:12:14Z')
-    expect(parseNode(summary)).toEqual({ epochMs, cpuSeconds: 2400.481766656 })
+    expect(parseCpu(node.cpu)).toEqual({ epochMs, cpuSeconds: 2400.481766656 })
   })
 
   it('has nothing of another pod, of one of that name in another namespace, and of a container not yet counted', () => {
-    expect(parseSummary(summary, { ...gateway, container: 'generator' })).toBe(null)
-    expect(parseSummary(summary, { ...gateway, pod: 'gateway-2', container: 'sidecar' })).toBe(null)
-    expect(parseSummary(summary, { ...gateway, namespace: 'default', container: 'sidecar' })).toBe(null)
-    const young = JSON.parse(captured)
-    young.pods[0].containers[0].cpu = { time: '2026-11-21T14:07:40Z' }
-    expect(parseSummary(young, { ...gateway, container: 'sidecar' })).toBe(null)
-    expect(parseSummary({ ...young, pods: [{ podRef: young.pods[0].podRef }] }, { ...gateway, container: 'a' })).toBe(
-      null,
-    )
+    expect(findCounter(pods, { ...gateway, container: 'generator' })).toBe(null)
+    expect(findCounter(pods, { ...gateway, pod: 'gateway-2', container: 'sidecar' })).toBe(null)
+    expect(findCounter(pods, { ...gateway, namespace: 'default', container: 'sidecar' })).toBe(null)
+    const young = JSON.parse(captured).pods
+    young[0].containers[0].cpu = { time: '2026-11-21T14:07:40Z' }
+    expect(findCounter(young, { ...gateway, container: 'sidecar' })).toBe(null)
+    expect(findCounter([{ podRef: young[0].podRef }], { ...gateway, container: 'a' })).toBe(null)
   })
 })
 
@@ -67,8 +65,8 @@ describe('observeByKubelet', () => {
       ...{ workingSetBytes: 115_000, anonBytes: 11_500 },
       ...{ periods: null, throttledPeriods: null, throttledSeconds: null, peakBytes: null, oomKills: null },
     })
-    expect(end?.states[0]).toEqual({ threads: [], capCores: null, identity: ['id-sidecar', '0'], cpuSet: '' })
-    expect(after?.[0]).toEqual({ memory: null, identity: ['id-sidecar', '0'], workers: null })
+    expect(end?.states[0]).toEqual({ threads: [], capCores: null, identity: ['id-sidecar', '0 restarts'], cpuSet: '' })
+    expect(after?.[0]).toEqual({ memory: null, identity: ['id-sidecar', '0 restarts'], workers: null })
   })
 
   it('counts of the machine what was busy, and the rest of its CPUs as idle', async () => {
@@ -99,7 +97,7 @@ describe('observeByKubelet', () => {
     const record = describeProcess({
       process: /** @type {any} */ ({ spec: { ...spec, cpuCores: 0.25 } }),
       ...{ start: /** @type {any} */ (start), end: /** @type {any} */ (end), i: 0 },
-      before: { memory: null, identity: ['id-sidecar', '0'], workers: null },
+      before: { memory: null, identity: ['id-sidecar', '0 restarts'], workers: null },
       after: /** @type {any} */ (after)[0],
       overflows: null,
     })
@@ -121,12 +119,12 @@ describe('observeByKubelet', () => {
     [
       'is not counted',
       { firstSeenSeconds: 1000 },
-      'the kubelet counted the CPU time of sidecar of the pod gateway-1 not once in a window of 120 s, and a rate takes two counts: let windows last 2 minutes at least',
+      "the kubelet's counts of sidecar of the pod gateway-1 cover 0 s of a window of 120 s (75 % at least): let windows last longer",
     ],
     [
       'is counted once',
       { firstSeenSeconds: 110 },
-      'the kubelet counted the CPU time of sidecar of the pod gateway-1 once in a window of 120 s, and a rate takes two counts: let windows last 2 minutes at least',
+      "the kubelet's counts of sidecar of the pod gateway-1 cover 0 s of a window of 120 s (75 % at least): let windows last longer",
     ],
     [
       'is counted in too little of the window',
@@ -221,16 +219,15 @@ describe('readSummary', () => {
 describe('lookByKubelet', () => {
   it('says who a container is, and nothing that the kubelet does not count', () => {
     expect(lookByKubelet(watch())).toEqual([
-      { memory: null, identity: ['id-sidecar', '0'], workers: null },
-      { memory: null, identity: ['id-application', '0'], workers: null },
+      { memory: null, identity: ['id-sidecar', '0 restarts'], workers: null },
+      { memory: null, identity: ['id-application', '0 restarts'], workers: null },
     ])
   })
 })
 
 function watch() {
   return ['sidecar', 'application'].map(container => ({
-    ...{ namespace: 'run', pod: 'gateway-1', container },
-    identify: () => [`id-${container}`, '0'],
+    watched: () => ({ id: `id-${container}`, namespace: 'run', pod: 'gateway-1', container, restarts: 0 }),
   }))
 }
 
@@ -267,7 +264,7 @@ async function observeFake({
     return { node: count(nodeAt, 1000 + 0.6 * nodeAt), pods: [{ podRef, containers }] }
   }
   return observeByKubelet({
-    ...{ watched: watch(), cpus: 2, window, signal },
+    ...{ containers: watch(), cpus: 2, window, signal },
     now: () => nowMs,
     wait: async epochMs => {
       nowMs = Math.max(nowMs, epochMs)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { PORTS } from '../../../src/model/sidecar-contract.js'
-import { LABELS, renderDeployment } from '../../../src/targets/kubernetes/manifests.js'
+import { renderDeployment } from '../../../src/targets/kubernetes/manifests.js'
 import { createContainers, gateway, objects, pipyGateway, ratings } from '../../fakes/cluster-objects.js'
 
 const isReader = (/** @type {string} */ name) => name.startsWith('reader')
