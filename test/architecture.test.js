@@ -32,7 +32,6 @@ const NOT_YET = {
   'src/node/parity/upstreams.js': ['src/model/sidecar-contract.js'],
   'src/run/bench.js': ['src/analysis/thresholds.js'],
   'src/run/run.js': ['src/analysis/summarise.js', 'src/live/words.js'],
-  'src/targets/kubernetes/doctor.js': ['src/verbs/local-doctor.js'],
 }
 
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|await import\('([^']+)'\)/gm

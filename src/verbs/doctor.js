@@ -4,7 +4,7 @@ import { k6 } from '../loads/k6/index.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { findTool } from '../tools/find.js'
-import { runDoctor } from './local-doctor.js'
+import { examineMachine } from './local-doctor.js'
 import { createImageParser, TARGET } from './options.js'
 import { toolSpecs } from './preparation.js'
 
@@ -12,6 +12,7 @@ import { toolSpecs } from './preparation.js'
  * `doctor`: what is here, and what is missing.
  * @import { Command } from 'commander'
  * @import { Context } from '../model/types.ts'
+ * @import { Finding } from '../targets/kubernetes/doctor.js'
  */
 
 /**
@@ -33,16 +34,26 @@ export function addDoctor(program, { print, end }) {
       createImageParser(toolNames),
       {},
     )
-    .action(async ({ target, context, node, loadNode, image }) => {
-      const specs = [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool]
-      const found =
+    .action(async ({ target, context = null, node = null, loadNode = null, image }) => {
+      const findings =
         target === 'kubernetes'
-          ? await examineCluster({
-              ...{ api: await connect({ context: context ?? null }), images: image, specs: toolSpecs() },
-              ...{ node: node ?? null, loadNode: loadNode ?? null },
-            })
-          : await runDoctor({ specs, findTool })
-      print(found.text)
-      if (!found.isReady) end(1)
+          ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
+          : await examineMachine({ specs: [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool], findTool })
+      const isReady = findings.every(({ level }) => level !== 'missing')
+      print(describe(findings, isReady))
+      if (!isReady) end(1)
     })
+}
+
+/**
+ * @param {Finding[]} findings
+ * @param {boolean} isReady
+ */
+function describe(findings, isReady) {
+  const lines = findings.flatMap(({ level, text, more = [] }) => [
+    `${level.padEnd(8)} ${text}`,
+    ...more.map(line => `${' '.repeat(9)}${line}`),
+  ])
+  const conclusion = isReady ? 'Everything a default run needs is here.' : 'A default run needs what is missing above.'
+  return [...lines, conclusion].join('\n')
 }

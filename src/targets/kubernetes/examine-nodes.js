@@ -2,7 +2,7 @@ import { BenchError } from '../../lib/errors.js'
 import { largestBindingCap } from '../../model/caps.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
 import { parseWhere } from './manifests.js'
-import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE, parseCpu } from './site.js'
+import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE, parseBytes, parseCpu } from './site.js'
 
 /**
  * @import { V1Node } from '@kubernetes/client-node'
@@ -19,67 +19,49 @@ const KUBELET_SECONDS = 5
 const IMPORT =
   'a node without a registry takes them from an archive: ctr -n k8s.io images import, k3s ctr images import, kind load'
 const READ_BACK = 'every run reads its quotas back from the kernel anyway'
-const BYTES = { '': 1, k: 1e3, M: 1e6, G: 1e9, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 }
 
 /**
- * The nodes where pods of a run may be: those that the services' and the load's place match.
+ * What the nodes of a run are, which images they have, and whether caps will hold there.
  * @param {Api} api
- * @param {{ node: Where, loadNode: Where }} choice loadNode null: with the services
+ * @param {{ node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[], minor: number }} options
+ *   as for a run; minor: of the API server
+ * @returns {Promise<Finding[]>}
  * @throws {BenchError} when there is no such node, or none that takes pods
  */
-export async function findNodes(api, { node, loadNode }) {
+export async function examineNodes(api, { node, loadNode, images, specs, minor }) {
   /** @type {V1Node[]} */
-  const nodes = await api.list('v1', 'Node')
-  const services = chooseNode(nodes, node, '--node')
-  const load = loadNode === null ? services : chooseNode(nodes, loadNode, '--load-node')
-  const groups = [services, load].map(({ where }) => {
-    const { label, value } = parseWhere(where)
-    return nodes.filter(({ metadata }) => metadata?.labels?.[label] === value)
-  })
-  return { main: /** @type {V1Node} */ (services.node), groups, used: [...new Set(groups.flat())] }
-}
-
-/**
- * What the nodes are, which images they have, and whether caps will hold there.
- * @param {Api} api
- * @param {Awaited<ReturnType<typeof findNodes>> & { images: Record<string, string>, specs: ToolSpec[], minor: number }} options
- * @returns {Promise<Finding[]>}
- */
-export async function examineNodes(api, { main, groups, used, images, specs, minor }) {
-  const cpus = Math.floor(parseCpu(`${main.status?.capacity?.cpu}`))
+  const all = await api.list('v1', 'Node')
+  const services = chooseNode(all, node, '--node')
+  const load = loadNode === null ? services : chooseNode(all, loadNode, '--load-node')
+  const places = [services, load].map(({ where }) => parseWhere(where))
+  const used = all.filter(({ metadata }) => places.some(({ label, value }) => metadata?.labels?.[label] === value))
+  const cpus = Math.floor(parseCpu(services.node.status.capacity.cpu))
   return [
-    ...used.map(node => {
-      const own = groups.filter(group => group.includes(node))
-      // A place with several nodes can do without one of them.
-      const isNeeded = own.some(group => group.every(n => findDefect(n) !== null))
-      return describeNode(node, { isNeeded, minor })
-    }),
+    ...used.map(own => describeNode(own, minor)),
     ...describeImages(used, chooseImages({ specs, images })),
-    ...(await Promise.all(used.map(node => examineCaps(api, node)))),
+    ...(await Promise.all(used.map(own => examineCaps(api, own)))),
     ok(
-      `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${nameOf(main)}: ${largestBindingCap(cpus)} cores`,
+      `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${nameOf(services.node)}: ${largestBindingCap(cpus)} cores`,
     ),
   ]
 }
 
 /**
+ * A node that takes no pods is only warned about: each place has one that does.
  * @param {V1Node} node
- * @param {{ isNeeded: boolean, minor: number }} options minor: of the API server
- * @returns {Finding}
+ * @param {number} minor of the API server
  */
-function describeNode(node, { isNeeded, minor }) {
+function describeNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
   const text = [
-    `node ${nameOf(node)}: ${parseCpu(capacity.cpu)} CPUs (${parseCpu(allocatable.cpu)} allocatable)`,
-    `${formatGib(capacity.memory)} GiB (${formatGib(allocatable.memory)} allocatable)`,
+    `node ${nameOf(node)}: ${parseCpu(capacity.cpu)} CPUs (${parseCpu(allocatable.cpu)} allocatable), ${(parseBytes(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
     `kubelet ${nodeInfo?.kubeletVersion}, ${nodeInfo?.containerRuntimeVersion}`,
   ].join(', ')
   const defect = findDefect(node)
-  if (defect !== null) return { level: isNeeded ? 'missing' : 'warning', text: `${text}: ${defect}` }
-  if (minor >= NATIVE_SIDECARS_SINCE && kubeletMinorOf(node) < NATIVE_SIDECARS_SINCE) {
-    return warn(`${text}: it is older than native sidecars, which the API server knows: runs may not start there`)
-  }
-  return ok(`${text}, ready`)
+  if (defect !== null) return warn(`${text}: ${defect}`)
+  return minor >= NATIVE_SIDECARS_SINCE && kubeletMinorOf(node) < NATIVE_SIDECARS_SINCE
+    ? warn(`${text}: it is older than native sidecars, which the API server knows: runs may not start there`)
+    : ok(`${text}, ready`)
 }
 
 /**
@@ -107,7 +89,7 @@ function describeImages(nodes, chosen) {
 }
 
 /**
- * Whether the kubelet of a node enforces CPU limits; what its own configuration says, where it may be asked.
+ * Whether the kubelet of a node enforces CPU limits: what its configuration says, where it may be read.
  * @param {Api} api
  * @param {V1Node} node
  * @returns {Promise<Finding>}
@@ -115,28 +97,20 @@ function describeImages(nodes, chosen) {
 async function examineCaps(api, node) {
   const name = nameOf(node)
   const what = `CPU caps on ${name}`
+  /** @type {any} */
+  let answer
   try {
-    /** @type {any} */
-    const answer = await api.request(
-      `read the configuration of the kubelet of ${name}`,
-      () => api.core.connectGetNodeProxyWithPath({ name, path: 'configz' }),
-      { lostAfterSeconds: KUBELET_SECONDS },
-    )
-    return describeCaps(node, { what, ...answer.kubeletconfig })
+    const ask = () => api.core.connectGetNodeProxyWithPath({ name, path: 'configz' })
+    answer = await api.request(`read the kubelet's configuration of ${name}`, ask, {
+      lostAfterSeconds: KUBELET_SECONDS,
+    })
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
     const isDenied = /** @type {any} */ (error).code === 403
     const why = isDenied ? 'you may not ask its kubelet (get nodes/proxy, which no run needs)' : error.message
     return warn(`${what}: ${why}; ${READ_BACK}`)
   }
-}
-
-/**
- * @param {V1Node} node
- * @param {{ what: string, cpuCFSQuota?: boolean, cpuCFSQuotaPeriod?: string, cpuManagerPolicy?: string }} configuration
- * @returns {Finding}
- */
-function describeCaps(node, { what, cpuCFSQuota, cpuCFSQuotaPeriod = '100ms', cpuManagerPolicy = 'none' }) {
+  const { cpuCFSQuota, cpuCFSQuotaPeriod = '100ms', cpuManagerPolicy = 'none' } = answer.kubeletconfig
   if (cpuCFSQuota === false) {
     return {
       level: 'missing',
@@ -146,37 +120,16 @@ function describeCaps(node, { what, cpuCFSQuota, cpuCFSQuotaPeriod = '100ms', cp
   const text = `${what}: quotas every ${cpuCFSQuotaPeriod}, CPU manager ${cpuManagerPolicy}`
   if (cpuManagerPolicy !== 'static') return ok(text)
   const quota = kubeletMinorOf(node) >= NO_QUOTA_SINCE ? ' and no quota' : ''
-  return warn(`${text}: a pod that is Guaranteed and asks whole CPUs has them for itself${quota}; ${READ_BACK}`)
+  return warn(`${text}: a Guaranteed pod that asks for whole CPUs has them for itself${quota}; ${READ_BACK}`)
 }
 
-/**
- * @param {string} text
- * @returns {Finding}
- */
-function ok(text) {
-  return { level: 'ok', text }
-}
-
-/**
- * @param {string} text
- * @returns {Finding}
- */
-function warn(text) {
-  return { level: 'warning', text }
-}
-
-/** @param {V1Node} node */
-function nameOf({ metadata }) {
-  return `${metadata?.name}`
-}
+/** @param {string} text @returns {Finding} */
+const ok = text => ({ level: 'ok', text })
+/** @param {string} text @returns {Finding} */
+const warn = text => ({ level: 'warning', text })
+const nameOf = (/** @type {V1Node} */ { metadata }) => `${metadata?.name}`
 
 /** @param {V1Node} node */
 function kubeletMinorOf({ status }) {
   return Number(/^v\d+\.(\d+)/.exec(status?.nodeInfo?.kubeletVersion ?? '')?.[1])
-}
-
-/** @param {string} quantity of memory, such as 24684092Ki */
-function formatGib(quantity) {
-  const [, number, unit] = /^(\d+)([A-Za-z]*)$/.exec(quantity) ?? []
-  return ((Number(number) * (BYTES[/** @type {keyof typeof BYTES} */ (unit)] ?? Number.NaN)) / 2 ** 30).toFixed(1)
 }

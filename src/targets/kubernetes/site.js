@@ -149,7 +149,7 @@ function describeNode({ metadata, status }) {
     architecture: nodeInfo.architecture,
     cpus: Math.floor(parseCpu(capacity.cpu)),
     allocatableCpus: parseCpu(allocatable.cpu),
-    memoryBytes: Number.parseInt(capacity.memory, 10) * (capacity.memory.endsWith('Ki') ? 1024 : 1),
+    memoryBytes: parseBytes(capacity.memory),
     system: nodeInfo.osImage,
     kubelet: nodeInfo.kubeletVersion,
     containerRuntime: nodeInfo.containerRuntimeVersion,
@@ -161,8 +161,13 @@ export function parseCpu(quantity) {
   return quantity.endsWith('m') ? Number.parseInt(quantity, 10) / 1000 : Number(quantity)
 }
 
+/** @param {string} quantity of memory: `24684092Ki`, or bytes */
+export function parseBytes(quantity) {
+  return Number.parseInt(quantity, 10) * 1024 ** ('KMGT'.indexOf(quantity.at(-2) ?? ' ') + 1)
+}
+
 /**
- * What is left behind where the cluster no longer answers is named.
+ * Says what to do about what is left where the cluster no longer answers.
  * @template {import('../../model/types.ts').Target} T
  * @param {T} target
  * @returns {T}
