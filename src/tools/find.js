@@ -4,6 +4,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../lib/errors.js'
 import { hashFile } from '../lib/hash.js'
+import { lastLines } from '../lib/log-tail.js'
 import { cacheFolder } from '../lib/paths.js'
 import { fetchTool } from './fetch.js'
 
@@ -70,7 +71,10 @@ async function probeTool(spec, program, source) {
  */
 async function askVersion(spec, program) {
   const child = execa(program, spec.versionArgv, {
-    ...{ reject: false, all: true, stdin: 'ignore', timeout: VERSION_SECONDS * 1000 },
+    reject: false,
+    all: true,
+    stdin: 'ignore',
+    timeout: VERSION_SECONDS * 1000,
   })
   let printed = ''
   for await (const line of child.iterable({ from: 'all' })) {
@@ -82,7 +86,7 @@ async function askVersion(spec, program) {
     }
   }
   const { failed, all, shortMessage } = await child
-  return { version: null, failed, said: (all || shortMessage || '').trim().split('\n').slice(-3).join(' | ') }
+  return { version: null, failed, said: lastLines(all || shortMessage || '', 3).join(' | ') }
 }
 
 /**

@@ -2,7 +2,6 @@ import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
-import { RUN_VARIABLE } from '../targets/local/index.js'
 import { TARGET } from './options.js'
 
 /**
@@ -29,7 +28,7 @@ export function addCleanup(program, { print }) {
         said.push(...(await cleanUpCluster({ api: await connect({ context: context ?? null }), isAll: all ?? false })))
       }
       // A run on a cluster leaves its certificates here, too.
-      const removed = await cleanUpLocal({ way: await findCapWay(), runVariable: RUN_VARIABLE })
+      const removed = await cleanUpLocal(await findCapWay())
       said.push(...removed.map(what => `removed ${what}`))
       print(said.length > 0 ? said.join('\n') : 'nothing was left behind')
     })

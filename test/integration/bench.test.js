@@ -5,8 +5,8 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
-import { findMarked } from '../../src/targets/local/process-accounting.js'
-import { expectNothingLeft } from './leftovers.js'
+import { listMarked } from '../../src/targets/local/marks.js'
+import { expectNothingLeft, pidsOf } from './leftovers.js'
 import { need } from './real-tools.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'bench-test-'))
@@ -40,7 +40,7 @@ const recordsOf = out => readRun(out).records
  */
 async function waitForLine(out, words) {
   for (let i = 0; i < 1600; i++) {
-    if (findMarked('SIDECAR_BENCH_RUN=', words).length > 0) return findMarked('SIDECAR_BENCH_RUN=', words)[0]
+    if (pidsOf(words).length > 0) return pidsOf(words)[0]
     await new Promise(resolve => setTimeout(resolve, 25))
   }
   throw new Error(`no process ${words} for ${out}`)
@@ -191,9 +191,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     await waitForLine(out, 'k6-generator')
     let pid = 0
     for (let i = 0; i < 1600 && !pid; i++) {
-      ;[pid = 0] = findMarked('SIDECAR_BENCH_RUN=', 'ratings-sidecar').filter(
-        () => findMarked('SIDECAR_BENCH_RUN=', 'k6-generator').length > 0,
-      )
+      ;[pid = 0] = pidsOf('ratings-sidecar').filter(() => pidsOf('k6-generator').length > 0)
       if (!pid) await new Promise(resolve => setTimeout(resolve, 25))
     }
     await new Promise(resolve => setTimeout(resolve, 500))
@@ -240,7 +238,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     expect((await execa('node', ['src/cli.js', 'cleanup'])).stdout).toBe('nothing was left behind')
     child.kill('SIGKILL')
     await child
-    expect(findMarked('SIDECAR_BENCH_RUN=', null).length).toBeGreaterThan(0)
+    expect(listMarked().length).toBeGreaterThan(0)
     const { stdout } = await execa('node', ['src/cli.js', 'cleanup'])
     expect(stdout).toMatch(/removed process \d+ of run/)
     expect(stdout).toMatch(/removed folder/)
@@ -252,7 +250,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     const { child } = start([...ONE_SIDECAR, '--planes', 'pipy', '--retain'])
     const { stderr } = await child
     expect(`${stderr}`).toMatch(/retained: ratings's application, ratings's sidecar.*remove them with: npm run cleanup/)
-    expect(findMarked('SIDECAR_BENCH_RUN=', 'ratings-sidecar')).toHaveLength(1)
+    expect(pidsOf('ratings-sidecar')).toHaveLength(1)
     await execa('node', ['src/cli.js', 'cleanup'])
     expectNothingLeft()
   })

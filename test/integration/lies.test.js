@@ -5,13 +5,12 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
-import { findMarked } from '../../src/targets/local/process-accounting.js'
+import { pidsOf } from './leftovers.js'
 import { capWay, need, tools } from './real-tools.js'
 
 // The ways in which a benchmark lies, each made to happen with the real tools, and caught by the gate named for it.
 const folder = mkdtempSync(path.join(os.tmpdir(), 'lies-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const RUN = 'SIDECAR_BENCH_RUN='
 let count = 0
 
 /**
@@ -243,7 +242,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5', '--app', 'node'], {
       env: { PIPY },
       inWindow: () => {
-        const pids = findMarked(RUN, 'ratings-sidecar').filter(
+        const pids = pidsOf('ratings-sidecar').filter(
           pid => !readSafely(`/proc/${pid}/cmdline`).startsWith('/bin/bash'),
         )
         for (const pid of pids) process.kill(pid, 'SIGKILL')

@@ -1,4 +1,5 @@
 import { BenchError } from '../../lib/errors.js'
+import { describeTail, LOG_LINES } from '../../lib/log-tail.js'
 import { findObstacle } from './pod-status.js'
 
 /**
@@ -9,8 +10,6 @@ import { findObstacle } from './pod-status.js'
 
 const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
-const LOG_LINES = 8
-const LINE_LENGTH = 300
 
 /**
  * Waits until pods are where they should be, and gives up as soon as it is known why they will not be.
@@ -56,13 +55,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
  */
 export async function readLastWords({ api, namespace, pod, container }) {
   const at = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }
-  const text = (await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at))
-  const lines = text
-    .trim()
-    .split('\n')
-    .filter(Boolean)
-    .map(line => line.slice(0, LINE_LENGTH))
-  return lines.length > 0 ? `; the end of its log:\n  ${lines.join('\n  ')}` : '; its log is empty'
+  return describeTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
 }
 
 /**

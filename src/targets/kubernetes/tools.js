@@ -1,4 +1,5 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
+import { lastLines } from '../../lib/log-tail.js'
 import { awaitPods } from './await-pods.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
@@ -77,22 +78,20 @@ async function askVersion({ api, target, spec, name, signal }) {
   }, ASK_MS)
   try {
     await awaitPods({
-      ...{
-        api,
-        pods,
-        namespace,
-        find,
-        maker: name,
-        signal,
-        what: `the image of ${spec.name}`,
-        deadlineSeconds: PULL_SECONDS,
-      },
+      api,
+      pods,
+      namespace,
+      find,
+      maker: name,
+      signal,
+      what: `the image of ${spec.name}`,
+      deadlineSeconds: PULL_SECONDS,
       isDone: () => isSaid() || find().some(pod => pod.status?.phase === 'Succeeded'),
     })
     const [pod] = find()
     if (!isSaid()) text = await api.readLog({ namespace, pod: `${pod.metadata?.name}`, container: name })
     const digest = findContainerStatus(pod, name)?.imageID.replace(/^.*sha256:/, '') ?? ''
-    const said = text.trim().split('\n').slice(-3).join(' | ') || 'it printed nothing'
+    const said = lastLines(text, 3).join(' | ') || 'it printed nothing'
     return { version: spec.parseVersion(text), digest, said }
   } finally {
     clearInterval(read)

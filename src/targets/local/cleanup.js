@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { processStartTicks } from '../../node/kernel/proc-files.js'
 import { runIdOf, treeParents } from './cgroups.js'
-import { findMarked } from './process-accounting.js'
+import { kill, listMarked } from './marks.js'
 import { removeCgroup } from './remove-cgroup.js'
 
 /**
@@ -13,17 +13,16 @@ import { removeCgroup } from './remove-cgroup.js'
 /**
  * Removes what runs on this machine left behind: processes, cgroups, certificates. A run that is still
  * going is left alone.
- * @param {{ way: CapWay, runVariable: string }} options
+ * @param {CapWay} way how processes are capped here
  * @returns {Promise<string[]>} what was removed
  */
-export async function cleanUpLocal({ way, runVariable }) {
+export async function cleanUpLocal(way) {
   const removed = []
   const isGone = (/** @type {string} */ runId) => !isOwnerAlive(runId)
 
-  for (const pid of findMarked(`${runVariable}=`, null)) {
-    const runId = readEnvironment(pid, runVariable)
-    if (!runId || !isGone(runId)) continue
-    process.kill(pid, 'SIGKILL')
+  for (const { pid, runId } of listMarked()) {
+    if (!isGone(runId)) continue
+    kill(pid)
     removed.push(`process ${pid} of run ${runId}`)
   }
   for (const parent of treeParents(way)) {
@@ -52,20 +51,5 @@ function isOwnerAlive(runId) {
     return processStartTicks(pid) === ticks
   } catch {
     return false
-  }
-}
-
-/**
- * @param {number} pid
- * @param {string} name
- */
-function readEnvironment(pid, name) {
-  try {
-    const entry = readFileSync(`/proc/${pid}/environ`, 'utf8')
-      .split('\0')
-      .find(e => e.startsWith(`${name}=`))
-    return entry?.slice(name.length + 1) ?? null
-  } catch {
-    return null
   }
 }

@@ -5,17 +5,15 @@ import { findConflict, findOwner, listListeners } from '../../node/kernel/socket
 import { look, observe } from '../../node/observer.js'
 import { createProber } from '../../node/prober.js'
 import { createTree } from './cgroups.js'
+import { kill, listMarked, renderMarks } from './marks.js'
 import { startProcess } from './process.js'
-import { createProcessAccounting, findMarked } from './process-accounting.js'
+import { createProcessAccounting } from './process-accounting.js'
 
 /**
  * @import { Deployment, ProcessSpec, Target } from '../../model/types.ts'
  * @import { CapWay, CgroupTree } from './cgroups.js'
  * @import { RunningProcess } from './process.js'
  */
-
-/** The variable that marks every process of a run, so that `cleanup` finds what a killed run left. */
-export const RUN_VARIABLE = 'SIDECAR_BENCH_RUN'
 
 /**
  * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of
@@ -24,19 +22,18 @@ export const RUN_VARIABLE = 'SIDECAR_BENCH_RUN'
  * @returns {Promise<Target>}
  */
 export async function createLocalTarget({ runId, way }) {
-  const mark = `${RUN_VARIABLE}=${runId}`
   const isCapped = way.how === 'v1' || way.how === 'v2'
   /** @type {CgroupTree} */
-  const tree = isCapped ? await createTree({ way, runId }) : createProcessAccounting({ environmentMark: mark })
+  const tree = isCapped ? await createTree({ way, runId }) : createProcessAccounting({ runId })
   const block = chooseBlock()
   /** @type {Set<RunningProcess>} */
   const running = new Set()
 
   const killAll = () => {
-    for (const pid of findMarked(mark, null)) killQuietly(pid)
+    for (const marked of listMarked()) if (marked.runId === runId) kill(marked.pid)
   }
   process.on('exit', killAll)
-  const prober = createProber({ environment: { [RUN_VARIABLE]: runId } })
+  const prober = createProber({ environment: renderMarks({ runId }) })
 
   return {
     name: 'local',
@@ -64,7 +61,7 @@ export async function createLocalTarget({ runId, way }) {
       }
       try {
         for (const spec of specs) {
-          const process = await startProcess({ spec, folder, tree, start, mark })
+          const process = await startProcess({ spec, folder, tree, start, runId })
           processes.push(process)
           running.add(process)
         }
@@ -117,14 +114,5 @@ function checkPorts(specs) {
     throw new BenchError(
       `port ${endpoint.port} is already taken: ${owner} listens on ${where}; stop it, or run where it is free`,
     )
-  }
-}
-
-/** @param {number} pid */
-function killQuietly(pid) {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It ended by itself.
   }
 }

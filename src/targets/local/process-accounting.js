@@ -1,5 +1,6 @@
 import { readThreads } from '../../node/kernel/probe.js'
 import { listSafely, readSafely } from '../../node/kernel/proc-files.js'
+import { kill, listMarked } from './marks.js'
 
 /**
  * @import { CgroupTree } from './cgroups.js'
@@ -8,15 +9,16 @@ import { listSafely, readSafely } from '../../node/kernel/proc-files.js'
 /**
  * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be
  * capped, and what only a cgroup counts is null.
- * @param {{ environmentMark: string }} options the entry that marks this run's processes in their environment
+ * @param {{ runId: string }} options
  * @returns {CgroupTree}
  */
-export function createProcessAccounting({ environmentMark }) {
+export function createProcessAccounting({ runId }) {
   return {
     create: async name => {
       /** @type {number[]} */
       let known = []
-      const pids = () => (known = known.length > 0 ? known.filter(isAlive) : findMarked(environmentMark, name))
+      const find = () => listMarked().filter(m => m.runId === runId && `${m.start}-${m.name}` === name)
+      const pids = () => (known = known.length > 0 ? known.filter(isAlive) : find().map(m => m.pid))
       return {
         joinFiles: [],
         read() {
@@ -42,30 +44,12 @@ export function createProcessAccounting({ environmentMark }) {
         pids,
         close() {},
         async remove() {
-          for (const pid of pids()) process.kill(pid, 'SIGKILL')
+          for (const pid of pids()) kill(pid)
         },
       }
     },
     async remove() {},
   }
-}
-
-/**
- * The processes whose environment carries a mark, and a name in SIDECAR_BENCH_PROCESS.
- * @param {string} mark `NAME=value`
- * @param {string | null} name null: any
- */
-export function findMarked(mark, name) {
-  return listSafely('/proc')
-    .filter(entry => /^\d+$/.test(entry))
-    .filter(pid => {
-      const environment = readSafely(`/proc/${pid}/environ`).split('\0')
-      return (
-        environment.some(entry => entry.startsWith(mark)) &&
-        (name === null || environment.includes(`SIDECAR_BENCH_PROCESS=${name}`))
-      )
-    })
-    .map(Number)
 }
 
 /**

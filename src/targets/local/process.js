@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
+import { describeTail } from '../../lib/log-tail.js'
 import { waitFor } from '../../lib/wait.js'
 import { createProbe } from '../../node/kernel/probe.js'
 import { send } from '../../node/send.js'
+import { renderMarks } from './marks.js'
 
 /**
  * @import { Handle, Probe, ProcessSpec } from '../../model/types.ts'
@@ -15,18 +17,16 @@ import { send } from '../../node/send.js'
 /** @typedef {Handle & { probe: Probe, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 const READY_SECONDS = 60
-const LOG_LINES = 8
-const LINE_LENGTH = 300
 
 // Joins the cgroups before it becomes the program, so that every page it touches is charged to them.
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
 
 /**
  * Starts a process in a cgroup of its own, in a folder of its own with its files and its log.
- * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, start: number, mark: string }} options
+ * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, start: number, runId: string }} options
  * @returns {Promise<RunningProcess>}
  */
-export async function startProcess({ spec, folder, tree, start, mark }) {
+export async function startProcess({ spec, folder, tree, start, runId }) {
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
@@ -39,12 +39,11 @@ export async function startProcess({ spec, folder, tree, start, mark }) {
 
   const group = await tree.create(`${start}-${name}`, spec)
   const log = openSync(logFile, 'w')
-  const [markName, runId] = mark.split('=')
   const command = [...(spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []), spec.program, ...spec.argv]
   const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
   const child = spawn('/bin/sh', argv, {
     cwd: spec.folder,
-    env: { ...spec.env, PATH: process.env.PATH, [markName]: runId, SIDECAR_BENCH_PROCESS: name },
+    env: { ...spec.env, PATH: process.env.PATH, ...renderMarks({ runId, start: `${start}`, name }) },
     stdio: ['ignore', log, log],
     // A process group of its own: a Ctrl-C of the terminal reaches only us, and we stop it in order.
     detached: true,
@@ -59,6 +58,8 @@ export async function startProcess({ spec, folder, tree, start, mark }) {
   }).then(how => (ending = how))
 
   const probe = createProbe({ group, listens: spec.listens })
+  const readLog = () => readFile(logFile, 'utf8')
+  const describeFailure = async (/** @type {string} */ what) => `${what}${describeTail(await readLog(), logFile)}`
 
   return {
     spec,
@@ -71,8 +72,9 @@ export async function startProcess({ spec, folder, tree, start, mark }) {
 
     async waitUntilReady(signal) {
       if (spec.listens.length === 0) return
-      const isReady = () => {
-        if (ending !== null) throw failure(`${name} did not start: it ended with ${ending}`, logFile)
+      const isReady = async () => {
+        if (ending !== null)
+          throw new BenchError(await describeFailure(`${name} did not start: it ended with ${ending}`))
         return probe.countListeners() >= spec.workers
       }
       await waitFor(isReady, {
@@ -82,8 +84,8 @@ export async function startProcess({ spec, folder, tree, start, mark }) {
       })
     },
 
-    describeFailure: async what => failure(what, logFile).message,
-    readLog: () => readFile(logFile, 'utf8'),
+    describeFailure,
+    readLog,
 
     unref: () => child.unref(),
 
@@ -93,20 +95,4 @@ export async function startProcess({ spec, folder, tree, start, mark }) {
       group.close()
     },
   }
-}
-
-/**
- * @param {string} what
- * @param {string} logFile
- */
-function failure(what, logFile) {
-  const lines = readFileSync(logFile, 'utf8')
-    .trim()
-    .split('\n')
-    .filter(Boolean)
-    .slice(-LOG_LINES)
-    .map(line => line.slice(0, LINE_LENGTH))
-  const shown =
-    lines.length > 0 ? `; the end of its log (${logFile}):\n  ${lines.join('\n  ')}` : `; its log is empty (${logFile})`
-  return new BenchError(`${what}${shown}`)
 }

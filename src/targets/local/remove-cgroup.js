@@ -3,6 +3,7 @@ import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { waitFor } from '../../lib/wait.js'
 import { readPids } from '../../node/kernel/proc-files.js'
+import { kill } from './marks.js'
 
 const DEADLINE_SECONDS = 10
 
@@ -27,13 +28,7 @@ export async function removeCgroup(folder) {
 
 /** @param {string} folder */
 async function tryRemove(folder) {
-  for (const pid of readPids(folder)) {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It ended by itself.
-    }
-  }
+  for (const pid of readPids(folder)) kill(pid)
   return rmdir(folder).then(
     () => true,
     error => {

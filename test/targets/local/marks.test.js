@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterEach, describe, expect, it } from 'vitest'
+import { kill, listMarked, renderMarks } from '../../../src/targets/local/marks.js'
+
+const RUN = `marks-test-${process.pid}`
+/** @type {import('node:child_process').ChildProcess[]} */
+const children = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+
+/** @param {Parameters<typeof renderMarks>[0]} marks */
+async function startMarked(marks) {
+  const child = spawn('sleep', ['60'], { env: { PATH: process.env.PATH, ...renderMarks(marks) } })
+  children.push(child)
+  await once(child, 'spawn')
+  return child
+}
+
+describe('listMarked', () => {
+  it('finds the processes of every run, each with its run, its start and its name', async () => {
+    const { pid } = await startMarked({ runId: RUN, start: '3', name: 'gateway-sidecar' })
+    const helper = await startMarked({ runId: `${RUN}0` })
+    expect(listMarked().filter(({ runId }) => runId.startsWith(RUN))).toEqual([
+      { pid, runId: RUN, start: '3', name: 'gateway-sidecar' },
+      { pid: helper.pid, runId: `${RUN}0`, start: '', name: '' },
+    ])
+  })
+})
+
+describe('kill', () => {
+  it('ends a process', async () => {
+    const child = await startMarked({ runId: RUN })
+    kill(Number(child.pid))
+    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+  })
+
+  it('does nothing when the process has ended by itself, so that a cleanup goes on', async () => {
+    const child = spawn('true')
+    await once(child, 'exit')
+    expect(() => kill(Number(child.pid))).not.toThrow()
+  })
+})

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createLocalTarget } from '../../../src/targets/local/index.js'
+
+/** @import { ProcessSpec, Target } from '../../../src/model/types.ts' */
+
+const LISTEN = `require('http').createServer().listen(+process.argv[2], process.argv[1])`
+const signal = new AbortController().signal
+/** @type {Target} */
+let target
+/** @type {string} */
+let folder
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'local-target-'))
+  target = await createLocalTarget({
+    runId: `local-test-${process.pid}`,
+    way: { how: 'none', version: null, reason: 'a test' },
+  })
+})
+afterEach(async () => {
+  await target.close()
+  rmSync(folder, { recursive: true })
+})
+
+/**
+ * @param {string} address
+ * @param {string[]} argv
+ * @returns {ProcessSpec}
+ */
+const createSpec = (address, argv = ['-e', LISTEN, address, '8080']) => ({
+  service: 'ratings',
+  role: 'application',
+  program: process.execPath,
+  argv,
+  env: {},
+  folder,
+  files: [],
+  scripts: [],
+  credentials: [],
+  listens: [{ address, port: 8080 }],
+  workers: 1,
+  cpuCores: null,
+  memoryLimitBytes: null,
+  cpuSet: null,
+  admin: null,
+  image: null,
+})
+
+describe('a local target without cgroups', () => {
+  it('reads the processes of each start as its own, and ends them', async () => {
+    const deployments = []
+    for (const start of [0, 1]) {
+      const { ratings } = await target.placesFor(start, ['ratings'])
+      const deployment = await target.deploy([createSpec(ratings.listen)], { start, folder })
+      await deployment.processes[0].waitUntilReady(signal)
+      deployments.push(deployment)
+    }
+    const [first, second] = await target.look(deployments.flatMap(d => d.processes))
+    expect([first.workers, second.workers]).toEqual([1, 1])
+    expect(first.identity).toHaveLength(1)
+    expect(first.identity).not.toEqual(second.identity)
+    for (const deployment of deployments) await deployment.remove()
+    expect(deployments.map(d => d.processes[0].ending())).toEqual(['signal SIGKILL', 'signal SIGKILL'])
+  })
+
+  it('says how a process ended that did not start, with the end of its log', async () => {
+    const { ratings } = await target.placesFor(0, ['ratings'])
+    const spec = createSpec(ratings.listen, ['-e', 'console.log("no such port"); process.exit(3)'])
+    const deployment = await target.deploy([spec], { start: 0, folder })
+    await expect(deployment.processes[0].waitUntilReady(signal)).rejects.toThrow(
+      /^ratings-application did not start: it ended with status 3; the end of its log \(.*\.log\):\n {2}no such port$/,
+    )
+    await deployment.remove()
+  })
+})
