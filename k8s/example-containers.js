@@ -6,7 +6,7 @@ import { createModel, findNextHop } from '../src/services/topology.js'
 
 /**
  * @import { DataPlane, Place, ProcessSpec, Service, Tool, ToolSpec, Topology } from '../src/model/types.ts'
- * @import { Container } from '../src/targets/kubernetes/manifests.js'
+ * @import { Container } from '../src/targets/kubernetes/pod.js'
  */
 
 const CAP_CORES = 0.25

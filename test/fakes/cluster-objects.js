@@ -19,7 +19,7 @@ import {
 
 /**
  * @import { DataPlane, ProcessSpec, Service, Tool } from '../../src/model/types.ts'
- * @import { Container } from '../../src/targets/kubernetes/manifests.js'
+ * @import { Container } from '../../src/targets/kubernetes/pod.js'
  */
 
 const file = 'bench/topologies/gateway-ratings.yaml'

@@ -9,7 +9,7 @@ import { openSession } from './session.js'
 
 /**
  * @import { Api } from './api.js'
- * @import { Where } from './manifests.js'
+ * @import { Where } from './pod.js'
  * @import { PodWatch } from './pod-watch.js'
  * @import { Session } from './session.js'
  */

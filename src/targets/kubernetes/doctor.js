@@ -9,7 +9,7 @@ import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
  * @import { ToolSpec } from '../../model/types.ts'
  * @import { Access } from './access.js'
  * @import { Api } from './api.js'
- * @import { Where } from './manifests.js'
+ * @import { Where } from './pod.js'
  */
 
 /** More: further lines, under the first. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */

@@ -1,7 +1,7 @@
 import { BenchError } from '../../lib/errors.js'
 import { largestBindingCap } from '../../model/caps.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
-import { parseWhere } from './manifests.js'
+import { parseWhere } from './pod.js'
 import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE, parseBytes, parseCpu } from './site.js'
 
 /**
@@ -9,7 +9,7 @@ import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE, parseBytes, parseCpu } f
  * @import { ToolSpec } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { Finding } from './doctor.js'
- * @import { Where } from './manifests.js'
+ * @import { Where } from './pod.js'
  */
 
 // With the CPU manager's static policy, a container with CPUs of its own has no quota (DisableCPUQuotaWithExclusiveCPUs).

@@ -7,7 +7,7 @@ import { renderFiles } from './manifests.js'
 /**
  * @import { ProcessSpec } from '../../model/types.ts'
  * @import { Api } from './api.js'
- * @import { Container } from './manifests.js'
+ * @import { Container } from './pod.js'
  */
 
 /** Where the kit's own code is in its own pods. */

@@ -15,7 +15,7 @@ import { watchPods } from './pod-watch.js'
  * @import { Deployment, Handle, Place, ProcessSpec, Target } from '../../model/types.ts'
  * @import { Api } from './api.js'
  * @import { ContainerHandle } from './container.js'
- * @import { Where } from './manifests.js'
+ * @import { Where } from './pod.js'
  * @import { PodWatch } from './pod-watch.js'
  */
 

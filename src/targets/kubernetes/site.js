@@ -4,7 +4,7 @@ import { nodeTool } from '../../tools/node.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
 import { readSummary } from './kubelet.js'
-import { HOST_LABEL, parseWhere } from './manifests.js'
+import { HOST_LABEL, parseWhere } from './pod.js'
 import { createImageTools } from './tools.js'
 
 /** Minor version of Kubernetes 1. */
@@ -14,7 +14,7 @@ const RECURSIVE_READ_ONLY_SINCE = 31
 /**
  * @import { V1Node } from '@kubernetes/client-node'
  * @import { Site } from '../../model/types.ts'
- * @import { Where } from './manifests.js'
+ * @import { Where } from './pod.js'
  */
 
 /**
@@ -61,7 +61,11 @@ export async function openKubernetesSite({
   }
   const nodeImage = images.node ?? nodeTool.image
   const target = createKubernetesTarget({
-    ...{ api, runId, nodeImage, loadWhere, signal },
+    api,
+    runId,
+    nodeImage,
+    loadWhere,
+    signal,
     namespace: namespace ?? `sidecar-bench-${runId}`,
     where: where.where,
     hasNativeSidecars: Math.min(minor, Number(machine.kubelet.split('.')[1])) >= NATIVE_SIDECARS_SINCE,

@@ -7,7 +7,7 @@ import { findContainerId, findContainerStatus } from './pod-status.js'
 /**
  * @import { Tool, ToolSpec } from '../../model/types.ts'
  * @import { Api } from './api.js'
- * @import { Where } from './manifests.js'
+ * @import { Where } from './pod.js'
  */
 
 const PULL_SECONDS = 300

@@ -1,0 +1,152 @@
+/**
+ * The pods of a run, as plain objects. Pure.
+ * @import { ProcessSpec } from '../../model/types.ts'
+ */
+
+/** Where pods may go: a node's name, or `label=value`; null anywhere. @typedef {string | null} Where */
+
+/**
+ * A container: the process, and the folders that it sees, each by the name of the ConfigMap or Secret that holds it.
+ * @typedef {object} Container
+ * @property {ProcessSpec} spec
+ * @property {{ path: string, configMap?: string, secret?: string, names: string[] }[]} folders
+ */
+
+/** The label by which a node carries its name. */
+export const HOST_LABEL = 'kubernetes.io/hostname'
+
+const USER = 65532
+// Pipy as PID 1 ignores SIGTERM: nothing is gained by waiting.
+const GRACE_SECONDS = 1
+
+export const RESTRICTED = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+}
+export const POD_SECURITY = {
+  runAsNonRoot: true,
+  runAsUser: USER,
+  runAsGroup: USER,
+  fsGroup: USER,
+  seccompProfile: { type: 'RuntimeDefault' },
+}
+
+const TMP_VOLUME = { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }
+const TMP_MOUNT = { name: 'tmp', mountPath: '/tmp' }
+export const SMALL = { requests: { cpu: '10m', memory: '16Mi' } }
+const POD_DEFAULTS = {
+  automountServiceAccountToken: false,
+  enableServiceLinks: false,
+  terminationGracePeriodSeconds: GRACE_SECONDS,
+}
+// The kit's own pods hold nothing that could be lost.
+export const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
+
+/** @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean }} options */
+export function renderPod({ containers, where, hasNativeSidecars }) {
+  const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
+  const isNative = (/** @type {Container} */ { spec }) =>
+    hasNativeSidecars && spec.role === 'sidecar' && containers.length > 1
+  const render = (/** @type {Container} */ container) => ({
+    ...renderContainer(container, mounts),
+    ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
+  })
+  const first = containers.filter(isNative)
+  return {
+    ...POD_DEFAULTS,
+    ...renderWhere(where),
+    securityContext: POD_SECURITY,
+    volumes: [...volumes, TMP_VOLUME],
+    ...(first.length > 0 ? { initContainers: first.map(render) } : {}),
+    containers: containers.filter(c => !isNative(c)).map(render),
+  }
+}
+
+/**
+ * @param {Container} container
+ * @param {{ name: string, mountPath: string, readOnly: boolean }[]} mounts of the pod
+ */
+function renderContainer({ spec, folders }, mounts) {
+  const [probed] = spec.listens.filter(({ address }) => address === '0.0.0.0')
+  const own = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
+  return {
+    name: spec.role,
+    image: spec.image,
+    command: [spec.program, ...spec.argv],
+    env: renderEnvironment(spec),
+    ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
+    ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
+    resources: renderResources(spec),
+    securityContext: RESTRICTED,
+    volumeMounts: [...own, TMP_MOUNT],
+  }
+}
+
+/** @param {ProcessSpec} spec */
+function renderEnvironment({ env }) {
+  return Object.entries(env).map(([name, value]) => ({ name, value }))
+}
+
+/**
+ * Request and limit are the cap, so that the scheduler does not promise the CPU twice.
+ * @param {ProcessSpec} spec
+ */
+function renderResources({ cpuCores, memoryLimitBytes }) {
+  const limits = {
+    ...(cpuCores === null ? {} : { cpu: `${Math.round(cpuCores * 1000)}m` }),
+    ...(memoryLimitBytes === null ? {} : { memory: `${memoryLimitBytes}` }),
+  }
+  return { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) }
+}
+
+/** @param {Container['folders']} folders */
+export function renderVolumes(folders) {
+  const distinct = [...new Map(folders.map(folder => [folder.path, folder])).values()]
+  return {
+    volumes: distinct.map(({ configMap, secret, names, path }) => {
+      const items = names.map(name => ({ key: keyOf(name), path: name }))
+      const source = configMap
+        ? { configMap: { name: configMap, items } }
+        : { secret: { secretName: secret, items, defaultMode: 0o440 } }
+      return { name: volumeOf(path), ...source }
+    }),
+    mounts: distinct.map(({ path }) => ({ name: volumeOf(path), mountPath: path, readOnly: true })),
+  }
+}
+
+/** @param {Where} where */
+export function renderWhere(where) {
+  return where === null ? {} : { affinity: affinityTo([termOf(where)]) }
+}
+
+/** @param {{ matchExpressions: unknown[] }[]} terms any of which a node must match */
+export function affinityTo(terms) {
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } }
+}
+
+/**
+ * The label that a place asks of nodes: its own, or that of a node's name.
+ * @param {string} where
+ */
+export function parseWhere(where) {
+  const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
+  return { label, value }
+}
+
+/** @param {string} where */
+export function termOf(where) {
+  const { label, value } = parseWhere(where)
+  return { matchExpressions: [{ key: label, operator: 'In', values: [value] }] }
+}
+
+/** @param {string} file */
+export function keyOf(file) {
+  return file.replaceAll('/', '__')
+}
+
+/** @param {string} path */
+function volumeOf(path) {
+  const words = path.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  return words.join('-')
+}
