@@ -37,7 +37,8 @@ export function createContainers({ topology, service, plane, scripts, addresses 
       tool: toolOf(/** @type {ToolSpec} */ (tool)),
       scripts: '/bench/pipy-scripts',
     },
-    ...{ envoyProfile: 'lean', nodeCpus: 1, cpuCores: CAP_CORES },
+    profile: null,
+    cpuCores: CAP_CORES,
   })
   return [application, sidecar].map(spec => ({ spec, folders: findFolders(spec, scripts) }))
 }

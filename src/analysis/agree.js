@@ -1,6 +1,6 @@
 import { cpuPerRequestMicros, valueOfRound } from '../judge/measures.js'
 import { summariseRatios, summariseValues } from '../lib/stats.js'
-import { isControl, nameOf } from '../model/arms.js'
+import { nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './compare.js'
 
 /**
@@ -45,7 +45,7 @@ export function compareTargets({ local, other }) {
     return { name: armName(arm), local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
   const pairs = local.summary.comparisons
-    .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !isControl(c))
+    .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
     .flatMap(c => {
       const same = other.summary.comparisons.find(
         o =>
@@ -56,8 +56,8 @@ export function compareTargets({ local, other }) {
       return [{ name: `${c.a} / ${c.b}`, local: c.ratio.median, other: same.ratio.median }]
     })
   return {
-    planes: compared.filter(arm => arm.plane !== 'none').map(arm => agreement(arm, sidecars)),
-    network: compared.filter(arm => arm.plane === 'none').map(arm => agreement(arm, applications)),
+    planes: compared.filter(arm => arm.hasSidecars).map(arm => agreement(arm, sidecars)),
+    network: compared.filter(arm => !arm.hasSidecars).map(arm => agreement(arm, applications)),
     pairs,
   }
 }

@@ -1,6 +1,6 @@
 import { cpuPerRequestMicros, MEASURES, sidecarsOf } from '../judge/measures.js'
 import { findDisparities } from '../judge/parity-rows.js'
-import { isControl, nameOf } from '../model/arms.js'
+import { nameOf } from '../model/arms.js'
 import { BASELINE_AXES, describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
 import { countRounds, findIncomparable, findWarnings, labelOf, matchArms, refuseArms, relaxedBy } from './match-runs.js'
@@ -8,7 +8,7 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /**
  * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
- * @import { Arm, AxisName, Comparison, ParityRow, Service, Summary, ThresholdResult } from '../model/types.ts'
+ * @import { Arm, AxisName, Comparison, Service, Summary, ThresholdResult } from '../model/types.ts'
  * @import { Match, RecordedRun, Refusal } from './match-runs.js'
  * @import { Measure } from '../judge/measures.js'
  * @import { Threshold } from './thresholds.js'
@@ -112,16 +112,17 @@ function compareMatch({ old, next, match, controls }) {
   const groups = [groupOf(match.next)]
   return compareSides({
     ...pair,
-    // Rows are found by the plane's name, and both runs have one of that name.
     disparities: findDisparities({
-      rows: [...nameRows(old, 'old'), ...nameRows(next, 'new')],
-      a: { ...match.next, plane: pair.a.name, variant: null },
-      b: { ...match.old, plane: pair.b.name, variant: null },
+      a: { arm: match.next, rows: next.manifest.parity, name: pair.a.name },
+      b: { arm: match.old, rows: old.manifest.parity, name: pair.b.name },
       relaxed,
     }),
     findNoise(quantity, service) {
       const spreads = [old, next].map(({ summary }) =>
-        findSpread(summary.comparisons.filter(isControl), { quantity, service, groups }),
+        findSpread(
+          summary.comparisons.filter(c => c.isControl),
+          { quantity, service, groups },
+        ),
       )
       // Between runs at other times there is no A/A: what changed without any sidecar is noise.
       const changes = quantity === MEASURES[0].name ? controls.flatMap(c => c.ratio.median ?? []) : []
@@ -158,7 +159,7 @@ function holdThresholds({ thresholds, compared, varied }) {
  */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(({ manifest }) =>
-    manifest.arms.filter((/** @type {Arm} */ arm) => arm.plane === 'none' && isLoaded(arm)),
+    manifest.arms.filter((/** @type {Arm} */ arm) => !arm.hasSidecars && isLoaded(arm)),
   )
   return matchArms({ old: before, next: now }).matches.map(match =>
     compareQuantity({
@@ -199,16 +200,7 @@ function pairOf({ old, next, match }) {
 
 /** @param {{ run: ComparedRun, arm: Arm, age: 'old' | 'new' }} options */
 function sideOf({ run: { records }, arm, age }) {
-  return { arm, name: `${nameOf(arm)} (${age})`, records: records.filter(r => r.trial.arm.id === arm.id) }
-}
-
-/**
- * @param {ComparedRun} run
- * @param {'old' | 'new'} age
- * @returns {ParityRow[]}
- */
-function nameRows({ manifest }, age) {
-  return manifest.parity.map((/** @type {ParityRow} */ row) => ({ ...row, plane: `${row.plane} (${age})` }))
+  return { arm, name: `${nameOf(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
 
 /**
@@ -217,7 +209,7 @@ function nameRows({ manifest }, age) {
  * @returns {Arm[]}
  */
 function listArms({ manifest }) {
-  return manifest.arms.filter((/** @type {Arm} */ arm) => arm.repeatOf === null && arm.plane !== 'none')
+  return manifest.arms.filter((/** @type {Arm} */ arm) => arm.repeatOf === null && arm.hasSidecars)
 }
 
 /**

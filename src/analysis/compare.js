@@ -31,7 +31,7 @@ export const GAP_LEAST = 0.03
  */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
-  const planes = run.arms.filter(arm => arm.repeatOf === null && arm.plane !== 'none')
+  const planes = run.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   const ofControls = controls.flatMap(b => {
     const a = planes.find(arm => arm.id === b.repeatOf)
     return a ? comparePair({ run, a, b, controls: [] }) : []
@@ -147,7 +147,7 @@ export function compareQuantity({ a, b, measure, service, contrast = null, aaSpr
   const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) => (contrast === null ? name : nameOnAxis(arm, contrast)))
   const { link, capCores, load, conditions } = a.arm
   return {
-    ...{ a: nameOfA, b: nameOfB, link, capCores, load, conditions, contrast },
+    ...{ a: nameOfA, b: nameOfB, link, capCores, load, conditions, contrast, isControl: b.arm.repeatOf !== null },
     ...{ quantity: measure.name, service, ratio, aaSpread, verdict },
     reasons: [...spoiled, ...few, ...drift],
   }

@@ -1,6 +1,6 @@
 import { valueOfRound } from '../judge/measures.js'
 import { findSlopeInterval, fitLine } from '../lib/stats.js'
-import { nameOf } from '../model/arms.js'
+import { choiceOf, nameOf } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
 import { QUANTITIES } from '../model/quantities.js'
 
@@ -24,7 +24,7 @@ export function fitCpuLines(arms) {
   const keyOf = (/** @type {SummaryArm} */ arm) => `${nameOf(arm)} ${groupOf(arm, 'ratePerSecond')}`
   return [...new Set(open.map(keyOf))].flatMap(key => {
     const group = open.filter(arm => keyOf(arm) === key)
-    const services = group[0].sidecars.map(s => s.service).filter(name => !/-\d+$/.test(name))
+    const services = group[0].sidecars.filter(s => s.copyOf === null).map(s => s.service)
     return [null, ...services].flatMap(service => fitCpuLine(group, service))
   })
 }
@@ -42,10 +42,13 @@ function fitCpuLine(arms, service) {
   })
   if (points.length < RATES_LEAST) return []
   const { base, slope } = fitLine(points.map(p => [p.ratePerSecond, p.millicores]))
-  const [{ plane, variant, link, conditions }] = arms
+  const [{ link, conditions }] = arms
   return [
     {
-      ...{ plane, variant, link, service, services: conditions.services },
+      ...choiceOf(arms[0]),
+      link,
+      service,
+      services: conditions.services,
       baseMillicores: base,
       slopeMillicoresPerRequestPerSecond: slope,
       points: points.map(p => ({ ...p, residualMillicores: p.millicores - (base + slope * p.ratePerSecond) })),
@@ -76,10 +79,16 @@ export function fitSlopes({ arms, records }) {
             : [/** @type {[number, number]} */ ([startMs / MS_PER_HOUR, value])]
         })
         if (points.length < 2) return []
-        const { plane, variant, id: armId } = arm
         const { slope } = fitLine(points)
         return [
-          { plane, variant, armId, quantity, perHour: slope, ...findSlopeInterval(points), rounds: points.length },
+          {
+            ...choiceOf(arm),
+            armId: arm.id,
+            quantity,
+            perHour: slope,
+            ...findSlopeInterval(points),
+            rounds: points.length,
+          },
         ]
       }),
     )

@@ -1,5 +1,3 @@
-import { isControl } from '../model/arms.js'
-
 /**
  * The exit status of a run that ended. Pure.
  * @import { Summary } from '../model/types.ts'
@@ -15,7 +13,7 @@ const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
  * @returns {{ status: 0 | 3 | 5, reasons: string[] }}
  */
 export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
-  const pairs = comparisons.filter(c => !isControl(c))
+  const pairs = comparisons.filter(c => !c.isControl)
   const measured = arms.filter(arm => arm.trials.completed > 0)
   const nothing = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))

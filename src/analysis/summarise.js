@@ -12,7 +12,7 @@ import {
 import { findDisparities } from '../judge/parity-rows.js'
 import { recoverySeconds } from '../judge/recovery.js'
 import { summariseValues } from '../lib/stats.js'
-import { nameOf } from '../model/arms.js'
+import { choiceOf, nameOf } from '../model/arms.js'
 import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { isOfSearch, replaySearch } from '../search/searches.js'
@@ -36,7 +36,7 @@ export function summarise({ manifest, records }) {
   const relaxed = settings.relaxes.map((/** @type {{ gate: string }} */ r) => r.gate)
   const comparisons = compareArms({
     ...{ arms: manifest.search ? [] : arms, records, rounds, seed: run.seed, contrasts: settings.shows.contrasts },
-    findDisparities: (a, b) => findDisparities({ rows: parity, a, b, relaxed }),
+    findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
   })
   const byArm = Object.fromEntries(
     arms.map((/** @type {Arm} */ arm) => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]),
@@ -99,7 +99,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
    * @param {(record: TrialRecord) => number | null} measure
    */
   const quantity = (use, measure) => summariseValues(rounds.map(trials => valueOfRound(trials, use, measure)))
-  const services = [...new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))]
+  const services = new Map(records.flatMap(r => sidecarsOf(r).map(p => [p.service, p.copyOf])))
   const isOpen = arm.load.kind === 'open'
   const baseline = arms.find(a => isBaselineOf(a, arm))
   const findUnchanged = () => {
@@ -113,7 +113,14 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   }
   const baselineRounds = baseline ? splitRounds(byArm[baseline.id], manifest.rounds) : null
   return {
-    ...{ id: arm.id, repeatOf: arm.repeatOf, plane: arm.plane, variant: arm.variant, link: arm.link },
+    ...{
+      id: arm.id,
+      repeatOf: arm.repeatOf,
+      calibratedBy: arm.calibratedBy,
+      hasSidecars: arm.hasSidecars,
+      ...choiceOf(arm),
+      link: arm.link,
+    },
     ...{ capCores: arm.capCores, target: manifest.target, load: arm.load, conditions: arm.conditions },
     trials: {
       completed: records.filter(r => r.outcome === 'completed').length,
@@ -134,12 +141,13 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     startSeconds: quantity('memory', startSeconds),
     recoverySeconds: quantity('latency', recoverySeconds),
     changes: summariseChanges({ rounds, baseline: findUnchanged() }),
-    sidecars: services.map(service => {
+    sidecars: [...services].map(([service, copyOf]) => {
       const of = (/** @type {TrialRecord} */ r) => sidecarsOf(r, service)[0]
       const memory = (/** @type {keyof ProcessRecord['memory']} */ name) =>
         quantity('memory', r => of(r)?.memory[name] ?? null)
       return {
         service,
+        copyOf,
         cpuCores: quantity('cpuPerRequest', r => of(r)?.cpuCores ?? null),
         cpuOfCap: quantity('cpuPerRequest', r => (arm.capCores === null ? null : of(r)?.cpuCores / arm.capCores)),
         cpuPerRequestMicros: quantity('cpuPerRequest', r => cpuPerRequestMicros(r, sidecarsOf(r, service))),

@@ -1,7 +1,7 @@
 import { MEASURES } from '../judge/measures.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
-import { nameOf } from '../model/arms.js'
+import { nameOf, parseChoice } from '../model/arms.js'
 
 /**
  * Conditions on the median ratio of two planes, or of two runs, for CI. Pure.
@@ -42,13 +42,13 @@ const RUNS = {
 
 /**
  * @param {string} expression `a/b quantity[@service] <= number`; a variant by its folder, `pipy=my-scripts`
- * @param {Pick<Arm, 'plane' | 'variant' | 'repeatOf' | 'load'>[]} arms of the run
+ * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'repeatOf' | 'hasSidecars' | 'load'>[]} arms of the run
  * @param {string[]} [services] of the run; absent: not checked
  * @returns {Threshold}
  * @throws {UsageError}
  */
 export function parseThreshold(expression, arms, services) {
-  const planes = arms.filter(arm => arm.plane !== 'none' && !arm.repeatOf).map(nameOf)
+  const planes = arms.filter(arm => arm.hasSidecars && !arm.repeatOf).map(nameOf)
   return parseExpression(expression, { sides: { ...PLANES, names: [...new Set(planes)] }, arms, services })
 }
 
@@ -134,6 +134,5 @@ function splitPair(pair, names) {
 
 /** @param {string} name a variant's path is reduced to its last part */
 function shorten(name) {
-  const [plane, variant] = name.split('=', 2)
-  return variant === undefined ? plane : nameOf({ plane, variant })
+  return nameOf(parseChoice(name))
 }

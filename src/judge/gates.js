@@ -1,3 +1,5 @@
+import { groupBy } from '../lib/group-by.js'
+
 /**
  * What a trial's numbers may be used for: each gate names the uses it spoils, and nothing else is lost.
  * Pure: a record in, judgements out, so that `verify` comes to the same.
@@ -414,19 +416,11 @@ function withRole(processes, role) {
 }
 
 /**
- * A service and its copies, `server`, `server-2`, …, together: of them, one has answered.
+ * A service and its copies together: of them, one has answered.
  * @param {ProcessRecord[]} processes
  */
 function groupCopies(processes) {
-  const names = new Set(processes.map(p => p.service))
-  /** @type {Map<string, ProcessRecord[]>} */
-  const groups = new Map()
-  for (const process of processes) {
-    const original = process.service.replace(/-\d+$/, '')
-    const name = names.has(original) ? original : process.service
-    groups.set(name, [...(groups.get(name) ?? []), process])
-  }
-  return [...groups.values()]
+  return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }
 
 /** @param {ProcessRecord} process */

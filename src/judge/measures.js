@@ -124,7 +124,7 @@ export function capacityPerSecond(record) {
  * @param {TrialRecord} record
  */
 export function startSeconds({ phasesSeconds, trial }) {
-  return trial.arm.plane === 'none' ? null : (phasesSeconds.start ?? null)
+  return !trial.arm.hasSidecars ? null : (phasesSeconds.start ?? null)
 }
 
 /** @param {ProcessRecord[]} processes */

@@ -20,6 +20,7 @@ export function describeProcess({ process, start, end, i, before, after, overflo
   const throttled = difference(a.throttledPeriods, b.throttledPeriods)
   return {
     service: spec.service,
+    copyOf: spec.copyOf ?? null,
     role: spec.role,
     command: [spec.program, ...spec.argv],
     capCores: spec.cpuCores,

@@ -145,7 +145,7 @@ function colourName(arm) {
  */
 function giveColour(colours, arm) {
   const name = colourName(arm)
-  if (arm.plane !== 'none' && !colours.has(name)) colours.set(name, colours.size + 1)
+  if (arm.hasSidecars && !colours.has(name)) colours.set(name, colours.size + 1)
 }
 
 /**

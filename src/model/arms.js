@@ -2,29 +2,28 @@ import { AXES, describeAxes } from './axes.js'
 
 /**
  * How arms are named. Pure.
- * @import { Arm, AxisName, Comparison, PlaneChoice } from './types.ts'
+ * @import { Arm, AxisName, PlaneChoice } from './types.ts'
  */
-
-const CONTROL = ' (A/A)'
 
 /**
- * The name of a plane or variant, as in `--planes`, with the last part of the variant's path.
+ * The name of a plane, profile or variant, as in `--planes`, with the last part of the variant's path.
  * @param {PlaneChoice & { repeatOf?: string | null }} arm
  */
-export function nameOf({ plane, variant, repeatOf }) {
-  const name = variant ? `${plane}=${variant.split('/').filter(Boolean).at(-1)}` : plane
-  return repeatOf ? `${name}${CONTROL}` : name
+export function nameOf({ plane, profile, variant, repeatOf }) {
+  const contender = profile ? `${plane}:${profile}` : plane
+  const name = variant ? `${contender}=${variant.split('/').filter(Boolean).at(-1)}` : contender
+  return repeatOf ? `${name} (A/A)` : name
 }
 
 /**
  * What an arm has on the axes that vary; what it does not have at all is left out, such as the cap of no sidecars.
- * @param {Pick<Arm, 'plane' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
+ * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
  * @param {AxisName[]} varied
  */
 export function describeVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {
     if (name === 'ratePerSecond' || name === 'burstSeconds') return AXES[name].of(arm) !== null
-    return arm.plane !== 'none' || !AXES[name].isOfSidecars
+    return arm.hasSidecars || !AXES[name].isOfSidecars
   }
   return describeAxes(arm, varied.filter(has))
 }
@@ -48,9 +47,21 @@ export function nameOnAxis(arm, contrast) {
 }
 
 /**
- * Whether a comparison is of an arm with itself.
- * @param {Pick<Comparison, 'b'>} comparison
+ * A data plane as it is written in `--planes` and in experiments: `name`, `name:profile` or `name=folder`.
+ * @param {string} text
+ * @returns {PlaneChoice} variant: the folder as it was written
  */
-export function isControl({ b }) {
-  return b.endsWith(CONTROL)
+export function parseChoice(text) {
+  const [contender, variant = null] = text.split('=', 2)
+  const [plane, profile = null] = contender.split(':', 2)
+  return { plane, variant, profile }
+}
+
+/**
+ * The choice alone, of what has more than that.
+ * @param {PlaneChoice} choice
+ * @returns {PlaneChoice}
+ */
+export function choiceOf({ plane, variant, profile }) {
+  return { plane, variant, profile }
 }

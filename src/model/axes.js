@@ -87,14 +87,6 @@ export const AXES = {
     show: v => (v === null ? 'workers by cap' : `${v} ${v === 1 ? 'worker' : 'workers'}`),
     label: 'workers',
   },
-  envoyProfile: {
-    isOfSidecars: true,
-    schema: z.enum(['lean', 'osm-1.1']),
-    values: ['lean'],
-    of: arm => arm.conditions.envoyProfile,
-    show: v => `profile ${v}`,
-    label: 'profile',
-  },
   configuredServices: {
     isOfSidecars: true,
     schema: z.int().min(0),
@@ -160,13 +152,13 @@ export function describeAxes(arm, names) {
 
 /**
  * Whether an arm is what another is without sidecars: under the same load, and equal in all that it can have.
- * @param {Parameters<Axis['of']>[0] & { plane: string }} none
+ * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none
  * @param {Parameters<Axis['of']>[0]} arm
  */
 export function isBaselineOf(none, arm) {
   return (
     none !== arm &&
-    none.plane === 'none' &&
+    !none.hasSidecars &&
     none.load.kind === arm.load.kind &&
     describeAxes(none, BASELINE_AXES) === describeAxes(arm, BASELINE_AXES)
   )

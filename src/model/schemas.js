@@ -25,14 +25,12 @@ const load = z
   })
   .describe('What drives the trial')
 
-const envoyProfile = z.enum(['lean', 'osm-1.1'])
 const conditions = z
   .object({
     services: z.int().positive().describe('copies of the last service of the link'),
     tls: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars'),
     protocol: z.enum(['http/1.1', 'http/2']).describe('between sidecars'),
     workers: z.int().positive().nullable().describe('null: as many as the cap can use'),
-    envoyProfile,
     configuredServices: count.describe('that every sidecar has routes to, and nobody calls'),
     memoryLimitBytes: z.int().positive().nullable(),
     changesPerMinute: count.nullable().describe('of the first sidecar; null: it is configured once'),
@@ -43,7 +41,10 @@ const arm = z.object({
   id: z.string(),
   plane: z.string().describe('the name in the registry'),
   variant: z.string().nullable().describe('the folder of its scripts, or null'),
+  profile: z.string().nullable().describe('a profile of the plane other than its first, or null'),
   repeatOf: z.string().nullable().describe('A/A: the arm that this one repeats'),
+  calibratedBy: z.string().nullable().describe('the closed loop that finds what rates it can be asked for'),
+  hasSidecars: z.boolean(),
   link: z.string(),
   capCores: z.number().positive().nullable(),
   load,
@@ -72,7 +73,6 @@ const parityRow = z.object({
   link: z.string(),
   capCores: nullable,
   workers: nullable,
-  envoyProfile,
   found: z.string(),
   expected: z.string().nullable(),
   differences: z.array(z.string()),
@@ -80,6 +80,7 @@ const parityRow = z.object({
 
 const processRecord = z.object({
   service: z.string(),
+  copyOf: z.string().nullable().describe('the service that this one is a copy of'),
   role,
   command: z.array(z.string()),
   capCores: nullable,
@@ -130,7 +131,13 @@ const loadResult = z.object({
 /** One line of trials.jsonl. @type {z.ZodType<TrialRecord>} */
 export const trialSchema = z.object({
   schemaVersion: z.literal(2),
-  trial: z.object({ id: z.string(), round: z.int().positive(), arm, repeats: z.string().nullable() }),
+  trial: z.object({
+    id: z.string(),
+    round: z.int().positive(),
+    arm,
+    repeats: z.string().nullable().describe('the trial that it runs again'),
+    searchOf: z.string().nullable().describe('the arm whose limit is searched for with it'),
+  }),
   target: z.string(),
   startedAt: z.string(),
   outcome: z.enum(['completed', 'failed', 'invalid']),
@@ -193,7 +200,7 @@ const quantity = z
   .describe('over the rounds; low and high are the 95 % interval, null below six; a value that a gate spoiled is null')
 const quantiles = z.object({ p50: quantity, p90: quantity, p95: quantity, p99: quantity, p999: quantity }).nullable()
 
-const choice = { plane: z.string(), variant: z.string().nullable() }
+const choice = { plane: z.string(), variant: z.string().nullable(), profile: z.string().nullable() }
 const trialIds = z.array(z.string())
 const searchResult = z.object({
   ...choice,
@@ -292,6 +299,7 @@ export const summarySchema = z.object({
       sidecars: z.array(
         z.object({
           service: z.string(),
+          copyOf: z.string().nullable(),
           cpuCores: quantity,
           cpuOfCap: quantity,
           cpuPerRequestMicros: quantity,
@@ -317,6 +325,7 @@ export const summarySchema = z.object({
       load,
       conditions,
       contrast: axisName.nullable().describe('the axis in which the two differ; null: the plane'),
+      isControl: z.boolean().describe('A/A: b is a once more'),
       quantity: z.string(),
       service: z.string().nullable(),
       ratio: quantity.describe('a over b, round by round'),

@@ -16,7 +16,6 @@ export type Protocol = 'http/1.1' | 'http/2'
 /** What is spoken between sidecars: nothing but HTTP, or mTLS with certificates of a key type. */
 export type Tls = 'plaintext' | 'ecdsa-p256' | 'rsa-2048'
 export type TrafficPolicy = 'listed' | 'open'
-export type EnvoyProfile = 'lean' | 'osm-1.1'
 
 // --- What a sidecar does: the neutral model that every data plane renders ---
 
@@ -79,6 +78,8 @@ export type Role = 'sidecar' | 'application' | 'generator' | 'control'
 
 export interface ProcessSpec {
   service: string
+  /** The service that this one is a copy of; absent where it is none. */
+  copyOf?: string
   role: Role
   program: string
   argv: string[]
@@ -134,10 +135,8 @@ export interface SidecarOptions {
   tool: Tool
   /** The folder of Pipy scripts to run: the kit's, or a variant's. */
   scripts: string
-  envoyProfile: EnvoyProfile
-  nodeCpus: number
-  /** Whether the model's workers were asked for, and are not just what fits the cap. */
-  hasOwnWorkers?: boolean
+  /** One of the plane's profiles; null: its first. */
+  profile: string | null
   cpuCores: number | null
 }
 
@@ -176,6 +175,10 @@ export interface DataPlane {
   tool: ToolSpec | null
   /** A folder of scripts can stand in for its own: `name=./path`. */
   hasVariants: boolean
+  /** Named configurations that can be compared, `name:profile`; the first is what `name` alone means. Empty: it has one. */
+  profiles: string[]
+  /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
+  countWorkers(options: { profile: string | null; cpus: number }): number | null
   /** Why it cannot be given these conditions on so many CPUs; null: it can. */
   findUnsupported(options: { conditions: Conditions; version: string; cpus: number }): string | null
   /** null: this plane has no sidecars. */
@@ -224,6 +227,8 @@ export interface PlaneChoice {
   plane: string
   /** The folder of a variant's scripts, or null. */
   variant: string | null
+  /** One of the plane's profiles other than its first; null: its first. */
+  profile: string | null
 }
 
 /** What an arm's services are given beside plane, link, cap and load. */
@@ -235,7 +240,6 @@ export interface Conditions {
   protocol: Protocol
   /** Worker threads of a sidecar; null: as many as its cap can use. */
   workers: number | null
-  envoyProfile: EnvoyProfile
   /** Services beside those of the link that every sidecar has routes to, and nobody calls. */
   configuredServices: number
   /** Of each sidecar; null: none. */
@@ -248,6 +252,9 @@ export interface Arm extends PlaneChoice {
   id: string
   /** The arm that this one repeats to show the noise (A/A), or null. */
   repeatOf: string | null
+  /** The closed loop that finds what rates this arm can be asked for; null: none does. */
+  calibratedBy: string | null
+  hasSidecars: boolean
   link: string
   /** null for none, and for `--cpu none`. */
   capCores: number | null
@@ -264,6 +271,8 @@ export interface Trial {
   arm: Arm
   /** The trial that it runs again, or null. */
   repeats: string | null
+  /** The arm whose limit is searched for with it, or null. */
+  searchOf: string | null
 }
 
 export interface Plan {
@@ -334,7 +343,6 @@ export type AxisName =
   | 'tls'
   | 'protocol'
   | 'workers'
-  | 'envoyProfile'
   | 'configuredServices'
   | 'memoryLimitBytes'
   | 'changesPerMinute'
@@ -384,6 +392,8 @@ export interface ProcessMemory {
 
 export interface ProcessRecord {
   service: string
+  /** The service that this one is a copy of, or null. */
+  copyOf: string | null
   role: Role
   command: string[]
   capCores: number | null
@@ -672,6 +682,7 @@ export type Quantiles = Record<'p50' | 'p90' | 'p95' | 'p99' | 'p999', Quantity>
 
 export interface SummarySidecar {
   service: string
+  copyOf: string | null
   cpuCores: Quantity
   cpuOfCap: Quantity
   cpuPerRequestMicros: Quantity
@@ -682,6 +693,8 @@ export interface SummarySidecar {
 export interface SummaryArm extends PlaneChoice {
   id: string
   repeatOf: string | null
+  calibratedBy: string | null
+  hasSidecars: boolean
   link: string
   capCores: number | null
   target: string
@@ -725,6 +738,8 @@ export interface Comparison {
   conditions: Conditions
   /** The axis in which the two differ; null: the plane. */
   contrast: AxisName | null
+  /** A/A: b is a once more. */
+  isControl: boolean
   quantity: string
   /** null: over all sidecars. */
   service: string | null
@@ -756,7 +771,6 @@ export interface ParityRow {
   capCores: number | null
   /** As in the conditions of the arm. */
   workers: number | null
-  envoyProfile: EnvoyProfile
   /** What was found, in words that are equal where the behaviour is. */
   found: string
   /** null: whatever it is, it must be equal; otherwise this. */

@@ -1,5 +1,4 @@
 import { nameOf } from '../model/arms.js'
-import { findCalibration } from './plan.js'
 
 /**
  * Which rates can be reached, by what each plane reached in a closed loop. Pure.
@@ -8,13 +7,13 @@ import { findCalibration } from './plan.js'
 
 /**
  * Arms whose rate is at most a share of the capacity found, and for each of the others why it is left out.
- * @param {{ plan: Pick<Plan, 'arms' | 'calibrations' | 'mostOfCapacity'>, calibrations: Calibration[] }} options
+ * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options
  * @returns {{ arms: Arm[], notMeasured: { plane: string, reason: string }[] }}
  */
 export function leaveOutUnreachable({ plan, calibrations }) {
   const share = plan.mostOfCapacity ?? 1
   const judged = plan.arms.map(arm => {
-    const found = calibrations.find(c => c.armId === findCalibration(arm, plan.calibrations)?.id)
+    const found = calibrations.find(c => c.armId === arm.calibratedBy)
     const { ratePerSecond: rate = 0 } = arm.load
     const capacity = found?.ratePerSecond ?? 0
     return { arm, isReachable: rate <= share * capacity, capacity, boundBy: found?.boundBy ?? null }

@@ -1,8 +1,9 @@
 import { P99_REQUESTS } from '../judge/measures.js'
 import { UsageError } from '../lib/errors.js'
+import { groupBy } from '../lib/group-by.js'
 import { suggest } from '../lib/nearest.js'
 import { createRandom, shuffle } from '../lib/random.js'
-import { nameOf } from '../model/arms.js'
+import { nameOf, parseChoice } from '../model/arms.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
 import { canBind, largestBindingCap } from '../model/caps.js'
 import { PROFILES } from './experiment.js'
@@ -49,12 +50,12 @@ const CALIBRATION_SECONDS = 3
 /**
  * Every trial of a run, in its order: arms in random order within each round.
  * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
- *   findUnsupported?: (arm: Arm) => string | null }} options
+ *   hasSidecars: (plane: string) => boolean, findUnsupported?: (arm: Arm) => string | null }} options
  *   missing: planes whose program cannot be had; findUnsupported: why a plane cannot run an arm
  * @returns {Plan & { notes: string[] }}
  * @throws {UsageError}
  */
-export function createPlan({ experiment, overrides, cpus, missing, findUnsupported = () => null }) {
+export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, findUnsupported = () => null }) {
   const profile = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...profile.axes }
   const isOpen = (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
@@ -72,26 +73,41 @@ export function createPlan({ experiment, overrides, cpus, missing, findUnsupport
   )
   const asked = product(lists).flatMap(cell =>
     planes.flatMap(choice =>
-      (choice.plane === 'none' ? [null] : ends(caps)).map(cap =>
-        createArm({ choice, cap, cell, caps, lists, experiment, overrides, profile }),
+      (hasSidecars(choice.plane) ? ends(caps) : [null]).map(cap =>
+        createArm({
+          choice,
+          hasSidecars: hasSidecars(choice.plane),
+          cap,
+          cell,
+          caps,
+          lists,
+          experiment,
+          overrides,
+          profile,
+        }),
       ),
     ),
   )
   const arms = distinct(asked)
   const reasons = new Map(arms.map(arm => [arm.id, findUnsupported(arm)]))
-  const possible = arms.filter(arm => !reasons.get(arm.id))
   const refused = refuse(arms, reasons)
+  const possible = arms.filter(arm => !reasons.get(arm.id))
   if (possible.length === 0) {
     const why = refused.map(({ plane, reason }) => `${plane}: ${reason}`).join('; ')
     throw new UsageError(`nothing to measure: ${why || 'no plane is left'}`)
   }
-  if (profile.hasControl && !experiment.search) possible.push(...createControls(possible))
+  const { calibrations, calibrated } =
+    experiment.mostOfCapacity === null ? { calibrations: [], calibrated: possible } : calibrate(possible, lists)
+  const controls = profile.hasControl && !experiment.search ? createControls(calibrated) : []
+  const measured = [...calibrated, ...controls]
   const random = createRandom(overrides.seed)
   /** @type {Trial[]} */
   const trials = []
   const rounds = experiment.search ? 0 : profile.rounds
   for (let round = 1; round <= rounds; round++) {
-    for (const arm of shuffle(possible, random)) trials.push({ id: `r${round}-${arm.id}`, round, arm, repeats: null })
+    for (const arm of shuffle(measured, random)) {
+      trials.push({ id: `r${round}-${arm.id}`, round, arm, repeats: null, searchOf: null })
+    }
   }
   return {
     experiment: experiment.name,
@@ -99,8 +115,8 @@ export function createPlan({ experiment, overrides, cpus, missing, findUnsupport
     claims: experiment.claims,
     seed: overrides.seed,
     rounds: profile.rounds,
-    arms: possible,
-    calibrations: experiment.mostOfCapacity === null ? [] : createCalibrations(possible),
+    arms: measured,
+    calibrations,
     mostOfCapacity: experiment.mostOfCapacity,
     search: experiment.search && {
       ...experiment.search,
@@ -128,7 +144,7 @@ export function createPlan({ experiment, overrides, cpus, missing, findUnsupport
  * @returns {PlaneChoice[]}
  */
 export function choosePlanes({ axes }, { planes }) {
-  return planes ?? axes.plane.map(plane => ({ plane, variant: null }))
+  return planes ?? axes.plane.map(parseChoice)
 }
 
 /**
@@ -216,13 +232,12 @@ function product(lists) {
 }
 
 /**
- * @param {{ choice: PlaneChoice, cap: number | null, cell: Record<string, any>, caps: (number | null)[],
+ * @param {{ choice: PlaneChoice, hasSidecars: boolean, cap: number | null, cell: Record<string, any>, caps: (number | null)[],
  *   lists: Record<string, any[]>, experiment: Experiment, overrides: Overrides, profile: Profile }} options
  *   cell: its place on the axes
  * @returns {Arm}
  */
-function createArm({ choice, cap, cell, caps, lists, experiment, overrides, profile }) {
-  const hasSidecars = choice.plane !== 'none'
+function createArm({ choice, hasSidecars, cap, cell, caps, lists, experiment, overrides, profile }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
   const usersOfClosedLoop = hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
   const rate = cell.ratePerSecond && cell.ratePerSecond * (experiment.load.ratePer === 'service' ? cell.services : 1)
@@ -237,7 +252,6 @@ function createArm({ choice, cap, cell, caps, lists, experiment, overrides, prof
     tls: given('tls'),
     protocol: given('protocol'),
     workers: given('workers'),
-    envoyProfile: given('envoyProfile'),
     configuredServices: given('configuredServices'),
     memoryLimitBytes: given('memoryLimitBytes'),
     changesPerMinute: given('changesPerMinute'),
@@ -247,6 +261,8 @@ function createArm({ choice, cap, cell, caps, lists, experiment, overrides, prof
     ...choice,
     id: '',
     repeatOf: null,
+    calibratedBy: null,
+    hasSidecars,
     link: cell.link,
     capCores: cap,
     conditions,
@@ -320,7 +336,7 @@ function idOf(arm, lists) {
   const { ratePerSecond } = arm.load
   return [
     arm.link,
-    nameOf(arm).replace('=', '-'),
+    nameOf(arm).replace(/[:=]/g, '-'),
     arm.capCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
     ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
@@ -363,35 +379,23 @@ function refuse(arms, reasons) {
 }
 
 /**
- * A closed loop for every plane, link, cap and condition of an open loop.
+ * A closed loop for every plane, link, cap and condition of an open loop, and the arms with the one that is theirs.
  * @param {Arm[]} arms
- * @returns {Arm[]}
+ * @param {Record<string, any[]>} lists
  */
-function createCalibrations(arms) {
+function calibrate(arms, lists) {
   /** @type {Map<string, Arm>} */
-  const found = new Map()
-  for (const arm of arms.filter(a => a.load.kind === 'open' && a.repeatOf === null)) {
+  const calibrations = new Map()
+  const calibrated = arms.map(arm => {
     const { ratePerSecond, ...load } = arm.load
-    const id = calibrationIdOf(arm)
-    if (!found.has(id))
-      found.set(id, { ...arm, id, load: { ...load, kind: 'closed', windowSeconds: CALIBRATION_SECONDS } })
-  }
-  return [...found.values()]
-}
-
-/**
- * The calibration of an arm.
- * @param {Arm} arm
- * @param {Arm[]} calibrations
- */
-export function findCalibration(arm, calibrations) {
-  const id = calibrationIdOf({ ...arm, id: arm.id.replace(/-aa$/, '') })
-  return calibrations.find(c => c.id === id)
-}
-
-/** @param {Pick<Arm, 'id' | 'load'>} arm */
-function calibrationIdOf({ id, load }) {
-  return `capacity-${id.replace(`-${load.ratePerSecond}rps`, '')}`
+    if (ratePerSecond === undefined) return arm
+    /** @type {Arm} */
+    const closed = { ...arm, load: { ...load, kind: 'closed', windowSeconds: CALIBRATION_SECONDS } }
+    const id = `capacity-${idOf(closed, lists)}`
+    if (!calibrations.has(id)) calibrations.set(id, { ...closed, id })
+    return { ...arm, calibratedBy: id }
+  })
+  return { calibrations: [...calibrations.values()], calibrated }
 }
 
 /**
@@ -401,11 +405,10 @@ function calibrationIdOf({ id, load }) {
  * @returns {Arm[]}
  */
 function createControls(arms) {
-  const groups = new Map()
-  for (const arm of arms.filter(a => a.plane !== 'none')) {
-    const key = groupOf(arm)
-    groups.set(key, [...(groups.get(key) ?? []), arm])
-  }
+  const groups = groupBy(
+    arms.filter(arm => arm.hasSidecars),
+    arm => groupOf(arm),
+  )
   return [...groups.values()]
     .filter(group => group.length > 1)
     .map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))

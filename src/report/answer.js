@@ -1,5 +1,5 @@
 import { MEASURES } from '../judge/measures.js'
-import { isControl, nameOf } from '../model/arms.js'
+import { nameOf } from '../model/arms.js'
 import { mib, QUANTITIES } from '../model/quantities.js'
 import { recommendedBytes } from '../search/memory-floor.js'
 import { formatValue } from './searches.js'
@@ -24,7 +24,7 @@ export function answerOf(summary) {
   if (searches.length > 0) return join(searches.map(tellSearch))
   if (measured.length === 0) return 'Nothing was measured.'
   const primary = comparisons.filter(
-    c => c.quantity === MEASURES[0].name && c.service === null && c.contrast === null && !isControl(c),
+    c => c.quantity === MEASURES[0].name && c.service === null && c.contrast === null && !c.isControl,
   )
   const verdicts = primary.length > 0 ? tellPrimary(summary, primary) : []
   return join([...(verdicts.length > 0 ? verdicts : [tellValues(measured)]), tellBound(measured)].filter(Boolean))

@@ -62,8 +62,8 @@ export function drawCharts({ summary, records, seriesOf }) {
  */
 function assignColours(arms) {
   const nameFor = (/** @type {SummaryArm} */ arm) => nameOf({ ...arm, repeatOf: null })
-  const names = [...new Set(arms.filter(arm => arm.plane !== 'none').map(nameFor))]
-  return arm => (arm.plane === 'none' ? 0 : names.indexOf(nameFor(arm)) + 1)
+  const names = [...new Set(arms.filter(arm => arm.hasSidecars).map(nameFor))]
+  return arm => (!arm.hasSidecars ? 0 : names.indexOf(nameFor(arm)) + 1)
 }
 
 /**

@@ -11,9 +11,6 @@ import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /** @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named */
 
-/** How a name says whose it is, which a sentence says otherwise. */
-const AGE = / \((new|old)\)/g
-
 /**
  * Which runs, what differs between them, what was not compared, the verdicts arm by arm, what changed without sidecars,
  * and the thresholds.
@@ -49,24 +46,15 @@ function renderArms(comparisons) {
   const varied = findVaried(comparisons)
   return keys.map(key => {
     const own = comparisons.filter(c => keyOf(c) === key)
-    const names = [...new Set([own[0].a, own[0].b].map(name => name.replace(AGE, '')))]
-    const heading = [names.join(' and '), describeAxes(own[0], varied)].filter(Boolean).join(', ')
+    const heading = [`${own[0].a} and ${own[0].b}`, describeAxes(own[0], varied)].filter(Boolean).join(', ')
     const primary = own.filter(c => c.quantity === MEASURES[0].name)
     const secondary = own.filter(c => c.quantity !== MEASURES[0].name)
     return [
       ...(keys.length > 1 ? [`${heading}:`] : []),
-      ...primary.map(renderSentence),
-      ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.map(c => `  ${renderSentence(c)}`)] : []),
+      ...primary.map(renderVerdict),
+      ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.map(c => `  ${renderVerdict(c)}`)] : []),
     ]
   })
-}
-
-/**
- * `pipy in new uses 12 % more CPU per request than pipy in old [10, 14], 6 rounds`.
- * @param {Comparison} comparison
- */
-function renderSentence(comparison) {
-  return renderVerdict(comparison).replaceAll(AGE, ' in $1')
 }
 
 /**
@@ -78,7 +66,7 @@ function renderControl(control, controls) {
   const { ratio, reasons } = control
   const where = describeAxes(control, findVaried(controls))
   const without = `Without sidecars${where ? ` (${where})` : ''}`
-  const notes = reasons.length > 0 ? `: ${reasons.join('; ').replaceAll(AGE, ' in $1')}` : ''
+  const notes = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
   if (ratio.median === null) return `${without} it is not known what the applications' CPU per request did${notes}`
   const gap = `${(100 * Math.abs(ratio.median - 1)).toFixed(1)} % ${ratio.median < 1 ? 'less' : 'more'}`
   return `${without} the applications used ${gap} CPU per request in new${notes}`

@@ -19,7 +19,7 @@ import { tabulateLines } from './charts/tables.js'
  */
 export function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
-  const sidecars = loaded.filter(arm => arm.plane !== 'none')
+  const sidecars = loaded.filter(arm => arm.hasSidecars)
   const groups = groupBy(sidecars.length > 0 ? sidecars : loaded, arm => groupOf(arm))
   return [...groups.values()].flatMap((own, i) => {
     const [first] = own

@@ -40,9 +40,7 @@ export function tabulatePivots({ arms, shows }) {
   return keys.map(key => {
     const group = own.filter(arm => describeAxes(arm, varied) === key)
     const [first] = group
-    const baselines = own.filter(
-      arm => arm.plane === 'none' && !group.includes(arm) && isBaselineOf(arm, first, varied),
-    )
+    const baselines = own.filter(arm => !arm.hasSidecars && !group.includes(arm) && isBaselineOf(arm, first, varied))
     return { caption: key, ...tabulatePivot([...baselines, ...group], across, shows.quantities) }
   })
 }
@@ -79,7 +77,7 @@ function tabulatePivot(arms, across, quantities) {
   // Without sidecars an axis of theirs makes no difference: the one value stands in every column.
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
     const own = arms.filter(arm => nameOf(arm) === plane)
-    return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && plane === 'none' ? own[0] : undefined)
+    return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : undefined)
   }
   for (const name of quantities) {
     const { label, of, format } = QUANTITIES[name]
@@ -115,6 +113,7 @@ function boundOf(arm) {
  * @param {SummaryArm[]} arms
  */
 function listServices(arms) {
-  const names = [...new Set(arms.flatMap(arm => arm.sidecars.map(s => s.service)))].filter(name => !/-\d+$/.test(name))
+  const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
+  const names = [...new Set(originals.map(s => s.service))]
   return names.length <= SIDECARS_MOST ? names : []
 }

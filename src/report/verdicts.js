@@ -1,6 +1,5 @@
 import { GAP_LEAST } from '../analysis/compare.js'
 import { MEASURES } from '../judge/measures.js'
-import { isControl } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 
 /**
@@ -27,13 +26,13 @@ export function tellVerdicts({ comparisons, arms, shows }) {
     shows.quantities.includes(quantity) || (shows.across === null && quantity !== 'startSeconds')
   return keys.map(key => {
     const group = whole.filter(c => groupOf(c) === key)
-    const pairs = group.filter(c => !isControl(c))
+    const pairs = group.filter(c => !c.isControl)
     const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === MEASURES[0].name) === is))
     return {
       heading: keys.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
       secondary: others.filter(c => isShown(c.quantity)).map(renderVerdict),
-      noise: renderNoise(group.filter(isControl)),
+      noise: renderNoise(group.filter(c => c.isControl)),
     }
   })
 }

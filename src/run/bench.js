@@ -21,7 +21,7 @@ import { SERVICES as PARITY_SERVICES } from './parity/rig.js'
 import { runPlan } from './run.js'
 
 /**
- * @import { DataPlane, LoadGenerator, Placement, Plan, Site, Summary, Tool, ToolSpec, Topology } from '../model/types.ts'
+ * @import { DataPlane, LoadGenerator, Placement, Plan, PlaneChoice, Site, Summary, Tool, ToolSpec, Topology } from '../model/types.ts'
  * @import { Experiment } from '../plan/experiment.js'
  * @import { Overrides } from '../plan/plan.js'
  * @import { Reusable } from './run.js'
@@ -51,21 +51,16 @@ export async function prepare({ experiment, overrides, thresholds, app, dataPlan
   const { site, pipyTool, nodeTool, say } = options
   const { cpus, findTool } = site
   const chosen = choosePlanes(experiment, overrides)
-  const names = dataPlanes.map(p => p.name)
-  for (const { plane, variant } of chosen) {
-    const known = dataPlanes.find(p => p.name === plane)
-    if (!known) throw new UsageError(`unknown plane "${plane}"${suggest(plane, names)}`)
-    if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
-  }
-  const links = /** @type {string[]} */ (overrides.axes.link ?? experiment.axes.link)
-  const topologies = Object.fromEntries(links.map(link => [link, readTopology(link)]))
-
+  for (const choice of chosen) assertKnown(choice, dataPlanes)
+  const hasSidecars = (/** @type {string} */ name) => dataPlanes.find(p => p.name === name)?.createSidecar !== null
+  // What was asked is judged before anything is looked for, or fetched.
+  const asked = createPlan({ experiment, overrides, cpus, missing: [], hasSidecars })
+  const topologies = Object.fromEntries(asked.arms.map(({ link }) => [link, readTopology(link)]))
   const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
   const check = (/** @type {Plan} */ { arms }) => {
     for (const expression of thresholds) parseThreshold(expression, arms, services)
   }
-  // What was asked is judged before anything is looked for, or fetched.
-  check(createPlan({ experiment, overrides, cpus, missing: [] }))
+  check(asked)
 
   /** @type {Record<string, Tool>} */
   const tools = {}
@@ -90,6 +85,7 @@ export async function prepare({ experiment, overrides, thresholds, app, dataPlan
     overrides: { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' },
     cpus,
     missing,
+    hasSidecars,
     findUnsupported: ({ plane, conditions }) => {
       const { findUnsupported, reloads, tool } = /** @type {DataPlane} */ (dataPlanes.find(p => p.name === plane))
       if (conditions.changesPerMinute !== null && reloads === null)
@@ -105,6 +101,25 @@ export async function prepare({ experiment, overrides, thresholds, app, dataPlan
     plan.notes.push(`generator, applications and sidecars share all CPUs: ${why}`)
   }
   return { plan, topologies, tools, appRuntime, placements }
+}
+
+/**
+ * @param {PlaneChoice} choice
+ * @param {DataPlane[]} dataPlanes
+ * @throws {UsageError} for a plane, profile or variant that the kit does not have
+ */
+function assertKnown({ plane, profile, variant }, dataPlanes) {
+  const known = dataPlanes.find(p => p.name === plane)
+  if (!known) {
+    const names = dataPlanes.map(p => p.name)
+    throw new UsageError(`unknown plane "${plane}"${suggest(plane, names)}`)
+  }
+  if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
+  if (profile === null || known.profiles.slice(1).includes(profile)) return
+  if (known.profiles.length === 0) throw new UsageError(`the plane ${plane} has no profiles: write it without ":"`)
+  if (profile === known.profiles[0])
+    throw new UsageError(`"${plane}:${profile}" is what "${plane}" alone means: write that`)
+  throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, known.profiles)}`)
 }
 
 /**

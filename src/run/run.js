@@ -129,7 +129,7 @@ async function calibrate({ plan, manifest, folder, run, signal, say }) {
   const calibrations = []
   for (const arm of plan.calibrations) {
     signal.throwIfAborted()
-    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null }
+    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
     const record = await run({ trial, progress: 'finding the capacity' })
     const { boundBy } = record
     calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
@@ -162,7 +162,7 @@ async function runSearch({ template, plan, bench, reusable, folder, run, signal,
     const arm = withWarmupFor(step.value)
     const nth = (counts.get(arm.id) ?? 0) + 1
     counts.set(arm.id, nth)
-    const trial = { id: `s${nth}-${arm.id}`, round: nth, arm, repeats: null }
+    const trial = { id: `s${nth}-${arm.id}`, round: nth, arm, repeats: null, searchOf: template.id }
     const known = reusable.take(arm)
     if (known) {
       copyTrial({ from: known.folder, to: folder, record: known.record, trial })

@@ -88,12 +88,13 @@ export async function startServices({ bench, arm, index, folder, signal }) {
 }
 
 /**
- * The workers asked of a sidecar: as many as its cap can use.
- * @param {Pick<Arm, 'capCores' | 'conditions'>} arm
- * @param {Pick<Bench, 'cpus'>} bench
+ * The workers asked of a sidecar: what the experiment says, else the plane, else as many as its cap can use.
+ * @param {Pick<Arm, 'plane' | 'profile' | 'capCores' | 'conditions'>} arm
+ * @param {Pick<Bench, 'cpus' | 'planes'>} bench
  */
-export function countWorkers({ capCores, conditions }, { cpus }) {
-  return conditions.workers ?? Math.max(1, Math.ceil(capCores ?? cpus))
+export function countWorkers({ plane, profile, capCores, conditions }, { cpus, planes }) {
+  const own = planes[plane].countWorkers({ profile, cpus })
+  return conditions.workers ?? own ?? Math.max(1, Math.ceil(capCores ?? cpus))
 }
 
 /**
@@ -163,9 +164,7 @@ function createSpecs({ bench, arm, topology, plane, places, folder }) {
         folder: target.locate(path.join(folder, service.name)),
         tool: bench.tools[plane.tool.name],
         scripts: target.locate(arm.variant ?? folders.pipyScripts),
-        envoyProfile: arm.conditions.envoyProfile,
-        nodeCpus: bench.cpus,
-        hasOwnWorkers: arm.conditions.workers !== null,
+        profile: arm.profile,
         cpuCores: arm.capCores,
       }
       if (arm.conditions.changesPerMinute !== null && service.name === topology.entry.service && plane.reloads) {
@@ -175,7 +174,7 @@ function createSpecs({ bench, arm, topology, plane, places, folder }) {
         specs.push(plane.createSidecar(options))
       }
     }
-    return specs
+    return specs.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
   return { specs: all, reloadable }
 }

@@ -43,5 +43,5 @@ export function replaySearch({ template, spec, cpus }, records) {
  * @param {Pick<TrialRecord, 'trial'>} record
  */
 export function isOfSearch(template, { trial }) {
-  return trial.arm.id.startsWith(`${template.id}@`)
+  return trial.searchOf === template.id
 }

@@ -1,4 +1,5 @@
 import { fitLine } from '../lib/stats.js'
+import { choiceOf } from '../model/arms.js'
 import { capAt, findCpu, indexOf } from './cpu-limit.js'
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from './memory-floor.js'
 import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.js'
@@ -22,12 +23,15 @@ const LINE_REACH = 50
  * @returns {Generator<Arm, SizeResult, Outcome>}
  */
 export function* findSize({ template, spec, cpus }) {
-  const { plane, variant } = template
   /** What is known of each place on the grid. @type {Map<number, TriedStep>} */
   const known = new Map()
   /** @type {SizeResult} */
   let size = {
-    ...{ plane, variant, memory: null, checks: [], isChecked: false, extrapolated: null },
+    ...choiceOf(template),
+    memory: null,
+    checks: [],
+    isChecked: false,
+    extrapolated: null,
     cpu: describeSearch({
       ...{ template, looksFor: 'cpu', held: null, failed: null, steps: [], why: '', isFound: false },
     }),

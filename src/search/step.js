@@ -1,4 +1,5 @@
 import { P99_REQUESTS } from '../judge/measures.js'
+import { choiceOf } from '../model/arms.js'
 
 /**
  * What all searches share: one step, an arm at another value, and how a search is told. Pure.
@@ -49,11 +50,9 @@ export function withoutOutcomes({ value, held, why, trials }) {
  */
 export function describeSearch({ template, looksFor, held, failed, steps, why, isFound }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
-  const { plane, variant, link } = template
   return {
-    plane,
-    variant,
-    link,
+    ...choiceOf(template),
+    link: template.link,
     looksFor,
     unit,
     held,

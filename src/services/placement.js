@@ -13,7 +13,7 @@ import { topologyOf } from './topology.js'
  * @returns {Record<string, Placement | null>} by the arm's id
  */
 export function placeArms({ arms, topologies, cores }) {
-  const isUncapped = arms.some(arm => arm.capCores === null && arm.plane !== 'none')
+  const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars)
   const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
   return Object.fromEntries(
     arms.map(arm => {

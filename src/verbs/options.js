@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
+import { parseChoice } from '../model/arms.js'
 import { AXES } from '../model/axes.js'
 import { PROFILES } from '../plan/experiment.js'
 
@@ -20,7 +21,7 @@ export const TARGET = () =>
 export function withExperiment(command) {
   return command
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', 'cap')
-    .option('--planes <list>', 'data planes, each a name or name=./variant', parsePlanes)
+    .option('--planes <list>', 'data planes, each a name, name:profile or name=./variant', parsePlanes)
     .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
     .option('--cpu <list>', 'caps of each sidecar in cores, or none', parseCaps)
     .option('--users <list>', 'virtual users of the closed loop; of the open, the most requests under way', parseCounts)
@@ -31,7 +32,6 @@ export function withExperiment(command) {
     .option('--protocol <list>', 'between sidecars: http/1.1, http/2', parseAxis('protocol'))
     .option('--workers <list>', 'worker threads of a sidecar; else as many as its cap can use', parseCounts)
     .option('--memory <list>', 'memory limits of each sidecar, such as 64MiB', parseSizes)
-    .option('--envoy-profile <list>', 'how Envoy is configured: lean, osm-1.1', parseAxis('envoyProfile'))
     .option('--rounds <n>', 'rounds over all arms', parseCount)
     .option('--profile <name>', `lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the order of the arms', parseSeed)
@@ -71,15 +71,15 @@ export function withCluster(command, tools) {
  */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
-    const [plane, folder] = entry.split('=', 2)
-    if (folder === undefined) return { plane, variant: null }
-    const variant = path.resolve(folder)
+    const choice = parseChoice(entry)
+    if (choice.variant === null) return choice
+    const variant = path.resolve(choice.variant)
     if (!existsSync(path.join(variant, 'main.js'))) {
       throw new UsageError(
         `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/`,
       )
     }
-    return { plane, variant }
+    return { ...choice, variant }
   })
 }
 

@@ -88,7 +88,6 @@ export function prepareWith({ experiment, options, site }, { say }) {
       protocol: options.protocol,
       workers: options.workers,
       memoryLimitBytes: options.memory,
-      envoyProfile: options.envoyProfile,
     },
     rounds: options.rounds ?? null,
     profile: options.profile,

@@ -31,7 +31,7 @@ export function addSize(program, context) {
     .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
     .option('--users <n>', 'the most requests under way', parseCount)
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseSize)
-    .option('--planes <list>', 'data planes, each a name or name=./variant', parsePlanes)
+    .option('--planes <list>', 'data planes, each a name, name:profile or name=./variant', parsePlanes)
     .option('--node <size>', 'how many sidecars fit on a node, such as 2c4g')
     .option('--from <results...>', 'runs whose trials may be taken instead of measuring again')
     .option('--extrapolate', 'where no limit of this machine holds, say what a line through lower rates would need')

@@ -11,8 +11,16 @@ function side({ cores, applicationCores = 0.1, spread = 0.01 }) {
   const base = createRecord({})
   const [sidecar] = base.processes.filter(p => p.role === 'sidecar')
   const application = describeFakeProcess({ role: 'application', capCores: null })
-  const arm = { ...base.trial.arm, id: 'a', plane: 'pipy', variant: null, repeatOf: null, capCores: 0.25 }
-  const bare = { ...arm, id: 'n', plane: 'none', capCores: null }
+  const arm = {
+    ...base.trial.arm,
+    id: 'a',
+    plane: 'pipy',
+    variant: null,
+    profile: null,
+    repeatOf: null,
+    capCores: 0.25,
+  }
+  const bare = { ...arm, id: 'n', plane: 'none', hasSidecars: false, capCores: null }
   const records = cores.flatMap((cpuCores, i) => [
     { ...base, trial: { ...base.trial, round: i + 1, arm }, processes: [{ ...sidecar, cpuCores }, application] },
     {

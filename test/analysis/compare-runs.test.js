@@ -79,16 +79,16 @@ describe('compareRuns', () => {
       'startSeconds no-difference-shown',
     ])
     expect(comparisons.map(c => c.ratio.median)).toEqual(Array(8).fill(1))
-    expect(controls).toMatchObject([{ a: 'none (new)', b: 'none (old)', ratio: { median: 1 } }])
+    expect(controls).toMatchObject([{ a: 'none in new', b: 'none in old', ratio: { median: 1 } }])
     expect({ refused, warnings }).toEqual({ refused: [], warnings: [] })
   })
 
   it('finds what became dearer, the new over the old, round by round', () => {
     const result = compare([[none(), pipy(six(0.1))]], [[none(), pipy([0.11, 0.11, 0.112, 0.11, 0.11, 0.114])]])
     const [found] = cpuOf(result)
-    expect(found).toMatchObject({ a: 'pipy (new)', b: 'pipy (old)', contrast: null, verdict: 'higher', aaSpread: 0 })
+    expect(found).toMatchObject({ a: 'pipy in new', b: 'pipy in old', contrast: null, verdict: 'higher', aaSpread: 0 })
     expect(found.ratio.values.map(v => v?.toFixed(2))).toEqual(['1.10', '1.10', '1.12', '1.10', '1.10', '1.14'])
-    expect(renderVerdict(found)).toBe('pipy (new) uses 10 % more CPU per request than pipy (old) [10, 14], 6 rounds')
+    expect(renderVerdict(found)).toBe('pipy in new uses 10 % more CPU per request than pipy in old [10, 14], 6 rounds')
     expect(result.comparisons.find(c => c.quantity === 'rss')?.verdict).toBe('no-difference-shown')
   })
 
@@ -99,8 +99,8 @@ describe('compareRuns', () => {
     ]
     const result = compare([arms(1)], [arms(1.5)])
     expect(cpuOf(result).map(c => `${c.a}, ${c.b}: ${c.ratio.median?.toFixed(2)}`)).toEqual([
-      'pipy (new), pipy (old): 1.50',
-      'envoy (new), envoy (old): 1.00',
+      'pipy in new, pipy in old: 1.50',
+      'envoy in new, envoy in old: 1.00',
     ])
     expect(result.refused).toEqual([])
   })
@@ -115,7 +115,7 @@ describe('what is compared', () => {
   it('is each arm that both have, by its name in its own run', () => {
     const a = pipy(six(0.1), { variant: '/somewhere/a' })
     const b = pipy(six(0.2), { variant: '/elsewhere/b' })
-    expect(cpuOf(compare([[a]], [[b]]))).toMatchObject([{ a: 'pipy=b (new)', b: 'pipy=a (old)' }])
+    expect(cpuOf(compare([[a]], [[b]]))).toMatchObject([{ a: 'pipy=b in new', b: 'pipy=a in old' }])
   })
 
   it('is not what only one run has', () => {
@@ -204,20 +204,20 @@ describe('what makes a comparison of runs invalid', () => {
     const spoiled = compare([[none(), pipy()]], [[none(), pipy()], { spoiledRounds: [2] }])
     expect(cpuOf(spoiled)[0]).toMatchObject({
       verdict: 'invalid',
-      reasons: ['samples missing in 1 of 6 rounds (pipy (new))'],
+      reasons: ['samples missing in 1 of 6 rounds (pipy in new)'],
     })
     expect(spoiled.comparisons.find(c => c.quantity === 'rss')?.verdict).toBe('no-difference-shown')
     const three = Array(3).fill(0.1)
     const few = compare([[none(three), pipy(three)], { spoiledRounds: [2] }], [[none(three), pipy(three)]])
     expect(cpuOf(few)[0]).toMatchObject({
       verdict: 'indicative',
-      reasons: ['samples missing in 1 of 3 rounds (pipy (old))', '2 rounds: 6 are needed'],
+      reasons: ['samples missing in 1 of 3 rounds (pipy in old)', '2 rounds: 6 are needed'],
     })
   })
 
   const row = (/** @type {string} */ found, plane = 'pipy', expected = /** @type {string | null} */ (null)) =>
     /** @type {ParityRow} */ ({
-      ...{ name: 'parity-tls', plane, link: 'link', capCores: 0.25, workers: null, envoyProfile: 'lean' },
+      ...{ name: 'parity-tls', plane, link: 'link', capCores: 0.25, workers: null },
       ...{ found, expected, differences: [] },
     })
   const withRows = (/** @type {ParityRow[]} */ parity, settings = {}) =>
@@ -226,12 +226,12 @@ describe('what makes a comparison of runs invalid', () => {
   it('is work that was not equal', () => {
     const found = compareRuns({ old: withRows([row('X25519')]), new: withRows([row('P-256')]) })
     expect(new Set(found.comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
-    expect(cpuOf(found)[0].reasons).toEqual(['parity-tls: pipy (new): P-256; pipy (old): X25519'])
+    expect(cpuOf(found)[0].reasons).toEqual(['parity-tls: pipy in new: P-256; pipy in old: X25519'])
     const wrong = compareRuns({
       old: withRows([row('X25519', 'pipy', 'X25519')]),
       new: withRows([row('P-256', 'pipy', 'X25519')]),
     })
-    expect(cpuOf(wrong)[0].reasons).toEqual(['parity-tls: pipy (new): P-256, X25519 is expected'])
+    expect(cpuOf(wrong)[0].reasons).toEqual(['parity-tls: pipy in new: P-256, X25519 is expected'])
     const same = compareRuns({ old: withRows([row('P-256')]), new: withRows([row('P-256')]) })
     expect(cpuOf(same)[0].verdict).toBe('no-difference-shown')
   })
@@ -249,7 +249,7 @@ describe('what makes a comparison of runs invalid', () => {
         manifest: { parity: [row(found, `pipy=${name}`)] },
       })
     const result = compareRuns({ old: variant('a', 'X25519'), new: variant('b', 'P-256') })
-    expect(cpuOf(result)[0].reasons).toEqual(['parity-tls: pipy=b (new): P-256; pipy=a (old): X25519'])
+    expect(cpuOf(result)[0].reasons).toEqual(['parity-tls: pipy=b in new: P-256; pipy=a in old: X25519'])
   })
 })
 

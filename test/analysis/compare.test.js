@@ -31,7 +31,7 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [] }) {
 }
 /** @param {ReturnType<typeof compare>} comparisons */
 const sentences = (comparisons, quantity = 'cpuPerRequest') =>
-  comparisons.filter(c => c.quantity === quantity && c.service === null && !c.b.endsWith('(A/A)')).map(renderVerdict)
+  comparisons.filter(c => c.quantity === quantity && c.service === null && !c.isControl).map(renderVerdict)
 
 describe('compareArms', () => {
   it('compares each pair of planes round by round, and never with none', () => {

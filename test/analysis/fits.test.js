@@ -27,15 +27,18 @@ const withSidecars = (arm, cores) => ({
   ...arm,
   sidecars: Object.entries(cores).map(([service, values]) => ({
     ...arm.sidecars[0],
-    ...{ service, cpuCores: summariseValues(values) },
+    ...{ service, copyOf: COPIES[service] ?? null, cpuCores: summariseValues(values) },
   })),
 })
+
+/** @type {Record<string, string>} */
+const COPIES = { 'server-2': 'server' }
 
 describe('fitCpuLines', () => {
   it('gives base, slope and how far each point is off, for all sidecars and for each', () => {
     const lines = fitCpuLines(ladder())
     expect(lines.map(l => l.service)).toEqual([null, 'gateway'])
-    expect(lines[0]).toMatchObject({ plane: 'pipy', variant: null, link: 'pair', services: 1 })
+    expect(lines[0]).toMatchObject({ plane: 'pipy', variant: null, profile: null, link: 'pair', services: 1 })
     expect(lines[0].baseMillicores).toBeCloseTo(50, 9)
     expect(lines[0].slopeMillicoresPerRequestPerSecond).toBeCloseTo(0.2, 9)
     expect(lines[0].points.map(p => [p.ratePerSecond, p.millicores])).toEqual(
@@ -111,11 +114,11 @@ describe('fitSlopes', () => {
     const arm = armOf([10, 11, 12, 13, 14, 15], [4, 3.5, 3, 2.5, 2, 1.5])
     expect(fitSlopes({ arms: [arm], records: halfHours(6) })).toEqual([
       {
-        ...{ plane: 'pipy', variant: null, armId: 'link-pipy', quantity: 'rss' },
+        ...{ plane: 'pipy', variant: null, profile: null, armId: 'link-pipy', quantity: 'rss' },
         ...{ perHour: 2 * MIB, low: 2 * MIB, high: 2 * MIB, rounds: 6 },
       },
       {
-        ...{ plane: 'pipy', variant: null, armId: 'link-pipy', quantity: 'p99' },
+        ...{ plane: 'pipy', variant: null, profile: null, armId: 'link-pipy', quantity: 'p99' },
         ...{ perHour: -1, low: -1, high: -1, rounds: 6 },
       },
     ])

@@ -28,7 +28,7 @@ describe('findStatus', () => {
   })
 
   it('is 3 where everything was spoiled, or no trial was completed', () => {
-    expect(status({ comparisons: [pair('invalid'), { ...pair(), b: 'pipy (A/A)' }] })).toBe(3)
+    expect(status({ comparisons: [pair('invalid'), { ...pair(), isControl: true }] })).toBe(3)
     expect(status({ arms: [arms[0], { trials: { completed: 0 } }] })).toBe(3)
   })
 

@@ -67,7 +67,7 @@ const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)
 /** @param {DataPlane} plane */
 const specOf = plane =>
   plane.createSidecar?.({
-    ...{ model, folder: '/f', scripts: '/s', envoyProfile: /** @type {const} */ ('lean'), nodeCpus: 16, cpuCores: 1.5 },
+    ...{ model, folder: '/f', scripts: '/s', profile: null, cpuCores: 1.5 },
     tool: { name: plane.name, path: `/bin/${plane.name}`, version: '1.5.18', sha256: '', source: '' },
   })
 

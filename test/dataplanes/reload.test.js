@@ -24,7 +24,7 @@ const model = {
 }
 /** @param {string} version @param {Partial<ReloadOptions>} [fields] @returns {ReloadOptions} */
 const optionsOf = (version, fields = {}) => ({
-  ...{ model, folder: '/f', scripts: '/s', envoyProfile: 'lean', nodeCpus: 16, cpuCores: 0.5 },
+  ...{ model, folder: '/f', scripts: '/s', profile: null, cpuCores: 0.5 },
   tool: { name: 'pipy', path: '/bin/tool', version, sha256: '', source: '' },
   scriptFiles: { 'main.js': 'main()', 'lib/a.js': 'a()' },
   ...fields,

@@ -61,7 +61,8 @@ export function createContainers({ service: name, plane, cpuCores, memoryLimitBy
       ...{ service, places, trafficPolicy: 'listed', workers: 1, certificates: '/bench/certificates' },
     }),
     ...{ folder: `/bench/${name}`, tool: tools[plane], scripts: '/bench/pipy-scripts' },
-    ...{ envoyProfile: 'lean', nodeCpus: 4, cpuCores },
+    profile: null,
+    cpuCores,
   })
   return [containerOf(application), containerOf({ ...sidecar, memoryLimitBytes })]
 }

@@ -39,6 +39,8 @@ export function createFakePlane(name) {
     name,
     tool,
     hasVariants: false,
+    profiles: [],
+    countWorkers: () => null,
     findUnsupported: () => null,
     reloads: null,
     parseOverflows: null,

@@ -10,7 +10,7 @@
  */
 export function describeFakeProcess(fields) {
   return {
-    ...{ service: 'gateway', role: 'sidecar', command: [], capCores: 0.25, capReadBackCores: 0.25 },
+    ...{ service: 'gateway', copyOf: null, role: 'sidecar', command: [], capCores: 0.25, capReadBackCores: 0.25 },
     ...{ askedWorkers: 1, workers: 1, cpuSet: '0-1', isReplaced: false, overflows: null, files: [] },
     ...{ cpuSeconds: 0.1, cpuCores: 0.1, throttledFraction: 0, throttledSeconds: 0, oomKills: 0 },
     ...{ busiestThreadCores: 0.1, threads: [] },
@@ -21,9 +21,12 @@ export function describeFakeProcess(fields) {
 
 /** @type {import('../../src/model/types.ts').Conditions} */
 export const DEFAULT_CONDITIONS = {
-  ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null, envoyProfile: 'lean' },
+  ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null },
   ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null },
 }
+
+/** @param {string} plane */
+export const hasSidecars = plane => plane !== 'none'
 
 /**
  * @param {Partial<Omit<Arm, 'load'>> & { load?: Partial<Load> }} fields
@@ -32,7 +35,8 @@ export const DEFAULT_CONDITIONS = {
 export function createArm({ load, ...fields }) {
   const plane = fields.plane ?? 'pipy'
   return {
-    ...{ id: `link-${plane}`, plane, variant: null, repeatOf: null, link: 'link', capCores: 0.25 },
+    ...{ id: `link-${plane}`, plane, variant: null, profile: null, repeatOf: null, calibratedBy: null },
+    ...{ hasSidecars: hasSidecars(plane), link: 'link', capCores: 0.25 },
     ...fields,
     load: {
       ...{ kind: 'closed', users: 10, payloadBytes: 1024, warmupSeconds: 1, windowSeconds: 1 },
@@ -52,7 +56,7 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
   const made = createArm(arm)
   return {
     ...{ schemaVersion: 2, target: 'fake', startedAt: '', outcome: 'completed', reasons: [] },
-    trial: { id: `r${round}-${made.id}`, round, arm: made, repeats: null },
+    trial: { id: `r${round}-${made.id}`, round, arm: made, repeats: null, searchOf: null },
     window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 0, endLateMs: 0 },
     load: {
       ...{ verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, reportedUsers: 10 },

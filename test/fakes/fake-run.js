@@ -7,6 +7,7 @@ import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { runPlan } from '../../src/run/run.js'
 import { parseTopology } from '../../src/services/topology.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
+import { hasSidecars } from './fake-records.js'
 
 const experiment = parseExperiment(
   `name: fake
@@ -30,6 +31,7 @@ export async function runFake({ folder, target, load = createFakeLoad(), signal 
     },
     cpus: 4,
     missing: [],
+    hasSidecars,
   })
   const planes = Object.fromEntries([none, createFakePlane('cheap'), createFakePlane('dear')].map(p => [p.name, p]))
   const manifest = {

@@ -39,13 +39,14 @@ export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'n
   }
   const isOpen = load.ratePerSecond !== undefined
   return {
-    ...{ id: '', plane, variant: null, repeatOf: null, link, capCores, target: 'fake' },
+    ...{ id: '', plane, variant: null, profile: null, repeatOf: null, calibratedBy: null },
+    ...{ hasSidecars: plane !== 'none', link, capCores, target: 'fake' },
     load: {
       ...{ kind: isOpen ? 'open' : 'closed', users: 200, payloadBytes: 1024, connections: 'kept' },
       ...{ hasCertificate: false, burst: null, warmupSeconds: 1, windowSeconds: 1, ...load },
     },
     conditions: {
-      ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null, envoyProfile: 'lean' },
+      ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null },
       ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null, ...conditions },
     },
     trials: { completed: 6, failed: 0, invalid: 0 },
@@ -66,6 +67,7 @@ export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'n
         : [
             {
               service: 'gateway',
+              copyOf: null,
               cpuCores: quantity(cores),
               ...{ cpuOfCap: NOTHING, cpuPerRequestMicros: NOTHING, throttledFraction: NOTHING, memory },
             },

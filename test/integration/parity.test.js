@@ -32,7 +32,7 @@ describe.each(sidecarPlanes)('the sidecar of $plane.name', ({ plane, tool }) => 
     rig = await createRig({
       ...{ target, index: 0, plane, tool, scripts: path.resolve('pipy-scripts'), signal },
       ...{ certificates: path.join(folder, 'certificates'), folder: path.join(folder, plane.name) },
-      ...{ envoyProfile: 'lean', nodeCpus: os.availableParallelism() },
+      profile: null,
     })
   })
 

@@ -331,11 +331,14 @@ describe('findGates', () => {
 
 describe('copies of a service', () => {
   it('answer together: one that was never asked did nothing wrong, and all of them cannot have done nothing', () => {
-    const copy = (/** @type {string} */ service, /** @type {number} */ cpuSeconds) =>
-      describeFakeProcess({ service, role: 'application', capCores: null, cpuSeconds })
+    const copy = (
+      /** @type {string} */ service,
+      /** @type {number} */ cpuSeconds,
+      copyOf = /** @type {string | null} */ (null),
+    ) => describeFakeProcess({ service, copyOf, role: 'application', capCores: null, cpuSeconds })
     const source = (/** @type {number} */ cpuSeconds) =>
       findGates(
-        createRecord({ processes: [copy('server', cpuSeconds), copy('server-2', 0), copy('echo-7', 0.1)] }),
+        createRecord({ processes: [copy('server', cpuSeconds), copy('server-2', 0, 'server'), copy('echo-7', 0.1)] }),
       ).filter(g => g.gate === 'source')
     expect(source(0.1)).toEqual([])
     expect(source(0)).toHaveLength(1)

@@ -37,7 +37,7 @@ export function plan(fields = {}) {
 export function startTrial(arm, { round = 1, atMs = START_MS, secondsLeft = 120, repeats = null, ...fields } = {}) {
   return {
     kind: 'trial-started',
-    trial: { id: `r${round}-${arm.id}${repeats ? '-again' : ''}`, round, arm, repeats },
+    trial: { id: `r${round}-${arm.id}${repeats ? '-again' : ''}`, round, arm, repeats, searchOf: null },
     ...{ progress: `round ${round} of 2`, secondsLeft, atMs },
     ...fields,
   }

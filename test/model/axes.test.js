@@ -39,7 +39,6 @@ describe('AXES', () => {
       ['workers', null, 'workers by cap'],
       ['workers', 1, '1 worker'],
       ['workers', 2, '2 workers'],
-      ['envoyProfile', 'osm-1.1', 'profile osm-1.1'],
       ['configuredServices', 100, '100 configured services'],
       ['memoryLimitBytes', null, 'no memory limit'],
       ['memoryLimitBytes', 2 ** 25, '32 MiB'],
@@ -67,7 +66,6 @@ describe('AXES', () => {
       ['tls', 'rsa'],
       ['protocol', 'http/3'],
       ['workers', 0],
-      ['envoyProfile', 'osm'],
       ['configuredServices', -1],
       ['memoryLimitBytes', 0],
       ['changesPerMinute', -1],
@@ -132,7 +130,7 @@ describe('groupOf', () => {
       burstSeconds: createArm({ load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } }),
       ...{ services: armWith({ services: 2 }), tls: armWith({ tls: 'plaintext' }) },
       ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },
-      ...{ envoyProfile: armWith({ envoyProfile: 'osm-1.1' }), configuredServices: armWith({ configuredServices: 1 }) },
+      configuredServices: armWith({ configuredServices: 1 }),
       ...{ memoryLimitBytes: armWith({ memoryLimitBytes: 1 }), changesPerMinute: armWith({ changesPerMinute: 0 }) },
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())

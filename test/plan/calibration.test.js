@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { leaveOutUnreachable } from '../../src/plan/calibration.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
+import { hasSidecars } from '../fakes/fake-records.js'
 
 /** @import { BoundBy, Calibration } from '../../src/model/types.ts' */
 
@@ -19,7 +20,7 @@ const plan = createPlan({
   overrides: {
     ...{ planes: null, caps: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: true },
   },
-  ...{ cpus: 16, missing: [] },
+  ...{ cpus: 16, missing: [], hasSidecars },
 })
 /**
  * @param {Record<string, number | null>} reached requests/s, by a part of the calibration's name

@@ -4,6 +4,7 @@ import { parseClaims } from '../../src/analysis/claims/claims.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { PROFILES, parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
+import { hasSidecars } from '../fakes/fake-records.js'
 
 const text = `name: cap
 question: what?
@@ -107,11 +108,6 @@ describe('parseExperiment', () => {
       withAxis('connections: [keep]'),
       'a.yaml:6: axes.connections.0: unknown value "keep"; did you mean "kept"? (one of: kept, new',
     ],
-    [
-      'envoyProfile',
-      withAxis('envoyProfile: [osm]'),
-      'a.yaml:6: axes.envoyProfile.0: unknown value "osm" (one of: lean, osm-1.1',
-    ],
     ['services', withAxis('services: [0]'), 'a.yaml:6: axes.services.0'],
     ['services, empty', withAxis('services: []'), 'a.yaml:6: axes.services'],
     [
@@ -189,7 +185,8 @@ describe('the experiments of the kit', () => {
     const planes = [experiment.axes, ...Object.values(experiment.profiles).map(p => p?.axes)].flatMap(
       a => a?.plane ?? [],
     )
-    for (const plane of planes) expect(dataPlanes.map(p => p.name)).toContain(plane)
+    const known = dataPlanes.flatMap(p => [p.name, ...p.profiles.slice(1).map(profile => `${p.name}:${profile}`)])
+    for (const plane of planes) expect(known).toContain(plane)
   })
 
   it.each(experiments)('name just the claims that name them: $name', ({ name, experiment }) => {
@@ -210,7 +207,7 @@ describe('the experiments of the kit', () => {
   )
   it.each(cases)('can be planned: $name, $profile, on $cpus CPUs', ({ experiment, profile, cpus }) => {
     const plan = createPlan({
-      ...{ experiment, cpus, missing: [] },
+      ...{ experiment, cpus, missing: [], hasSidecars },
       overrides: { planes: null, caps: null, axes: {}, rounds: null, profile, seed: 1, app: 'pipy', isPinned: true },
       findUnsupported: ({ plane, conditions }) =>
         dataPlanes.find(p => p.name === plane)?.findUnsupported({ conditions, version: '1.5.18', cpus }) ?? null,

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { largestBindingCap } from '../../src/model/caps.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
-import {
-  createPlan,
-  estimatePlanSeconds,
-  estimateSeconds,
-  findCalibration,
-  withWarmupFor,
-} from '../../src/plan/plan.js'
-import { createArm } from '../fakes/fake-records.js'
+import { createPlan, estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
+import { createArm, hasSidecars } from '../fakes/fake-records.js'
 
 const experiment = parseExperiment(
   `name: cap
@@ -30,7 +24,7 @@ const asked = {
   isPinned: true,
 }
 const plan = (overrides = {}, cpus = 16) =>
-  createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus, missing: [] })
+  createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus, missing: [], hasSidecars })
 
 describe('createPlan', () => {
   it('makes an arm of every plane, cap and link, and one of none per link', () => {
@@ -91,7 +85,7 @@ describe('createPlan', () => {
 
   it('measures what is left when the program of a plane is missing', () => {
     const missing = [{ plane: 'pipy', reason: 'gone' }]
-    const left = createPlan({ experiment, overrides: asked, cpus: 16, missing })
+    const left = createPlan({ experiment, overrides: asked, cpus: 16, missing, hasSidecars })
     expect(left.arms.map(a => a.plane)).not.toContain('pipy')
     expect(left.notMeasured).toEqual(missing)
   })
@@ -120,9 +114,9 @@ describe('largestBindingCap', () => {
         .map(a => a.repeatOf)
     expect(controls({ axes: { link: ['ratings'] }, caps: [1] })).toEqual(['ratings-pipy-1'])
     expect(controls({ axes: { link: ['ratings'] }, caps: [1], profile: 'quick' })).toEqual([])
-    expect(controls({ axes: { link: ['ratings'] }, caps: [1], planes: [{ plane: 'envoy', variant: null }] })).toEqual(
-      [],
-    )
+    expect(
+      controls({ axes: { link: ['ratings'] }, caps: [1], planes: [{ plane: 'envoy', variant: null, profile: null }] }),
+    ).toEqual([])
   })
 
   it('makes an open loop of a rate, with a warm-up in which every user has its turns', () => {
@@ -151,7 +145,7 @@ describe('largestBindingCap', () => {
 const planOf = (axes, rest = '', { overrides = {}, cpus = 16, findUnsupported } = {}) =>
   createPlan({
     experiment: parseExperiment(`name: own\nquestion: q\naxes: { ${axes} }\n${rest}`, 'own.yaml'),
-    ...{ overrides: { ...asked, profile: 'quick', ...overrides }, cpus, missing: [], findUnsupported },
+    ...{ overrides: { ...asked, profile: 'quick', ...overrides }, cpus, missing: [], hasSidecars, findUnsupported },
   })
 /** @param {ReturnType<typeof planOf>} plan */
 const idsOf = ({ arms }) => arms.map(a => a.id)
@@ -159,15 +153,13 @@ const idsOf = ({ arms }) => arms.map(a => a.id)
 describe('the axes of a plan', () => {
   it('are combined, each value with each, and named in the arm where there are several', () => {
     const arms = idsOf(
-      planOf(
-        'plane: [envoy], link: [pair], workers: [1, 2], envoyProfile: [lean, osm-1.1], users: [50], capCores: [1]',
-      ),
+      planOf('plane: [envoy, "envoy:osm-1.1"], link: [pair], workers: [1, 2], users: [50], capCores: [1]'),
     )
     expect(arms).toEqual([
-      'pair-envoy-1-1-worker-profile-lean',
-      'pair-envoy-1-1-worker-profile-osm-1.1',
-      'pair-envoy-1-2-workers-profile-lean',
-      'pair-envoy-1-2-workers-profile-osm-1.1',
+      'pair-envoy-1-1-worker',
+      'pair-envoy-osm-1.1-1-1-worker',
+      'pair-envoy-1-2-workers',
+      'pair-envoy-osm-1.1-1-2-workers',
     ])
   })
 
@@ -350,9 +342,8 @@ describe('the calibrations of a plan', () => {
 
   it('are found for every arm, that which repeats one (A/A) too', () => {
     for (const arm of plan.arms) {
-      const found = findCalibration(arm, plan.calibrations)
+      const found = plan.calibrations.find(c => c.id === arm.calibratedBy)
       expect([found?.plane, found?.conditions.services]).toEqual([arm.plane, arm.conditions.services])
-      expect(findCalibration({ ...arm, id: `${arm.id}-aa` }, plan.calibrations)).toBe(found)
     }
   })
 

@@ -3,7 +3,7 @@ import { fitOnNode, parseNode } from '../../src/analysis/node-fit.js'
 import { createPlan } from '../../src/plan/plan.js'
 import { createSizeExperiment } from '../../src/plan/size-experiment.js'
 import { describeSearch } from '../../src/search/step.js'
-import { createArm } from '../fakes/fake-records.js'
+import { createArm, hasSidecars } from '../fakes/fake-records.js'
 
 /** @import { SizeResult } from '../../src/model/types.ts' */
 
@@ -14,7 +14,7 @@ const found = (looksFor, held) =>
   describeSearch({ template: createArm({}), looksFor, held, failed: null, steps: [], why: '', isFound: true })
 /** @param {number | null} cores @param {number | null} bytes @returns {SizeResult} */
 const sizeOf = (cores, bytes) => ({
-  ...{ plane: 'pipy', variant: null, checks: [], isChecked: true, extrapolated: null },
+  ...{ plane: 'pipy', variant: null, profile: null, checks: [], isChecked: true, extrapolated: null },
   cpu: found('cpu', cores),
   memory: bytes === null ? null : { ...found('memory', bytes), unchargedBytes: 3e6 },
 })
@@ -40,7 +40,7 @@ describe('createSizeExperiment', () => {
   it.each([1, 2, 16])('can be planned on %i CPUs, with windows that hold a p99', cpus => {
     const overrides = { planes: null, caps: null, axes: {}, rounds: null, profile: 'quick', seed: 1 }
     const plan = createPlan({
-      ...{ experiment: createSizeExperiment(asked), cpus, missing: [] },
+      ...{ experiment: createSizeExperiment(asked), cpus, missing: [], hasSidecars },
       overrides: { ...overrides, app: 'pipy', isPinned: true },
     })
     expect(plan.arms.map(a => [a.id, a.load.windowSeconds])).toEqual([

@@ -28,7 +28,7 @@ function createNamed(folder, kit) {
 function createComparison({ median = 1, ...fields }) {
   const { link, capCores, load, conditions } = createArm({})
   return {
-    ...{ a: 'pipy (new)', b: 'pipy (old)', link, capCores, load, conditions, contrast: null },
+    ...{ a: 'pipy in new', b: 'pipy in old', link, capCores, load, conditions, contrast: null, isControl: false },
     ...{ quantity: 'cpuPerRequest', service: null, aaSpread: null, verdict: 'no-difference-shown', reasons: [] },
     ratio: { median, low: median, high: median, values: Array(6).fill(median) },
     ...fields,
@@ -40,7 +40,7 @@ const dearer = createComparison({
 })
 const sameMemory = createComparison({ quantity: 'rss' })
 const control = createComparison({
-  ...{ a: 'none (new)', b: 'none (old)', capCores: null, quantity: 'applicationCpuPerRequest', median: 1.012 },
+  ...{ a: 'none in new', b: 'none in old', capCores: null, quantity: 'applicationCpuPerRequest', median: 1.012 },
 })
 
 /** @param {Partial<RunComparison>} result */
@@ -98,19 +98,19 @@ describe('renderComparison', () => {
 
   it('gives each arm a heading where there are several', () => {
     const text = render({
-      comparisons: [dearer, { ...dearer, a: 'pipy=b (new)', b: 'pipy=a (old)' }, { ...dearer, capCores: 1 }],
+      comparisons: [dearer, { ...dearer, a: 'pipy=b in new', b: 'pipy=a in old' }, { ...dearer, capCores: 1 }],
     })
     expect(without(text).filter(line => line.endsWith(':'))).toEqual([
-      'pipy, 0.25 cores:',
-      'pipy=b and pipy=a, 0.25 cores:',
-      'pipy, 1 cores:',
+      'pipy in new and pipy in old, 0.25 cores:',
+      'pipy=b in new and pipy=a in old, 0.25 cores:',
+      'pipy in new and pipy in old, 1 cores:',
     ])
   })
 
   it('says whose round was spoiled', () => {
     const text = render({
       comparisons: [
-        createComparison({ verdict: 'invalid', reasons: ['generator bound in 1 of 6 rounds (pipy (old))'] }),
+        createComparison({ verdict: 'invalid', reasons: ['generator bound in 1 of 6 rounds (pipy in old)'] }),
       ],
     })
     expect(without(text)).toEqual([

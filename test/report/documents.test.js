@@ -49,7 +49,15 @@ describe('a report', () => {
   it('draws CPU over the rate where arms differ in it', () => {
     const rates = [100, 200].flatMap(ratePerSecond =>
       ['pipy', 'envoy'].map(plane => ({
-        ...{ id: `${plane}-${ratePerSecond}`, plane, variant: null, repeatOf: null, link: 'link', capCores: 0.25 },
+        ...{
+          id: `${plane}-${ratePerSecond}`,
+          plane,
+          variant: null,
+          profile: null,
+          repeatOf: null,
+          link: 'link',
+          capCores: 0.25,
+        },
         load: { kind: /** @type {const} */ ('open'), users: 10, ratePerSecond, payloadBytes: 1024, warmupSeconds: 1 },
       })),
     )

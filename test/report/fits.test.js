@@ -6,7 +6,7 @@ import { renderCpuLines, renderSlopes } from '../../src/report/fits.js'
 const MIB = 2 ** 20
 /** @type {CpuLine} */
 const line = {
-  ...{ plane: 'pipy', variant: null, link: 'pair', service: null, services: 1 },
+  ...{ plane: 'pipy', variant: null, profile: null, link: 'pair', service: null, services: 1 },
   ...{ baseMillicores: 50.4, slopeMillicoresPerRequestPerSecond: 0.2 },
   points: [
     { ratePerSecond: 100, millicores: 70.4, residualMillicores: 0 },
@@ -16,7 +16,7 @@ const line = {
 }
 /** @type {Slope} */
 const slope = {
-  ...{ plane: 'pipy', variant: null, armId: 'pair-pipy-1', quantity: 'rss', rounds: 6 },
+  ...{ plane: 'pipy', variant: null, profile: null, armId: 'pair-pipy-1', quantity: 'rss', rounds: 6 },
   ...{ perHour: 2 * MIB, low: MIB, high: 3 * MIB },
 }
 

@@ -112,7 +112,10 @@ describe('renderPivots', () => {
       })
       const [arm] = summary.arms
       const [sidecar] = arm.sidecars
-      const sidecars = services.map(service => ({ ...sidecar, service, cpuCores: summariseValues([0.25]) }))
+      const sidecars = services.map(service => {
+        const copyOf = service === 'server-2' ? 'server' : null
+        return { ...sidecar, service, copyOf, cpuCores: summariseValues([0.25]) }
+      })
       const [lines] = renderPivots({ ...summary, arms: [{ ...arm, sidecars }] })
       return lines.filter(line => line.startsWith('CPU')).map(line => line.split(/ {2,}| (?=0\.)/))
     }

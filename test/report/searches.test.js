@@ -6,7 +6,15 @@ import { renderNodeFit, renderSearches, renderSizes } from '../../src/report/sea
 const MIB = 2 ** 20
 /** @type {SearchResult} */
 const knee = {
-  ...{ plane: 'pipy', variant: null, link: 'pair', looksFor: 'knee', unit: 'requests/s', unchargedBytes: null },
+  ...{
+    plane: 'pipy',
+    variant: null,
+    profile: null,
+    link: 'pair',
+    looksFor: 'knee',
+    unit: 'requests/s',
+    unchargedBytes: null,
+  },
   ...{ held: 993, failed: 1037, why: 'p99 60.0 ms, over 50 ms', isFound: true },
   steps: [
     { value: 993, held: true, why: 'held: p99 9.9 ms', trials: ['s1', 's2'] },
@@ -23,7 +31,7 @@ const memory = {
 }
 /** @type {SizeResult} */
 const size = {
-  ...{ plane: 'pipy', variant: null, cpu, memory, isChecked: true, extrapolated: null },
+  ...{ plane: 'pipy', variant: null, profile: null, cpu, memory, isChecked: true, extrapolated: null },
   checks: [
     { what: 'at the answer', mustHold: true, held: true, why: 'held: p99 9.9 ms', trials: ['s1', 's2'] },
     { what: 'at 0.7 × the CPU', mustHold: false, held: false, why: 'bound by the sidecar', trials: ['s3'] },

@@ -37,7 +37,15 @@ describe('findCpu', () => {
     // Of 2 CPUs the most is all of them, place 33. 0.3 is just below place 20: 21 holds, two below fails, 20 is between.
     expect(capsOf(run)).toEqual([2, 0.3764, 0.2846, 0.3273])
     expect(run.found).toMatchObject({
-      ...{ plane: 'pipy', variant: null, link: 'link', looksFor: 'cpu', unit: 'cores', unchargedBytes: null },
+      ...{
+        plane: 'pipy',
+        variant: null,
+        profile: null,
+        link: 'link',
+        looksFor: 'cpu',
+        unit: 'cores',
+        unchargedBytes: null,
+      },
       ...{ held: 0.3273, failed: 0.2846, isFound: true, why: 'p99 over the limit' },
     })
     expect(run.trials[0].arm.id).toBe('link-pipy@2cores')

@@ -29,7 +29,15 @@ describe('findKnee', () => {
       [993, true],
     ])
     expect(found).toMatchObject({
-      ...{ plane: 'pipy', variant: null, link: 'link', looksFor: 'knee', unit: 'requests/s', unchargedBytes: null },
+      ...{
+        plane: 'pipy',
+        variant: null,
+        profile: null,
+        link: 'link',
+        looksFor: 'knee',
+        unit: 'requests/s',
+        unchargedBytes: null,
+      },
       ...{ held: 993, failed: 1037, isFound: true, why: 'p99 over the limit' },
     })
     expect(found.steps.map(s => tellStep(s, trials))).toEqual(['++', '++', '--', '--', '++', '--', '++'])

@@ -40,7 +40,15 @@ describe('findMemoryFloor', () => {
       [20, true],
     ])
     expect(found).toMatchObject({
-      ...{ plane: 'pipy', variant: null, link: 'link', looksFor: 'memory', unit: 'bytes', isFound: true },
+      ...{
+        plane: 'pipy',
+        variant: null,
+        profile: null,
+        link: 'link',
+        looksFor: 'memory',
+        unit: 'bytes',
+        isFound: true,
+      },
       ...{ held: 20 * STEP, failed: 19 * STEP, unchargedBytes: 3e6, why: 'killed for memory' },
     })
   })

@@ -29,7 +29,7 @@ describe('findSize', () => {
   it('finds the CPU limit, then the memory limit at it, and checks both', () => {
     const run = search(truth)
     expect(run.found).toMatchObject({
-      ...{ plane: 'pipy', variant: null, isChecked: true, extrapolated: null },
+      ...{ plane: 'pipy', variant: null, profile: null, isChecked: true, extrapolated: null },
       cpu: { looksFor: 'cpu', held: 0.3273, failed: 0.2846, isFound: true },
       memory: { looksFor: 'memory', held: 20 * STEP, failed: 19 * STEP, isFound: true, unchargedBytes: 3e6 },
     })

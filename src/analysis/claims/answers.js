@@ -1,6 +1,6 @@
 import { findDisparities } from '../../judge/parity-rows.js'
 import { ROUNDS_LEAST, summariseRatios } from '../../lib/stats.js'
-import { isControl, nameOf } from '../../model/arms.js'
+import { nameOf } from '../../model/arms.js'
 import { QUANTITIES } from '../../model/quantities.js'
 import { GAP_LEAST, judge } from '../compare.js'
 
@@ -117,7 +117,7 @@ export function describeSpoiled(arms, quantity) {
  */
 function noiseOf({ comparisons }, quantity) {
   const spreads = comparisons
-    .filter(c => isControl(c) && c.quantity === quantity && c.service === null)
+    .filter(c => c.isControl && c.quantity === quantity && c.service === null)
     .map(c => Math.abs((c.ratio.median ?? 1) - 1))
   return Math.max(GAP_LEAST, ...spreads)
 }
@@ -128,5 +128,9 @@ function noiseOf({ comparisons }, quantity) {
  * @param {SummaryArm} b
  */
 function disparitiesOf({ parity, relaxes }, a, b) {
-  return findDisparities({ rows: parity, a, b, relaxed: relaxes.map(r => r.gate) })
+  return findDisparities({
+    a: { arm: a, rows: parity },
+    b: { arm: b, rows: parity },
+    relaxed: relaxes.map(r => r.gate),
+  })
 }

@@ -101,7 +101,7 @@ export function describeConditions(arms, { hasCap }) {
 
 /** @param {SummaryArm} arm */
 function hasSidecars(arm) {
-  return arm.plane !== 'none'
+  return arm.hasSidecars
 }
 
 /**

@@ -1,8 +1,12 @@
 // The sidecar model as an Envoy bootstrap. What is pinned here, and why, is in README.md, "Fairness".
 
 /**
- * @import { Cluster, EnvoyProfile, Route, SidecarModel } from '../../model/types.ts'
+ * @import { Cluster, Route, SidecarModel } from '../../model/types.ts'
  */
+
+/** What OSM 1.1 shipped. */
+export const OSM = 'osm-1.1'
+export const PROFILES = ['lean', OSM]
 
 const TYPE = 'type.googleapis.com/'
 const UNLIMITED = 1_000_000_000
@@ -14,7 +18,7 @@ const RETRY_INTERVAL = '0.001s'
 
 /**
  * @param {SidecarModel} model
- * @param {EnvoyProfile} profile
+ * @param {string | null} profile one of PROFILES; null: the first
  * @param {string | null} [routesFolder] where the routes of the outbound listener come from; null: they are in it
  */
 export function renderBootstrap(model, profile, routesFolder = null) {
@@ -38,7 +42,7 @@ export function renderBootstrap(model, profile, routesFolder = null) {
 /**
  * @param {SidecarModel} model
  * @param {NonNullable<SidecarModel['inbound']>} inbound
- * @param {EnvoyProfile} profile
+ * @param {string | null} profile one of PROFILES; null: the first
  */
 function renderInbound(model, inbound, profile) {
   const manager = renderConnectionManager(model, 'inbound', profile)
@@ -79,11 +83,11 @@ function renderInbound(model, inbound, profile) {
 /**
  * @param {SidecarModel} model
  * @param {'inbound' | 'outbound'} direction
- * @param {EnvoyProfile} profile
+ * @param {string | null} profile one of PROFILES; null: the first
  * @param {string | null} [routesFolder]
  */
 function renderConnectionManager(model, direction, profile, routesFolder = null) {
-  const isOsm = profile === 'osm-1.1'
+  const isOsm = profile === OSM
   const hasHttp2 = direction === 'inbound' && model.inbound?.protocol === 'http/2'
   return {
     name: 'envoy.filters.network.http_connection_manager',

@@ -1,4 +1,5 @@
 import { isAtLeast } from '../../lib/version.js'
+import { OSM, PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
 import { createSidecar } from './launch.js'
 import { reloads } from './reload.js'
@@ -20,6 +21,9 @@ export const envoy = {
     isAccepted: version => isAtLeast(version, '1.30'),
   },
   hasVariants: false,
+  profiles: PROFILES,
+  // OSM 1.1 gave no --concurrency: as many workers as the node has CPUs, whatever the cap.
+  countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : null),
   findUnsupported: () => null,
   createSidecar,
   reloads,

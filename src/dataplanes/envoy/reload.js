@@ -14,7 +14,7 @@ export const reloads = {
   setUp: () => [],
 
   createSidecar: options => {
-    const { model, folder, envoyProfile } = options
+    const { model, folder, profile } = options
     const spec = createSidecar(options)
     const routes = routesFileOf(options)
     return {
@@ -22,7 +22,7 @@ export const reloads = {
       files: [
         {
           name: 'envoy.json',
-          content: `${JSON.stringify(renderBootstrap(model, envoyProfile, `${folder}/routes`), null, 2)}\n`,
+          content: `${JSON.stringify(renderBootstrap(model, profile, `${folder}/routes`), null, 2)}\n`,
         },
         { name: 'routes/outbound.json', content: routes(0) },
       ],

@@ -7,6 +7,8 @@ export const none = {
   name: 'none',
   tool: null,
   hasVariants: false,
+  profiles: [],
+  countWorkers: () => null,
   createSidecar: null,
   reloads: null,
   parseOverflows: null,

@@ -21,6 +21,8 @@ export const pipy = {
   name: 'pipy',
   tool: pipyTool,
   hasVariants: true,
+  profiles: [],
+  countWorkers: () => null,
   findUnsupported,
   createSidecar,
   reloads,

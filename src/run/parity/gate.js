@@ -43,16 +43,15 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
     if (bench.planes[arm.plane].createSidecar === null) continue
 
     const plane = nameOf(arm)
-    const { workers: ownWorkers, envoyProfile } = arm.conditions
-    const kind = `${plane} ${envoyProfile}`
-    if (!probed.has(kind)) probed.set(kind, await probePlane({ bench, arm, index: nextIndex(), signal }))
+    const { workers: ownWorkers } = arm.conditions
+    if (!probed.has(plane)) probed.set(plane, await probePlane({ bench, arm, index: nextIndex(), signal }))
     const asked = `${countWorkers(arm, bench)} a sidecar`
     const found = `${[...new Set(workers)].join(' and ')} a sidecar`
     const own = { name: 'parity-workers', found, expected: asked, differences: [] }
     // Who reads no sockets cannot count them: then nothing is said.
     const counted = workers.includes(null) ? [] : [own]
-    for (const row of [...probed.get(kind), ...counted])
-      rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores, workers: ownWorkers, envoyProfile })
+    for (const row of [...probed.get(plane), ...counted])
+      rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores, workers: ownWorkers })
   }
   return rows
 }
@@ -73,8 +72,8 @@ async function probePlane({ bench, arm, index, signal }) {
     const rig = await createRig({
       ...{ target: bench.target, index, plane, tool: bench.tools[arm.plane], certificates: folders.certificates },
       scripts: arm.variant ?? folders.pipyScripts,
-      folder: path.join(folders.raw, `parity-${nameOf(arm).replace('=', '-')}-${arm.conditions.envoyProfile}`),
-      ...{ envoyProfile: arm.conditions.envoyProfile, nodeCpus: bench.cpus, hasOwnWorkers: true },
+      folder: path.join(folders.raw, `parity-${nameOf(arm).replace(/[:=]/g, '-')}`),
+      profile: arm.profile,
       signal: AbortSignal.any([signal, starting.signal]),
     })
     clearTimeout(timer)
@@ -117,6 +116,5 @@ export async function probeRig({ call, sidecars }) {
 
 /** @param {Arm} arm */
 function rowKey(arm) {
-  const { workers, envoyProfile } = arm.conditions
-  return JSON.stringify([nameOf({ ...arm, repeatOf: null }), arm.link, arm.capCores, workers, envoyProfile])
+  return JSON.stringify([nameOf({ ...arm, repeatOf: null }), arm.link, arm.capCores, arm.conditions.workers])
 }

@@ -6,7 +6,7 @@ import { ROUTES } from '../../node/parity/corpus.js'
 import { UPSTREAMS } from '../../node/parity/upstreams.js'
 
 /**
- * @import { Cluster, DataPlane, Deployment, Endpoint, EnvoyProfile, Place, ProcessSpec, SidecarModel, Target, Tool } from '../../model/types.ts'
+ * @import { Cluster, DataPlane, Deployment, Endpoint, Place, ProcessSpec, SidecarModel, Target, Tool } from '../../model/types.ts'
  */
 
 /** Who has a certificate in the rig. */
@@ -24,7 +24,7 @@ export const SERVICES = ['client', 'server', 'stranger']
  * Three sidecars of a plane and the upstreams they are tried with: client's (plaintext outbound) calls server's
  * (strict) by mTLS, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
  * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
- *   envoyProfile: EnvoyProfile, nodeCpus: number, hasOwnWorkers?: boolean, signal: AbortSignal }} options
+ *   profile: string | null, signal: AbortSignal }} options
  *   index: of a start that no other has; certificates: a folder with those of SERVICES
  * @returns {Promise<Rig>}
  */

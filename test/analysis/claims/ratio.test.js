@@ -50,7 +50,14 @@ describe('testRatio', () => {
     const unclear = { status: 'not testable here', reason: 'no difference shown' }
     expect(ask(pair([40, 50, 60, 60, 60, 101]))).toMatchObject(unclear)
     expect(ask(pair(six(98)))).toMatchObject(unclear)
-    const control = { a: 'pipy', b: 'pipy (A/A)', quantity: 'capacity', service: null, ratio: { median: 1.6 } }
+    const control = {
+      a: 'pipy',
+      b: 'pipy (A/A)',
+      isControl: true,
+      quantity: 'capacity',
+      service: null,
+      ratio: { median: 1.6 },
+    }
     expect(ask(pair(six(50)), {}, { comparisons: [/** @type {any} */ (control)] })).toMatchObject(unclear)
   })
 
