@@ -3,7 +3,7 @@ import os from 'node:os'
 import { readCpuSet } from './kernel/host-cpu.js'
 
 /**
- * Facts about this machine for the manifest; what it does not tell is null.
+ * Facts about this machine for the manifest; null: the kernel does not tell.
  * @returns {{ kernel: string, architecture: string, cpuModel: string, cpus: number, physicalCores: number, memoryBytes: number,
  *   smt: string | null, governor: string | null, node: string }}
  */
@@ -38,7 +38,7 @@ export function readCores() {
 /**
  * @param {string} text `0-3,8` (cpuset(7), list format)
  */
-export function parseCpuList(text) {
+function parseCpuList(text) {
   return text.split(',').flatMap(range => {
     const [first, last = first] = range.split('-').map(Number)
     return Array.from({ length: last - first + 1 }, (_, i) => first + i)

@@ -27,7 +27,7 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
   }
   // Sampling starts before the window and goes on through it; the edges come in between, at their own time.
   const sampleUpTo = async (/** @type {number} */ epochMs) => {
-    // Round moments, so that what is read on several machines falls together.
+    // Round moments, so that the samples of several machines coincide.
     for (let next = ceilTo(Date.now()); next < epochMs; next = Math.max(next + PERIOD_MS, ceilTo(Date.now()))) {
       await waitUntil(next, signal)
       keep(takeSample(probes))
@@ -49,7 +49,7 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
 }
 
 /**
- * What costs too much to read inside of the window.
+ * Reads memory, identity and listening sockets, which costs too much inside of a window.
  * @param {Probe[]} probes
  * @returns {Look[]}
  */

@@ -27,7 +27,12 @@ export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10 }
         ? { 'content-length': `${Buffer.byteLength(body, 'latin1')}` }
         : {}
     const options = {
-      ...{ host: address, port, path, method, agent: agent ?? false, timeout: timeoutSeconds * 1000 },
+      host: address,
+      port,
+      path,
+      method,
+      agent: agent ?? false,
+      timeout: timeoutSeconds * 1000,
       headers: { ...headers, ...framing, host },
     }
     const request = tls ? https.request({ ...options, ...tls, rejectUnauthorized: false }) : http.request(options)

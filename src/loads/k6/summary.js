@@ -16,7 +16,7 @@ export function parseResult(log) {
   const countOf = (/** @type {string} */ name) => valuesOf(name).count ?? 0
   // http_req_failed is a rate whose "passes" are the failures; k6's machine-readable summary calls them matches.
   const { passes, matches } = valuesOf('http_req_failed')
-  // A wrong status with the right length is seen by k6 only: wherever it was, it counts as in the window.
+  // Only k6 sees a wrong status with the right length; such a failure counts as in the window.
   const unseen = Math.max(0, (passes ?? matches ?? 0) - countOf('known_failures'))
   const failed = countOf('window_failed') + unseen
   const distribution = parseDistribution({
@@ -39,8 +39,8 @@ export function parseResult(log) {
 }
 
 /**
- * The 99th percentile of how late requests started. k6 does not number those that it drops, so that after a drop all seem
- * late by as much: that is taken off, as the least lateness.
+ * The 99th percentile of how late requests started. k6 does not number the requests that it drops, so after a drop all
+ * seem late by as much: the least lateness is subtracted.
  * @param {Record<string, number>} lag
  * @param {number} dropped
  * @returns {number | null} milliseconds

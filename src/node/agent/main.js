@@ -1,4 +1,4 @@
-// Runs in the kit's own pods: does what it reads on stdin, one JSON object a line, and answers on stdout.
+// Runs in the kit's own pods: reads calls from stdin, one JSON object a line, and answers on stdout.
 import { createInterface } from 'node:readline'
 import { createProber } from '../prober.js'
 import { decode, encode } from './messages.js'
@@ -28,5 +28,5 @@ input.on('line', async line => {
     running.delete(id)
   }
 })
-// Whoever asked has gone: nothing is left to do.
+// The orchestrator has gone.
 input.on('close', () => process.exit())

@@ -1,6 +1,6 @@
 /**
- * Messages to the kit's pods and back are JSON, one a line. JSON has no NaN, and a number that is missing must not
- * come out as one that is not known.
+ * Messages to the kit's pods and back are JSON, one a line. JSON has no NaN; NaN (a reading failed) must not become
+ * null (nothing reads it here).
  */
 
 const MISSING = '\u0000NaN'

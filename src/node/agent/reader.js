@@ -45,13 +45,19 @@ function openContainer(id) {
 }
 
 const GONE = {
-  ...{ atSeconds: Number.NaN, cpuSeconds: Number.NaN, periods: Number.NaN, throttledPeriods: Number.NaN },
-  ...{ throttledSeconds: Number.NaN, anonBytes: Number.NaN, workingSetBytes: Number.NaN, peakBytes: Number.NaN },
+  atSeconds: Number.NaN,
+  cpuSeconds: Number.NaN,
+  periods: Number.NaN,
+  throttledPeriods: Number.NaN,
+  throttledSeconds: Number.NaN,
+  anonBytes: Number.NaN,
+  workingSetBytes: Number.NaN,
+  peakBytes: Number.NaN,
   oomKills: Number.NaN,
 }
 
 /**
- * A container's cgroup goes with it: then nothing is read any more, and the rest of the node is read on.
+ * A container's cgroup disappears with it: from then on its readings are missing, and the others go on.
  * @param {Probe} probe
  * @returns {Probe}
  */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Clock ticks of all CPUs so far: idle (with iowait), stolen, busy (without interrupts), all; and how many CPUs
- * that are. From /proc/stat, proc(5).
+ * Clock ticks of all CPUs so far: idle (with iowait), stolen, busy (without interrupts), all; and the number of
+ * CPUs. From /proc/stat, proc(5).
  * @returns {import('../../model/types.ts').HostCpu}
  */
 export function readHostCpu() {
@@ -10,7 +10,10 @@ export function readHostCpu() {
   const [user, nice, system, idle, iowait, irq, softirq, steal] = lines[0].trim().split(/\s+/).slice(1).map(Number)
   const busy = user + nice + system
   return {
-    ...{ idle: idle + iowait, steal, busy, total: busy + idle + iowait + irq + softirq + steal },
+    idle: idle + iowait,
+    steal,
+    busy,
+    total: busy + idle + iowait + irq + softirq + steal,
     cpus: lines.filter(line => /^cpu\d/.test(line)).length,
   }
 }

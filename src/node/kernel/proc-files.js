@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * The entries of a folder of /proc; none when what it stands for has ended.
+ * The entries of a folder of /proc; none when its process has ended.
  * @param {string} folder
  */
 export function listSafely(folder) {
@@ -13,7 +13,7 @@ export function listSafely(folder) {
 }
 
 /**
- * The text of a file of /proc; empty when what it stands for has ended, or may not be read.
+ * The text of a file of /proc; empty when its process has ended, or it may not be read.
  * @param {string} file
  */
 export function readSafely(file) {

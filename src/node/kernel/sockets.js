@@ -39,7 +39,7 @@ export function listSocketInodes(pids) {
 }
 
 /**
- * What already listens where a process is to listen: on the address itself or on a wildcard.
+ * The listener that occupies an endpoint: on its address or on a wildcard.
  * @param {Endpoint} endpoint
  * @param {(Endpoint & { inode: string })[]} listeners
  */
@@ -48,7 +48,7 @@ export function findConflict({ address, port }, listeners) {
 }
 
 /**
- * The process that holds a socket, as `name (pid)`; null when it is not to be seen.
+ * The process that holds a socket, as `name (pid)`; null when /proc does not show it.
  * @param {string} inode
  */
 export function findOwner(inode) {

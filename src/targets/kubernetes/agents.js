@@ -1,7 +1,7 @@
 import { BenchError } from '../../lib/errors.js'
 import { PROBER } from '../../model/sidecar-contract.js'
 import { awaitPods } from './await-pods.js'
-import { collectAgentCode } from './code.js'
+import { readAgentCode } from './code.js'
 import { KIT } from './files.js'
 import { LABELS, renderFiles, renderProber, renderReader } from './manifests.js'
 import { findObstacle, isReady } from './pod-status.js'
@@ -27,7 +27,7 @@ const READY_SECONDS = 120
  */
 export async function startAgents({ api, pods, namespace, readerNamespace, signal, ...options }) {
   const { labels, image, where, loadWhere, hasRecursiveReadOnly } = options
-  const files = collectAgentCode()
+  const files = readAgentCode()
   const common = { labels, image, folder: { path: KIT, configMap: 'kit', names: Object.keys(files) } }
   /** @type {Map<string, Promise<Session>>} */
   const sessions = new Map()

@@ -44,7 +44,7 @@ export async function connect({ context, environment = process.env, home = os.ho
   let isLost = false
 
   /**
-   * Asks the API server, again while it does not answer, for half a minute.
+   * Asks the API server. While it does not answer, asks again for half a minute.
    * @template T
    * @param {string} what is done, for errors
    * @param {() => Promise<T>} ask
@@ -53,7 +53,7 @@ export async function connect({ context, environment = process.env, home = os.ho
    * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
    */
   async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
-    // Once it was waited for in vain, what comes after (removing, closing) does not wait again.
+    // After a wait in vain, later requests (removing, closing) do not wait again.
     const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {
@@ -134,17 +134,8 @@ export async function connect({ context, environment = process.env, home = os.ho
         )
       ).items,
 
-    /**
-     * @param {string} apiVersion
-     * @param {string} kind
-     * @param {string} name
-     * @param {string} [namespace]
-     * @returns {Promise<any>} null when it is not there
-     */
-    read: (apiVersion, kind, name, namespace) =>
-      request(`read ${kind.toLowerCase()} ${name}`, () =>
-        objects.read({ apiVersion, kind, metadata: { name, namespace: namespace ?? '' } }).catch(ignoreGone),
-      ),
+    /** @param {string} name of a namespace; null when it is not there */
+    readNamespace: name => request(`read namespace ${name}`, () => core.readNamespace({ name }).catch(ignoreGone)),
 
     /**
      * @param {{ namespace: string, pod: string, container: string, tailLines?: number, isPrevious?: boolean }} options
@@ -166,7 +157,7 @@ export async function connect({ context, environment = process.env, home = os.ho
 }
 
 /**
- * What an error of the API means to a person; passing: worth asking again.
+ * An error of the API in words; passing: worth asking again.
  * @param {unknown} error
  * @returns {{ isPassing: boolean, message: string }}
  */

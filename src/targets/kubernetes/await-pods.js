@@ -12,10 +12,10 @@ const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
 
 /**
- * Waits until pods are where they should be, and gives up as soon as it is known why they will not be.
+ * Waits until pods are as `isDone` asks, and gives up as soon as a status says why they will not be.
  * @param {{ api: Api, pods: PodWatch, namespace: string, what: string, find: () => V1Pod[], isDone: (found: V1Pod[]) => boolean,
  *   maker: string, deadlineSeconds: number, signal: AbortSignal }} options
- *   what: for errors; maker: the start of the name of what makes the pods
+ *   what: for errors; maker: how the name of the pods' controller begins
  * @throws {BenchError} with the reason, and the end of the log of the container that ended
  */
 export async function awaitPods({ api, pods, namespace, what, find, isDone, maker, deadlineSeconds, signal }) {
@@ -42,7 +42,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
       const log = obstacle.container ? await readLastWords({ api, namespace, pod, container: obstacle.container }) : ''
       throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
     }
-    // Without a pod the reason is with what should have made it.
+    // Without a pod, the reason is in an event of its controller.
     const why = find().length === 0 ? await findRefusal({ api, namespace, maker }) : null
     if (why !== null) throw new BenchError(`${what} does not start: no pod is made: ${why}`)
   }
@@ -59,7 +59,7 @@ export async function readLastWords({ api, namespace, pod, container }) {
 }
 
 /**
- * Why what should make a pod makes none: a quota, a policy, a webhook.
+ * Why a controller makes no pod: a quota, a policy, a webhook.
  * @param {{ api: Api, namespace: string, maker: string }} options
  */
 async function findRefusal({ api, namespace, maker }) {

@@ -1,27 +1,20 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { ROOT } from '../../lib/paths.js'
+import { readTextFiles } from '../../lib/text-files.js'
 
-const ENTRY = 'src/node/agent/main.js'
-const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'/gm
+// What node/ may import, and no more (test/architecture.test.js).
+const FOLDERS = ['src/node', 'src/lib']
+const CONTRACT = 'src/model/sidecar-contract.js'
 
 /**
- * The kit's own code that the agent needs, by its path in the kit: the entry and all that it imports.
+ * The kit's own code that runs in pods, by its path in the kit.
  * @returns {Record<string, string>}
- * @throws when it would need a package: there is none in a pod
  */
-export function collectAgentCode() {
-  /** @type {Record<string, string>} */
-  const files = { 'package.json': '{ "type": "module" }\n' }
-  const add = (/** @type {string} */ file) => {
-    if (files[file] !== undefined) return
-    files[file] = readFileSync(path.join(ROOT, file), 'utf8')
-    for (const [, from, bare] of files[file].matchAll(IMPORT)) {
-      const name = from ?? bare
-      if (name.startsWith('.')) add(path.posix.join(path.posix.dirname(file), name))
-      else if (!name.startsWith('node:')) throw new Error(`${file} imports ${name}, which is not in a pod`)
-    }
-  }
-  add(ENTRY)
-  return files
+export function readAgentCode() {
+  const files = FOLDERS.flatMap(folder =>
+    Object.entries(readTextFiles(path.join(ROOT, folder))).map(([name, text]) => [`${folder}/${name}`, text]),
+  )
+  files.push([CONTRACT, readFileSync(path.join(ROOT, CONTRACT), 'utf8')])
+  return { 'package.json': '{ "type": "module" }\n', ...Object.fromEntries(files) }
 }

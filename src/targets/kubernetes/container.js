@@ -18,7 +18,7 @@ const READY_SECONDS = 120
 const ADMIN_SECONDS = 5
 
 /**
- * What a reader needs to know of a container: its id, and where it listens; and how the kubelet names it.
+ * A running container: its id and its ports for a reader, its names for the kubelet.
  * @typedef {{ id: string, node: string, listens: Endpoint[], namespace: string, pod: string, container: string, restarts: number }} Watched
  */
 
@@ -28,7 +28,7 @@ const ADMIN_SECONDS = 5
  */
 
 /**
- * A container of a pod that has been asked for.
+ * The handle of a container, whose pod may not be there yet.
  * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, folder: string }} options
  *   start: the label of its start; folder: for its log
  * @returns {ContainerHandle}
@@ -42,7 +42,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
   let isGone = false
   const own = () => {
     const found = pods.find({ [LABELS.service]: spec.service, [LABELS.start]: start })
-    // The pod that it started with: one that takes its place is another process.
+    // Only the pod that it started with: a pod that replaces it is another process.
     const pod = last === null ? found[0] : found.find(p => p.metadata?.uid === last?.metadata?.uid)
     if (pod) last = pod
     else if (last !== null) isGone = true

@@ -117,7 +117,10 @@ export function createKubernetesTarget(options) {
       opened?.agents.close()
       opened?.pods.close()
       if (retain) return created.map(name => `the namespace ${name}`)
-      await removeNamespaces({ api, names: created })
+      await removeNamespaces({ api, names: created }).catch(error => {
+        const advice = 'what the run left there is removed by: npm run cleanup -- --target kubernetes'
+        throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
+      })
       return []
     },
   }

@@ -1,6 +1,6 @@
 import os from 'node:os'
-import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../../lib/errors.js'
+import { waitFor } from '../../lib/wait.js'
 import { processStartTicks } from '../../node/kernel/proc-files.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 
@@ -9,7 +9,7 @@ import { LABELS, MANAGER, renderNamespace } from './manifests.js'
  */
 
 const GONE_SECONDS = 90
-// The run has failed already where this matters: what is left is named.
+// A run without its API server has already failed: the close gives up soon, and names what is left.
 const LOST_SECONDS = 5
 const OWNER = 'sidecar-bench/owner'
 
@@ -24,8 +24,8 @@ export async function createNamespace({ api, name, runId, level }) {
     await api.create(renderNamespace({ name, runId, level, annotations: { [OWNER]: owner } }))
   } catch (error) {
     if (/** @type {any} */ (error).code !== 409) throw error
-    // The first try may have been taken and its answer lost.
-    const there = await api.read('v1', 'Namespace', name)
+    // An earlier try may have made it, and its answer was lost.
+    const there = await api.readNamespace(name)
     if (there?.metadata?.annotations?.[OWNER] === owner && there.metadata.labels?.[LABELS.run] === runId) return
     throw new BenchError(
       `the namespace ${name} is already there: give --namespace another, or remove what a killed run left: npm run cleanup -- --target kubernetes`,
@@ -43,19 +43,17 @@ export async function removeNamespaces({ api, names }) {
   for (const name of names) {
     await api.remove({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { lostAfterSeconds: LOST_SECONDS })
   }
-  const deadline = performance.now() + GONE_SECONDS * 1000
-  for (const name of names) {
-    while ((await api.read('v1', 'Namespace', name)) !== null) {
-      if (performance.now() > deadline)
-        throw new BenchError(`the namespace ${name} is still going after ${GONE_SECONDS} s`)
-      await delay(200)
-    }
-  }
+  const isGone = async () => (await Promise.all(names.map(api.readNamespace))).every(found => found === null)
+  await waitFor(isGone, {
+    what: `the namespaces ${names.join(' and ')} to be removed`,
+    deadlineSeconds: GONE_SECONDS,
+    intervalMs: 200,
+  })
 }
 
 /**
- * Removes the namespaces of runs that are no more. A run that is still going is left alone, and so is one that
- * was started on another machine, where nobody here can tell.
+ * Removes the namespaces of runs that have ended. It leaves those of a run that goes on, and of runs of other
+ * machines, which may go on.
  * @param {{ api: Api, isAll: boolean }} options isAll: those of other machines, too
  * @returns {Promise<string[]>} what was removed, and what was left
  */

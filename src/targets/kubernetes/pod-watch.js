@@ -8,11 +8,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 const AGAIN_MS = 300
 
 /**
- * The pods of namespaces as they are, by what the API server says of them: nothing is asked again and again.
+ * The pods of namespaces, kept up to date by a watch.
  * @typedef {object} PodWatch
  * @property {(labels: Record<string, string>) => V1Pod[]} find
  * @property {<T>(look: () => T | null | undefined | false, options: { signal?: AbortSignal, deadlineSeconds: number }) => Promise<T | null>} until
- *   looks at each change, and once a second; null when the deadline passes
+ *   calls look at each change, and once a second; null when the deadline passes
  * @property {(listener: () => void) => () => void} onChange
  * @property {() => void} close
  */
@@ -59,7 +59,7 @@ export async function watchPods({ api, namespaces }) {
           }, reject)
         })
       } catch {
-        // The server is away, or its history too short: what asks it something says so; here it is tried again.
+        // The server is away, or no longer has this version of the list: list and watch again. Requests report a lost server.
       }
       await delay(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => {})
     }

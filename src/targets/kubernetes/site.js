@@ -75,7 +75,7 @@ export async function openKubernetesSite({
     node: machine.node,
   })
   return {
-    target: withAdvice(target),
+    target,
     runId,
     cpus: machine.cpus,
     machine: { ...machine, cluster: api.server, kubernetes: gitVersion },
@@ -168,27 +168,4 @@ export function parseCpu(quantity) {
 /** @param {string} quantity of memory: `24684092Ki`, or bytes */
 export function parseBytes(quantity) {
   return Number.parseInt(quantity, 10) * 1024 ** ('KMGT'.indexOf(quantity.at(-2) ?? ' ') + 1)
-}
-
-/**
- * Says what to do about what is left where the cluster no longer answers.
- * @template {import('../../model/types.ts').Target} T
- * @param {T} target
- * @returns {T}
- */
-function withAdvice(target) {
-  return {
-    ...target,
-    async close(options) {
-      try {
-        return await target.close(options)
-      } catch (error) {
-        if (!(error instanceof BenchError)) throw error
-        throw new BenchError(
-          `${error.message}; what the run left there is removed by: npm run cleanup -- --target kubernetes`,
-          { cause: error },
-        )
-      }
-    },
-  }
 }

@@ -16,8 +16,8 @@ const ASK_MS = 200
 /** @typedef {ReturnType<typeof import('./index.js').createKubernetesTarget>} ToolTarget */
 
 /**
- * Finds programs in images: each is started once to say its version, so that an image that cannot be had, or holds
- * something else, is known before anything is measured, and is on the node when it is.
+ * Finds programs in images. Each is started once to say its version: that shows a missing or a wrong image before
+ * anything is measured, and pulls a good one.
  * @param {{ api: Api, target: ToolTarget, images: Record<string, string>, whereOf: (name: string) => Where, signal: AbortSignal }} options
  *   images: by the tool's name, instead of its own; whereOf: the nodes where a tool will run
  * @returns {(spec: ToolSpec) => Promise<Tool | { missing: string }>}
@@ -68,7 +68,7 @@ async function askVersion({ api, target, spec, name, signal }) {
   const { namespace } = target
   const find = () => pods.find({ [LABELS.service]: name })
   let text = ''
-  // Some programs print their version and go on: whichever comes first.
+  // Some programs print their version and go on.
   const isSaid = () => spec.parseVersion(text) !== null
   const read = setInterval(async () => {
     const [pod] = find()

@@ -97,7 +97,7 @@ export function wrapInSystemdScope(command) {
 }
 
 /**
- * Where the trees of runs are: the folders that `cleanup` looks through.
+ * The folders that hold the trees of runs, for `cleanup`.
  * @param {CapWay} way
  */
 export function treeParents(way) {

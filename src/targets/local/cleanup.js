@@ -11,8 +11,7 @@ import { removeCgroup } from './remove-cgroup.js'
  */
 
 /**
- * Removes what runs on this machine left behind: processes, cgroups, certificates. A run that is still
- * going is left alone.
+ * Removes what ended runs left on this machine: processes, cgroups, certificates.
  * @param {CapWay} way how processes are capped here
  * @returns {Promise<string[]>} what was removed
  */

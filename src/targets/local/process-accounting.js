@@ -8,7 +8,7 @@ import { kill, listMarked } from './marks.js'
 
 /**
  * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be
- * capped, and what only a cgroup counts is null.
+ * capped, and counters that only a cgroup has are null.
  * @param {{ runId: string }} options
  * @returns {CgroupTree}
  */

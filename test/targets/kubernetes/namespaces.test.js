@@ -15,7 +15,7 @@ function createFakeApi(held) {
       if (held[object.metadata.name]) throw Object.assign(new BenchError('there'), { code: 409 })
       held[object.metadata.name] = object
     },
-    read: async (/** @type {string} */ _, /** @type {string} */ __, /** @type {string} */ name) => held[name] ?? null,
+    readNamespace: async (/** @type {string} */ name) => held[name] ?? null,
     list: async () => Object.values(held),
     remove: async (/** @type {any} */ { metadata }) => void delete held[metadata.name],
   })
