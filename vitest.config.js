@@ -1,11 +1,48 @@
 import { defineConfig } from 'vitest/config'
 
-// Integration tests start real services on loopback and share two CPUs: one file at a time.
+const REAL = 'test/integration'
+// Real services on loopback share the CPUs: one file at a time, a project after the other.
+const oneByOne = { fileParallelism: false, testTimeout: 60_000 }
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.js'],
-    fileParallelism: false,
-    testTimeout: 60_000,
     reporters: ['default', './test/skipped-reporter.js'],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.js'],
+          exclude: [`${REAL}/**`],
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...oneByOne,
+          name: 'smoke',
+          include: [`${REAL}/smoke.test.js`],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...oneByOne,
+          name: 'integration',
+          include: [`${REAL}/!(smoke|kubernetes*).test.js`],
+          sequence: { groupOrder: 2 },
+        },
+      },
+      // After everything that measures without a cluster: even an idle one takes CPU.
+      {
+        test: {
+          ...oneByOne,
+          name: 'cluster',
+          include: [`${REAL}/kubernetes*.test.js`],
+          sequence: { groupOrder: 3 },
+        },
+      },
+    ],
   },
 })

@@ -47,48 +47,6 @@ async function waitForLine(out, words) {
 }
 
 describe('a capped run', { timeout: 120_000 }, () => {
-  it('measures none, Pipy and Envoy, holds the cap, and leaves nothing behind', async context => {
-    need(context, 'pipy', 'envoy', 'k6', 'caps')
-    const { out, child } = start(['--cpu', '0.25', '--json'])
-    const { stdout, stderr, exitCode } = await child
-    expect(exitCode, `${stderr}`).toBe(0)
-    const summary = JSON.parse(`${stdout}`)
-    expect(summary).toEqual(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')))
-    expect(summary.arms.map((/** @type {any} */ a) => a.plane)).toEqual(['none', 'pipy', 'envoy'])
-    for (const record of recordsOf(out).filter(r => r.outcome === 'completed')) {
-      for (const sidecar of record.processes.filter(p => p.role === 'sidecar')) {
-        expect(sidecar.capReadBackCores).toBe(0.25)
-        expect(sidecar.cpuCores).toBeLessThan(0.25 * 1.05)
-      }
-      if (record.trial.arm.plane !== 'none') expect(record.boundBy).toBe('sidecar')
-    }
-    const { tools, machine } = readRun(out).manifest
-    expect(machine).toMatchObject({
-      kernel: expect.stringContaining('Linux'),
-      cpus: os.availableParallelism(),
-      before: { seconds: 3 },
-    })
-    expect(machine.before.idleFraction).toBeGreaterThan(0)
-    for (const name of ['pipy', 'envoy', 'k6']) expect(tools[name].sha256).toMatch(/^[0-9a-f]{64}$/)
-    const [first] = recordsOf(out)
-    const samples = readFileSync(`${out}/raw/${first.trial.id}/samples.jsonl`, 'utf8')
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line))
-    expect(samples.length).toBeGreaterThan(20)
-    expect(Object.keys(samples[0].processes)).toContain('k6-generator')
-    expect(`${stderr}`.trim().split('\n').at(-1)).toContain('results: ')
-    expectNothingLeft()
-
-    const verified = await execa('node', ['src/cli.js', 'verify', out])
-    expect(verified.stdout).toMatch(/(\d+) records, \1 of them computed again from their raw files/)
-    const raw = `${out}/raw/${first.trial.id}/k6-generator.log`
-    writeFileSync(raw, readFileSync(raw, 'utf8').replace(/("window_second_half":\{.*?"count":)\d+/, '$11'))
-    const spoiled = await execa('node', ['src/cli.js', 'verify', out], { reject: false })
-    expect(spoiled.stdout).toMatch(/differs: r1-\S+\.load\.verifiedInSecondHalf is \d+, and the records say 1/)
-    expect(spoiled.exitCode).toBe(1)
-  })
-
   it('measures latency at an equal rate, and holds thresholds to their exit status', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const thresholds = [

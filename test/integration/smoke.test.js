@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, expect, it } from 'vitest'
+import { readRun } from '../../src/records/records.js'
+import { expectNothingLeft } from './leftovers.js'
+import { need } from './real-tools.js'
+
+// The one run with the real tools that `npm test` makes; test:all makes the others.
+const folder = mkdtempSync(path.join(os.tmpdir(), 'smoke-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
+
+it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing behind', async context => {
+  need(context, 'pipy', 'envoy', 'k6', 'caps')
+  const out = path.join(folder, 'run')
+  const { stdout, stderr, exitCode } = await cli('bench', '--profile', 'smoke', '--cpu', '0.25', '--json', '--out', out)
+  expect(exitCode, stderr).toBe(0)
+  const summary = JSON.parse(stdout)
+  expect(summary).toEqual(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')))
+  expect(summary.arms.map((/** @type {any} */ a) => a.plane)).toEqual(['none', 'pipy', 'envoy'])
+  const { manifest, records } = readRun(out)
+  for (const record of records.filter(r => r.outcome === 'completed')) {
+    for (const sidecar of record.processes.filter(p => p.role === 'sidecar')) {
+      expect(sidecar.capReadBackCores).toBe(0.25)
+      expect(sidecar.cpuCores).toBeLessThan(0.25 * 1.05)
+    }
+    if (record.trial.arm.plane !== 'none') expect(record.boundBy).toBe('sidecar')
+  }
+  const { tools, machine } = manifest
+  expect(machine).toMatchObject({
+    kernel: expect.stringContaining('Linux'),
+    cpus: os.availableParallelism(),
+    before: { seconds: 3 },
+  })
+  expect(machine.before.idleFraction).toBeGreaterThan(0)
+  for (const name of ['pipy', 'envoy', 'k6']) expect(tools[name].sha256).toMatch(/^[0-9a-f]{64}$/)
+  const [first] = records
+  const samples = readFileSync(`${out}/raw/${first.trial.id}/samples.jsonl`, 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  expect(samples.length).toBeGreaterThan(20)
+  expect(Object.keys(samples[0].processes)).toContain('k6-generator')
+  expect(stderr.trim().split('\n').at(-1)).toContain('results: ')
+  expectNothingLeft()
+
+  const verified = await cli('verify', out)
+  expect(verified.stdout).toMatch(/(\d+) records, \1 of them computed again from their raw files/)
+  const raw = `${out}/raw/${first.trial.id}/k6-generator.log`
+  writeFileSync(raw, readFileSync(raw, 'utf8').replace(/("window_second_half":\{.*?"count":)\d+/, '$11'))
+  const spoiled = await cli('verify', out)
+  expect(spoiled.stdout).toMatch(/differs: r1-\S+\.load\.verifiedInSecondHalf is \d+, and the records say 1/)
+  expect(spoiled.exitCode).toBe(1)
+})
