@@ -5,9 +5,9 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
-import { parse, stringify } from 'yaml'
 import { listDashboardQueries } from '../live/dashboard-queries.js'
-import { launchBrowser, openPage } from './browser.js'
+import { launchBrowser, openPage } from '../real/browser.js'
+import { findFreePort, listen, needProgram, startPrometheus } from '../real/prometheus.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
@@ -27,31 +27,14 @@ relaxes:
 profiles: { standard: { rounds: 2, hasControl: false } }
 `
 
-async function findFreePort() {
-  const server = net.createServer()
-  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
-  const { port } = /** @type {net.AddressInfo} */ (server.address())
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
-
-/** @param {string} name */
-async function findProgram(name) {
-  const { exitCode, stdout } = await execa('sh', ['-c', `command -v ${name}`], { reject: false })
-  return exitCode === 0 ? stdout : null
-}
-
 describe('a run that is watched', { timeout: 180_000 }, () => {
   it('shows itself to a browser and to Prometheus, and its report shows its numbers', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
-    const [prometheus, promtool] = await Promise.all(['prometheus', 'promtool'].map(findProgram))
-    if (!prometheus || !promtool) context.skip('needs prometheus and promtool, which cannot be had here')
+    const program = await needProgram(context, 'prometheus')
+    const promtool = await needProgram(context, 'promtool')
     const browser = await launchBrowser(context)
-    const [live, metrics, asked] = [await findFreePort(), await findFreePort(), await findFreePort()]
+    const [live, metrics] = [await findFreePort(), await findFreePort()]
 
-    const config = parse(readFileSync('bench/monitoring/prometheus.yml', 'utf8'))
-    config.scrape_configs[0].static_configs[0].targets = [`127.0.0.1:${metrics}`]
-    writeFileSync(path.join(folder, 'prometheus.yml'), stringify(config))
     writeFileSync(path.join(folder, 'watched.yaml'), EXPERIMENT)
     const out = path.join(folder, 'run')
     const argv = [
@@ -65,14 +48,7 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
       out,
     ]
     const running = execa('node', ['src/cli.js', ...argv], { reject: false, forceKillAfterDelay: 30_000 })
-    const scraping = execa(
-      `${prometheus}`,
-      [
-        ...[`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/tsdb`],
-        `--web.listen-address=127.0.0.1:${asked}`,
-      ],
-      { reject: false, timeout: 150_000, all: true },
-    )
+    const prometheus = await startPrometheus({ program, folder, metricsPort: metrics, mostSeconds: 150 })
     const ended = running.then(() => true)
     const silent = new Set(listDashboardQueries({ rateInterval: '4s' }).map(q => q.expression))
     try {
@@ -87,7 +63,7 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
         const rate = `${await page.textContent('#rate')}`
         if (/\d/.test(rate)) seen.rate = rate
         seen.mostCharts = Math.max(seen.mostCharts, await page.locator('figure:not([hidden]) svg').count())
-        for (const expression of silent) if ((await countSeries(asked, expression)) > 0) silent.delete(expression)
+        for (const expression of silent) if (await prometheus.countSeries(expression)) silent.delete(expression)
         const text = await fetch(`http://127.0.0.1:${metrics}/metrics`).then(
           r => r.text(),
           () => '',
@@ -97,9 +73,9 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
       const { exitCode, stderr } = await running
       expect(exitCode, stderr).toBe(0)
       expect([...silent]).toEqual([])
-      expect(
-        (await execa(`${promtool}`, ['check', 'metrics'], { input: exposition, all: true, reject: false })).all,
-      ).toBe('')
+      expect((await execa(promtool, ['check', 'metrics'], { input: exposition, all: true, reject: false })).all).toBe(
+        '',
+      )
 
       expect([...seen.phases].join()).toMatch(/window/)
       expect(Number(seen.rate.replace(/\D/g, ''))).toBeGreaterThan(50)
@@ -128,16 +104,14 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
       expectNothingLeft()
     } finally {
       running.kill('SIGTERM')
-      scraping.kill()
-      await Promise.all([running, scraping, browser.close()])
+      await Promise.all([running, prometheus.stop(), browser.close()])
     }
   })
 
   it('refuses a port that is taken before it measures anything, and goes on when a browser has gone', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const taken = net.createServer()
-    await new Promise(resolve => taken.listen(0, '127.0.0.1', () => resolve(null)))
-    const { port } = /** @type {net.AddressInfo} */ (taken.address())
+    const port = await listen(taken)
     for (const option of ['--live', '--metrics']) {
       const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', option, `:${port}`], { reject: false })
       expect(stderr).toContain(`error: ${option} :${port}: port ${port} of 127.0.0.1 is in use by something else`)
@@ -174,11 +148,4 @@ async function awaitServed(url) {
     if (performance.now() > deadline) throw new Error(`nothing is served at ${url}`)
     await delay(100)
   }
-}
-
-/** @param {number} port @param {string} expression */
-async function countSeries(port, expression) {
-  const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`
-  const answer = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => null)
-  return answer?.ok ? Number(/** @type {any} */ (await answer.json()).data.result.length) : 0
 }

@@ -51,9 +51,9 @@ export async function listen(url, { isReading = true } = {}) {
  * @param {string} what is waited for
  */
 export async function until(isTrue, what) {
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + 30_000
   while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`waited 10 s for ${what}`)
+    if (performance.now() > deadline) throw new Error(`waited 30 s for ${what}`)
     await delay(5)
   }
 }

@@ -1,6 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,8 +8,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { createMetrics } from '../../src/live/metrics.js'
 import { LABELS } from '../../src/targets/kubernetes/manifests.js'
-import { findOnPath } from '../../src/tools/find.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { listen, needProgram, startPrometheus } from '../real/prometheus.js'
 import { listDashboardQueries, readDashboard } from './dashboard-queries.js'
 
 /**
@@ -328,12 +327,6 @@ function createLiveRun() {
   return { metrics, tick }
 }
 
-/** @param {import('vitest').TestContext} context @param {string} name */
-async function need(context, name) {
-  const program = await findOnPath(name, process.env.PATH ?? '')
-  return program ?? context.skip(`needs ${name}`)
-}
-
 describe('the text', () => {
   it('is in the text format of Prometheus', () =>
     expect(createMetrics().contentType).toBe('text/plain; version=0.0.4; charset=utf-8'))
@@ -347,7 +340,7 @@ describe('the text', () => {
   })
 
   it('is what promtool takes without a remark', async context => {
-    const promtool = await need(context, 'promtool')
+    const promtool = await needProgram(context, 'promtool')
     const { metrics } = createLiveRun()
     metrics.apply(started({ link: 'a"} 1\nevil{b="\\' }))
     metrics.apply(sampled())
@@ -384,7 +377,7 @@ describe('the dashboard', () => {
   })
 
   it('has only expressions that Prometheus parses', async context => {
-    const promtool = await need(context, 'promtool')
+    const promtool = await needProgram(context, 'promtool')
     // This version checks no expression by itself, but those of rules.
     const rules = listDashboardQueries().map(({ expression }, i) => ({ record: `query_${i}`, expr: expression }))
     const file = path.join(folder, 'rules.yml')
@@ -407,29 +400,23 @@ describe('the dashboard', () => {
 
 describe('Prometheus', () => {
   it.for(['bench/monitoring/prometheus.yml', 'k8s/monitoring/prometheus.yml'])('takes %s', async (file, context) => {
-    const promtool = await need(context, 'promtool')
+    const promtool = await needProgram(context, 'promtool')
     expect((await execa(promtool, ['check', 'config', file])).stdout).toContain('is valid')
   })
 
   it('answers every query of the dashboard while a run goes on, and holds nothing of a trial that ended', async context => {
-    const prometheus = await need(context, 'prometheus')
+    const prometheus = await needProgram(context, 'prometheus')
     const { metrics, tick } = createLiveRun()
     const server = http.createServer(async (_, response) => {
       response.writeHead(200, { 'content-type': metrics.contentType }).end(await metrics.text())
     })
-    const config = parse(readFileSync('bench/monitoring/prometheus.yml', 'utf8'))
-    config.scrape_configs[0].static_configs[0].targets = [`127.0.0.1:${await listen(server)}`]
-    const file = path.join(folder, 'prometheus.yml')
-    writeFileSync(file, stringify(config))
-    const port = await findFreePort()
-    const argv = [
-      `--config.file=${file}`,
-      `--storage.tsdb.path=${path.join(folder, 'tsdb')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ]
-    const running = execa(prometheus, argv, { reject: false, timeout: 55_000, all: true })
+    const { countSeries: query, stop } = await startPrometheus({
+      program: prometheus,
+      folder,
+      metricsPort: await listen(server),
+      mostSeconds: 55,
+    })
     const ticking = setInterval(tick, 100)
-    const query = (/** @type {string} */ expression) => countSeries(port, expression)
     try {
       const queries = listDashboardQueries({ rateInterval: '15s' })
       const findSilent = async () => {
@@ -447,34 +434,12 @@ describe('Prometheus', () => {
       expect(await askUntil(gauge, count => count === 0)).toBe(0)
     } finally {
       clearInterval(ticking)
-      running.kill()
-      await running
+      await stop()
       server.closeAllConnections()
       server.close()
     }
   })
 })
-
-/** @param {net.Server} server @returns {Promise<number>} its port on the loopback */
-function listen(server) {
-  return new Promise(resolve =>
-    server.listen(0, '127.0.0.1', () => resolve(/** @type {net.AddressInfo} */ (server.address()).port)),
-  )
-}
-
-async function findFreePort() {
-  const server = net.createServer()
-  const port = await listen(server)
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
-
-/** @param {number} port @param {string} expression @returns {Promise<number | null>} null: no answer */
-async function countSeries(port, expression) {
-  const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`
-  const answer = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => null)
-  return answer?.ok ? /** @type {any} */ (await answer.json()).data.result.length : null
-}
 
 /**
  * The first answer that is as wanted, or the last within 25 s.
@@ -509,7 +474,7 @@ describe('k8s/monitoring', () => {
   })
 
   it('is built by kubectl: the one dashboard for Grafana, and Prometheus with its configuration', async context => {
-    const kubectl = await need(context, 'kubectl')
+    const kubectl = await needProgram(context, 'kubectl')
     const objects = parseAll((await execa(kubectl, ['kustomize', 'k8s/monitoring'])).stdout)
     const find = (/** @type {string} */ kind) => objects.filter(o => o.kind === kind)
     const dashboards = find('ConfigMap').filter(o => o.metadata.labels?.grafana_dashboard === '1')

@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { chromium } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { parseAddress, startLiveServer } from '../../src/live/server.js'
 import { createRunState } from '../../src/live/state.js'
 import { createArm } from '../fakes/fake-records.js'
+import { launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
 import { until } from './event-client.js'
 import { createSidecarSpec, endTrial, plan, START_MS, sample, startTrial } from './fake-events.js'
 
@@ -13,7 +13,6 @@ import { createSidecarSpec, endTrial, plan, START_MS, sample, startTrial } from 
  * @import { RunEvent } from '../../src/live/state.js'
  */
 
-const CHROMIUM = '/usr/bin/chromium'
 const CHARTS = 'src/report/charts'
 const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
 
@@ -34,9 +33,6 @@ let browser = null
 /** @type {(() => void | Promise<void>)[]} */
 const cleanups = []
 
-beforeAll(async () => {
-  if (existsSync(CHROMIUM)) browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
-})
 afterAll(async () => browser?.close())
 afterEach(async () => {
   for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
@@ -47,7 +43,7 @@ afterEach(async () => {
  * @param {import('playwright-core').BrowserContextOptions} [options]
  */
 async function open(context, options) {
-  if (browser === null) return context.skip(`needs chromium, which cannot be had here: there is no ${CHROMIUM}`)
+  browser ??= await launchBrowser(context)
   const state = createRunState()
   const emit = (/** @type {RunEvent[]} */ ...events) => {
     for (const event of events) {
@@ -58,19 +54,8 @@ async function open(context, options) {
   let server = await startLiveServer({ address: parseAddress(':0', '--live'), state, assets, intervalMs: 20 })
   const { port } = new URL(server.url)
   cleanups.push(() => server.close())
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options })
+  const { page, complaints } = await openPage(browser, options)
   cleanups.push(() => page.close())
-  /** @type {string[]} */
-  const complaints = []
-  page.on('console', message => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
-  })
-  page.on('pageerror', error => complaints.push(error.message))
-  page.on('requestfailed', request => {
-    const why = request.failure()?.errorText
-    // What the page ends itself, when the run has ended, is no failure.
-    if (!(request.url().endsWith('/events') && why === 'net::ERR_ABORTED')) complaints.push(`${request.url()}: ${why}`)
-  })
   return {
     ...{ page, state, emit, complaints, url: server.url },
     /** @param {string} id @param {string | RegExp} text */
@@ -153,11 +138,7 @@ describe('the page', () => {
     await page.goto(url)
     emit(...RUN)
     await until(async () => (await countDrawn(page, 'throughput')) > 4, 'the chart of rates')
-    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
-    const { violations } = /** @type {any} */ (await page.evaluate('axe.run()'))
-    expect(
-      violations.map((/** @type {any} */ v) => `${v.id}: ${v.nodes.map((/** @type {any} */ n) => n.html)}`),
-    ).toEqual([])
+    expect(await listAxeViolations(page)).toEqual([])
   })
 
   it('puts what names and errors say into the page as text', async context => {

@@ -1,17 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
-import { launchBrowser, openPage } from '../integration/browser.js'
+import { launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
 
 /**
  * @import { Browser, Page } from 'playwright-core'
  */
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const HOSTILE = `<img src=x onerror="document.title='owned'"></script><script>document.title='owned'</script>`
 const base = mkdtempSync(path.join(os.tmpdir(), 'report-page-test-'))
 /** @type {Browser | null} */
@@ -137,12 +135,7 @@ describe('report.html in a browser', () => {
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('details')) details.open = true
     })
-    await page.evaluate(AXE)
-    const { violations } = await page.evaluate('axe.run()')
-    const told = violations.map(
-      (/** @type {any} */ v) => `${v.id}: ${v.nodes.map((/** @type {any} */ n) => n.html).slice(0, 3)}`,
-    )
-    expect(told).toEqual([])
+    expect(await listAxeViolations(page)).toEqual([])
     await page.close()
   })
 

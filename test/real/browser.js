@@ -1,16 +1,18 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { chromium } from 'playwright-core'
 
 /**
  * A real browser, for tests of pages.
- * @import { BrowserContextOptions, Page } from 'playwright-core'
+ * @import { Browser, BrowserContextOptions, Page } from 'playwright-core'
  */
 
 const CHROMIUM = '/usr/bin/chromium'
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /**
  * @param {import('vitest').TestContext} context skipped where there is no browser
- * @returns {Promise<import('playwright-core').Browser>}
+ * @returns {Promise<Browser>}
  */
 export async function launchBrowser(context) {
   if (!existsSync(CHROMIUM)) context.skip(`needs chromium, which cannot be had here: there is no ${CHROMIUM}`)
@@ -18,21 +20,33 @@ export async function launchBrowser(context) {
 }
 
 /**
- * @param {import('playwright-core').Browser} browser
+ * @param {Browser} browser
  * @param {BrowserContextOptions} [options]
  * @returns {Promise<{ page: Page, complaints: string[] }>} complaints: all that its console says, and what could not be loaded
  */
 export async function openPage(browser, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-  const page = await context.newPage()
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options })
   /** @type {string[]} */
   const complaints = []
   page.on('console', message => complaints.push(`${message.type()}: ${message.text()}`))
   page.on('pageerror', error => complaints.push(error.message))
   page.on('requestfailed', request => {
     const why = request.failure()?.errorText
-    // What the page ends itself, when the run has ended, is no failure.
+    // The page closes its own stream of events when the run has ended: no failure.
     if (!(request.url().endsWith('/events') && why === 'net::ERR_ABORTED')) complaints.push(`${request.url()}: ${why}`)
   })
   return { page, complaints }
+}
+
+/**
+ * Holds a page to the rules of axe.
+ * @param {Page} page
+ * @returns {Promise<string[]>} each rule that is broken, and the first elements that break it
+ */
+export async function listAxeViolations(page) {
+  await page.evaluate(readFileSync(AXE, 'utf8'))
+  const { violations } = /** @type {any} */ (await page.evaluate('axe.run()'))
+  return violations.map(
+    (/** @type {any} */ { id, nodes }) => `${id}: ${nodes.map((/** @type {any} */ n) => n.html).slice(0, 3)}`,
+  )
 }
