@@ -8,6 +8,8 @@ import { decode, encode } from '../../../src/node/agent/messages.js'
 import { readAgentCode } from '../../../src/targets/kubernetes/code.js'
 import { converse, measureClockOffset } from '../../../src/targets/kubernetes/session.js'
 
+/** @import { Sample } from '../../../src/model/types.ts' */
+
 /** What is shipped into pods, and nothing else. @type {string} */
 let shipped
 beforeAll(() => {
@@ -47,18 +49,34 @@ describe('a conversation with the agent', () => {
     await expect(session.call('nonsense', null)).rejects.toThrow()
   })
 
-  it('observes a window, and gives what it has when it is stopped early', async () => {
+  it('observes a window from before its start to its end', async () => {
     const { session } = startAgent()
+    // The agent has started once it answers: its start takes nothing of the window.
+    await session.call('now', null)
     const startMs = Date.now() + 300
-    const seen = await session.call('observe', { watched: [], window: { startMs, endMs: startMs + 400 } })
-    expect(seen).toMatchObject({ start: { sample: { edge: 'start' } }, end: { sample: { edge: 'end' } }, after: [] })
-    expect(seen.samples.length).toBeGreaterThan(5)
+    const { samples, start, end, after } = await session.call('observe', {
+      watched: [],
+      window: { startMs, endMs: startMs + 1000 },
+    })
+    expect(after).toEqual([])
+    expect(samples.filter((/** @type {Sample} */ s) => s.edge)).toEqual([start.sample, end.sample])
+    const moments = samples.map((/** @type {Sample} */ s) => s.epochMs)
+    expect(moments).toEqual([...moments].sort((a, b) => a - b))
+    expect(moments[0]).toBeLessThan(startMs)
+    expect(start.sample.epochMs).toBeGreaterThanOrEqual(startMs)
+    expect(moments.indexOf(end.sample.epochMs)).toBeGreaterThan(moments.indexOf(start.sample.epochMs) + 1)
+    expect(moments.at(-1)).toBeGreaterThanOrEqual(startMs + 1000)
+  })
 
+  it('gives what it has of a window that is stopped early', async () => {
+    const { session } = startAgent()
     const stop = new AbortController()
-    setTimeout(() => stop.abort(), 200)
-    const long = { startMs: Date.now(), endMs: Date.now() + 60_000 }
-    const early = await session.call('observe', { watched: [], window: long }, { signal: stop.signal })
-    expect(early).toMatchObject({ start: { sample: { edge: 'start' } }, end: null, after: null })
+    const window = { startMs: 0, endMs: Date.now() + 60_000 }
+    const asked = session.call('observe', { watched: [], window }, { signal: stop.signal })
+    // Lines are taken in order: what is answered later has let the window begin.
+    await session.call('now', null)
+    stop.abort()
+    expect(await asked).toMatchObject({ start: { sample: { edge: 'start' } }, end: null, after: null })
   })
 
   it('says that a container has no cgroup where it looks', async () => {
