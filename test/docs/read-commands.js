@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * The commands that the documentation shows.
+ * @typedef {object} Command
+ * @property {string} where file and line
+ * @property {string} text as it stands there, without its comment
+ * @property {boolean} isInBlock a block is typed as it stands; a code span within a sentence may be a part of a command
+ * @property {string[]} argv of the program that runs in the end: what an npm script stands for is in its place
+ */
+
+const SCRIPTS = JSON.parse(readFileSync('package.json', 'utf8')).scripts
+const PAGES = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').map(name => `docs/${name}`)].filter(
+  file => file.endsWith('.md') && existsSync(file),
+)
+const FENCE = /^\s*(```|~~~)/
+const COMMAND = /^(\$ )?([A-Z][A-Z0-9_]*=\S+ )*(npm|npx|node|sidecar-bench)( |$)/
+const IN_SENTENCE = /`([^`\n]+)`/g
+
+/** @returns {Command[]} in the order of the pages */
+export function readCommands() {
+  return PAGES.flatMap(readPage)
+}
+
+/** @param {string} page */
+function readPage(page) {
+  /** @type {Command[]} */
+  const commands = []
+  const lines = readFileSync(page, 'utf8').split('\n')
+  let isFenced = false
+  for (let i = 0; i < lines.length; i++) {
+    if (FENCE.test(lines[i])) {
+      isFenced = !isFenced
+      continue
+    }
+    const where = `${page}:${i + 1}`
+    const isInBlock = isFenced || /^( {4}|\t)/.test(lines[i])
+    let line = lines[i].trim()
+    while (isInBlock && line.endsWith('\\')) line = `${line.slice(0, -1)}${lines[++i].trim()}`
+    const texts = isInBlock ? [line] : [...line.matchAll(IN_SENTENCE)].map(match => match[1])
+    for (const text of texts.filter(text => COMMAND.test(text))) commands.push(...split(text, { where, isInBlock }))
+  }
+  return commands
+}
+
+/** @param {string} text @param {Pick<Command, 'where' | 'isInBlock'>} found */
+function split(text, found) {
+  return text
+    .replace(/^\$ /, '')
+    .replace(/\s+#.*$/, '')
+    .split(' && ')
+    .map(part => ({ ...found, text: part, argv: expand(splitWords(part), found.where) }))
+}
+
+/** Words as a shell splits them, without variables before and redirections behind. @param {string} text */
+function splitWords(text) {
+  const words = [...text.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) => word)
+  const first = words.findIndex(word => !/^[A-Z][A-Z0-9_]*=/.test(word))
+  const redirection = words.findIndex(word => /^\d?>/.test(word))
+  const end = redirection === -1 ? words.length : redirection
+  return words.slice(first, end).map(word => word.replace(/['"]/g, ''))
+}
+
+/** What runs in the end. @param {string[]} words @param {string} where */
+function expand([program, ...words], where) {
+  if (program === 'sidecar-bench') return ['node', 'src/cli.js', ...words]
+  if (program === 'npx' && words[0] === 'sidecar-bench') return ['node', 'src/cli.js', ...words.slice(1)]
+  if (program !== 'npm') return [program, ...words]
+  const given = words.filter(word => !['-s', '--silent'].includes(word))
+  const name = given[0] === 'run' ? given[1] : given[0]
+  if (given[0] !== 'run' && name !== 'test') return ['npm', ...given]
+  // Scripts of several commands stand for themselves.
+  const script = SCRIPTS[name]
+  if (script === undefined) throw new Error(`${where}: npm ${words.join(' ')}: package.json has no such script`)
+  const after = given.indexOf('--')
+  const args = after === -1 ? [] : given.slice(after + 1)
+  return script.startsWith('node ') ? [...script.split(' '), ...args] : ['npm', 'run', name, ...args]
+}

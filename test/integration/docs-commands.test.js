@@ -1,0 +1,85 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readCommands } from '../docs/read-commands.js'
+import { expectNothingLeft } from './leftovers.js'
+import { need } from './real-tools.js'
+
+// Every command of a block of the documentation, as it stands or, where that takes long, in its shortest form.
+const folder = mkdtempSync(path.join(os.tmpdir(), 'docs-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const scripts = path.join(folder, 'scripts')
+cpSync('pipy-scripts', scripts, { recursive: true })
+/** What `results/…` stands for, in the order in which a command names them. */
+const runs = ['old', 'new'].map(name => path.join(folder, name))
+let count = 0
+
+const SHORT = ['--profile', 'smoke', '--rounds', '1']
+const SMALL = ['--rate', '200', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--users', '16']
+// 3: no verdict; 5: a threshold was crossed. One short round on a busy machine ends with either.
+const MEASURED = [0, 3, 5]
+
+/**
+ * How a verb that takes long is made short.
+ * @type {Record<string, (argv: string[]) => string[]>}
+ */
+const SMOKE = {
+  bench: argv => [...without(argv, SHORT), ...SHORT, '--out', path.join(folder, `run-${++count}`)],
+  size: argv => [...without(argv, SMALL), ...SMALL, '--out', path.join(folder, `run-${++count}`)],
+}
+
+/**
+ * Commands that no test runs as they stand, and why.
+ * @type {[RegExp, string][]}
+ */
+const SKIPPED = [
+  [/^npm (ci|install|run test)|--project (integration|cluster)/, 'is how this test was started'],
+  [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
+  [
+    / --target kubernetes|^node src\/cli\.js agree/,
+    'needs a cluster: test/integration/kubernetes.test.js runs it there',
+  ],
+]
+
+beforeAll(async () => {
+  for (const out of runs) await execa('node', ['src/cli.js', 'bench', '--cpu', '0.25', ...SHORT, '--out', out])
+}, 180_000)
+
+describe('a command of the documentation', { timeout: 600_000 }, () => {
+  const commands = readCommands().filter(command => command.isInBlock)
+  const isFirst = (/** @type {typeof commands[0]} */ { argv }, /** @type {number} */ i) =>
+    commands.findIndex(other => other.argv.join(' ') === argv.join(' ')) === i
+
+  it.for(commands.filter(isFirst))('$where: `$text` runs', async ({ argv }, context) => {
+    const [, why] = SKIPPED.find(([pattern]) => pattern.test(argv.join(' '))) ?? []
+    if (why) return context.skip(why)
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const [program, ...args] = fill(argv)
+    const isCli = args[0] === 'src/cli.js'
+    const shorten = (isCli && !args.includes('--help') && SMOKE[args[1]]) || (same => same)
+    const { exitCode, all } = await execa(program, shorten(args), { all: true, reject: false })
+    expect(isCli ? MEASURED : [0], `${[program, ...shorten(args)].join(' ')}\n${all}`).toContain(exitCode)
+    expectNothingLeft()
+  })
+})
+
+/**
+ * What a reader would put for the names of folders, addresses and machines of an example.
+ * @param {string[]} argv
+ */
+function fill(argv) {
+  let named = 0
+  return argv.map((word, i) => {
+    if (/^results\//.test(word)) return runs[named++ % runs.length]
+    if (['--live', '--metrics'].includes(argv[i - 1])) return ':0'
+    return word.replace(/(?<==)\.\/\S+/, scripts)
+  })
+}
+
+/** Without the options that are given otherwise, and their values. @param {string[]} argv @param {string[]} given */
+function without(argv, given) {
+  const names = given.filter(word => word.startsWith('--'))
+  return argv.filter((word, i) => !names.includes(word) && !names.includes(argv[i - 1]))
+}
