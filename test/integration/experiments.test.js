@@ -93,7 +93,12 @@ const SHOWN = {
       expect(processes.map(p => p.role)).not.toContain('generator')
     }
   },
-  knee: ({ summary }) => expect(summary.searches).toHaveLength(1),
+  knee: ({ summary, records }) => {
+    const [{ looksFor, isFound, held, failed, steps }] = summary.searches
+    expect([looksFor, isFound]).toEqual(['knee', true])
+    if (held !== null) expect(held).toBeLessThan(Number(failed))
+    expect(new Set(records.map(r => r.trial.arm.load.ratePerSecond))).toEqual(new Set(steps.map(s => s.value)))
+  },
   soak: ({ records, summary }) => {
     const idsOf = (/** @type {number} */ round) =>
       records
