@@ -63,9 +63,10 @@ describe('a conversation with the agent', () => {
     const moments = samples.map((/** @type {Sample} */ s) => s.epochMs)
     expect(moments).toEqual([...moments].sort((a, b) => a - b))
     expect(moments[0]).toBeLessThan(startMs)
-    expect(start.sample.epochMs).toBeGreaterThanOrEqual(startMs)
+    // A timer may fire a millisecond before its time.
+    expect(start.sample.epochMs).toBeGreaterThanOrEqual(startMs - 1)
     expect(moments.indexOf(end.sample.epochMs)).toBeGreaterThan(moments.indexOf(start.sample.epochMs) + 1)
-    expect(moments.at(-1)).toBeGreaterThanOrEqual(startMs + 1000)
+    expect(moments.at(-1)).toBeGreaterThanOrEqual(startMs + 999)
   })
 
   it('gives what it has of a window that is stopped early', async () => {
