@@ -1,20 +1,22 @@
+import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { readEdges, readLoadLog, readRun, readSummary } from '../records/records.js'
+import { readLoadLog, readObserved, readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
 /**
+ * @import { Measured } from '../judge/gates.js'
  * @import { LoadGenerator, TrialRecord } from '../model/types.ts'
  */
 
 const SHOWN_MOST = 20
-// The series is written as it was read, so what is computed from it comes out the same.
+// A number of JSON is read as it was written; sums may come out in another order.
 const ROUNDING = 1e-9
 
 /**
- * Computes a run again, from what is deepest on disk: records from raw files, judgements from records, the summary from both.
+ * Computes a run again: records from their raw files, by the functions that made them, and the summary from the records.
  * @param {{ folder: string, load: Pick<LoadGenerator, 'parseResult'> }} options
- * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, and each number that differs
+ * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, what could not be, and each number that differs
  * @throws {import('../lib/errors.js').BenchError} when the folder holds no run
  */
 export function verifyRun({ folder, load }) {
@@ -22,60 +24,60 @@ export function verifyRun({ folder, load }) {
   const written = readSummary(folder)
   const fault = findFault(summarySchema, written)
   const differences = fault === null ? [] : [`summary.json: ${fault}`]
+  const relaxed = manifest.settings.relaxes.map((/** @type {{ gate: string }} */ r) => r.gate)
 
-  let computed = 0
+  /** @type {string[]} */
   const without = []
   for (const record of records) {
-    const again = recompute({
-      folder,
-      record,
-      load,
-      relaxed: manifest.settings.relaxes.map((/** @type {any} */ r) => r.gate),
-    })
-    differences.push(...compare(again.parts, pick(record, again.parts), record.trial.id))
-    if (again.isRaw) computed++
-    else if (record.outcome !== 'failed') without.push(record.trial.id)
+    const again = recompute({ folder, record, load, relaxed })
+    if (typeof again === 'string') without.push(`${record.trial.id}: ${again}`)
+    else differences.push(...compare(again, pick(record, again), record.trial.id))
   }
   differences.push(...compare(summarise({ manifest, records }), written, 'summary.json'))
 
   const shown = differences.slice(0, SHOWN_MOST)
   const rest = differences.length - shown.length
+  const again = records.length - without.length
   return {
     agrees: differences.length === 0,
     lines: [
       ...warnings,
-      `${records.length} records, ${computed} of them computed again from their raw files${without.length > 0 ? `; without raw files: ${without.join(', ')}` : ''}`,
+      `${again} of ${records.length} records were computed again from their raw files`,
+      ...without.map(reason => `not computed again: ${reason}`),
       ...shown.map(difference => `differs: ${difference}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
-      differences.length === 0
-        ? 'every number of summary.json agrees with the records'
-        : `${differences.length} numbers do not agree`,
+      conclude(differences.length, without.length),
     ],
   }
 }
 
 /**
- * What of a record follows from its raw files and from itself.
+ * @param {number} differences
+ * @param {number} without records that could not be computed again
+ */
+function conclude(differences, without) {
+  if (differences > 0) return `${differences} numbers do not agree`
+  if (without === 0) return 'every number agrees: the records with their raw files, summary.json with the records'
+  return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
+}
+
+/**
+ * The parts of a record that follow from its raw files.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
+ * @returns {Partial<TrialRecord> | string} a string: why they cannot be computed
  */
 function recompute({ folder, record, load, relaxed }) {
-  /** @type {any} */
-  const parts = {}
-  if (record.outcome === 'failed' || record.load === null) return { parts, isRaw: false }
-  const { trial, processes } = record
-  const result = load.parseResult(readLoadLog(folder, trial.id))
-  if (result !== null) parts.load = result
-
-  const edges = readEdges(folder, trial.id)
-  if (edges) {
-    parts.processes = processes.map(({ service, role }) => {
-      const [a, b] = [edges.start, edges.end].map(edge => edge[`${service}-${role}`])
-      const cpuSeconds = b.cpuSeconds - a.cpuSeconds
-      return { cpuSeconds, cpuCores: cpuSeconds / (b.atSeconds - a.atSeconds), memory: { anonBytes: b.anonBytes } }
-    })
-  }
-  Object.assign(parts, judgeTrial(/** @type {import('../judge/gates.js').Measured} */ (record), relaxed))
-  return { parts, isRaw: result !== null && edges !== null }
+  const { trial, outcome } = record
+  if (outcome === 'failed') return 'the trial failed'
+  const observed = readObserved(folder, trial.id)
+  if (observed === null) return 'observation.json is missing or damaged'
+  const described = describeWindow(observed)
+  if (described === null) return 'samples.jsonl has no sample of an edge of the window'
+  const isIdle = trial.arm.load.kind === 'idle'
+  const result = isIdle ? null : load.parseResult(readLoadLog(folder, trial.id))
+  if (result === null && !isIdle) return "the load generator's log has no result"
+  const parts = { ...described, load: result }
+  return { ...parts, ...judgeTrial(/** @type {Measured} */ ({ ...record, ...parts }), relaxed) }
 }
 
 /**

@@ -585,6 +585,33 @@ export interface Observation {
   onHost?: number[]
 }
 
+/** The plain facts of a process that an observation keeps. */
+export interface ObservedProcess
+  extends Pick<ProcessRecord, 'service' | 'copyOf' | 'role' | 'command' | 'capCores' | 'askedWorkers' | 'files'> {
+  /** As in samples.jsonl. */
+  name: string
+}
+
+/** raw/<trial>/observation.json: everything observed of a window but its samples; lists are in the order of `processes`. */
+export interface ObservationRecord {
+  schemaVersion: number
+  processes: ObservedProcess[]
+  window: Window
+  start: Omit<Edge, 'sample'>
+  end: Omit<Edge, 'sample'>
+  /** Before any load. */
+  before: Look[]
+  /** Just after the window, under load still. */
+  after: Look[]
+  /** Requests that sidecars refused; null where the plane counts none. */
+  overflows: (number | null)[]
+  /** The processes that ran on the host of the edges, by their place; null: all. */
+  onHost: number[] | null
+  cpus: number
+  sampleSource: SampleSource
+  clockOffsetMs: number
+}
+
 /** Where CPU time and memory are read: the kernel's own files at 10 Hz, or the kubelet's counters with their own time stamps. */
 export type SampleSource = 'cgroup' | 'kubelet'
 

@@ -3,7 +3,7 @@ import { readHostCpu } from './kernel/host-cpu.js'
 
 /**
  * Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster.
- * @import { Edge, Look, Observation, Probe, Reading, Sample, Window } from '../model/types.ts'
+ * @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts'
  */
 
 const PERIOD_MS = 100
@@ -55,23 +55,6 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
  */
 export function look(probes) {
   return probes.map(p => ({ memory: p.readMemory(), identity: p.identify(), workers: p.countListeners() }))
-}
-
-/**
- * Whether the samples of a window are complete.
- * @param {Sample[]} samples
- * @param {Window} window
- */
-export function checkSamples(samples, { startMs, endMs }) {
-  const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
-  const moments = [startMs, ...inside.map(s => s.epochMs), endMs]
-  const gaps = moments.slice(1).map((at, i) => at - moments[i])
-  const isMissing = (/** @type {Reading} */ reading) => Object.values(reading).some(value => Number.isNaN(value))
-  return {
-    count: inside.length,
-    largestGapSeconds: Math.max(...gaps) / 1000,
-    missing: inside.flatMap(s => s.readings).filter(isMissing).length,
-  }
 }
 
 /**

@@ -17,7 +17,7 @@ import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 
 /**
- * @import { Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * @import { ObservationRecord, Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
  */
 
 /**
@@ -73,21 +73,24 @@ export function appendTrial(folder, record) {
 }
 
 /**
- * Writes the samples of a trial, one moment a line; those of the window's edges say so.
+ * Writes what was observed of a trial: its samples, one moment a line, and observation.json. A value that could not be
+ * read is left out; null is one that the kernel does not offer.
  * @param {string} folder
- * @param {{ trial: Trial, samples: Sample[], names: string[] }} series names: of the processes, in the order of the readings
- * @throws {BenchError} when they cannot be written
+ * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null }} observed names: of
+ *   the processes, in the order of the readings
+ * @throws {BenchError} when it cannot be written
  */
-export function writeSamples(folder, { trial, samples, names }) {
-  const file = path.join(folder, 'raw', trial.id, 'samples.jsonl')
+export function writeObserved(folder, { trial, samples, names, observation = null }) {
+  const raw = path.join(folder, 'raw', trial.id)
   const lines = samples.map(({ epochMs, edge, readings }) =>
-    JSON.stringify({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
+    toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
   try {
-    mkdirSync(path.dirname(file), { recursive: true })
-    appendFileSync(file, `${lines.join('\n')}\n`)
+    mkdirSync(raw, { recursive: true })
+    appendFileSync(path.join(raw, 'samples.jsonl'), `${lines.join('\n')}\n`)
+    if (observation) writeFileSync(path.join(raw, 'observation.json'), `${toJson(observation)}\n`)
   } catch (error) {
-    throw cannotWrite(file, error)
+    throw cannotWrite(raw, error)
   }
 }
 
@@ -136,25 +139,32 @@ export function readRun(folder) {
 }
 
 /**
- * What was read at the edges of a trial's window; null where the samples are not there, or not whole.
+ * What was observed of a trial's window, as the run had it.
  * @param {string} folder
  * @param {string} trialId
- * @returns {Record<'start' | 'end', Record<string, Reading>> | null} by the process's name
+ * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: it is not there, or not whole
  */
-export function readEdges(folder, trialId) {
-  const edges = readText(path.join(folder, 'raw', trialId, 'samples.jsonl'))
-    .split('\n')
-    .filter(line => line.includes('"edge":"') && line.endsWith('}'))
-    .map(line => JSON.parse(line))
-  const [start, end] = ['start', 'end'].map(name => edges.find(sample => sample.edge === name)?.processes)
-  return start && end ? { start, end } : null
+export function readObserved(folder, trialId) {
+  /** @type {ObservationRecord} */
+  let observation
+  try {
+    observation = JSON.parse(readText(path.join(folder, 'raw', trialId, 'observation.json')))
+  } catch {
+    return null
+  }
+  const names = observation.processes.map(({ name }) => name)
+  const samples = readSamples(folder, trialId).map(({ processes, ...moment }) => ({
+    ...moment,
+    readings: names.map(name => processes[name]),
+  }))
+  return { observation, samples }
 }
 
 /**
  * Every moment that was read of a trial; lines that are cut off are left out.
  * @param {string} folder
  * @param {string} trialId
- * @returns {{ epochMs: number, processes: Record<string, Reading> }[]} none where there are no samples
+ * @returns {{ epochMs: number, edge?: 'start' | 'end', processes: Record<string, Reading> }[]} none where there are no samples
  */
 export function readSamples(folder, trialId) {
   return readText(path.join(folder, 'raw', trialId, 'samples.jsonl'))
@@ -223,6 +233,11 @@ function assertVersion(file, { schemaVersion }) {
   throw new BenchError(
     `${file} has schema version ${schemaVersion}, and this kit reads version ${SCHEMA_VERSION}: read it with the kit that wrote it`,
   )
+}
+
+/** @param {unknown} value */
+function toJson(value) {
+  return JSON.stringify(value, (_, part) => (Number.isNaN(part) ? undefined : part))
 }
 
 /** @param {string} file */

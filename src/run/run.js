@@ -4,7 +4,7 @@ import { BenchError } from '../lib/errors.js'
 import { sayLeft } from '../live/words.js'
 import { leaveOutUnreachable } from '../plan/calibration.js'
 import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../plan/plan.js'
-import { appendTrial, copyTrial, readRun, writeResult, writeSamples } from '../records/records.js'
+import { appendTrial, copyTrial, readRun, writeObserved, writeResult } from '../records/records.js'
 import { judgeOutcome } from '../search/outcome.js'
 import { startSearch } from '../search/searches.js'
 import { runTrial } from './trial.js'
@@ -52,11 +52,11 @@ export async function runPlan({ plan, bench, gateParity, folder, manifest, signa
   /** @param {{ trial: Trial, isLast?: boolean, progress: string, secondsLeft?: (isDone: boolean) => number }} options */
   const run = async ({ trial, isLast = false, progress, secondsLeft }) => {
     watch({ kind: 'trial-started', trial, progress, secondsLeft: secondsLeft?.(false) ?? null, atMs: Date.now() })
-    const { record, samples, names } = await runTrial({
+    const { record, ...observed } = await runTrial({
       ...{ bench: { ...bench, retain: bench.retain && isLast }, trial, index: nextIndex(), kept, signal },
     })
     appendTrial(folder, record)
-    writeSamples(folder, { trial, samples, names })
+    writeObserved(folder, { trial, ...observed })
     watch({ kind: 'trial-ended', record, atMs: Date.now() })
     say(`${progress}${describeLeft(secondsLeft?.(true) ?? 0)}  ${describe(record)}`)
     return record

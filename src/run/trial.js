@@ -1,15 +1,16 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
-import { describeProcess } from '../judge/process-record.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
+import { hashText } from '../lib/hash.js'
 import { waitFor, waitUntil } from '../lib/wait.js'
-import { checkSamples } from '../node/observer.js'
+import { SCHEMA_VERSION } from '../model/versions.js'
 import { awaitEnded, startServices } from './start-services.js'
 import { createPhases, createStopwatch, followLoad } from './trial-progress.js'
 
 /**
- * @import { Change, Deployment, Edge, Handle, LoadResult, Look, Sample, Trial, TrialRecord, Window } from '../model/types.ts'
+ * @import { Change, Deployment, Edge, Handle, LoadResult, Look, Observation, ObservationRecord, Sample, Trial, TrialRecord, Window } from '../model/types.ts'
  * @import { Measured } from '../judge/gates.js'
  * @import { Bench } from './start-services.js'
  */
@@ -22,8 +23,9 @@ const ENDING_MS = 3000
 const GENERATOR_EXIT_SECONDS = 30
 
 /**
- * The samples of a trial, and the names of its processes in the order of their readings.
- * @typedef {{ samples: Sample[], names: string[] }} Series
+ * What was observed of a trial: its samples, the names of its processes in the order of their readings, and the rest;
+ * null when its window was not observed to the end.
+ * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null }} Series
  */
 
 /** @typedef {Map<string, Awaited<ReturnType<typeof startServices>>>} Kept */
@@ -62,7 +64,7 @@ export async function runTrial({ bench, trial, index, kept, signal }) {
     phasesSeconds: watch.seconds,
   }
   /** @type {Series} */
-  const series = { samples: [], names: [] }
+  const series = { samples: [], names: [], observation: null }
   /** @type {Deployment | null} */
   let services = null
   /** @type {Deployment | null} */
@@ -157,8 +159,7 @@ async function measure({ bench, trial, processes, before, generator, window, ser
   // Of pods they come all together.
   if (handedOn === 0) seen.samples.forEach(onSample)
   signal.throwIfAborted()
-  const { start, end, after, clockOffsetMs, onHost } = seen
-  const isOnHost = (/** @type {number} */ i) => onHost === undefined || onHost.includes(i)
+  const { start, end, after } = seen
   await assertAllRun(processes.filter(p => !isFinished(p, p.ending())))
   if (start === null || end === null || after === null) throw new BenchError('the window was not read to its end')
   await assertWasRead(processes, start)
@@ -169,21 +170,46 @@ async function measure({ bench, trial, processes, before, generator, window, ser
   const load = generator && (await finishLoad({ bench, generator, windowEndMs: window.endMs, signal }))
   watch.lap('tail')
 
-  const records = processes.map((process, i) =>
-    describeProcess({ process, start, end, i, before: before[i], after: after[i], overflows: overflows[i] }),
-  )
+  const observation = toRecord({ bench, processes, names: series.names, window, before, overflows, seen })
+  series.observation = observation
+  const described = describeWindow({ observation, samples: seen.samples })
+  if (described === null) throw new BenchError('no sample was taken at an edge of the window')
+  return { load, ...described }
+}
+
+/**
+ * What was observed of a window, as it is written beside its samples.
+ * @param {{ bench: Bench, processes: Handle[], names: string[], window: Window, before: Look[], overflows: (number | null)[],
+ *   seen: Observation }} options
+ * @returns {ObservationRecord}
+ */
+function toRecord({ bench, processes, names, window, before, overflows, seen }) {
+  const atEdge = (/** @type {Edge | null} */ edge) => {
+    const { sample: _, ...rest } = /** @type {Edge} */ (edge)
+    return rest
+  }
   return {
-    load,
-    window: {
-      ...window,
-      seconds: (window.endMs - window.startMs) / 1000,
-      startLateMs: start.sample.epochMs - window.startMs,
-      endLateMs: end.sample.epochMs - window.endMs,
-    },
-    processes: records,
-    host: describeHost({ start, end, processes: records.filter((_, i) => isOnHost(i)), cpus: bench.cpus }),
-    samples: { ...checkSamples(seen.samples, window), source: bench.sampleSource, clockOffsetMs },
-    orchestratorCpuSeconds: end.ownCpuSeconds - start.ownCpuSeconds,
+    schemaVersion: SCHEMA_VERSION,
+    processes: processes.map(({ spec }, i) => ({
+      name: names[i],
+      service: spec.service,
+      copyOf: spec.copyOf ?? null,
+      role: spec.role,
+      command: [spec.program, ...spec.argv],
+      capCores: spec.cpuCores,
+      askedWorkers: spec.workers,
+      files: spec.files.map(({ name, content }) => ({ name, sha256: hashText(content) })),
+    })),
+    window,
+    start: atEdge(seen.start),
+    end: atEdge(seen.end),
+    before,
+    after: seen.after ?? [],
+    overflows,
+    onHost: seen.onHost ?? null,
+    cpus: bench.cpus,
+    sampleSource: bench.sampleSource,
+    clockOffsetMs: seen.clockOffsetMs,
   }
 }
 
@@ -265,23 +291,6 @@ async function finishLoad({ bench, generator, windowEndMs, signal }) {
   const result = bench.load.parseResult(await process.readLog())
   if (result === null) throw await fail('left no result')
   return result
-}
-
-/**
- * What the machine did beside the trial. The kernel counts all CPUs of the machine, also those that we may not use.
- * @param {{ start: Edge, end: Edge, processes: TrialRecord['processes'], cpus: number }} options
- */
-function describeHost({ start, end, processes, cpus }) {
-  const share = (/** @type {'idle' | 'steal' | 'busy'} */ kind) =>
-    (end.host[kind] - start.host[kind]) / (end.host.total - start.host.total)
-  const seconds = (end.sample.epochMs - start.sample.epochMs) / 1000
-  const own = processes.reduce((sum, p) => sum + p.cpuCores, (end.ownCpuSeconds - start.ownCpuSeconds) / seconds)
-  return {
-    cpus,
-    idleFraction: share('idle'),
-    stealFraction: share('steal'),
-    foreignCores: Math.max(0, share('busy') * end.host.cpus - own),
-  }
 }
 
 /**

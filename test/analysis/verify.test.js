@@ -11,6 +11,12 @@ import { runFake } from '../fakes/fake-run.js'
 
 const base = mkdtempSync(path.join(os.tmpdir(), 'verify-test-'))
 const load = createFakeLoad()
+const IDLE = `name: idle
+question: q
+axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
+load: { kind: idle }
+profiles: { standard: { warmupSeconds: 0.01, windowSeconds: 0.01 } }
+`
 let copies = 0
 
 beforeAll(async () => {
@@ -39,8 +45,68 @@ function edit(folder, change, name = 'trials.jsonl') {
 describe('verifyRun', () => {
   it('agrees with a run that nobody touched', () => {
     const { agrees, lines } = verifyRun({ folder: copyRun(), load })
-    expect(lines.at(-1)).toBe('every number of summary.json agrees with the records')
+    expect(lines).toEqual([
+      '24 of 24 records were computed again from their raw files',
+      'every number agrees: the records with their raw files, summary.json with the records',
+    ])
     expect(agrees).toBe(true)
+  })
+
+  it('computes idle trials again too', async () => {
+    const folder = path.join(base, 'idle')
+    await runFake({ folder, target: await createFakeTarget(), text: IDLE })
+    expect(verifyRun({ folder, load }).lines[0]).toBe('24 of 24 records were computed again from their raw files')
+    edit(folder, text => text.replace('"rssBytes":4000000', '"rssBytes":3000000'))
+    expect(verifyRun({ folder, load }).lines.join('\n')).toMatch(
+      /differs: r1-\S+\.processes\[0\]\.memory\.rssBytes is 3000000, and the records say 4000000/,
+    )
+  })
+
+  it.each([
+    ['of a process', /"busiestThreadCores":0\.1\d*/, '"busiestThreadCores":0.9', 'processes[0].busiestThreadCores'],
+    ['of the machine', /"idleFraction":0\.6/, '"idleFraction":0.9', 'host.idleFraction'],
+    ['of the samples', /"missing":0/, '"missing":1', 'samples.missing'],
+    ['of the window', /"startLateMs":/, '"startLateMs":9', 'window.startLateMs'],
+    ['of the kit itself', /"orchestratorCpuSeconds":/, '"orchestratorCpuSeconds":9', 'orchestratorCpuSeconds'],
+    ['of the load', '"verified":1000', '"verified":1001', 'load.verified'],
+  ])('names a number %s that was edited by hand', (_, from, to, name) => {
+    const folder = copyRun()
+    edit(folder, text => text.replace(from, to))
+    expect(verifyRun({ folder, load }).lines.join('\n')).toContain(`.${name} is `)
+  })
+
+  it('names what it could not compute again, and does not claim that it agrees', () => {
+    const folder = copyRun()
+    const [first, second, third] = readRun(folder).records.map(r => r.trial.id)
+    rmSync(`${folder}/raw/${first}`, { recursive: true })
+    rmSync(`${folder}/raw/${second}/fake-generator.log`)
+    edit(folder, text => text.replaceAll('"edge":"end"', '"edge":"other"'), `raw/${third}/samples.jsonl`)
+    const { agrees, lines } = verifyRun({ folder, load })
+    expect(lines).toEqual([
+      '21 of 24 records were computed again from their raw files',
+      `not computed again: ${first}: observation.json is missing or damaged`,
+      `not computed again: ${second}: the load generator's log has no result`,
+      `not computed again: ${third}: samples.jsonl has no sample of an edge of the window`,
+      'summary.json agrees with the records; 3 of them could not be compared with raw files',
+    ])
+    expect(agrees).toBe(true)
+  })
+
+  it('comes to the same where a value could not be read', async () => {
+    const folder = path.join(base, 'unread')
+    const target = await createFakeTarget()
+    const { observe } = target
+    target.observe = async (...args) => {
+      const seen = await observe(...args)
+      for (const { readings } of seen.samples)
+        Object.assign(readings[0], { anonBytes: Number.NaN, periods: Number.NaN })
+      return seen
+    }
+    await runFake({ folder, target })
+    const [{ processes, samples }] = readRun(folder).records
+    expect(processes[0]).toMatchObject({ throttledFraction: null, memory: { anonBytes: null } })
+    expect(samples?.missing).toBeGreaterThan(0)
+    expect(verifyRun({ folder, load }).lines.at(-1)).toMatch(/^every number agrees/)
   })
 
   it('names the number of a summary that was edited by hand', () => {
@@ -65,10 +131,12 @@ describe('verifyRun', () => {
     )
   })
 
-  it('names a gate that was taken out of a record', () => {
-    const folder = copyRun()
-    edit(folder, text => text.replace('"corrupted":0', '"corrupted":3'))
-    expect(verifyRun({ folder, load }).lines.join('\n')).toMatch(
+  it('names a gate that was taken out of a record', async () => {
+    const folder = path.join(base, 'gated')
+    const corrupting = createFakeLoad({ results: () => ({ corrupted: 3 }) })
+    await runFake({ folder, target: await createFakeTarget(), load: corrupting })
+    edit(folder, text => text.replace('"outcome":"invalid"', '"outcome":"completed"'))
+    expect(verifyRun({ folder, load: corrupting }).lines.join('\n')).toMatch(
       /differs: r1-\S+\.outcome is "completed", and the records say "invalid"/,
     )
   })

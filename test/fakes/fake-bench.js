@@ -1,4 +1,6 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
+import path from 'node:path'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { look, observe } from '../../src/node/observer.js'
 import { createProber } from '../../src/node/prober.js'
@@ -121,7 +123,11 @@ export async function createFakeTarget({
     locate: folder => folder,
     placesFor: async (start, services) =>
       Object.fromEntries(services.map((name, i) => [name, placeAt(`127.251.${start % 250}.${i + 1}`)])),
-    async deploy(specs) {
+    async deploy(specs, { folder }) {
+      for (const { service, role } of specs.filter(spec => spec.role === 'generator')) {
+        mkdirSync(folder, { recursive: true })
+        writeFileSync(path.join(folder, `${service}-${role}.log`), 'the result\n')
+      }
       for (const { listens } of specs) {
         for (const { address, port } of listens) {
           const listener = http.createServer(echo)

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { appendTrial, createResultsFolder, writeSamples } from '../../src/records/records.js'
+import { appendTrial, createResultsFolder, writeObserved } from '../../src/records/records.js'
 import { writeSummary } from '../../src/run/run.js'
 import { createArm, createRecord, describeFakeProcess } from './fake-records.js'
 
@@ -52,7 +52,7 @@ export function writeFakeRun({ folder, arms = createArms(), rounds = 6, manifest
       epochMs: -1000 + 100 * at,
       readings: record.processes.map(p => createReading(at, p.cpuCores)),
     }))
-    writeSamples(folder, { trial: record.trial, samples, names })
+    writeObserved(folder, { trial: record.trial, samples, names })
   }
   return { summary: writeSummary(folder) }
 }

@@ -9,19 +9,18 @@ import { parseTopology } from '../../src/services/topology.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
 import { hasSidecars } from './fake-records.js'
 
-const experiment = parseExperiment(
-  `name: fake
+const EXPERIMENT = `name: fake
 question: q
 axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25], users: [10] }
-`,
-  'fake.yaml',
-)
+`
 
 /**
  * The whole kit on a fake target and a fake load: six rounds of none, cheap (and once more, A/A) and dear.
- * @param {{ folder: string, target: any, load?: any, signal?: AbortSignal }} options
+ * @param {{ folder: string, target: any, load?: any, signal?: AbortSignal, text?: string }} options text: of the experiment
  */
-export async function runFake({ folder, target, load = createFakeLoad(), signal = new AbortController().signal }) {
+export async function runFake({ folder, target, text = EXPERIMENT, load = createFakeLoad(), ...options }) {
+  const { signal = new AbortController().signal } = options
+  const experiment = parseExperiment(text, 'fake.yaml')
   createResultsFolder(folder)
   const plan = createPlan({
     experiment,

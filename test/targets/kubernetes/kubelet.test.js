@@ -3,9 +3,9 @@ import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { describeProcess } from '../../../src/judge/process-record.js'
+import { describeProcess } from '../../../src/judge/describe-process.js'
+import { checkSamples } from '../../../src/judge/describe-window.js'
 import { findFault, trialSchema } from '../../../src/model/schemas.js'
-import { checkSamples } from '../../../src/node/observer.js'
 import { connect } from '../../../src/targets/kubernetes/api.js'
 import {
   findCounter,
@@ -93,12 +93,16 @@ describe('observeByKubelet', () => {
 
   it('makes a record that says of threads, cap, workers and throttling that they are not known', async () => {
     const { start, end, after } = await observeFake()
-    const spec = { ...{ service: 'gateway', role: 'sidecar', program: '/p', argv: [], files: [] }, workers: 1 }
+    const facts = { service: 'gateway', role: /** @type {const} */ ('sidecar'), command: ['/p'], capCores: 0.25 }
+    const at = (/** @type {any} */ edge, /** @type {any} */ look) => ({
+      reading: edge.sample.readings[0],
+      state: edge.states[0],
+      look,
+    })
     const record = describeProcess({
-      process: /** @type {any} */ ({ spec: { ...spec, cpuCores: 0.25 } }),
-      ...{ start: /** @type {any} */ (start), end: /** @type {any} */ (end), i: 0 },
-      before: { memory: null, identity: ['id-sidecar', '0 restarts'], workers: null },
-      after: /** @type {any} */ (after)[0],
+      facts: { ...facts, askedWorkers: 1, files: [], copyOf: null },
+      start: at(start, { memory: null, identity: ['id-sidecar', '0 restarts'], workers: null }),
+      end: at(end, after?.[0]),
       overflows: null,
     })
     expect(record).toMatchObject({

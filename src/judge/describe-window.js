@@ -1,0 +1,90 @@
+import { describeProcess, finiteOrNull } from './describe-process.js'
+
+/**
+ * The numbers of a trial from what was observed of its window. Pure: the run computes them from what it saw, `verify`
+ * from what is on disk. What JSON cannot hold comes out as null in both.
+ * @import { ObservationRecord, ProcessRecord, Sample, TrialRecord, Window } from '../model/types.ts'
+ */
+
+const READING_FIELDS = /** @type {const} */ ([
+  ...['atSeconds', 'cpuSeconds', 'periods', 'throttledPeriods', 'throttledSeconds'],
+  ...['anonBytes', 'workingSetBytes', 'peakBytes', 'oomKills'],
+])
+
+/**
+ * @param {{ observation: ObservationRecord, samples: Sample[] }} observed samples: the window's edges are among them
+ * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'samples' | 'orchestratorCpuSeconds'> | null} null: no
+ *   sample of an edge
+ */
+export function describeWindow({ observation, samples }) {
+  const { window, start, end, before, after, overflows, onHost, cpus, sampleSource, clockOffsetMs } = observation
+  const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
+  if (!first || !last) return null
+  const processes = observation.processes.map(({ name, ...facts }, i) =>
+    describeProcess({
+      facts,
+      start: { reading: first.readings[i], state: start.states[i], look: before[i] },
+      end: { reading: last.readings[i], state: end.states[i], look: after[i] },
+      overflows: overflows[i],
+    }),
+  )
+  const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds
+  const seconds = (last.epochMs - first.epochMs) / 1000
+  return {
+    window: {
+      ...window,
+      seconds: (window.endMs - window.startMs) / 1000,
+      startLateMs: first.epochMs - window.startMs,
+      endLateMs: last.epochMs - window.endMs,
+    },
+    processes,
+    host: describeHost({
+      start: start.host,
+      end: end.host,
+      cpus,
+      ownCores: sumCores(processes.filter((_, i) => onHost === null || onHost.includes(i))) + ownCpuSeconds / seconds,
+    }),
+    samples: { ...checkSamples(samples, window), source: sampleSource, clockOffsetMs },
+    orchestratorCpuSeconds: ownCpuSeconds,
+  }
+}
+
+/**
+ * What the machine did beside the trial. The kernel counts all CPUs of the machine, also those that we may not use.
+ * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number }} options
+ *   ownCores: used by the trial's processes on this machine, and by the kit
+ */
+function describeHost({ start, end, cpus, ownCores }) {
+  const share = (/** @type {'idle' | 'steal' | 'busy'} */ kind) => (end[kind] - start[kind]) / (end.total - start.total)
+  return {
+    cpus,
+    idleFraction: share('idle'),
+    stealFraction: share('steal'),
+    foreignCores: Math.max(0, share('busy') * end.cpus - ownCores),
+  }
+}
+
+/**
+ * Whether the samples of a window are complete. A reading is missing when a value of it could not be read; null is a
+ * value that the kernel does not offer.
+ * @param {Sample[]} samples
+ * @param {Window} window
+ */
+export function checkSamples(samples, { startMs, endMs }) {
+  const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
+  const moments = [startMs, ...inside.map(s => s.epochMs), endMs]
+  let largestGapMs = 0
+  for (const [i, at] of moments.slice(1).entries()) largestGapMs = Math.max(largestGapMs, at - moments[i])
+  const isMissing = (/** @type {Sample['readings'][number]} */ reading) =>
+    READING_FIELDS.some(name => reading[name] !== null && finiteOrNull(reading[name]) === null)
+  return {
+    count: inside.length,
+    largestGapSeconds: largestGapMs / 1000,
+    missing: inside.flatMap(s => s.readings).filter(isMissing).length,
+  }
+}
+
+/** @param {ProcessRecord[]} processes */
+function sumCores(processes) {
+  return processes.reduce((sum, p) => sum + p.cpuCores, 0)
+}
