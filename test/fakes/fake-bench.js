@@ -9,6 +9,8 @@ import { createProber } from '../../src/node/prober.js'
  * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool } from '../../src/model/types.ts'
  */
 
+// Test files run beside each other.
+const NETWORK = 150 + (process.pid % 100)
 const NEVER = new Promise(() => {})
 
 const TOOL = (/** @type {string} */ name) => ({
@@ -122,7 +124,7 @@ export async function createFakeTarget({
     running,
     locate: folder => folder,
     placesFor: async (start, services) =>
-      Object.fromEntries(services.map((name, i) => [name, placeAt(`127.251.${start % 250}.${i + 1}`)])),
+      Object.fromEntries(services.map((name, i) => [name, placeAt(`127.${NETWORK}.${start % 250}.${i + 1}`)])),
     async deploy(specs, { folder }) {
       for (const { service, role } of specs.filter(spec => spec.role === 'generator')) {
         mkdirSync(folder, { recursive: true })
