@@ -11,6 +11,7 @@ import { createProber } from '../../src/node/prober.js'
 
 // Test files run beside each other.
 const NETWORK = 150 + (process.pid % 100)
+const LOG = 'the result\n'
 const NEVER = new Promise(() => {})
 
 const TOOL = (/** @type {string} */ name) => ({
@@ -77,22 +78,25 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
     createGenerator: ({ folder }) => createSpec('fake', 'generator', folder),
     parseWindow: () => ({ startMs: Date.now(), endMs: Date.now() + 2 }),
     readProgress: async () => null,
-    parseResult: () => ({
-      ...{
-        verified: 1000,
-        failed: 0,
-        corrupted: 0,
-        verifiedInSecondHalf: 500,
-        coldUsers: 0,
-        reportedUsers: 10,
-        dropped: 0,
-        lagP99Ms: null,
-        series: null,
-        failures: [],
-      },
-      distribution: { count: 1000, meanMs: 0.02, grid: [0.5, 0.9, 0.95, 0.99, 0.999].map(q => [q, 10 * q]) },
-      ...results(),
-    }),
+    parseResult: log =>
+      log !== LOG
+        ? null
+        : {
+            ...{
+              verified: 1000,
+              failed: 0,
+              corrupted: 0,
+              verifiedInSecondHalf: 500,
+              coldUsers: 0,
+              reportedUsers: 10,
+              dropped: 0,
+              lagP99Ms: null,
+              series: null,
+              failures: [],
+            },
+            distribution: { count: 1000, meanMs: 0.02, grid: [0.5, 0.9, 0.95, 0.99, 0.999].map(q => [q, 10 * q]) },
+            ...results(),
+          },
   }
 }
 
@@ -128,7 +132,7 @@ export async function createFakeTarget({
     async deploy(specs, { folder }) {
       for (const { service, role } of specs.filter(spec => spec.role === 'generator')) {
         mkdirSync(folder, { recursive: true })
-        writeFileSync(path.join(folder, `${service}-${role}.log`), 'the result\n')
+        writeFileSync(path.join(folder, `${service}-${role}.log`), LOG)
       }
       for (const { listens } of specs) {
         for (const { address, port } of listens) {
@@ -202,7 +206,7 @@ function createHandle({ spec, cores, ending, capCores }) {
     readAdmin: async () => null,
     async waitUntilReady() {},
     describeFailure: async what => `${what}; the end of its log: boom`,
-    readLog: async () => '',
+    readLog: async () => LOG,
   })
 }
 
