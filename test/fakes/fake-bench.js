@@ -103,7 +103,8 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
 /**
  * A target whose processes use a set share of a core each, by a clock that stands still but for the readings:
  * every reading is one second after the one before.
- * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec) => string | null, capCores?: (spec: ProcessSpec) => number | null }} [options]
+ * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec, isObserved: boolean) => string | null,
+ *   capCores?: (spec: ProcessSpec) => number | null }} [options] isObserved: its window is over, or nearly
  * @returns {Promise<Target & { running: Set<ProcessSpec> }>}
  */
 export async function createFakeTarget({
@@ -112,6 +113,8 @@ export async function createFakeTarget({
   capCores = spec => spec.cpuCores,
 } = {}) {
   const running = new Set()
+  /** @type {Set<ProcessSpec>} */
+  const observed = new Set()
   const prober = createProber({ environment: {} })
   let ticks = 0
   /** @type {http.RequestListener} */
@@ -142,7 +145,9 @@ export async function createFakeTarget({
         }
       }
       for (const spec of specs) running.add(spec)
-      const processes = specs.map(spec => createHandle({ spec, cores, ending, capCores }))
+      const processes = specs.map(spec =>
+        createHandle({ spec, cores, ending: () => ending(spec, observed.has(spec)), capCores }),
+      )
       return {
         processes,
         async remove() {
@@ -156,12 +161,13 @@ export async function createFakeTarget({
     call: async (procedure, args) => /** @type {any} */ (prober)[procedure](args),
     look: async processes => look(probesOf(processes)),
     async observe(processes, options) {
-      const dead = () => processes.some(p => p.ending() !== null)
       const seen = await observe(probesOf(processes), options)
+      for (const { spec } of processes) observed.add(spec)
+      const isDead = processes.some(p => p.ending() !== null)
       for (const edge of [seen.start, seen.end]) {
         if (edge) edge.host = { idle: 60 * ++ticks, steal: 0, busy: 40 * ticks, total: 100 * ticks, cpus: 0 }
       }
-      return { ...seen, clockOffsetMs: 0, ...(dead() ? { end: null, after: null } : {}) }
+      return { ...seen, clockOffsetMs: 0, ...(isDead ? { end: null, after: null } : {}) }
     },
     close: async () => [],
   }
@@ -173,7 +179,7 @@ function probesOf(processes) {
 }
 
 /**
- * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, ending: (spec: ProcessSpec) => string | null, capCores: (spec: ProcessSpec) => number | null }} options
+ * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, ending: () => string | null, capCores: (spec: ProcessSpec) => number | null }} options
  * @returns {Handle}
  */
 function createHandle({ spec, cores, ending, capCores }) {
@@ -201,7 +207,7 @@ function createHandle({ spec, cores, ending, capCores }) {
     spec,
     probe,
     exited: spec.role === 'generator' ? new Promise(resolve => setTimeout(resolve, 20, 'status 0')) : NEVER,
-    ending: () => ending(spec),
+    ending,
     isOutOfMemory: () => false,
     readAdmin: async () => null,
     async waitUntilReady() {},

@@ -7,6 +7,8 @@ import { renderTable } from '../../src/report/table.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
 
+/** @import { ProcessSpec } from '../../src/model/types.ts' */
+
 describe('runPlan', () => {
   /** @type {string} */
   let folder
@@ -47,13 +49,17 @@ describe('runPlan', () => {
   })
 
   it('goes on when a sidecar dies in a window, and keeps why', async () => {
-    let reads = 0
+    const isDying = (/** @type {ProcessSpec} */ { role, folder }) => role === 'sidecar' && folder.includes('r2-')
     const target = await createFakeTarget({
-      ending: spec => (spec.role === 'sidecar' && spec.folder.includes('r2-') && reads++ > 6 ? 'signal SIGSEGV' : null),
+      ending: (spec, isObserved) => (isObserved && isDying(spec) ? 'signal SIGSEGV' : null),
     })
     const { summary, records } = await runFake({ folder, target })
     const failed = records.filter(r => r.outcome === 'failed')
-    expect(failed.length).toBeGreaterThan(0)
+    expect(failed.map(r => [r.trial.round, r.trial.arm.plane]).sort()).toEqual([
+      [2, 'cheap'],
+      [2, 'cheap'],
+      [2, 'dear'],
+    ])
     expect(failed[0].reasons[0]).toMatch(/'s sidecar died under load with signal SIGSEGV; the end of its log: boom$/)
     expect(records).toHaveLength(24)
     const [sample] = readFileSync(`${folder}/raw/${failed[0].trial.id}/samples.jsonl`, 'utf8').split('\n')
