@@ -7,7 +7,7 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
  */
 
 /** The grid of CPU limits: each 15 % above the one before. */
-export const CPU_GRID = { least: 0.02, factor: 1.15 }
+const CPU_GRID = { least: 0.02, factor: 1.15 }
 
 /**
  * The smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to

@@ -84,7 +84,7 @@ export function parsePlanes(text) {
 }
 
 /** @param {string} text */
-export function parseCaps(text) {
+function parseCaps(text) {
   if (text === 'none') return text
   return parseList(text).map(entry => {
     const cap = Number(entry)
@@ -95,7 +95,7 @@ export function parseCaps(text) {
 }
 
 /** @param {string} text */
-export function parseList(text) {
+function parseList(text) {
   const items = text.split(',').map(item => item.trim())
   if (items.some(item => item === '')) throw new InvalidArgumentError('an entry of the list is empty')
   if (new Set(items).size < items.length) throw new InvalidArgumentError('an entry stands twice in the list')

@@ -20,7 +20,7 @@ export function describeFakeProcess(fields) {
 }
 
 /** @type {import('../../src/model/types.ts').Conditions} */
-export const DEFAULT_CONDITIONS = {
+const DEFAULT_CONDITIONS = {
   ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null },
   ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null },
 }

@@ -13,7 +13,7 @@ import { GRID, MUTED, TEXT } from './palette.js'
  * @property {Record<string, any>} option of ECharts, as JSON: no functions, so that the page and the file are drawn from the same
  */
 
-export const FONT = 'system-ui, sans-serif'
+const FONT = 'system-ui, sans-serif'
 export const WIDTH = 720
 const AXIS_FONT_SIZE = 12
 

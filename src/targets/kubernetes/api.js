@@ -182,7 +182,7 @@ export function explain(error) {
 }
 
 /** @param {KubernetesObject} object */
-export function describe({ kind, metadata }) {
+function describe({ kind, metadata }) {
   const { name, namespace } = metadata ?? {}
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }
