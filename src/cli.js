@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { setMaxListeners } from 'node:events'
 import { BenchError } from './lib/errors.js'
+import { EXIT } from './lib/exit-status.js'
 import { readKit } from './lib/kit.js'
 import { createProgram, exitStatusOf, messageOf } from './verbs/program.js'
 import { openWatchers } from './verbs/watchers.js'
@@ -25,8 +26,8 @@ const stopping = new AbortController()
 // Everything that waits listens to it.
 setMaxListeners(0, stopping.signal)
 for (const [name, status] of /** @type {const} */ ([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
+  ['SIGINT', EXIT.interrupted],
+  ['SIGTERM', EXIT.terminated],
 ])) {
   process.on(name, () => {
     if (stopping.signal.aborted) return

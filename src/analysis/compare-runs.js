@@ -1,5 +1,6 @@
 import { cpuPerRequestMicros, MEASURES, sidecarsOf } from '../judge/measures.js'
 import { findDisparities } from '../judge/parity-rows.js'
+import { EXIT } from '../lib/exit-status.js'
 import { nameOf } from '../model/arms.js'
 import { BASELINE_AXES, describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
@@ -76,10 +77,9 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
 }
 
 /**
- * 5: a threshold was crossed; 3: nothing could be compared, or a quantity with a threshold was spoiled; 0 otherwise. A
- * spoiled quantity goes before a crossed threshold.
+ * A spoiled quantity goes before a crossed threshold.
  * @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result
- * @returns {{ status: 0 | 3 | 5, reasons: string[] }}
+ * @returns {{ status: number, reasons: string[] }}
  */
 export function findCompareStatus({ comparisons, thresholds }) {
   const nothing = []
@@ -90,11 +90,11 @@ export function findCompareStatus({ comparisons, thresholds }) {
     const why = arm === null ? 'no arm that has its quantity was compared' : `its quantity was spoiled (${arm})`
     if (held === null) nothing.push(`the threshold ${expression} could not be tested: ${why}`)
   }
-  if (nothing.length > 0) return { status: 3, reasons: nothing }
+  if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
 
   const crossed = thresholds.filter(t => t.held === false)
   return {
-    status: crossed.length > 0 ? 5 : 0,
+    status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done,
     reasons: crossed.map(
       ({ expression, arm, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)} (${arm})`,
     ),

@@ -1,3 +1,5 @@
+import { EXIT } from '../lib/exit-status.js'
+
 /**
  * The exit status of a run that ended. Pure.
  * @import { Summary } from '../model/types.ts'
@@ -6,11 +8,10 @@
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
 /**
- * 5: a threshold was crossed; 3: nothing could be compared, a quantity with a threshold was spoiled, or no
- * verdict was reached that was required; 0 otherwise. A spoiled quantity goes before a crossed threshold.
+ * A spoiled quantity goes before a crossed threshold.
  * @param {Summary} summary
  * @param {{ isVerdictRequired: boolean }} options
- * @returns {{ status: 0 | 3 | 5, reasons: string[] }}
+ * @returns {{ status: number, reasons: string[] }}
  */
 export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
   const pairs = comparisons.filter(c => !c.isControl)
@@ -23,11 +24,11 @@ export function findStatus({ arms, comparisons, thresholds, searches }, { isVerd
   for (const { expression, held } of thresholds)
     if (held === null) nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled`)
   if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) nothing.push('no verdict was reached')
-  if (nothing.length > 0) return { status: 3, reasons: nothing }
+  if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
 
   const crossed = thresholds.filter(t => t.held === false)
   return {
-    status: crossed.length > 0 ? 5 : 0,
+    status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done,
     reasons: crossed.map(({ expression, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)}`),
   }
 }

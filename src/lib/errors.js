@@ -1,30 +1,32 @@
+import { EXIT } from './exit-status.js'
+
 /** An error that a person can act on; `cli.js` prints its message and exits with its status. */
 export class BenchError extends Error {
   /**
    * @param {string} message what was attempted, what came, what to do next
    * @param {{ exitStatus?: number, cause?: unknown }} [options]
    */
-  constructor(message, { exitStatus = 1, cause } = {}) {
+  constructor(message, { exitStatus = EXIT.failed, cause } = {}) {
     super(message, { cause })
     this.name = 'BenchError'
     this.exitStatus = exitStatus
   }
 }
 
-/** Words on the command line, or in an experiment file, that cannot be followed: exit status 2. */
+/** The command line or an experiment file is wrong. */
 export class UsageError extends BenchError {
   /** @param {string} message */
   constructor(message) {
-    super(message, { exitStatus: 2 })
+    super(message, { exitStatus: EXIT.usage })
     this.name = 'UsageError'
   }
 }
 
-/** A plane named with --planes whose program cannot be had: exit status 4. */
+/** The program of a plane named with --planes is not here. */
 export class MissingPlaneError extends BenchError {
   /** @param {string} message */
   constructor(message) {
-    super(message, { exitStatus: 4 })
+    super(message, { exitStatus: EXIT.planeMissing })
     this.name = 'MissingPlaneError'
   }
 }

@@ -126,6 +126,8 @@ export interface ToolSpec {
   parseVersion(output: string): string | null
   wanted: string
   isAccepted(version: string): boolean
+  /** Where runs are not worth much without it: what they lack, and how to get it. */
+  ifMissing?: { lack: string; advice: string }
 }
 
 export interface SidecarOptions {

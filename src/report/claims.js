@@ -1,43 +1,69 @@
 import { NOT_TESTABLE, STATUSES } from '../analysis/claims/answers.js'
+import { groupBy } from '../lib/group-by.js'
+import { wrapText } from './text-table.js'
 
 /**
- * Claims and what runs here say to them, for the terminal. Pure.
+ * Published claims and what runs here say to them, for the terminal. Pure.
  * @import { ClaimResult } from '../analysis/claims/claims.js'
  */
 
-const COLUMNS = 120
 const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
 /**
- * Grouped by source: the status of each claim, what is published, theirs and ours, and the reason; and how many there
- * are of each status.
+ * Every claim, source by source: what was tested with theirs and ours, what was not by its reason; then the count.
  * @param {ClaimResult[]} results
- * @param {{ experiment?: string | null, isBrief?: boolean }} [options] experiment: only the claims that it tests; null: all;
- *   isBrief: of those not testable here, their names and reasons only
- * @returns {string[]} lines; none where there is no claim
+ * @returns {string[]} lines
  */
-export function renderClaims(results, { experiment = null, isBrief = false } = {}) {
-  const shown = results.filter(result => experiment === null || result.experiment === experiment)
-  if (shown.length === 0) return []
-  const files = [...new Set(shown.map(result => result.file))]
-  const hasRuns = new Set(shown.map(result => result.runId).filter(Boolean)).size > 1
-  const groups = files.map(file => shown.filter(result => result.file === file))
-  return [...groups.flatMap(results => renderSource(results, { hasRuns, isBrief })), countStatuses(shown)]
+export function renderClaims(results) {
+  const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
+  const sources = [...groupBy(results, result => result.file).values()]
+  return [...sources.flatMap(own => renderSource(own, hasRuns)), countStatuses(results)]
+}
+
+/**
+ * How many claims have which answer, and the names of those that are contradicted.
+ * @param {ClaimResult[]} results
+ * @returns {string[]} none where there is no claim
+ */
+export function tellClaims(results) {
+  if (results.length === 0) return []
+  const contradicted = results.filter(result => result.status === 'contradicted').map(result => result.id)
+  return [
+    `Of ${countStatuses(results).replace('claims', 'published claims')}`,
+    ...(contradicted.length > 0 ? [`Contradicted: ${contradicted.join(', ')}.`] : []),
+  ]
+}
+
+/**
+ * Claims that could not be tested, by the reason.
+ * @param {ClaimResult[]} results
+ * @returns {{ reason: string, ids: string[] }[]}
+ */
+export function groupUntested(results) {
+  const groups = groupBy(
+    results.filter(result => result.status === NOT_TESTABLE),
+    result => result.reason,
+  )
+  return [...groups].map(([reason, own]) => ({ reason, ids: own.map(result => result.id) }))
 }
 
 /**
  * @param {ClaimResult[]} results of one source
- * @param {{ hasRuns: boolean, isBrief: boolean }} options hasRuns: whether to say of which run an answer is
+ * @param {boolean} hasRuns whether to say of which run an answer is
  */
-function renderSource(results, { hasRuns, isBrief }) {
+function renderSource(results, hasRuns) {
   const [{ source }] = results
+  const untested = groupUntested(results)
   return [
-    ...wrap(`${source.title} (${source.publisher})`, ''),
-    ...(source.unlike ? wrap(`unlike here: ${source.unlike}`, '  ') : []),
-    ...results.flatMap(result =>
-      isBrief && result.status === NOT_TESTABLE ? renderUntested(result) : renderClaim(result, hasRuns),
-    ),
+    ...wrapText(`${source.title} (${source.publisher})`),
+    ...(source.unlike ? wrapText(`unlike here: ${source.unlike}`, '  ') : []),
+    ...results.filter(result => result.status !== NOT_TESTABLE).flatMap(result => renderClaim(result, hasRuns)),
+    ...(untested.length > 0 ? [`  ${NOT_TESTABLE}:`] : []),
+    ...untested.flatMap(({ reason, ids }) => [
+      ...wrapText(`${reason}:`, '    '),
+      ...wrapText(ids.join(', '), '      '),
+    ]),
     '',
   ]
 }
@@ -50,33 +76,12 @@ function renderClaim({ id, says, status, theirs, ours, reason, runId }, hasRuns)
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
   const run = hasRuns && runId !== null ? ` [${runId}]` : ''
   const answer = `${[numbers, reason].filter(Boolean).join(': ')}${run}`
-  const [first, ...more] = wrap(`${id}: ${says}`, INDENT)
-  return [`  ${status.padEnd(STATUS_WIDTH)}${first.trimStart()}`, ...more, ...wrap(answer, INDENT)]
-}
-
-/** @param {ClaimResult} result */
-function renderUntested({ id, status, reason }) {
-  return wrap(`${status.padEnd(STATUS_WIDTH)}${id}: ${reason}`, '  ')
+  const [first, ...more] = wrapText(`${id}: ${says}`, INDENT)
+  return [`  ${status.padEnd(STATUS_WIDTH)}${first.trimStart()}`, ...more, ...wrapText(answer, INDENT)]
 }
 
 /** @param {ClaimResult[]} results */
 function countStatuses(results) {
   const counts = STATUSES.map(status => `${results.filter(result => result.status === status).length} ${status}`)
   return `${results.length} claims: ${counts.join(', ')}.`
-}
-
-/**
- * Lines of at most 120 columns, broken between words.
- * @param {string} text
- * @param {string} indent
- */
-function wrap(text, indent) {
-  /** @type {string[]} */
-  const lines = []
-  for (const word of text.split(/\s+/)) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= COLUMNS) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(`${indent}${word}`)
-  }
-  return lines
 }

@@ -1,14 +1,16 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATE_SPOILS } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
-import { labelOf, nameOf } from '../model/arms.js'
-import { findVaried } from '../model/axes.js'
+import { nameOf } from '../model/arms.js'
 import { percent } from '../model/quantities.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
+import { groupUntested } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
+import { listFired } from './gates.js'
+import { describeNotMeasured, describeUnfinished } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { listDisparities, tabulateParity } from './parity-table.js'
 import { tabulatePivots } from './pivot.js'
@@ -49,11 +51,7 @@ export function createDocument(run) {
     question: /** @type {string} */ (manifest.question ?? ''),
     startedAt: summary.run.startedAt,
     answer: answerOf(summary),
-    missing: [
-      ...warnings,
-      ...describeUnfinished(manifest, records),
-      ...notMeasured.map(({ plane, reason }) => `Not measured: ${plane}: ${reason}`),
-    ],
+    missing: [...warnings, ...describeUnfinished(manifest, records), ...describeNotMeasured(notMeasured)],
     verdicts: tellVerdicts(summary),
     contrasts: tellContrasts(summary),
     findings: [
@@ -75,10 +73,7 @@ export function createDocument(run) {
       'Published claims, and what this run says to them',
       claims.filter(claim => claim.status !== NOT_TESTABLE),
     ),
-    untested: tabulateClaims(
-      'Claims that this run could not test',
-      claims.filter(claim => claim.status === NOT_TESTABLE),
-    ),
+    untested: tabulateUntested(claims),
     provenance: tabulateProvenance(manifest),
     files: tabulateFiles(records),
     dictionary: tabulateDictionary(),
@@ -86,41 +81,22 @@ export function createDocument(run) {
 }
 
 /**
- * A run that was cut short, or still goes on.
- * @param {any} manifest
- * @param {TrialRecord[]} records
- */
-function describeUnfinished({ arms, rounds, search, calibrations }, records) {
-  if (search) return []
-  const calibrating = new Set((calibrations ?? []).map((/** @type {any} */ c) => c.armId))
-  const planned = arms.length * rounds
-  const run = records.filter(r => r.trial.repeats === null && !calibrating.has(r.trial.arm.id)).length
-  return run < planned ? [`This run is not whole: ${run} of ${planned} trials are recorded.`] : []
-}
-
-/**
- * What spoiled something, arm by arm.
+ * What spoiled something, gate by gate.
  * @param {Summary} summary
  * @returns {Table}
  */
-function tabulateGates({ arms }) {
-  const varied = findVaried(arms)
+function tabulateGates(summary) {
   return {
     caption: 'Gates that fired, and trials that failed',
     columns: [
-      ['arm', 'left'],
       ['gate', 'left'],
-      ['trials', 'right'],
+      ['trials', 'left'],
       ['spoils', 'left'],
       ['why, the first of them', 'left'],
     ],
-    rows: arms.flatMap(arm => {
-      const { completed, failed, invalid } = arm.trials
-      return arm.spoiled.map(({ gate, trials, reason }) => [
-        ...[labelOf(arm, varied), gate, `${trials} of ${completed + failed + invalid}`],
-        ...[GATE_SPOILS[gate]?.join(', ') ?? 'everything', reason],
-      ])
-    }),
+    rows: listFired(summary).map(({ gate, arms, reason }) => [
+      ...[gate, arms, GATE_SPOILS[gate]?.join(', ') ?? 'everything', reason],
+    ]),
   }
 }
 
@@ -170,6 +146,21 @@ function tabulateClaims(caption, claims) {
     rows: claims.map(({ status, says, theirs, ours, reason, source }) => [
       ...[status, `${says} (${source.publisher})`, theirs ?? '-', ours ?? '-', reason],
     ]),
+  }
+}
+
+/**
+ * @param {ClaimResult[]} claims
+ * @returns {Table}
+ */
+function tabulateUntested(claims) {
+  return {
+    caption: 'Claims that this run could not test, by the reason',
+    columns: [
+      ['why', 'left'],
+      ['claims', 'left'],
+    ],
+    rows: groupUntested(claims).map(({ reason, ids }) => [reason, ids.join(', ')]),
   }
 }
 

@@ -1,49 +1,67 @@
-import { nameOf } from '../model/arms.js'
+import { groupBy } from '../lib/group-by.js'
+import { describeVaried, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried } from '../model/axes.js'
+import { describeNotMeasured } from './missing.js'
+import { wrapText } from './text-table.js'
 
 /**
- * What would run, for the terminal.
- * @import { Load, Plan } from '../model/types.ts'
+ * What would run, for the terminal. Pure.
+ * @import { Arm, AxisName, Plan } from '../model/types.ts'
+ */
+
+/** What every load has, and is said once where all arms have the same. @type {AxisName[]} */
+const SHARED = ['link', 'capCores', 'users', 'payloadBytes']
+
+/**
  * @param {Plan & { notes: string[] }} plan
  * @param {number} seconds estimated
  */
 export function renderPlan({ experiment, question, trials, rounds, arms, notes, notMeasured, seed, ...plan }, seconds) {
   const { settings, search, calibrations, claims } = plan
-  const { trafficPolicy, app, relaxes } = settings
   const minutes = `about ${Math.ceil(seconds / 60)} min`
-  const varied = findVaried(arms).filter(
-    name => !['link', 'capCores', 'ratePerSecond', 'users', 'payloadBytes'].includes(name),
-  )
-  return [
-    search
-      ? `${experiment}: a search for the ${search.kind} from each of ${arms.length} arms, ${minutes}`
-      : `${experiment}: ${trials.length} trials in ${rounds} rounds of ${arms.length} arms, ${minutes}`,
+  const varied = findVaried(arms)
+  const what = search
+    ? `a search for the ${search.kind} from each of ${arms.length} arms`
+    : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`
+  const lines = [
+    `${experiment}: ${what}, ${minutes}`,
     question,
-    ...notes.map(note => `note: ${note}`),
-    ...notMeasured.map(({ plane, reason }) => `not measured: ${plane}: ${reason}`),
+    ...notes.map(note => `Note: ${note}`),
+    ...describeNotMeasured(notMeasured),
     ...(calibrations.length > 0
-      ? [`first ${calibrations.length} closed loops, to leave out rates that cannot be reached`]
+      ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...arms.map(arm =>
-      [
-        `  ${nameOf(arm)}`,
-        `cap ${arm.capCores ?? 'none'}`,
-        `link ${arm.link}`,
-        describeLoad(arm.load),
-        describeAxes(arm, varied),
-      ]
-        .filter(Boolean)
-        .join('  '),
-    ),
-    ...relaxes.map(({ gate, why }) => `set aside: ${gate}: ${why}`),
-    ...(claims.length > 0 ? [`claims: ${claims.join(', ')}`] : []),
-    `seed ${seed}; traffic policy ${trafficPolicy}; applications on ${app}`,
-  ].join('\n')
+    ...(arms.length > 0 ? [`Arms, each ${describeShared(arms, varied)}:`, ...listArms(arms, varied)] : []),
+    ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
+    ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
+    `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}.`,
+  ]
+  return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/** @param {Load} load */
-function describeLoad({ kind, users, ratePerSecond, payloadBytes, warmupSeconds, windowSeconds }) {
+/**
+ * The arms, those that differ only in their plane on a line.
+ * @param {Arm[]} arms
+ * @param {AxisName[]} varied
+ */
+function listArms(arms, varied) {
+  const groups = groupBy(arms, arm => describeVaried(arm, varied))
+  return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
+}
+
+/**
+ * What all arms have alike.
+ * @param {Arm[]} arms
+ * @param {AxisName[]} varied
+ */
+function describeShared(arms, varied) {
+  const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
+  const { kind, ratePerSecond, warmupSeconds, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
-  const loop = kind === 'open' ? `open loop of ${ratePerSecond} requests/s, at most` : 'closed loop of'
-  return `${loop} ${users} users, ${payloadBytes} bytes, ${warmupSeconds} s + ${windowSeconds} s`
+  const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
+  const shared = describeAxes(
+    arm,
+    SHARED.filter(name => !varied.includes(name)),
+  )
+  return `${kind} loop${rate}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
 }

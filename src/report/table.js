@@ -1,66 +1,129 @@
+import { findDisparities } from '../judge/parity-rows.js'
+import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
+import { renderFired } from './gates.js'
+import { describeNotMeasured } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { listDisparities, tabulateParity } from './parity-table.js'
 import { renderPivots } from './pivot.js'
 import { isSearch, renderSearches, renderSizes } from './searches.js'
-import { joinParts, renderTextTable } from './text-table.js'
+import { hideColumns, joinParts, renderTextTable, wrapText } from './text-table.js'
 import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
+ * The terminal's report, which fits on a screen. Pure.
  * @import { Summary } from '../model/types.ts'
  */
 
+// They are in the other formats: here the table fits 100 columns.
+const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
+
 /**
- * The terminal's report: what could not be measured, the verdicts, a row per plane, cap and link with a line in it
- * per sidecar (or a column per value of the axis that the experiment is about), parity, and what the numbers do not say.
+ * The answer, the verdicts, a row per plane, cap and link (or a column per value of the axis that the experiment is
+ * about), what limits them, and where the rest is.
  * @param {Summary} summary
+ * @param {{ folder?: string | null, warnings?: string[], claims?: string[] }} [given] folder: of the run; warnings: what
+ *   of it is missing; claims: lines on published claims
  */
-export function renderTable(summary) {
-  const missing = summary.notMeasured.map(({ plane, reason }) => `Not measured: ${plane}: ${reason}`)
-  const { arms, machine, run, shows } = summary
-  const isOfSearch = isSearch(summary)
-  if (arms.length === 0) return [...missing, `${run.experiment}: nothing was measured`].join('\n')
+export function renderTable(summary, { folder = null, warnings = [], claims = [] } = {}) {
+  const { arms, machine, run, shows, notMeasured } = summary
+  const missing = [...warnings, ...describeNotMeasured(notMeasured)].flatMap(line => wrapText(line))
+  if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
   const [{ load, target }] = arms
   const where = target === 'local' ? '' : `, on ${target} (${machine.node})`
   const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows${where}`
+  const isOfSearch = isSearch(summary)
   const isIdle = load.kind === 'idle'
+  const notes = isOfSearch ? [] : [...renderNotes(summary), ...renderFired(summary), ...renderThresholds(summary)]
   return joinParts([
-    missing,
-    [title],
-    renderAnswers(summary),
+    [title, ...missing],
+    [...wrapText(answerOf(summary)), ...renderAnswers(summary)],
     renderContrasts(summary),
     renderSizes(summary),
     renderSearches(summary),
-    ...(isOfSearch ? [] : shows.across || isIdle ? renderPivots(summary) : [renderTextTable(tabulateArms(summary))]),
+    ...(isOfSearch ? [] : shows.across || isIdle ? renderPivots(summary) : [renderArms(summary)]),
     renderCpuLines(summary),
     renderSlopes(summary),
-    isOfSearch ? [] : [...renderNotes(summary), ...renderThresholds(summary)],
-    summary.parity.length > 0 ? renderParity(summary) : [],
-    [...(isOfSearch || isIdle ? [] : renderNext(summary)), ...missing],
+    [...notes.flatMap(wrapHanging), ...renderParity(summary), ...claims.flatMap(wrapHanging)],
+    [
+      ...(isOfSearch || isIdle ? [] : listRest('Not shown here; these commands show it:', renderNext(summary))),
+      ...(folder === null ? [] : listRest('More:', listMore(folder, claims.length > 0))),
+    ],
+  ])
+}
+
+/**
+ * The verdicts beside the answer, which of one group has the primary ones.
+ * @param {Summary} summary
+ */
+function renderAnswers(summary) {
+  const groups = tellVerdicts(summary)
+  return groups.flatMap(({ heading, primary, secondary, noise }) => [
+    ...(groups.length > 1 ? [`${heading}:`, ...primary.flatMap(wrapHanging)] : []),
+    ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.flatMap(line => wrapText(line, '  ', '    '))] : []),
+    ...(noise ? wrapHanging(noise) : []),
   ])
 }
 
 /** @param {Summary} summary */
-function renderAnswers(summary) {
-  return tellVerdicts(summary).flatMap(({ heading, primary, secondary, noise }) =>
-    [
-      heading && `${heading}:`,
-      ...primary,
-      ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.map(line => `  ${line}`)] : []),
-      noise,
-    ].filter(Boolean),
-  )
-}
-
-/** @param {Summary} summary */
 function renderContrasts(summary) {
-  const lines = tellContrasts(summary)
-  return lines.length > 0 ? [`${CONTRASTS}:`, ...lines.map(line => `  ${line}`)] : []
+  return listRest(`${CONTRASTS}:`, tellContrasts(summary))
 }
 
 /** @param {Summary} summary */
-function renderParity(summary) {
-  const table = tabulateParity(summary)
-  return [`${table.caption}:`, ...renderTextTable(table), ...listDisparities(summary).map(line => `  ${line}`)]
+function renderArms(summary) {
+  return renderTextTable(hideColumns(tabulateArms(summary), HIDDEN))
+}
+
+/**
+ * Equal work in one line where it holds; where not, the rows that differ.
+ * @param {Summary} summary
+ */
+function renderParity({ parity, arms, relaxes }) {
+  if (parity.length === 0) return []
+  const relaxed = relaxes.map(r => r.gate)
+  const own = arms.filter(arm => arm.repeatOf === null)
+  const disparities = own.flatMap((a, i) =>
+    own
+      .slice(i + 1)
+      .flatMap(b => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed })),
+  )
+  const names = [...new Set(parity.map(row => row.name))].filter(name => !relaxed.includes(name))
+  const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
+  if (differing.length === 0) {
+    const tried = names.map(name => name.replace('parity-', '')).join(', ')
+    return wrapHanging(`Equal work: tried before load, and it held (${tried}).`)
+  }
+  const rows = parity.filter(row => differing.includes(row.name))
+  return [
+    'NOT equal work, tried before load:',
+    ...renderTextTable(tabulateParity({ parity: rows })),
+    ...listDisparities({ parity: rows }).flatMap(line => wrapText(line, '  ', '    ')),
+  ]
+}
+
+/**
+ * @param {string} folder
+ * @param {boolean} hasClaims
+ */
+function listMore(folder, hasClaims) {
+  return [
+    `${folder}/report.html: charts, every trial, where the numbers are from`,
+    ...(hasClaims ? [`npm run claims -- ${folder}: each published claim, theirs and ours`] : []),
+    `npm run verify -- ${folder}: every number again, from the records`,
+  ]
+}
+
+/**
+ * @param {string} heading
+ * @param {string[]} lines
+ */
+function listRest(heading, lines) {
+  return lines.length === 0 ? [] : [heading, ...lines.flatMap(line => wrapText(line, '  ', '    '))]
+}
+
+/** @param {string} line */
+function wrapHanging(line) {
+  return wrapText(line, '', '  ')
 }

@@ -47,3 +47,41 @@ export function renderTextTable({ columns, rows }) {
     .split('\n')
     .map(line => line.trimEnd())
 }
+
+const COLUMNS = 100
+
+/**
+ * A line broken between words, so that it can be read on a terminal of 100 columns.
+ * @param {string} text
+ * @param {string} [indent] of every line
+ * @param {string} [hanging] of those after the first
+ * @returns {string[]}
+ */
+export function wrapText(text, indent = '', hanging = indent) {
+  /** @type {string[]} */
+  const lines = []
+  for (const word of text.trim().split(/\s+(?!%)/)) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= COLUMNS) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(`${lines.length === 0 ? indent : hanging}${word}`)
+  }
+  return lines
+}
+
+/**
+ * A table without the columns of some names.
+ * @param {Table} table
+ * @param {string[]} hidden
+ * @returns {Table}
+ */
+export function hideColumns({ caption, columns, rows }, hidden) {
+  const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) => !hidden.includes(columns[i][0])
+  const shown = columns.filter(isShown)
+  return {
+    caption,
+    columns: shown,
+    rows: rows.map(row =>
+      row.map(cell => (typeof cell === 'object' ? { ...cell, colSpan: shown.length } : cell)).filter(isShown),
+    ),
+  }
+}

@@ -1,5 +1,6 @@
 import { GAP_LEAST } from '../analysis/compare.js'
 import { MEASURES } from '../judge/measures.js'
+import { groupBy } from '../lib/group-by.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 
 /**
@@ -7,7 +8,7 @@ import { describeAxes, findVaried, groupOf } from '../model/axes.js'
  * @import { Comparison, Summary } from '../model/types.ts'
  */
 
-export const SECONDARY = 'Secondary, unadjusted'
+export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
 const CONTRASTED = [MEASURES[0].name, 'p99', 'startSeconds', 'rss']
 
@@ -31,9 +32,36 @@ export function tellVerdicts({ comparisons, arms, shows }) {
     return {
       heading: keys.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
-      secondary: others.filter(c => isShown(c.quantity)).map(renderVerdict),
+      secondary: renderSecondary(
+        others.filter(c => isShown(c.quantity)),
+        primary,
+      ),
       noise: renderNoise(group.filter(c => c.isControl)),
     }
+  })
+}
+
+/**
+ * Quantities that say nothing for one reason share a line, which gives the reason unless the primary quantity has.
+ * @param {Comparison[]} comparisons
+ * @param {Comparison[]} primary
+ * @returns {string[]}
+ */
+function renderSecondary(comparisons, primary) {
+  const isOpen = (/** @type {Comparison} */ c) => c.verdict === 'invalid' || c.verdict === 'indicative'
+  const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
+  const said = new Set(primary.map(keyOf))
+  const groups = groupBy(comparisons, c => (isOpen(c) ? keyOf(c) : c))
+  return [...groups].flatMap(([key, own]) => {
+    const [{ a, b, verdict, reasons }] = own
+    if (!isOpen(own[0]) || (own.length === 1 && !said.has(`${key}`))) return own.map(renderVerdict)
+    const names = own.map(({ quantity, ratio: { median } }) => {
+      const { label } = MEASURES.find(m => m.name === quantity) ?? MEASURES[0]
+      return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
+    })
+    const why = said.has(`${key}`) ? 'for the same reason' : reasons.join('; ')
+    const words = verdict === 'invalid' ? 'invalid' : 'indicative only'
+    return [`${names.join(', ')} of ${a} and ${b}: ${words}${why ? (said.has(`${key}`) ? ` ${why}` : `: ${why}`) : ''}`]
   })
 }
 
@@ -87,9 +115,9 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
 export function renderNoise(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
     const label = MEASURES.find(m => m.name === quantity)?.label
-    return median === null ? [] : [`${(100 * Math.abs(median - 1)).toFixed(1)} % in ${label}`]
+    return median === null ? [] : [`${label} ${(100 * Math.abs(median - 1)).toFixed(1)} %`]
   })
-  return parts.length > 0 ? `A/A: ${comparisons[0].a} differed from itself by ${parts.join(', ')}.` : ''
+  return parts.length > 0 ? `Noise (${comparisons[0].a} against itself, A/A): ${parts.join(', ')}.` : ''
 }
 
 /** @param {string} words */

@@ -72,7 +72,8 @@ export async function prepare({ experiment, overrides, thresholds, app, dataPlan
     if (!('missing' in found)) {
       tools[found.name] = found
     } else {
-      if (overrides.planes) throw new MissingPlaneError(`the plane ${name} cannot be measured: ${found.missing}`)
+      if (overrides.planes)
+        throw new MissingPlaneError(`the plane ${name} cannot be measured: ${found.missing}${advise(wanted[i].tool)}`)
       missing.push({ plane: name, reason: found.missing })
     }
   }
@@ -249,6 +250,11 @@ export function readExperiment(name) {
     readOrSuggest({ file, name, what: 'experiment', folder: 'bench/experiments' }),
     isFile ? name : `bench/experiments/${name}.yaml`,
   )
+}
+
+/** @param {ToolSpec | null} tool that is missing */
+function advise(tool) {
+  return tool?.ifMissing ? `; ${tool.ifMissing.advice}` : ''
 }
 
 /** The names of the kit's own experiments. */

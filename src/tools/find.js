@@ -13,12 +13,14 @@ import { fetchTool } from './fetch.js'
  */
 
 const VERSION_SECONDS = 30
+// Longer than a fetch takes to fail where nothing can be reached: that is said once, of what is missing.
+const SAY_SECONDS = 6
 
 /**
  * Finds a program: its variable, else PATH, else the kit's cache, else fetched now.
  * @param {ToolSpec} spec
  * @param {{ environment?: NodeJS.ProcessEnv, fetch?: typeof fetchTool | null, onFetch?: (name: string) => void }} [options]
- *   fetch null: look, but do not fetch
+ *   fetch null: look, but do not fetch; onFetch: called when a fetch goes on
  * @returns {Promise<Tool | { missing: string }>} missing: why it cannot be had
  * @throws {BenchError} when one is there but too old, or does not run
  */
@@ -35,11 +37,13 @@ export async function findTool(spec, { environment = process.env, fetch = fetchT
 
   const notFound = `no ${spec.name} in ${spec.variable}, PATH or ${folder}`
   if (!fetch) return { missing: notFound }
-  onFetch?.(spec.name)
+  const saying = setTimeout(() => onFetch?.(spec.name), SAY_SECONDS * 1000)
   try {
     await fetch(spec.name, folder)
   } catch (error) {
     return { missing: `${notFound}, and it cannot be fetched: ${/** @type {Error} */ (error).message}` }
+  } finally {
+    clearTimeout(saying)
   }
   return probeTool(spec, cached, 'fetched')
 }

@@ -4,7 +4,7 @@ import { k6 } from '../loads/k6/index.js'
 import { readExperiment, runBench } from '../run/bench.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { collect, TARGET, withCluster, withExperiment } from './options.js'
-import { announce, assertShort, openSite, prepareWith, toolSpecs } from './preparation.js'
+import { announce, assertShort, openSite, prepareWith, sayLacks, toolSpecs } from './preparation.js'
 import { renderText } from './report.js'
 import { withWatchers } from './watchers.js'
 
@@ -21,12 +21,19 @@ import { withWatchers } from './watchers.js'
 export function addBench(program, context) {
   const { print, say, end, signal } = context
   const toolNames = toolSpecs().map(t => t.name)
-  withWatchers(withCluster(withExperiment(program.command('bench').description('run an experiment')), toolNames))
+  withWatchers(
+    withCluster(
+      withExperiment(
+        program.command('bench').description('measure data planes, and report what they deliver and cost'),
+      ),
+      toolNames,
+    ),
+  )
     .option('--out <dir>', 'results folder; must not exist or be empty')
     .option('--json', 'print summary.json instead of the table')
     .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
-    .option('--require-verdict', 'end with status 3 where no verdict is reached')
-    .option('--retain', 'leave the last trial running, and say what')
+    .option('--require-verdict', 'status 3 where no verdict is reached')
+    .option('--retain', 'leave the services of the last trial running')
     .addOption(TARGET())
     .action(async (experimentName, options) => {
       const site = await openSite(options, context)
@@ -45,11 +52,12 @@ export function addBench(program, context) {
           writeDocuments: folder => writeDocuments(folder, context),
         })
         await watchers.close()
-        print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary))
+        print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
         const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
         for (const reason of reasons) say(reason)
         end(status)
         sayWhere(folder, context)
+        sayLacks(preparation, context)
       } finally {
         await watchers?.close()
         const left = await site.target.close({ retain: options.retain ?? false })

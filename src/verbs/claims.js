@@ -17,8 +17,8 @@ import { findClaims } from './documents.js'
 export function addClaims(program, { print, say }) {
   program
     .command('claims')
-    .description('hold published numbers against runs')
-    .argument('<results...>', 'results folders, the last one last')
+    .description('compare published numbers with your runs')
+    .argument('<results...>', 'results folders, oldest first')
     .option('--json', 'print the answers as JSON')
     .action((/** @type {string[]} */ folders, options) => {
       const summaries = folders.map(folder => {

@@ -17,10 +17,10 @@ import { TARGET } from './options.js'
 export function addCleanup(program, { print }) {
   program
     .command('cleanup')
-    .description('remove what a killed run left')
+    .description('remove processes, cgroups and namespaces that a killed run left')
     .addOption(TARGET())
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
-    .option('--all', 'on Kubernetes: what was started on other machines, too')
+    .option('--all', 'on Kubernetes: also what other machines started')
     .action(async ({ target, context, all }) => {
       /** @type {string[]} */
       const said = []

@@ -17,7 +17,7 @@ import { collect } from './options.js'
 export function addCompare(program, { print, say, end }) {
   program
     .command('compare')
-    .description('compare two runs: two versions of a pipeline, two kernels, two nodes')
+    .description('compare two runs, such as before and after a change')
     .argument('<old>', 'a results folder')
     .argument('<new>', 'a results folder')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old cpuPerRequest <= 1.05'", collect, [])

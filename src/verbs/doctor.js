@@ -1,5 +1,6 @@
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
+import { EXIT } from '../lib/exit-status.js'
 import { k6 } from '../loads/k6/index.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
@@ -23,11 +24,11 @@ export function addDoctor(program, { print, end }) {
   const toolNames = toolSpecs().map(t => t.name)
   program
     .command('doctor')
-    .description('say what is here for a default run, and what is missing')
+    .description('check that this machine, or a cluster, can run the benchmark')
     .addOption(TARGET())
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
-    .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
-    .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
+    .option('--node <name>', 'on Kubernetes: the node of the services, by name or label=value')
+    .option('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services')
     .option(
       '--image <tool=image>',
       'on Kubernetes: another image, such as pipy=registry/pipy:1.5',
@@ -41,7 +42,7 @@ export function addDoctor(program, { print, end }) {
           : await examineMachine({ specs: [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool], findTool })
       const isReady = findings.every(({ level }) => level !== 'missing')
       print(describe(findings, isReady))
-      if (!isReady) end(1)
+      if (!isReady) end(EXIT.failed)
     })
 }
 

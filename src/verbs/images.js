@@ -16,7 +16,7 @@ export function addImages(program, { print }) {
   const parseImage = createImageParser(toolSpecs().map(t => t.name))
   program
     .command('images')
-    .description('print what a Kubernetes node without a registry needs')
+    .description('list the container images that a cluster needs')
     .option('--image <tool=image>', 'another image, such as pipy=registry/pipy:1.5', parseImage, {})
     .action(({ image }) => print(listImages({ specs: toolSpecs(), images: image }).join('\n')))
 }

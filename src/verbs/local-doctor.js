@@ -27,14 +27,14 @@ export async function examineMachine({ specs, findTool }) {
       findings.push({
         level: 'missing',
         text: `${spec.name}: ${found.missing}`,
-        more: [`install ${spec.name} ${spec.wanted} on PATH, or set ${spec.variable} to its path`],
+        more: [
+          spec.ifMissing?.advice ?? `install ${spec.name} ${spec.wanted} on PATH, or set ${spec.variable} to its path`,
+        ],
       })
     }
   }
   findings.push(describeWay(await findCapWay()))
-  ok(
-    `largest cap at which two sidecars can bind on ${cpus} CPUs: ${largestBindingCap(os.availableParallelism())} cores`,
-  )
+  ok(`largest cap that two sidecars can use up on ${cpus} CPUs: ${largestBindingCap(os.availableParallelism())} cores`)
   return findings
 }
 

@@ -15,31 +15,36 @@ import { PROFILES } from '../plan/experiment.js'
 const DEFAULT_MINUTES = 60
 
 export const TARGET = () =>
-  new Option('--target <name>', 'where it runs').choices(['local', 'kubernetes']).default('local')
+  new Option('--target <name>', 'where services run').choices(['local', 'kubernetes']).default('local')
 
 /** @param {Command} command */
 export function withExperiment(command) {
   return command
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', 'cap')
-    .option('--planes <list>', 'data planes, each a name, name:profile or name=./variant', parsePlanes)
+    .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
-    .option('--cpu <list>', 'caps of each sidecar in cores, or none', parseCaps)
-    .option('--users <list>', 'virtual users of the closed loop; of the open, the most requests under way', parseCounts)
-    .option('--rate <list>', 'open loop: requests per second, for latency', parseCounts)
-    .option('--payload <list>', 'sizes posted and echoed, such as 1KiB', parseSizes)
-    .option('--services <list>', 'copies of the last service of the link, each with a sidecar', parseCounts)
+    .option('--cpu <list>', 'CPU limit of each sidecar in cores, such as 0.5,1; or none', parseCaps)
+    .option('--users <list>', 'closed loop: virtual users; open loop: the most requests at a time', parseCounts)
+    .option('--rate <list>', 'open loop: requests per second (this measures latency)', parseCounts)
+    .option('--payload <list>', 'body sizes, posted and echoed, such as 1KiB', parseSizes)
+    .option('--services <list>', 'how many copies of the last service of the link', parseCounts)
     .option('--tls <list>', 'between sidecars: plaintext, ecdsa-p256, rsa-2048', parseAxis('tls'))
     .option('--protocol <list>', 'between sidecars: http/1.1, http/2', parseAxis('protocol'))
-    .option('--workers <list>', 'worker threads of a sidecar; else as many as its cap can use', parseCounts)
-    .option('--memory <list>', 'memory limits of each sidecar, such as 64MiB', parseSizes)
-    .option('--rounds <n>', 'rounds over all arms', parseCount)
-    .option('--profile <name>', `lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
-    .option('--seed <n>', 'seed of the order of the arms', parseSeed)
+    .option('--workers <list>', 'worker threads of each sidecar; default: its cap, rounded up', parseCounts)
+    .option('--memory <list>', 'memory limit of each sidecar, such as 64MiB', parseSizes)
+    .option('--rounds <n>', 'how often each arm is measured', parseCount)
+    .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
+    .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
     .option('--no-pin', 'let generator, applications and sidecars share CPUs')
-    .addOption(new Option('--app <name>', 'what serves the applications').choices(['pipy', 'node']))
-    .option('--p99 <time>', 'of a search: the most that the 99th percentile may be, such as 20ms', parseMilliseconds)
-    .option('--max-minutes <n>', 'refuse to start what takes longer, without --yes', parseCount, DEFAULT_MINUTES)
-    .option('--yes', 'run it, however long it takes')
+    .addOption(
+      new Option('--app <name>', 'what serves the applications; default: pipy where it is here').choices([
+        'pipy',
+        'node',
+      ]),
+    )
+    .option('--p99 <time>', 'search: the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+    .option('--max-minutes <n>', 'refuse a longer run, unless --yes is given', parseCount, DEFAULT_MINUTES)
+    .option('--yes', 'run it whatever its length')
 }
 
 /**
@@ -49,9 +54,9 @@ export function withExperiment(command) {
 export function withCluster(command, tools) {
   return command
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
-    .option('--node <name>', 'on Kubernetes: where services go, a node or label=value')
-    .option('--load-node <name>', 'on Kubernetes: where the load goes; else with the services')
-    .option('--namespace <name>', 'on Kubernetes: the namespace to make; that of the reader is <name>-reader')
+    .option('--node <name>', 'on Kubernetes: the node of the services, by name or label=value')
+    .option('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services')
+    .option('--namespace <name>', 'on Kubernetes: the namespace to create; <name>-reader is created, too')
     .option(
       '--image <tool=image>',
       'on Kubernetes: another image, such as pipy=registry/pipy:1.5',
@@ -59,7 +64,7 @@ export function withCluster(command, tools) {
       {},
     )
     .addOption(
-      new Option('--samples <source>', 'on Kubernetes: who reads the counters')
+      new Option('--samples <source>', 'on Kubernetes: the source of CPU and memory counters')
         .choices(['cgroup', 'kubelet'])
         .default('cgroup'),
     )

@@ -16,7 +16,7 @@ import { createFinder, prepareWith } from './preparation.js'
  * @param {Context} context
  */
 export function addPlan(program, context) {
-  withExperiment(program.command('plan').description('print what would run and how long it takes')).action(
+  withExperiment(program.command('plan').description('print what bench would run, and how long it takes')).action(
     async (name, options) => {
       const site = { cpus: os.availableParallelism(), cores: [], findTool: createFinder(context) }
       const { plan } = await prepareWith({ experiment: readExperiment(name), options, site }, context)

@@ -14,6 +14,7 @@ import { nodeTool } from '../tools/node.js'
 /**
  * From the words of the command line to a site and a plan: where registries meet.
  * @import { Context, Plan, Site, ToolSpec } from '../model/types.ts'
+ * @import { Preparation } from '../run/bench.js'
  * @import { Experiment } from '../plan/experiment.js'
  * @import { Overrides } from '../plan/plan.js'
  */
@@ -73,7 +74,7 @@ export async function openSite(options, context) {
  * @param {{ experiment: Experiment, options: any, site: Pick<Site, 'cpus' | 'cores' | 'findTool'> }} asked
  * @param {Pick<Context, 'say'>} context
  */
-export function prepareWith({ experiment, options, site }, { say }) {
+export async function prepareWith({ experiment, options, site }, { say }) {
   /** @type {Overrides} */
   const overrides = {
     planes: options.planes ?? null,
@@ -103,10 +104,39 @@ export function prepareWith({ experiment, options, site }, { say }) {
     throw new UsageError(`${experiment.name} runs on ${experiment.targets.join(' and ')} only`)
   }
   if (experiment.search && options.p99) experiment.search.p99Ms = options.p99
-  return prepare({
-    ...{ experiment, overrides, site, dataPlanes, load: k6, pipyTool, nodeTool, say },
+  /** @type {string[]} */
+  const said = []
+  const preparation = await prepare({
+    ...{ experiment, overrides, site, dataPlanes, load: k6, pipyTool, nodeTool, say: line => said.push(line) },
     ...{ thresholds: options.threshold ?? [], app: options.app ?? null },
   })
+  for (const { name, lack, advice } of findLacks(preparation)) {
+    const how = options.target === 'kubernetes' ? '' : `: ${advice}`
+    say(`${name} is missing, and so is ${lack}${how}`)
+  }
+  for (const line of said) say(line)
+  return preparation
+}
+
+/**
+ * Programs that are not here, without which the run lacks what the kit is for.
+ * @param {Pick<Preparation, 'plan' | 'tools'>} preparation
+ */
+function findLacks({ plan, tools }) {
+  const planes = plan.notMeasured.map(({ plane }) => plane)
+  return dataPlanes.flatMap(({ name, tool }) =>
+    tool?.ifMissing && planes.includes(name) && !(tool.name in tools) ? [{ name, ...tool.ifMissing }] : [],
+  )
+}
+
+/**
+ * The last line of a run: what it lacked.
+ * @param {Pick<Preparation, 'plan' | 'tools'>} preparation
+ * @param {Pick<Context, 'say'>} context
+ */
+export function sayLacks(preparation, { say }) {
+  for (const { name, lack } of findLacks(preparation))
+    say(`${name} was missing, and so is ${lack}; the first line says what to do`)
 }
 
 /**

@@ -1,11 +1,13 @@
 import { Command, CommanderError } from 'commander'
 import { BenchError } from '../lib/errors.js'
+import { EXIT } from '../lib/exit-status.js'
 import { addAgree } from './agree.js'
 import { addBench } from './bench.js'
 import { addClaims } from './claims.js'
 import { addCleanup } from './cleanup.js'
 import { addCompare } from './compare.js'
 import { addDoctor } from './doctor.js'
+import { addHelp } from './help.js'
 import { addImages } from './images.js'
 import { addPlan } from './plan.js'
 import { addReport } from './report.js'
@@ -35,14 +37,15 @@ export function createProgram(context) {
       outputError: (text, write) => write(text.replace(/^error: /, '')),
     })
   for (const add of [...VERBS, ...HOUSEKEEPING]) add(program, context)
+  addHelp(program)
   return program
 }
 
 /** @param {unknown} error what parsing a command line threw */
 export function exitStatusOf(error) {
   if (error instanceof BenchError) return error.exitStatus
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  return 1
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+  return EXIT.failed
 }
 
 /**

@@ -2,9 +2,10 @@ import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { readRun } from '../records/records.js'
-import { renderClaims } from '../report/claims.js'
+import { tellClaims } from '../report/claims.js'
 import { renderArmsCsv, renderTrialsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
+import { describeUnfinished } from '../report/missing.js'
 import { renderTable } from '../report/table.js'
 import { writeSummary } from '../run/run.js'
 import { findClaims, openDocuments } from './documents.js'
@@ -22,7 +23,8 @@ const RESULTS = 'results'
 
 /** What is printed, and what is written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
-  text: ({ summary }) => renderText(summary),
+  text: ({ folder, summary, run }) =>
+    renderText(summary, { folder, warnings: describeUnfinished(run.manifest, run.records) }),
   html: async run => {
     ;(await openDocuments(run)).write()
     return path.join(run.folder, 'report.html')
@@ -42,7 +44,7 @@ const FORMATS = {
 export function addReport(program, { print, say }) {
   program
     .command('report')
-    .description('show a run again, from its records; without one, list the runs and their answers')
+    .description('print a run from its records; without one, list all runs')
     .argument('[results]', 'a results folder')
     .option(
       '--format <name>',
@@ -64,13 +66,14 @@ export function addReport(program, { print, say }) {
 }
 
 /**
- * The table, and the claims that the experiment can test.
+ * The table, with the count of the claims that the experiment can test.
  * @param {Summary} summary
+ * @param {{ folder: string, warnings?: string[] }} of
  */
-export function renderText(summary) {
+export function renderText(summary, { folder, warnings = [] }) {
   const results = evaluateClaims({ files: findClaims(), summaries: [summary] })
-  const claims = renderClaims(results, { experiment: summary.run.experiment, isBrief: true })
-  return [renderTable(summary), ...(claims.length > 0 ? ['', 'Published claims:', ...claims] : [])].join('\n')
+  const claims = tellClaims(results.filter(claim => claim.experiment === summary.run.experiment))
+  return renderTable(summary, { folder: path.relative('', folder) || folder, warnings, claims })
 }
 
 /** @param {string} root */

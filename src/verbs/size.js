@@ -1,5 +1,6 @@
 import { parseNode } from '../analysis/node-fit.js'
 import { dataPlanes } from '../dataplanes/registry.js'
+import { EXIT } from '../lib/exit-status.js'
 import { k6 } from '../loads/k6/index.js'
 import { createSizeExperiment } from '../plan/size-experiment.js'
 import { renderNodeFit, renderSizes } from '../report/searches.js'
@@ -7,7 +8,7 @@ import { runBench } from '../run/bench.js'
 import { openReusable } from '../run/reusable.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { parseCount, parseMilliseconds, parsePlanes, parseSeed, parseSize } from './options.js'
-import { announce, openSite, prepareWith } from './preparation.js'
+import { announce, openSite, prepareWith, sayLacks } from './preparation.js'
 import { withWatchers } from './watchers.js'
 
 /**
@@ -16,8 +17,6 @@ import { withWatchers } from './watchers.js'
  * @import { Context } from '../model/types.ts'
  */
 
-const NOTHING_SHOWN = 3
-
 /**
  * @param {Command} program
  * @param {Context} context
@@ -25,16 +24,16 @@ const NOTHING_SHOWN = 3
 export function addSize(program, context) {
   const { print, say, end, signal } = context
   withWatchers(program.command('size'))
-    .description('find the smallest CPU and memory limit of a sidecar that holds a load, and prove it')
-    .requiredOption('--rate <n>', 'requests per second', parseCount)
-    .requiredOption('--p99 <time>', 'the most that the 99th percentile may be, such as 20ms', parseMilliseconds)
+    .description('find and prove the smallest CPU and memory limit that holds a load')
+    .requiredOption('--rate <n>', 'requests per second to hold', parseCount)
+    .requiredOption('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
     .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
-    .option('--users <n>', 'the most requests under way', parseCount)
+    .option('--users <n>', 'the most requests at a time', parseCount)
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseSize)
-    .option('--planes <list>', 'data planes, each a name, name:profile or name=./variant', parsePlanes)
-    .option('--node <size>', 'how many sidecars fit on a node, such as 2c4g')
-    .option('--from <results...>', 'runs whose trials may be taken instead of measuring again')
-    .option('--extrapolate', 'where no limit of this machine holds, say what a line through lower rates would need')
+    .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
+    .option('--node <size>', 'also print how many sidecars fit a node of 2c4g (cores, GiB)')
+    .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
+    .option('--extrapolate', 'where no limit here holds, extrapolate from lower rates')
     .option('--seed <n>', 'seed', parseSeed)
     .option('--no-pin', 'let generator, applications and sidecars share CPUs')
     .option('--out <dir>', 'results folder; must not exist or be empty')
@@ -68,8 +67,9 @@ export function addSize(program, context) {
         await watchers.close()
         print(options.json ? JSON.stringify(summary, null, 2) : renderSizes(summary).join('\n').trimEnd())
         if (node && !options.json) print(renderNodeFit(summary.sizes, node).join('\n'))
-        if (!summary.sizes.some(size => size.isChecked)) end(NOTHING_SHOWN)
+        if (!summary.sizes.some(size => size.isChecked)) end(EXIT.nothingShown)
         sayWhere(folder, context)
+        sayLacks(preparation, context)
       } finally {
         await watchers?.close()
         await site.target.close()

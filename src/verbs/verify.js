@@ -1,4 +1,5 @@
 import { verifyRun } from '../analysis/verify.js'
+import { EXIT } from '../lib/exit-status.js'
 import { k6 } from '../loads/k6/index.js'
 
 /**
@@ -14,11 +15,11 @@ import { k6 } from '../loads/k6/index.js'
 export function addVerify(program, { print, end }) {
   program
     .command('verify')
-    .description('compute every number of a run again, from its records and raw files')
+    .description('compute every number of a run again from its raw files')
     .argument('<results>', 'a results folder')
     .action(folder => {
       const { lines, agrees } = verifyRun({ folder, load: k6 })
       print(lines.join('\n'))
-      if (!agrees) end(1)
+      if (!agrees) end(EXIT.failed)
     })
 }

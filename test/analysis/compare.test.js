@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareArms, judge } from '../../src/analysis/compare.js'
 import { findGates } from '../../src/judge/gates.js'
-import { renderNoise, renderVerdict } from '../../src/report/verdicts.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
@@ -30,8 +29,11 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [] }) {
   return compareArms({ arms, records, rounds: pipy.length, seed: 1, findDisparities: () => disparities })
 }
 /** @param {ReturnType<typeof compare>} comparisons */
-const sentences = (comparisons, quantity = 'cpuPerRequest') =>
-  comparisons.filter(c => c.quantity === quantity && c.service === null && !c.isControl).map(renderVerdict)
+const find = (comparisons, quantity = 'cpuPerRequest') => {
+  const [found, ...more] = comparisons.filter(c => c.quantity === quantity && c.service === null && !c.isControl)
+  expect(more).toEqual([])
+  return found
+}
 
 describe('compareArms', () => {
   it('compares each pair of planes round by round, and never with none', () => {
@@ -41,27 +43,35 @@ describe('compareArms', () => {
     expect(first.ratio).toMatchObject({ median: 0.5, low: 0.4 })
   })
 
-  it('says who uses less, by how much, with which interval', () => {
+  it('finds who uses less, by how much, with which interval', () => {
     const made = { pipy: [0.104, 0.104, 0.108, 0.1, 0.104, 0.104], envoy: Array(6).fill(0.2) }
-    expect(sentences(compare(made))).toEqual(['pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds'])
-    expect(sentences(compare({ pipy: made.envoy, envoy: made.pipy }))[0]).toBe(
-      'pipy uses 92 % more CPU per request than envoy [85, 100], 6 rounds',
-    )
+    const less = find(compare(made))
+    expect(less).toMatchObject({ a: 'pipy', b: 'envoy', verdict: 'lower', reasons: [] })
+    expect([less.ratio.median, less.ratio.low, less.ratio.high].map(v => v?.toFixed(2))).toEqual([
+      '0.52',
+      '0.50',
+      '0.54',
+    ])
+    const more = find(compare({ pipy: made.envoy, envoy: made.pipy }))
+    expect(more).toMatchObject({ a: 'pipy', b: 'envoy', verdict: 'higher', reasons: [] })
+    expect([more.ratio.median, more.ratio.low, more.ratio.high].map(v => v?.toFixed(2))).toEqual([
+      '1.92',
+      '1.85',
+      '2.00',
+    ])
   })
 
   it('names no winner where the interval includes 1', () => {
     const comparisons = compare({ pipy: [0.1, 0.1, 0.1, 0.1, 0.1, 0.131], envoy: Array(6).fill(0.13) })
-    expect(comparisons[0].verdict).toBe('no-difference-shown')
-    expect(sentences(comparisons)).toEqual([
-      'CPU per request of pipy and envoy: no difference shown at this noise (±23.1 %)',
-    ])
+    const { verdict, ratio } = find(comparisons)
+    expect(verdict).toBe('no-difference-shown')
+    expect([ratio.low, ratio.high].map(v => v?.toFixed(3))).toEqual(['0.769', '1.008'])
   })
 
   it('names no winner below 3 %, however sure', () => {
     const comparisons = compare({ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.1025) })
-    expect(sentences(comparisons)).toEqual([
-      'CPU per request of pipy and envoy: no difference shown at this noise (±3.0 %)',
-    ])
+    expect(find(comparisons).ratio.high).toBeLessThan(1)
+    expect(find(comparisons).verdict).toBe('no-difference-shown')
   })
 
   it('names no winner below the spread of an arm against itself', () => {
@@ -70,18 +80,12 @@ describe('compareArms', () => {
     const noisy = compare({ ...made, aa: Array(6).fill(0.112) })
     expect(noisy[0]).toMatchObject({ verdict: 'no-difference-shown' })
     expect(noisy[0].aaSpread).toBeCloseTo(0.107, 3)
-    expect(sentences(noisy)[0]).toContain('(±10.7 %)')
-    expect(
-      renderNoise(noisy.filter(c => c.b === 'pipy (A/A)' && c.quantity === 'cpuPerRequest' && c.service === null)),
-    ).toBe('A/A: pipy differed from itself by 10.7 % in CPU per request.')
   })
 
   it('is indicative below six rounds', () => {
     const comparisons = compare({ pipy: [0.1, 0.1, 0.1], envoy: [0.2, 0.2, 0.2] })
-    expect(comparisons[0].verdict).toBe('indicative')
-    expect(sentences(comparisons)).toEqual([
-      'CPU per request of pipy and envoy: 0.50 : 1, indicative only: 3 rounds: 6 are needed',
-    ])
+    expect(find(comparisons)).toMatchObject({ verdict: 'indicative', reasons: ['3 rounds: 6 are needed'] })
+    expect(find(comparisons).ratio.median).toBe(0.5)
   })
 
   it('says in how many rounds what spoiled a quantity, and whose', () => {
@@ -91,9 +95,8 @@ describe('compareArms', () => {
       processes: [describeFakeProcess({ cpuCores: 0.25 }), ...(round <= 4 ? [generator] : [])],
     })
     const made = compare({ pipy: Array(6).fill(0.25), envoy: Array(6).fill(0.25), change })
-    expect(sentences(made, 'capacity')).toEqual([
-      'capacity of pipy and envoy: invalid: generator bound in 4 of 6 rounds',
-    ])
+    const reasons = ['generator bound in 4 of 6 rounds']
+    expect(find(made, 'capacity')).toMatchObject({ verdict: 'invalid', reasons })
     expect(made[0].verdict).toBe('no-difference-shown')
 
     const oneSide = compare({
@@ -101,23 +104,22 @@ describe('compareArms', () => {
       change: (round, plane) =>
         plane === 'envoy' && round === 2 ? { samples: { count: 1, largestGapSeconds: 2, missing: 0 } } : {},
     })
-    expect(sentences(oneSide)).toEqual([
-      'CPU per request of pipy and envoy: invalid: samples missing in 1 of 6 rounds (envoy)',
-    ])
+    const ofOne = ['samples missing in 1 of 6 rounds (envoy)']
+    expect(find(oneSide)).toMatchObject({ verdict: 'invalid', reasons: ofOne })
   })
 
   it('speaks of capacity only where the sidecar bound the run', () => {
     const made = { pipy: Array(6).fill(0.24), envoy: Array(6).fill(0.24) }
-    expect(sentences(compare(made), 'capacity')).toEqual([
-      'capacity of pipy and envoy: invalid: users bound in 6 of 6 rounds',
-    ])
+    const reasons = ['users bound in 6 of 6 rounds']
+    expect(find(compare(made), 'capacity')).toMatchObject({ verdict: 'invalid', reasons })
     const change = (/** @type {number} */ _, /** @type {string} */ plane) => ({
       boundBy: /** @type {const} */ ('sidecar'),
       load: plane === 'pipy' ? { verified: 2000, verifiedInSecondHalf: 1000, distribution: null } : {},
     })
-    expect(sentences(compare({ ...made, change }), 'capacity')).toEqual([
-      'pipy has 100 % more capacity than envoy [100, 100], 6 rounds',
-    ])
+    expect(find(compare({ ...made, change }), 'capacity')).toMatchObject({
+      verdict: 'higher',
+      ratio: { median: 2, low: 2, high: 2 },
+    })
   })
 
   it('says nothing of planes that did not do equal work', () => {
@@ -126,8 +128,8 @@ describe('compareArms', () => {
       envoy: Array(6).fill(0.2),
       disparities: ['parity-tls: envoy: no TLS'],
     })
-    expect(sentences(comparisons)).toEqual(['CPU per request of pipy and envoy: invalid: parity-tls: envoy: no TLS'])
     expect(new Set(comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
+    expect(find(comparisons).reasons).toEqual(['parity-tls: envoy: no TLS'])
   })
 
   it('says when a ratio drifted over the run', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateClaims } from '../../src/analysis/claims/claims.js'
-import { renderClaims } from '../../src/report/claims.js'
+import { groupUntested, renderClaims, tellClaims } from '../../src/report/claims.js'
 import { readClaims } from '../../src/verbs/read-claims.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
@@ -29,8 +29,9 @@ describe('renderClaims', () => {
       '',
       'A page (Us)',
       '  unlike here: more CPUs',
-      '  not testable here  two: Pipy 2, Envoy 1.',
-      '                     why',
+      '  not testable here:',
+      '    why:',
+      '      two',
       '',
       '3 claims: 1 reproduced, 0 direction only, 1 contradicted, 1 not testable here.',
     ])
@@ -42,12 +43,25 @@ describe('renderClaims', () => {
     expect(lines[4]).toContain(': because [r2]')
   })
 
-  it('says only the claims of an experiment', () => {
-    expect(renderClaims([result, untested], { experiment: 'cap' }).join('\n')).not.toContain('two')
-    expect(renderClaims([result, untested], { experiment: 'hops' })).toEqual([])
+  it('says the reason once of all claims that have it', () => {
+    const others = [untested, { ...untested, id: 'three' }, { ...untested, id: 'four', reason: 'other' }]
+    expect(groupUntested([result, ...others])).toEqual([
+      { reason: 'why', ids: ['two', 'three'] },
+      { reason: 'other', ids: ['four'] },
+    ])
+    expect(renderClaims(others).filter(line => line.includes('why'))).toHaveLength(1)
   })
 
-  it('says all claims of the kit in 120 columns', () => {
+  it('counts the claims, and names those that are contradicted', () => {
+    expect(tellClaims([result, untested, { ...result, id: 'three', status: 'contradicted' }])).toEqual([
+      'Of 3 published claims: 1 reproduced, 0 direction only, 1 contradicted, 1 not testable here.',
+      'Contradicted: three.',
+    ])
+    expect(tellClaims([result])).toHaveLength(1)
+    expect(tellClaims([])).toEqual([])
+  })
+
+  it('says all claims of the kit in 100 columns', () => {
     const experiments = [
       'cap',
       'cap-ladder',
@@ -61,7 +75,7 @@ describe('renderClaims', () => {
     ]
     const files = readClaims('bench/claims', { experiments })
     const lines = renderClaims(evaluateClaims({ files, summaries: [createSummary([])] }))
-    expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(120)
+    expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(100)
     expect(lines.at(-1)).toBe(
       `${files.flatMap(f => f.claims).length} claims: 0 reproduced, 0 direction only, 0 contradicted, ${files.flatMap(f => f.claims).length} not testable here.`,
     )

@@ -69,7 +69,7 @@ describe('renderComparison', () => {
     })
     expect(without(text)).toEqual([
       'pipy in new uses 12 % more CPU per request than pipy in old [10, 14], 6 rounds',
-      'Secondary, unadjusted:',
+      'Secondary, not adjusted for multiple comparisons:',
       '  resident memory of pipy in new and pipy in old: no difference shown at this noise (±3.0 %)',
       '',
       'Without sidecars the applications used 1.2 % more CPU per request in new',

@@ -96,7 +96,7 @@ describe('a report', () => {
   it('shows what there is of a run that was cut short, and says that it is not whole', () => {
     const { folder, report } = open({ recorded: 4 })
     report.write()
-    expect(report.document.missing).toEqual(['This run is not whole: 4 of 18 trials are recorded.'])
+    expect(report.document.missing).toEqual(['This run was cut short, or still goes on: 4 of 18 trials are recorded.'])
     expect(report.document.charts.rounds[0].table.rows).toHaveLength(3)
     expect(existsSync(`${folder}/report.html`)).toBe(true)
   })

@@ -26,8 +26,9 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   const found = findPair({ arms: summary.arms, of, to, otherCaps, valuesOf: ratiosOf })
   if ('why' in found) {
     const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
-    const reasons = missing.map(({ plane, reason }) => `${plane} was not measured: ${reason}`)
-    return { status: NOT_TESTABLE, ours: null, reason: [found.why, ...reasons].join('; ') }
+    // Why it was not is said of the run, once.
+    const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : found.why
+    return { status: NOT_TESTABLE, ours: null, reason }
   }
   const { pair, isAtCap } = found
   const { a, b } = pair

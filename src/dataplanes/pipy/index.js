@@ -14,6 +14,11 @@ export const pipyTool = {
   parseVersion: text => /^Version\s*:\s*(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
   wanted: '1.5.x or 2.0.x',
   isAccepted: version => /^(1\.5|2\.0)\./.test(version),
+  ifMissing: {
+    lack: "this kit's main comparison, Pipy against Envoy",
+    advice:
+      'unpack pipy-<version>-generic_linux-<x86_64 or arm64>.tar.gz of https://github.com/flomesh-io/pipy/releases, and set PIPY=/path/to/pipy; where GitHub can be reached the kit fetches it, and compares its SHA-256 with PIPY_SHA256 where you set that',
+  },
 }
 
 /** @type {DataPlane} */

@@ -97,12 +97,12 @@ describe('testRatio', () => {
     expect(ask(pair(six(50)), {}, { parity, relaxes })).toMatchObject({ status: 'reproduced' })
   })
 
-  it('says which arm is missing, and why it was not measured', () => {
+  it('says which plane was not measured', () => {
     const notMeasured = [{ plane: 'envoy', reason: 'no program' }]
     expect(ask([{ ...pipy, capacity: six(1) }], {}, { notMeasured })).toEqual({
       status: 'not testable here',
       ours: null,
-      reason: 'no arm here is envoy; envoy was not measured: no program',
+      reason: 'not measured: envoy',
     })
     const at = { of: { plane: 'envoy', link: 'pair', ratePerSecond: 4000 } }
     expect(ask(pair(six(1)), at).reason).toBe('no arm here is envoy, link pair, 4000 requests/s')

@@ -1,0 +1,25 @@
+/** How the program ends, by name. */
+export const EXIT = /** @type {const} */ ({
+  done: 0,
+  failed: 1,
+  usage: 2,
+  nothingShown: 3,
+  planeMissing: 4,
+  thresholdCrossed: 5,
+  hangup: 129,
+  interrupted: 130,
+  terminated: 143,
+})
+
+/** What each exit status means. @type {Record<typeof EXIT[keyof typeof EXIT], string>} */
+export const EXIT_MEANINGS = {
+  [EXIT.done]: 'done; every threshold held',
+  [EXIT.failed]: 'failed; verify: a number does not agree; doctor: something is missing',
+  [EXIT.usage]: 'the command line or an experiment file is wrong; nothing was run',
+  [EXIT.nothingShown]: 'it ran, but nothing could be compared or found, or a required verdict was not reached',
+  [EXIT.planeMissing]: 'a data plane named with --planes is not here',
+  [EXIT.thresholdCrossed]: 'a --threshold was crossed',
+  [EXIT.hangup]: 'its terminal was closed (SIGHUP); npm run cleanup removes what it left',
+  [EXIT.interrupted]: 'interrupted (SIGINT, Ctrl-C); what was measured is kept',
+  [EXIT.terminated]: 'terminated (SIGTERM); what was measured is kept',
+}

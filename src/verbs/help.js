@@ -1,0 +1,121 @@
+import { EXIT, EXIT_MEANINGS } from '../lib/exit-status.js'
+
+/**
+ * What `--help` says after the options: examples, and how a verb ends.
+ * @import { Command } from 'commander'
+ */
+
+const { done, failed, usage, nothingShown, planeMissing, thresholdCrossed, hangup, interrupted, terminated } = EXIT
+const ENDED = [hangup, interrupted, terminated]
+const ALL = [done, failed, usage, nothingShown, planeMissing, thresholdCrossed, ...ENDED]
+
+/**
+ * @type {Record<string, { examples: [command: string, does: string][], statuses: (keyof typeof EXIT_MEANINGS)[] }>}
+ */
+export const HELP = {
+  bench: {
+    examples: [
+      ['npm run bench -- --cpu 1', 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
+      ['npm run bench -- --planes pipy,pipy=./my-scripts --cpu 0.5', 'a changed pipeline against the one of the kit'],
+    ],
+    statuses: ALL,
+  },
+  agree: {
+    examples: [
+      ['npm run agree -- --cpu 0.5', 'the default experiment on both targets'],
+      ['npm run agree -- --profile quick --image pipy=registry/pipy:1.5', 'shorter, with an image of your own'],
+    ],
+    statuses: [done, failed, usage, planeMissing, ...ENDED],
+  },
+  plan: {
+    examples: [
+      ['npm run plan -- --cpu 1', 'the arms, the trials and the time of that bench'],
+      ['npm run plan -- rate-ladder --profile full', 'the same for another experiment'],
+    ],
+    statuses: [done, failed, usage, planeMissing],
+  },
+  size: {
+    examples: [
+      ['npm run size -- --rate 500 --p99 20ms', 'limits for 500 requests/s with a p99 of at most 20 ms'],
+      ['npm run size -- --rate 500 --p99 20ms --node 2c4g', 'and how many such sidecars a node holds'],
+    ],
+    statuses: [done, failed, usage, nothingShown, planeMissing, ...ENDED],
+  },
+  claims: {
+    examples: [
+      ['npm run claims -- results/RUN', 'each published claim, theirs and ours'],
+      ['npm run claims -- results/RUN results/OTHER --json', 'by two runs, for a program'],
+    ],
+    statuses: [],
+  },
+  report: {
+    examples: [
+      ['npm run report', 'the runs of results/ and their answers'],
+      ['npm run report -- results/RUN --format md', 'a run for a pull request'],
+    ],
+    statuses: [],
+  },
+  compare: {
+    examples: [
+      ['npm run compare -- results/OLD results/NEW', 'what changed between two runs'],
+      [
+        "npm run compare -- results/OLD results/NEW --threshold 'new/old cpuPerRequest <= 1.05'",
+        'status 5 where CPU per request grew by more than 5 %',
+      ],
+    ],
+    statuses: [done, failed, usage, nothingShown, thresholdCrossed],
+  },
+  verify: {
+    examples: [
+      ['npm run verify -- results/RUN', 'compute every number again'],
+      ['npm run --silent verify -- results/RUN && echo good', 'in a script'],
+    ],
+    statuses: [done, failed],
+  },
+  doctor: {
+    examples: [
+      ['npm run doctor', 'what a run on this machine needs'],
+      ['npm run doctor -- --target kubernetes --context kind-kind', 'what a run on a cluster needs'],
+    ],
+    statuses: [done, failed],
+  },
+  images: {
+    examples: [
+      ['node src/cli.js images', 'what to load onto a node that reaches no registry'],
+      ['node src/cli.js images --image pipy=registry/pipy:1.5', 'with an image of your own'],
+    ],
+    statuses: [],
+  },
+  cleanup: {
+    examples: [
+      ['npm run cleanup', 'remove processes, cgroups and files of killed runs'],
+      ['npm run cleanup -- --target kubernetes', 'and their namespaces on the cluster'],
+    ],
+    statuses: [],
+  },
+}
+
+/** @param {Command} program with all of its verbs */
+export function addHelp(program) {
+  for (const command of program.commands) {
+    const { examples, statuses } = HELP[command.name()]
+    command.addHelpText('after', `\n${renderExamples(examples)}${renderStatuses(statuses)}`)
+  }
+  program.addHelpText(
+    'after',
+    '\nFrom a clone, write npm run VERB -- OPTIONS. Start with: npm run doctor, then npm run bench -- --cpu 1\nOptions, examples and exit statuses of a verb: sidecar-bench VERB --help',
+  )
+}
+
+/** @param {[command: string, does: string][]} examples */
+function renderExamples(examples) {
+  return ['Examples:', ...examples.flatMap(([command, does]) => [`  ${command}`, `      ${does}`])].join('\n')
+}
+
+/** @param {(keyof typeof EXIT_MEANINGS)[]} statuses */
+function renderStatuses(statuses) {
+  if (statuses.length === 0) return ''
+  return ['\n\nExit statuses:', ...statuses.map(status => `  ${`${status}`.padEnd(4)} ${EXIT_MEANINGS[status]}`)].join(
+    '\n',
+  )
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { readExperiment } from '../../src/run/bench.js'
+import { prepareWith, sayLacks } from '../../src/verbs/preparation.js'
+
+/**
+ * What a run says of its programs, before and after it.
+ * @param {{ missing: string[], planes?: { plane: string, variant: null }[] }} options
+ */
+async function prepare({ missing, planes }) {
+  /** @type {string[]} */
+  const lines = []
+  const context = { say: (/** @type {string} */ line) => void lines.push(line) }
+  const findTool = async (/** @type {{ name: string }} */ { name }) =>
+    missing.includes(name)
+      ? { missing: `no ${name}` }
+      : { name, path: `/bin/${name}`, version: '1.5.18', sha256: '', source: 'PATH' }
+  const preparation = await prepareWith(
+    {
+      experiment: readExperiment('cap'),
+      options: { cpu: [1], profile: 'quick', pin: false, seed: 1, planes },
+      site: { cpus: 2, cores: [], findTool },
+    },
+    context,
+  )
+  sayLacks(preparation, context)
+  return lines
+}
+
+describe('prepareWith', () => {
+  it('says first and last that the main comparison is missing, and what to do', async () => {
+    const lines = await prepare({ missing: ['pipy'] })
+    expect(lines[0]).toMatch(/^pipy is missing, and so is this kit's main comparison, Pipy against Envoy: /)
+    for (const words of ['pipy-<version>-generic_linux-<x86_64 or arm64>.tar.gz', 'PIPY=/path/to/pipy', 'SHA-256'])
+      expect(lines[0]).toContain(words)
+    expect(lines.at(-1)).toMatch(/^pipy was missing, and so is this kit's main comparison/)
+  })
+
+  it('says nothing of it where it is there, or was not asked for', async () => {
+    expect(await prepare({ missing: [] })).toEqual([])
+    expect((await prepare({ missing: ['pipy'], planes: [{ plane: 'envoy', variant: null }] })).join()).not.toContain(
+      'main comparison',
+    )
+  })
+
+  it('says what to do in the error on a plane that was named', async () => {
+    const planes = [{ plane: 'pipy', variant: null }]
+    await expect(prepare({ missing: ['pipy'], planes })).rejects.toThrow(/cannot be measured: no pipy; unpack pipy-/)
+  })
+})
