@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { readExperiment } from '../../src/run/bench.js'
+import { parsePlanes } from '../../src/verbs/options.js'
 import { prepareWith, sayLacks } from '../../src/verbs/preparation.js'
 
 /**
  * What a run says of its programs, before and after it.
- * @param {{ missing: string[], planes?: { plane: string, variant: null }[] }} options
+ * @param {{ missing: string[], planes?: ReturnType<typeof parsePlanes> }} options
  */
 async function prepare({ missing, planes }) {
   /** @type {string[]} */
@@ -37,13 +38,12 @@ describe('prepareWith', () => {
 
   it('says nothing of it where it is there, or was not asked for', async () => {
     expect(await prepare({ missing: [] })).toEqual([])
-    expect((await prepare({ missing: ['pipy'], planes: [{ plane: 'envoy', variant: null }] })).join()).not.toContain(
-      'main comparison',
-    )
+    expect((await prepare({ missing: ['pipy'], planes: parsePlanes('envoy') })).join()).not.toContain('main comparison')
   })
 
   it('says what to do in the error on a plane that was named', async () => {
-    const planes = [{ plane: 'pipy', variant: null }]
-    await expect(prepare({ missing: ['pipy'], planes })).rejects.toThrow(/cannot be measured: no pipy; unpack pipy-/)
+    await expect(prepare({ missing: ['pipy'], planes: parsePlanes('pipy') })).rejects.toThrow(
+      /cannot be measured: no pipy; unpack pipy-/,
+    )
   })
 })
