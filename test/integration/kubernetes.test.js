@@ -158,7 +158,7 @@ describe('the cap experiment on a cluster', () => {
       }
       await expectNothingLeft()
       const verified = await execa('node', ['src/cli.js', 'verify', out])
-      expect(verified.stdout).toMatch(/(\d+) records, \1 of them computed again from their raw files/)
+      expect(verified.stdout).toMatch(/(\d+) of \1 records were computed again from their raw files/)
     },
   )
 })

@@ -47,7 +47,7 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
   expectNothingLeft()
 
   const verified = await cli('verify', out)
-  expect(verified.stdout).toMatch(/(\d+) records, \1 of them computed again from their raw files/)
+  expect(verified.stdout).toMatch(/(\d+) of \1 records were computed again from their raw files/)
   const raw = `${out}/raw/${first.trial.id}/k6-generator.log`
   writeFileSync(raw, readFileSync(raw, 'utf8').replace(/("window_second_half":\{.*?"count":)\d+/, '$11'))
   const spoiled = await cli('verify', out)
