@@ -24,12 +24,15 @@ import { isSearch } from './searches.js'
  * @typedef {{ name: string, title: string, unit: string, digits: number, scale?: number }} Drawn
  */
 
+/** How many of the charts of rounds show the answer. */
+export const FIRST = 2
+
 const THROUGHPUT = { name: 'throughput', title: 'Throughput', unit: 'requests/s', digits: 0 }
 const CPU_PER_REQUEST = { name: 'cpuPerRequest', title: 'CPU per request, all sidecars', unit: 'µs', digits: 0 }
 
 /** What is drawn round by round, by the kind of load. @type {Record<string, Drawn[]>} */
 const DRAWN = {
-  closed: [THROUGHPUT, CPU_PER_REQUEST],
+  closed: [CPU_PER_REQUEST, THROUGHPUT],
   open: [CPU_PER_REQUEST, { name: 'p99', title: 'p99 latency', unit: 'ms', digits: 1 }, THROUGHPUT],
   idle: [
     { name: 'cpuCores', title: 'CPU of idle sidecars', unit: 'cores', digits: 4 },
@@ -75,16 +78,33 @@ function assignColours(arms) {
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = findVaried(arms)
-  return DRAWN[arms[0].load.kind].flatMap(({ name, title, unit, digits, scale = 1 }) => {
+  const { kind } = arms[0].load
+  return DRAWN[kind].flatMap(({ name, unit, digits, scale = 1, ...drawn }) => {
+    const title = name === 'throughput' && kind === 'closed' ? nameThroughput(arms) : drawn.title
     const rows = arms.flatMap(arm => {
       const quantity = QUANTITIES[name].of(arm, null)
       if (quantity === null || quantity.median === null) return []
-      return [{ label: labelOf(arm, varied), colour: colourFor(arm), quantity: scaleQuantity(quantity, scale) }]
+      const label = labelOf(arm, varied)
+      return [
+        { label, colour: colourFor(arm), isControl: arm.repeatOf !== null, quantity: scaleQuantity(quantity, scale) },
+      ]
     })
     if (rows.length === 0) return []
     const chart = drawRounds({ title, unit, digits, rows })
     return [{ ...chart, id: `rounds-${name}`, table: tabulateRounds(title, unit, digits, rows) }]
   })
+}
+
+/**
+ * What the rates of a closed loop are: capacity only where a sidecar was the limit.
+ * @param {SummaryArm[]} arms
+ */
+function nameThroughput(arms) {
+  const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
+  const bound = sidecars.filter(arm => arm.capacityPerSecond.median !== null)
+  if (bound.length === 0) return 'Throughput'
+  if (bound.length === sidecars.length) return 'Capacity at the cap (without sidecars: throughput)'
+  return `Capacity of ${[...new Set(bound.map(nameOf))].join(', ')}; throughput of the others`
 }
 
 /**

@@ -6,10 +6,10 @@ import { percent } from '../model/quantities.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
-import { groupUntested } from './claims.js'
+import { groupUntested, tellClaims } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
-import { listFired } from './gates.js'
+import { listFired, renderFired } from './gates.js'
 import { describeNotMeasured, describeUnfinished } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { listDisparities, tabulateParity } from './parity-table.js'
@@ -65,10 +65,12 @@ export function createDocument(run) {
     notes: isEmpty || isOfSearch ? [] : renderNotes(summary),
     next: isEmpty || isOfSearch || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
+    fired: renderFired(summary),
     gates: tabulateGates(summary),
     trials: tabulateTrials(records),
     parity: summary.parity.length > 0 ? tabulateParity(summary) : null,
     disparities: listDisparities(summary),
+    claimsTold: tellClaims(claims),
     claims: tabulateClaims(
       'Published claims, and what this run says to them',
       claims.filter(claim => claim.status !== NOT_TESTABLE),

@@ -1,6 +1,6 @@
 import { drawSvg } from './charts/draw-svg.js'
 import { renderVariables, withVariables } from './charts/palette.js'
-import { listCharts } from './charts.js'
+import { FIRST, listCharts } from './charts.js'
 import { escapeMarkup, html, trust } from './markup.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
@@ -23,7 +23,7 @@ const DRAWN_MOST = 24
  * @returns {string}
  */
 export function renderHtml(document, { series, assets }) {
-  const { title, question, answer, startedAt, missing, charts } = document
+  const { title, question, answer, startedAt, missing, fired, next, charts } = document
   const data = {
     charts: Object.fromEntries(listCharts(charts).map(({ id, option, height }) => [id, { option, height }])),
     series,
@@ -46,10 +46,11 @@ ${trust(assets.style)}</style>
 <h1>${title}</h1>
 <p class="answer">${answer}</p>
 <p class="muted">${question} Started ${startedAt}.</p>
-${missing.length > 0 ? html`<ul class="missing">${missing.map(line => html`<li>${line}</li>`)}</ul>` : null}
 </header>
-<nav aria-label="Sections"><ul>${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
 <main>
+${renderFirst(charts.rounds.slice(0, FIRST))}
+${renderLimits([...missing, ...fired], next)}
+<nav aria-label="Sections"><ul>${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
 ${sections.map(({ id, name, body }) => html`<section id="${id}" aria-labelledby="${id}-name"><h2 id="${id}-name">${name}</h2>${body}</section>\n`)}
 </main>
 <script type="application/json" id="data">${trust(renderJson(data))}</script>
@@ -65,8 +66,8 @@ ${sections.map(({ id, name, body }) => html`<section id="${id}" aria-labelledby=
  * @returns {{ id: string, name: string, body: Markup[] }[]}
  */
 function listSections(document) {
-  const { verdicts, contrasts, findings, thresholds, results, notes, next, charts, gates, trials } = document
-  const { parity, disparities, claims, untested, provenance, files, dictionary } = document
+  const { verdicts, contrasts, findings, thresholds, results, notes, charts, gates, trials } = document
+  const { parity, disparities, claimsTold, claims, untested, provenance, files, dictionary } = document
   return [
     { id: 'verdicts', name: 'Verdicts', body: [...verdicts.map(renderVerdicts), ...renderList(contrasts, CONTRASTS)] },
     {
@@ -78,7 +79,7 @@ function listSections(document) {
         ...renderList([...thresholds, ...notes]),
       ],
     },
-    { id: 'rounds', name: 'Every round', body: renderCharts(charts.rounds) },
+    { id: 'rounds', name: 'Other quantities', body: renderCharts(charts.rounds.slice(FIRST)) },
     { id: 'latency', name: 'Latency', body: renderCharts(charts.distributions) },
     { id: 'over-rate', name: 'CPU over the rate', body: renderCharts(charts.overRate) },
     { id: 'over-time', name: 'CPU and memory over time', body: renderOverTime(charts.overTime) },
@@ -88,14 +89,33 @@ function listSections(document) {
       id: 'claims',
       name: 'Published claims',
       body: [
-        ...(claims.rows.length > 0 ? [renderTable(claims, 'prose')] : []),
-        ...(untested.rows.length > 0 ? [renderDetails(untested)] : []),
+        ...claimsTold.map(line => html`<p>${line}</p>`),
+        ...[claims, untested].filter(({ rows }) => rows.length > 0).map(table => renderDetails(table, 'prose')),
       ],
     },
-    { id: 'next', name: 'What this run could not show', body: renderList(next) },
     { id: 'provenance', name: 'Provenance', body: [renderTable(provenance, 'prose'), renderDetails(files)] },
     { id: 'words', name: 'What the words mean', body: dictionary.map(table => renderTable(table, 'prose')) },
   ]
+}
+
+/** @param {ReportChart[]} charts that show the answer */
+function renderFirst(charts) {
+  if (charts.length === 0) return null
+  return html`<section id="charts" aria-label="The answer as charts">${renderCharts(charts)}
+<p class="muted">A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.</p></section>`
+}
+
+/**
+ * @param {string[]} lines
+ * @param {string[]} next with a command at the end of each
+ */
+function renderLimits(lines, next) {
+  if (lines.length + next.length === 0) return null
+  const commands = next.map(line => {
+    const [what, command] = line.split(/(?=npm run )/)
+    return html`<li>${what}${command ? html`<code>${command}</code>` : null}</li>`
+  })
+  return html`<section id="limits" aria-labelledby="limits-name"><h2 id="limits-name">Not shown by this run</h2><ul>${lines.map(line => html`<li>${line}</li>`)}${commands}</ul></section>`
 }
 
 /** @param {Document['verdicts'][0]} verdicts */
@@ -108,24 +128,25 @@ ${noise ? html`<p class="muted">${noise}</p>` : null}`
 
 /**
  * @param {ReportChart[]} charts
- * @param {number} most that are drawn here
  * @returns {Markup[]}
  */
-function renderCharts(charts, most = Number.POSITIVE_INFINITY) {
+function renderCharts(charts) {
   if (charts.length === 0) return []
-  return [html`<div class="charts">${charts.map((chart, i) => renderChart(chart, i < most))}</div>`]
+  return [
+    html`<div class="charts">${charts.map(({ table, ...chart }) => renderFigure(chart, { isDrawn: true, body: renderDetails(table) }))}</div>`,
+  ]
 }
 
 /**
- * @param {ReportChart} chart
- * @param {boolean} isDrawn
+ * @param {Omit<ReportChart, 'table'>} chart
+ * @param {{ isDrawn: boolean, body: Markup }} options
  */
-function renderChart(chart, isDrawn) {
-  const { id, title, description, table } = chart
+function renderFigure(chart, { isDrawn, body }) {
+  const { id, title, description } = chart
   const drawing = isDrawn
     ? html`${trust(withVariables(drawSvg(chart)))}`
     : html`<p>Drawn where JavaScript is on; the numbers are below.</p>`
-  return html`<figure><figcaption>${title}</figcaption><div class="chart" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${renderDetails(table)}</figure>`
+  return html`<figure><figcaption>${title}</figcaption><div class="chart" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
 
 /** @param {Document['charts']['overTime']} charts */
@@ -133,7 +154,10 @@ function renderOverTime(charts) {
   if (charts.length === 0) return []
   return [
     html`<p>Of each arm the trial whose CPU per request is nearest to the median. Dashed red: the cap. Shaded: the quota of a period was used up.</p>`,
-    ...renderCharts(charts, DRAWN_MOST),
+    ...charts.map(
+      ({ table, ...chart }, i) =>
+        html`<details class="arm"><summary>${chart.title}</summary>${renderFigure(chart, { isDrawn: i < DRAWN_MOST, body: renderTable(table) })}</details>`,
+    ),
     html`<div class="explorer" hidden><h3><label for="trial">Any trial</label></h3><select id="trial"></select><div class="chart" role="img" aria-label=""></div></div>`,
   ]
 }
@@ -163,9 +187,12 @@ function renderCell(cell, align) {
   return html`<td class="${align}">${trust(cell.split('\n').map(escapeMarkup).join('<br>'))}</td>`
 }
 
-/** @param {Table} table */
-function renderDetails(table) {
-  return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table)}</details>`
+/**
+ * @param {Table} table
+ * @param {string} [kind] a class
+ */
+function renderDetails(table, kind) {
+  return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
 }
 
 /**

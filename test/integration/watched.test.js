@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { listDashboardQueries } from '../live/dashboard-queries.js'
-import { launchBrowser, openPage } from '../real/browser.js'
+import { expectOnFirstScreen, launchBrowser, openPage } from '../real/browser.js'
 import { findFreePort, listen, needProgram, startPrometheus } from '../real/prometheus.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
@@ -84,8 +84,9 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
       expect(await page.textContent('#connection')).toContain('the run has ended')
       expect(complaints).toEqual([])
 
-      const report = await openPage(browser, { offline: true })
+      const report = await openPage(browser, { offline: true, viewport: { width: 1280, height: 800 } })
       await report.page.goto(`file://${out}/report.html`)
+      await expectOnFirstScreen(report.page)
       const { arms } = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8'))
       const shown = await report.page
         .locator('figure:has([data-chart="rounds-cpuPerRequest"]) tbody tr')
@@ -97,6 +98,7 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
       )
       expect(shown).toHaveLength(2)
       const charts = report.page.locator('[data-chart]')
+      for (const summary of await report.page.locator('details.arm > summary').all()) await summary.click()
       for (const chart of await charts.all()) await chart.scrollIntoViewIfNeeded()
       expect(await report.page.locator('[data-chart] svg').count()).toBe(await charts.count())
       expect(await charts.count()).toBeGreaterThanOrEqual(5)

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium } from 'playwright-core'
+import { expect } from 'vitest'
 
 /**
  * A real browser, for tests of pages.
@@ -49,4 +50,19 @@ export async function listAxeViolations(page) {
   return violations.map(
     (/** @type {any} */ { id, nodes }) => `${id}: ${nodes.map((/** @type {any} */ n) => n.html).slice(0, 3)}`,
   )
+}
+
+/**
+ * A report's first screen holds the answer, its two charts, and what was not shown.
+ * @param {Page} page 1280 by 800
+ */
+export async function expectOnFirstScreen(page) {
+  const parts = page.locator('.answer, #charts [data-chart] svg, #limits li')
+  expect(await page.locator('#charts [data-chart] svg').count()).toBe(2)
+  expect(await page.locator('#limits li').count()).toBeGreaterThan(0)
+  for (const part of await parts.all()) {
+    const box = await part.boundingBox()
+    expect(Number(box?.height)).toBeGreaterThan(0)
+    expect(Number(box?.y) + Number(box?.height)).toBeLessThan(800)
+  }
 }

@@ -32,9 +32,10 @@ describe('a report', () => {
     const { charts } = open().report.document
     const all = [...charts.rounds, ...charts.distributions, ...charts.overTime, ...charts.overRate]
     expect(all.map(chart => chart.id)).toEqual([
-      ...['rounds-throughput', 'rounds-cpuPerRequest', 'distribution-1', 'over-time-2', 'over-time-3'],
+      ...['rounds-cpuPerRequest', 'rounds-throughput', 'distribution-1', 'over-time-2', 'over-time-3'],
     ])
-    expect(charts.rounds[0].table.rows).toEqual([
+    expect(charts.rounds[1].title).toBe('Capacity at the cap (without sidecars: throughput)')
+    expect(charts.rounds[1].table.rows).toEqual([
       ['none', '3035', '[3010, 3060]', '3030 3010 3060 3020 3050 3040'],
       ['pipy', '2035', '[2010, 2060]', '2030 2010 2060 2020 2050 2040'],
       ['envoy', '1035', '[1010, 1060]', '1030 1010 1060 1020 1050 1040'],
@@ -90,14 +91,14 @@ describe('a report', () => {
       readdirSync(`${folder}/charts`).sort((a, b) => order(a) - order(b)),
     )
     const svg = readFileSync(`${folder}/charts/rounds-throughput.svg`, 'utf8')
-    expect(svg).toMatch(/^<svg [^>]*><title>Throughput<\/title><desc>Throughput\. none: 3035 requests\/s/)
+    expect(svg).toMatch(/^<svg [^>]*><title>(Capacity at the cap .*)<\/title><desc>\1\. none: 3035 requests\/s/)
   })
 
   it('shows what there is of a run that was cut short, and says that it is not whole', () => {
     const { folder, report } = open({ recorded: 4 })
     report.write()
     expect(report.document.missing).toEqual(['This run was cut short, or still goes on: 4 of 18 trials are recorded.'])
-    expect(report.document.charts.rounds[0].table.rows).toHaveLength(3)
+    expect(report.document.charts.rounds[1].table.rows).toHaveLength(3)
     expect(existsSync(`${folder}/report.html`)).toBe(true)
   })
 
@@ -141,7 +142,7 @@ describe('a report', () => {
 
 /** @param {string} file */
 const order = file =>
-  ['rounds-t', 'rounds-c', 'distribution-1', 'over-time-2', 'over-time-3'].findIndex(name => file.startsWith(name))
+  ['rounds-c', 'rounds-t', 'distribution-1', 'over-time-2', 'over-time-3'].findIndex(name => file.startsWith(name))
 
 describe('CSV', () => {
   const parse = (/** @type {string} */ text) =>

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
-import { launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
+import { expectOnFirstScreen, launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
 
 /**
  * @import { Browser, Page } from 'playwright-core'
@@ -42,6 +42,9 @@ async function open(context, url, options) {
 
 /** Every chart is drawn when it is looked at. @param {Page} page */
 async function look(page) {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true
+  })
   for (const chart of await page.locator('[data-chart]').all()) await chart.scrollIntoViewIfNeeded()
   await page.waitForFunction(() =>
     [...document.querySelectorAll('[data-chart]')].every(at => at.hasAttribute('_echarts_instance_')),
@@ -67,6 +70,41 @@ describe('report.html in a browser', () => {
     for (const count of shapes) expect(count).toBeGreaterThan(10)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
     expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  it('folds the charts over time under their arms, which open without JavaScript', async context => {
+    const { page } = await open(context, run.url, { javaScriptEnabled: false })
+    const arms = page.locator('details.arm')
+    expect(await arms.count()).toBe(2)
+    expect(await arms.first().locator('svg').isVisible()).toBe(false)
+    await arms.first().locator('> summary').click()
+    expect(await arms.first().locator('svg').isVisible()).toBe(true)
+    await page.close()
+  })
+
+  it('has the answer, its two charts and what was not shown on the first screen, each reason once', async context => {
+    const reason = 'pipy was not found: get it, and say where with PIPY=/path/to/pipy'
+    const arms = createArms().filter(arm => arm.plane !== 'pipy')
+    const notMeasured = ['pipy', 'pipy=v2'].map(plane => ({ plane, reason }))
+    const alone = write('alone', { arms, manifest: { notMeasured } })
+    for (const url of [run.url, alone.url]) {
+      for (const javaScriptEnabled of [true, false]) {
+        const { page } = await open(context, url, { javaScriptEnabled, viewport: { width: 1280, height: 800 } })
+        await expectOnFirstScreen(page)
+        await page.close()
+      }
+    }
+    const { page } = await open(context, alone.url)
+    expect((await page.locator('body').innerText()).split(reason)).toHaveLength(2)
+    await page.close()
+  })
+
+  it('tells a plane that was measured again from the first by hollow dots', async context => {
+    const [none, pipy, envoy] = createArms()
+    const { url } = write('control', { arms: [none, pipy, envoy, { ...pipy, id: 'again', repeatOf: pipy.id }] })
+    const { page } = await open(context, url, { javaScriptEnabled: false })
+    expect(await page.locator('[data-chart=rounds-cpuPerRequest] path[fill=none][transform]').count()).toBe(6)
     await page.close()
   })
 

@@ -1,4 +1,4 @@
-import { colourOf, MUTED } from './palette.js'
+import { colourOf, TEXT } from './palette.js'
 import { createAxis, createOption, shorten } from './style.js'
 
 /**
@@ -7,89 +7,123 @@ import { createAxis, createOption, shorten } from './style.js'
  * @import { Chart } from './style.js'
  */
 
+/** @typedef {{ label: string, colour: number, isControl?: boolean, quantity: Quantity }} Row colour: 0 for no mesh */
+
 const ROW_PIXELS = 34
+const ROW_PIXELS_OF_MANY = 22
+const ROWS_MANY = 7
 const LABEL_PIXELS = 145
+const LETTER_PIXELS = 8
 // Two lines.
 const LABEL_MOST = 40
 
 /**
- * @param {{ title: string, unit: string, digits: number, rows: { label: string, colour: number, quantity: Quantity }[] }} given
- *   colour: 0 for no mesh; digits: of the numbers shown
+ * @param {{ title: string, unit: string, digits: number, rows: Row[] }} given digits: of the numbers shown
  * @returns {Chart}
  */
 export function drawRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
-  const intervals = rows.map(({ quantity: { low, high }, colour }, i) => ({
-    type: 'line',
-    silent: true,
-    symbol: 'none',
-    lineStyle: { color: colourOf(colour), width: 4, opacity: 0.45, cap: 'round' },
-    data:
-      low === null || high === null
-        ? []
-        : [
-            [shorten(low), i],
-            [shorten(high), i],
-          ],
-  }))
-  const points = rows.flatMap(({ label, quantity, colour }, i) =>
-    quantity.values.flatMap((value, round) =>
-      value === null
-        ? []
-        : [
-            {
-              value: [shorten(value), i],
-              name: `${label}, round ${round + 1}: ${show(value)}`,
-              itemStyle: { color: colourOf(colour), opacity: 0.55 },
-            },
-          ],
-    ),
-  )
-  const medians = rows.flatMap(({ label, quantity: { median, low, high }, colour }, i) =>
-    median === null
-      ? []
-      : [
-          {
-            value: [shorten(median), i],
-            name: `${label}: median ${show(median)}${low === null || high === null ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`}`,
-            itemStyle: { color: colourOf(colour) },
-            label: { show: true, position: 'top', distance: 4, formatter: median.toFixed(digits), fontSize: 11 },
-          },
-        ],
-  )
+  const longest = Math.max(0, ...rows.map(({ label }) => label.length))
+  const isMany = rows.length >= ROWS_MANY
+  const side = (/** @type {string[]} */ data, /** @type {Record<string, any>} */ own) =>
+    createAxis({ ...{ type: 'category', inverse: true, data, splitLine: { show: false } }, ...own })
   return {
     title,
     description: `${title}. ${rows.map(row => describeRow(row, show)).join('; ')}.`,
-    height: 70 + ROW_PIXELS * Math.max(1, rows.length),
+    height: 52 + (isMany ? ROW_PIXELS_OF_MANY : ROW_PIXELS) * Math.max(1, rows.length),
     option: createOption({
-      grid: { left: 8, right: 24, top: 16, bottom: 28, outerBounds: { top: 8, bottom: 4, left: 4, right: 16 } },
+      grid: { left: 8, right: 8, top: 4, bottom: 28, outerBounds: { top: 4, bottom: 4, left: 4, right: 4 } },
       xAxis: createAxis({ type: 'value', min: 0, name: unit, nameGap: 26 }),
-      yAxis: createAxis({
-        type: 'category',
-        inverse: true,
-        data: rows.map(({ label }) => cut(label)),
-        splitLine: { show: false },
-        axisLabel: { fontSize: 12, lineHeight: 14, width: LABEL_PIXELS, overflow: 'break' },
-      }),
+      yAxis: [
+        side(
+          rows.map(({ label }) => cut(label)),
+          {
+            axisLabel: {
+              lineHeight: 14,
+              width: Math.min(LABEL_PIXELS, LETTER_PIXELS * longest),
+              overflow: isMany ? 'truncate' : 'break',
+              interval: 0,
+            },
+          },
+        ),
+        side(
+          rows.map(({ quantity }) => tellMedian(quantity, digits)),
+          {
+            position: 'right',
+            axisLine: { show: false },
+            axisLabel: { interval: 0, fontWeight: 'bold', color: TEXT },
+          },
+        ),
+      ],
       tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
       series: [
-        ...intervals,
-        { type: 'scatter', symbolSize: 7, data: points },
+        ...rows.map(drawInterval),
+        { type: 'scatter', symbolSize: 7, data: rows.flatMap((row, i) => drawPoints(row, i, show)) },
         {
           type: 'scatter',
           symbol: 'rect',
           symbolSize: [3, 16],
-          data: medians,
-          label: { color: MUTED },
+          data: rows.flatMap(({ label, quantity, colour }, i) =>
+            quantity.median === null
+              ? []
+              : [
+                  {
+                    value: [shorten(quantity.median), i],
+                    name: `${label}: median ${tellMedian(quantity, digits)} ${unit}`,
+                    itemStyle: { color: colourOf(colour) },
+                  },
+                ],
+          ),
           z: 3,
         },
+        // An axis is drawn where a series uses it.
+        { type: 'scatter', yAxisIndex: 1, data: [] },
       ],
     }),
   }
 }
 
 /**
- * @param {{ label: string, quantity: Quantity }} row
+ * @param {Row} row
+ * @param {number} i
+ */
+function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
+  const ends = low === null || high === null ? [] : [low, high]
+  return {
+    ...{ type: 'line', silent: true, symbol: 'none' },
+    lineStyle: { color: colourOf(colour), width: isControl ? 2 : 4, opacity: 0.45, cap: 'round' },
+    data: ends.map(end => [shorten(end), i]),
+  }
+}
+
+/**
+ * @param {Row} row a control is drawn hollow
+ * @param {number} i
+ * @param {(value: number) => string} show
+ */
+function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
+  const color = colourOf(colour)
+  const itemStyle = isControl
+    ? { color: 'transparent', borderColor: color, borderWidth: 1.5 }
+    : { color, opacity: 0.55 }
+  return quantity.values.flatMap((value, round) =>
+    value === null
+      ? []
+      : [{ value: [shorten(value), i], name: `${label}, round ${round + 1}: ${show(value)}`, itemStyle }],
+  )
+}
+
+/**
+ * @param {Quantity} quantity
+ * @param {number} digits
+ */
+function tellMedian({ median, low, high }, digits) {
+  const interval = low === null || high === null ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`
+  return median === null ? '-' : `${median.toFixed(digits)}${interval}`
+}
+
+/**
+ * @param {Row} row
  * @param {(value: number) => string} show
  */
 function describeRow({ label, quantity: { median, low, high, values } }, show) {

@@ -14,7 +14,7 @@ import { GRID, MUTED, TEXT } from './palette.js'
  */
 
 const FONT = 'system-ui, sans-serif'
-export const WIDTH = 720
+export const WIDTH = 580
 const AXIS_FONT_SIZE = 12
 
 /** @param {Record<string, any>} own */
