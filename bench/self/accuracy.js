@@ -4,18 +4,17 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { median } from 'simple-statistics'
-import { pipyTool } from '../../src/dataplanes/pipy/index.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { waitFor, waitUntil } from '../../src/lib/wait.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { readRun } from '../../src/records/records.js'
-import { prepare, readExperiment, runBench } from '../../src/run/bench.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { listMarked } from '../../src/targets/local/marks.js'
 import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
-import { nodeTool } from '../../src/tools/node.js'
+import { measure } from '../../src/verbs/measure.js'
+import { prepare } from '../../src/verbs/prepare.js'
+import { readExperiment } from '../../src/verbs/read-experiment.js'
 import { bench, finding, scratch, writeExperiment, writeVariant } from './kit.js'
 
 const CPU_WINDOW_SECONDS = 20
@@ -78,11 +77,17 @@ async function checkRate() {
       axes: { link: ['ratings'] },
       ...{ rounds: null, profile: 'standard', seed: 1, app: 'node', isPinned: true },
     },
-    ...{ thresholds: [], app: 'node', dataPlanes, load: k6, site, pipyTool, nodeTool, say },
+    app: 'node',
+    site,
+    say,
   })
-  await runBench({
-    ...{ preparation, site, dataPlanes, load: k6, out, thresholds: [], retain: false, command: [] },
-    ...{ echoScripts: path.join(ROOT, 'bench/self/echo'), signal, say },
+  await measure({
+    preparation,
+    site,
+    out,
+    execution: { command: [], echoScripts: path.join(ROOT, 'bench/self/echo') },
+    watcher: { say },
+    signal,
   })
   await site.target.close()
   const ratios = readRun(out).records.map(({ trial, window, load }) => {

@@ -1,26 +1,25 @@
 // Several runs that take turns, round by round, in one process: what drifts on the machine meets them all.
 import path from 'node:path'
-import { pipyTool } from '../../src/dataplanes/pipy/index.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { createTurns } from '../../src/lib/turns.js'
-import { k6 } from '../../src/loads/k6/index.js'
 import { readRun } from '../../src/records/records.js'
-import { prepare, readExperiment, runBench } from '../../src/run/bench.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
-import { nodeTool } from '../../src/tools/node.js'
+import { measure } from '../../src/verbs/measure.js'
+import { prepare } from '../../src/verbs/prepare.js'
+import { readExperiment } from '../../src/verbs/read-experiment.js'
 import { scratch } from './kit.js'
 
 /**
  * @import { Summary, TrialRecord } from '../../src/model/types.ts'
+ * @import { Watcher } from '../../src/run/events.js'
  */
 
 const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 let started = 0
 
 /**
- * @param {{ experiment: string, watch?: Parameters<typeof runBench>[0]['watch'] }[]} runs experiment: a file
+ * @param {{ experiment: string, watch?: Watcher['watch'] }[]} runs experiment: a file
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
 export async function benchInTurns(runs) {
@@ -32,12 +31,19 @@ export async function benchInTurns(runs) {
       const site = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
       try {
         const preparation = await prepare({
-          ...{ experiment: readExperiment(experiment), overrides: OVERRIDES, thresholds: [], app: null, dataPlanes },
-          ...{ load: k6, site, pipyTool, nodeTool, say },
+          experiment: readExperiment(experiment),
+          overrides: OVERRIDES,
+          app: null,
+          site,
+          say,
         })
-        const { folder, summary } = await runBench({
-          ...{ preparation, site, dataPlanes, load: k6, thresholds: [], retain: false, command: [], watch, say },
-          ...{ out: path.join(scratch, `turns-${id}`), turns: turns[i], signal: new AbortController().signal },
+        const { folder, summary } = await measure({
+          preparation,
+          site,
+          out: path.join(scratch, `turns-${id}`),
+          execution: { command: [], turns: turns[i] },
+          watcher: { say, watch },
+          signal: new AbortController().signal,
         })
         const { manifest, records } = readRun(folder)
         return { folder, manifest, records, summary }

@@ -5,7 +5,7 @@ import { createMetrics } from './metrics.js'
 /**
  * Serves what a run is doing to Prometheus, at /metrics.
  * @import { LiveAddress } from './address.js'
- * @import { RunEvent } from './state.js'
+ * @import { RunEvent } from '../run/events.js'
  */
 
 /**

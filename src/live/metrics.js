@@ -14,7 +14,7 @@ import { declareMetrics } from './metric-definitions.js'
  * A running benchmark as metrics for Prometheus: what each event does to them.
  * @import { Arm, ProcessSpec, Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Labels, Metrics } from './metric-definitions.js'
- * @import { Phase, RunEvent } from './state.js'
+ * @import { Phase, RunEvent } from '../run/events.js'
  */
 
 /** @type {Phase[]} */

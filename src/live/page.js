@@ -84,7 +84,7 @@ function showSnapshot(snapshot) {
   show('experiment', experiment ?? 'sidecar-bench')
   show('question', question)
   show('run', runId === null ? null : `run ${runId}`)
-  show('phase', phase ?? (ending === null ? 'between trials' : describeEnding(ending)))
+  show('phase', phase ?? ending?.outcome ?? 'between trials')
   show('arm', arms)
   show('progress', [progress, trial].filter(Boolean).join(', ') || '–')
   show('rate', sayNumber(snapshot.ratePerSecond))
@@ -118,11 +118,6 @@ function showLeft() {
 /** @param {string} words */
 function showConnection(words) {
   show('connection', words)
-}
-
-/** @param {NonNullable<RunSnapshot['ending']>} ending */
-function describeEnding({ outcome, message }) {
-  return message === null ? outcome : `${outcome}: ${message}`
 }
 
 /**

@@ -6,7 +6,8 @@ import { createStream } from './stream.js'
 
 /**
  * Serves the page on which a run is watched.
- * @import { RunEvent, RunState } from './state.js'
+ * @import { RunEvent } from '../run/events.js'
+ * @import { RunState } from './state.js'
  * @import { LiveAddress } from './address.js'
  */
 

@@ -3,29 +3,10 @@ import { createSidecars } from './sidecars.js'
 
 /**
  * What a run has come to, event after event: all that its views show. Pure.
- * @import { Arm, ProcessSpec, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Arm } from '../model/types.ts'
+ * @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow } from './sidecars.js'
  * @import { SidecarSeries } from '../report/charts/over-time.js'
- */
-
-/** @typedef {'parity' | 'starting' | 'warm-up' | 'window' | 'tail' | 'stopping'} Phase */
-
-/**
- * What a run tells of itself while it goes on. Moments are epoch milliseconds.
- *
- * planned: trials null: a search, its length is not known; seconds: estimated; once more with the same id: its plan changed.
- * trial-started: progress, such as 'round 2 of 6'.
- * sampled: specs in the order of the readings; on a cluster, those of a window come together when it ends.
- * counted: requests that the generator has made since it started, and those of them that failed; about once a second.
- * ended: message null: there is nothing to say.
- * @typedef {{ kind: 'planned', run: { id: string, experiment: string, question: string }, arms: Arm[], rounds: number,
- *     trials: number | null, seconds: number, atMs: number }
- *   | { kind: 'trial-started', trial: Trial, progress: string, secondsLeft: number | null, atMs: number }
- *   | { kind: 'phase', phase: Phase, atMs: number }
- *   | { kind: 'sampled', specs: ProcessSpec[], sample: Sample, windowStartMs: number }
- *   | { kind: 'counted', requests: number, failed: number, atMs: number }
- *   | { kind: 'trial-ended', record: TrialRecord, atMs: number }
- *   | { kind: 'ended', outcome: 'finished' | 'interrupted' | 'failed', message: string | null, atMs: number }} RunEvent
  */
 
 /**
@@ -47,7 +28,7 @@ import { createSidecars } from './sidecars.js'
  * @property {number | null} failed requests of this trial
  * @property {number} failedInAll
  * @property {{ completed: number, failed: number, invalid: number }} outcomes trials
- * @property {{ outcome: 'finished' | 'interrupted' | 'failed', message: string | null, atMs: number } | null} ending
+ * @property {{ outcome: 'finished' | 'interrupted' | 'failed', atMs: number } | null} ending
  */
 
 /** @typedef {Omit<RunSnapshot, 'secondsLeft' | 'arm' | 'sidecars' | 'ratePerSecond' | 'failed' | 'failedInAll' | 'outcomes'>} Kept */
@@ -110,8 +91,8 @@ export function createRunState() {
       counts.failedBefore += (counts.isOpen ? counts.last?.failed : null) ?? record.load?.failed ?? 0
       counts.isOpen = false
     },
-    ended({ outcome, message, atMs }) {
-      Object.assign(run, { phase: null, ending: { outcome, message, atMs } })
+    ended({ outcome, atMs }) {
+      Object.assign(run, { phase: null, ending: { outcome, atMs } })
       left = null
     },
   }

@@ -1,7 +1,8 @@
 /**
  * Tells browsers how a run goes on, by server-sent events.
  * @import { ServerResponse } from 'node:http'
- * @import { RunEvent, RunState } from './state.js'
+ * @import { RunEvent } from '../run/events.js'
+ * @import { RunState } from './state.js'
  * @import { LiveResult } from './results.js'
  * @import { SidecarSeries } from '../report/charts/over-time.js'
  */

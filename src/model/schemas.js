@@ -137,6 +137,12 @@ export const trialSchema = z.object({
     arm,
     repeats: z.string().nullable().describe('the trial that it runs again'),
     searchOf: z.string().nullable().describe('the arm whose limit is searched for with it'),
+    warmup: z
+      .object({ plannedSeconds: z.number(), isLongest: z.boolean() })
+      .optional()
+      .describe(
+        "of a warm-up that was lengthened because the arm's users were cold; isLongest: it is lengthened no more",
+      ),
   }),
   target: z.string(),
   startedAt: z.string(),
@@ -156,6 +162,11 @@ export const trialSchema = z.object({
   host: z
     .object({ cpus: count, idleFraction: fraction, stealFraction: fraction, foreignCores: z.number().min(0) })
     .nullable(),
+  placement: z
+    .object({ sidecar: z.array(count), application: z.array(count), generator: z.array(count) })
+    .nullable()
+    .optional()
+    .describe('the CPUs of each role; null: all roles share all CPUs'),
   generatorCpus: z.int().positive(),
   samples: z
     .object({

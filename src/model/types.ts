@@ -275,6 +275,8 @@ export interface Trial {
   repeats: string | null
   /** The arm whose limit is searched for with it, or null. */
   searchOf: string | null
+  /** Where the warm-up was lengthened because the arm's users were cold: its planned length, and whether it is now the longest allowed. */
+  warmup?: { plannedSeconds: number; isLongest: boolean }
 }
 
 export interface Plan {
@@ -482,6 +484,8 @@ export interface TrialRecord {
   processes: ProcessRecord[]
   /** In the window: shares of the machine's CPU time that were idle and stolen, and the cores that others used. */
   host: { cpus: number; idleFraction: number; stealFraction: number; foreignCores: number } | null
+  /** The CPUs that each role had for itself; null: all roles shared all CPUs. */
+  placement?: Placement | null
   /** CPUs the generator might use. */
   generatorCpus: number
   /** In the window: how many, the longest time without one, and readings with a number missing. */
@@ -676,6 +680,23 @@ export interface Site {
   /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
   cores: number[][]
   findTool(spec: ToolSpec): Promise<Tool | { missing: string }>
+}
+
+/** What is run, as it was found. */
+export interface Programs {
+  planes: Record<string, DataPlane>
+  load: LoadGenerator
+  /** By name: of the planes and of the load. */
+  tools: Record<string, Tool>
+  /** What serves the applications. */
+  appRuntime: Tool
+}
+
+/** The services of each link, and the CPUs of each arm's processes. */
+export interface Layout {
+  topologies: Record<string, Topology>
+  /** null: its processes share all CPUs. */
+  placementOf(arm: Arm): Placement | null
 }
 
 export interface LoadOptions {

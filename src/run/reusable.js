@@ -6,7 +6,7 @@ import { readRun } from '../records/records.js'
 /**
  * Trials of earlier runs that a search may take instead of measuring again.
  * @import { Arm, Tool, TrialRecord } from '../model/types.ts'
- * @import { Reusable } from './run.js'
+ * @import { Reusable } from './search.js'
  */
 
 const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'node']

@@ -6,29 +6,25 @@ import { topologyOf } from './topology.js'
  */
 
 /**
- * The placement of every arm of a run; null where the CPUs are too few for it. Arms without sidecars leave
- * the CPUs of the others' sidecars idle, so that generator and applications have the same everywhere.
+ * The rule by which a run places its trials, those of searches and calibrations too: by an arm's services and cap.
+ * Arms without sidecars leave the CPUs of the others' sidecars idle, so that generator and applications have the same
+ * everywhere.
  * @param {{ arms: Arm[], topologies: Record<string, Topology>, cores: number[][] }} options
- *   cores: the CPUs of each physical core
- * @returns {Record<string, Placement | null>} by the arm's id
+ *   arms: of the plan; cores: the CPUs of each physical core
+ * @returns {(arm: Arm) => Placement | null} null where the CPUs are too few
  */
-export function placeArms({ arms, topologies, cores }) {
+export function createPlacing({ arms, topologies, cores }) {
   const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars)
   const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
-  return Object.fromEntries(
-    arms.map(arm => {
-      const { id, capCores } = arm
-      const { services } = topologyOf(arm, topologies)
-      const placement = isUncapped
-        ? null
-        : placeRoles({
-            cores,
-            sidecarCpus: Math.ceil(services.length * (capCores ?? largestCap)),
-            applications: services.filter(s => s.application !== null).length,
-          })
-      return [id, placement]
-    }),
-  )
+  return arm => {
+    if (isUncapped) return null
+    const { services } = topologyOf(arm, topologies)
+    return placeRoles({
+      cores,
+      sidecarCpus: Math.ceil(services.length * (arm.capCores ?? largestCap)),
+      applications: services.filter(s => s.application !== null).length,
+    })
+  }
 }
 
 /**

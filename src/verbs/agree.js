@@ -1,20 +1,19 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { compareTargets, renderAgreement } from '../analysis/agree.js'
-import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError } from '../lib/errors.js'
 import { createTurns } from '../lib/turns.js'
-import { k6 } from '../loads/k6/index.js'
 import { readRun, readSummary } from '../records/records.js'
-import { readExperiment, runBench } from '../run/bench.js'
 import { writeDocuments } from './documents.js'
+import { measure } from './measure.js'
 import { withCluster, withExperiment } from './options.js'
 import { announce, assertShort, chooseSeed, openSite, prepareWith, stampNow, toolSpecs } from './preparation.js'
+import { readExperiment } from './read-experiment.js'
 
 /**
  * `agree`: the same experiment on this machine and on its cluster, round by round in turn.
  * @import { Command } from 'commander'
- * @import { Preparation } from '../run/bench.js'
+ * @import { Preparation } from '../run/execute.js'
  * @import { Context, Site } from '../model/types.ts'
  */
 
@@ -83,10 +82,13 @@ async function runInTurns({ sites, preparations, folders }, { say, signal: stopp
   setMaxListeners(0, signal)
   const turns = createTurns(sites.length)
   const runs = sites.map((site, i) =>
-    runBench({
-      ...{ preparation: preparations[i], site, dataPlanes, load: k6, signal, retain: false, thresholds: [] },
-      ...{ out: folders[i], command: process.argv.slice(2), turns: turns[i] },
-      say: line => say(`${TARGETS[i]}: ${line}`),
+    measure({
+      preparation: preparations[i],
+      site,
+      out: folders[i],
+      execution: { command: process.argv.slice(2), turns: turns[i] },
+      watcher: { say: line => say(`${TARGETS[i]}: ${line}`) },
+      signal,
     })
       .catch(error => {
         stopped.abort(error)

@@ -1,10 +1,9 @@
 import { findStatus } from '../analysis/status.js'
-import { dataPlanes } from '../dataplanes/registry.js'
-import { k6 } from '../loads/k6/index.js'
-import { readExperiment, runBench } from '../run/bench.js'
 import { sayWhere, writeDocuments } from './documents.js'
+import { measure } from './measure.js'
 import { collect, TARGET, withCluster, withExperiment } from './options.js'
 import { announce, assertShort, openSite, prepareWith, sayLacks, toolSpecs } from './preparation.js'
+import { readExperiment } from './read-experiment.js'
 import { renderText } from './report.js'
 import { withWatchers } from './watchers.js'
 
@@ -46,10 +45,14 @@ export function addBench(program, context) {
         const preparation = await prepareWith({ experiment, options, site }, context)
         for (const note of announce(preparation.plan)) say(note)
         assertShort(preparation.plan, options)
-        const { summary, folder } = await runBench({
-          ...{ preparation, site, dataPlanes, load: k6, signal, ...watchers, thresholds: options.threshold },
-          ...{ out: options.out ?? null, retain: options.retain ?? false, command: process.argv.slice(2) },
-          writeDocuments: folder => writeDocuments(folder, context),
+        const { summary, folder } = await measure({
+          preparation,
+          site,
+          out: options.out ?? null,
+          execution: { command: process.argv.slice(2), thresholds: options.threshold, retain: options.retain },
+          watcher: watchers,
+          signal,
+          finish: folder => writeDocuments(folder, context),
         })
         await watchers.close()
         print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))

@@ -1,7 +1,7 @@
 import { evaluateClaims } from '../analysis/claims/claims.js'
+import { summarise } from '../analysis/summarise.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
-import { writeSummary } from '../run/run.js'
 import { findClaims } from './documents.js'
 
 /**
@@ -24,7 +24,7 @@ export function addClaims(program, { print, say }) {
       const summaries = folders.map(folder => {
         const run = readRun(folder)
         for (const warning of run.warnings) say(warning)
-        return writeSummary(folder, run)
+        return summarise(run)
       })
       const results = evaluateClaims({ files: findClaims(), summaries })
       print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results).join('\n'))

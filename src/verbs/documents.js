@@ -1,18 +1,29 @@
 import path from 'node:path'
+import { summarise } from '../analysis/summarise.js'
 import { ROOT } from '../lib/paths.js'
-import { readSummary } from '../records/records.js'
-import { listExperiments } from '../run/bench.js'
+import { readRun, readSummary, writeResult } from '../records/records.js'
 import { readClaims } from './read-claims.js'
+import { listExperiments } from './read-experiment.js'
 
 /**
  * What verbs read and leave beside the records.
- * @import { readRun } from '../records/records.js'
  * @import { Context, Summary } from '../model/types.ts'
  */
 
 /** The published claims that the kit knows. */
 export function findClaims() {
   return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
+}
+
+/**
+ * Makes summary.json from the records on disk, after a run.
+ * @param {string} folder of the run
+ * @returns {Summary}
+ */
+export function writeSummary(folder) {
+  const summary = summarise(readRun(folder))
+  writeResult(folder, 'summary.json', `${JSON.stringify(summary, null, 2)}\n`)
+  return summary
 }
 
 /**

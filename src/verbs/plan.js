@@ -1,9 +1,9 @@
 import os from 'node:os'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { renderPlan } from '../report/plan.js'
-import { readExperiment } from '../run/bench.js'
 import { withExperiment } from './options.js'
 import { createFinder, prepareWith } from './preparation.js'
+import { readExperiment } from './read-experiment.js'
 
 /**
  * `plan`: what a `bench` would run.

@@ -1,20 +1,19 @@
 import { execa } from 'execa'
-import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { k6 } from '../loads/k6/index.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
-import { prepare } from '../run/bench.js'
 import { openKubernetesSite } from '../targets/kubernetes/site.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { openLocalSite } from '../targets/local/site.js'
 import { findTool } from '../tools/find.js'
 import { nodeTool } from '../tools/node.js'
+import { prepare } from './prepare.js'
 
 /**
  * From the words of the command line to a site and a plan: where registries meet.
  * @import { Context, Plan, Site, ToolSpec } from '../model/types.ts'
- * @import { Preparation } from '../run/bench.js'
+ * @import { Preparation } from '../run/execute.js'
  * @import { Experiment } from '../plan/experiment.js'
  * @import { Overrides } from '../plan/plan.js'
  */
@@ -103,12 +102,16 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   if (!experiment.targets.includes(target)) {
     throw new UsageError(`${experiment.name} runs on ${experiment.targets.join(' and ')} only`)
   }
-  if (experiment.search && options.p99) experiment.search.p99Ms = options.p99
+  const { search } = experiment
   /** @type {string[]} */
   const said = []
   const preparation = await prepare({
-    ...{ experiment, overrides, site, dataPlanes, load: k6, pipyTool, nodeTool, say: line => said.push(line) },
-    ...{ thresholds: options.threshold ?? [], app: options.app ?? null },
+    experiment: search && options.p99 ? { ...experiment, search: { ...search, p99Ms: options.p99 } } : experiment,
+    overrides,
+    thresholds: options.threshold,
+    app: options.app ?? null,
+    site,
+    say: line => said.push(line),
   })
   for (const { name, lack, advice } of findLacks(preparation)) {
     const how = options.target === 'kubernetes' ? '' : `: ${advice}`
@@ -120,18 +123,18 @@ export async function prepareWith({ experiment, options, site }, { say }) {
 
 /**
  * Programs that are not here, without which the run lacks what the kit is for.
- * @param {Pick<Preparation, 'plan' | 'tools'>} preparation
+ * @param {Pick<Preparation, 'plan' | 'programs'>} preparation
  */
-function findLacks({ plan, tools }) {
+function findLacks({ plan, programs }) {
   const planes = plan.notMeasured.map(({ plane }) => plane)
   return dataPlanes.flatMap(({ name, tool }) =>
-    tool?.ifMissing && planes.includes(name) && !(tool.name in tools) ? [{ name, ...tool.ifMissing }] : [],
+    tool?.ifMissing && planes.includes(name) && !(tool.name in programs.tools) ? [{ name, ...tool.ifMissing }] : [],
   )
 }
 
 /**
  * The last line of a run: what it lacked.
- * @param {Pick<Preparation, 'plan' | 'tools'>} preparation
+ * @param {Pick<Preparation, 'plan' | 'programs'>} preparation
  * @param {Pick<Context, 'say'>} context
  */
 export function sayLacks(preparation, { say }) {

@@ -1,13 +1,13 @@
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { evaluateClaims } from '../analysis/claims/claims.js'
+import { summarise } from '../analysis/summarise.js'
 import { readRun } from '../records/records.js'
 import { tellClaims } from '../report/claims.js'
 import { renderArmsCsv, renderTrialsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
 import { describeUnfinished } from '../report/missing.js'
 import { renderTable } from '../report/table.js'
-import { writeSummary } from '../run/run.js'
 import { findClaims, openDocuments } from './documents.js'
 import { listRuns } from './list-runs.js'
 
@@ -60,7 +60,7 @@ export function addReport(program, { print, say }) {
       }
       const run = readRun(folder)
       for (const warning of run.warnings) say(warning)
-      const summary = writeSummary(folder, run)
+      const summary = summarise(run)
       print(await FORMATS[options.json ? 'json' : options.format]({ folder, summary, run }))
     })
 }

@@ -1,12 +1,10 @@
 import { parseNode } from '../analysis/node-fit.js'
-import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/exit-status.js'
-import { k6 } from '../loads/k6/index.js'
 import { createSizeExperiment } from '../plan/size-experiment.js'
 import { renderNodeFit, renderSizes } from '../report/searches.js'
-import { runBench } from '../run/bench.js'
 import { openReusable } from '../run/reusable.js'
 import { sayWhere, writeDocuments } from './documents.js'
+import { measure } from './measure.js'
 import { parseCount, parseMilliseconds, parsePlanes, parseSeed, parseSize } from './options.js'
 import { announce, openSite, prepareWith, sayLacks } from './preparation.js'
 import { withWatchers } from './watchers.js'
@@ -54,15 +52,22 @@ export function addSize(program, context) {
         watchers = await context.watch(options)
         const asked = { experiment, options: { ...own, profile: 'standard' }, site }
         const preparation = await prepareWith(asked, context)
-        const { plan, tools } = preparation
+        const { plan, programs } = preparation
         for (const note of announce(plan)) say(note)
         const reusable = openReusable({
-          ...{ folders: options.from ?? [], machine: site.machine, tools, settings: plan.settings },
+          folders: options.from ?? [],
+          machine: site.machine,
+          tools: programs.tools,
+          settings: plan.settings,
         })
-        const { summary, folder } = await runBench({
-          ...{ preparation, site, dataPlanes, load: k6, signal, ...watchers, reusable, retain: false },
-          ...{ out: options.out ?? null, command: process.argv.slice(2), thresholds: [] },
-          writeDocuments: folder => writeDocuments(folder, context),
+        const { summary, folder } = await measure({
+          preparation,
+          site,
+          out: options.out ?? null,
+          execution: { command: process.argv.slice(2), reusable },
+          watcher: watchers,
+          signal,
+          finish: folder => writeDocuments(folder, context),
         })
         await watchers.close()
         print(options.json ? JSON.stringify(summary, null, 2) : renderSizes(summary).join('\n').trimEnd())

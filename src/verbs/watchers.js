@@ -6,7 +6,7 @@ import { readLibrary, readReportFile } from './report-assets.js'
  * Who watches a run: a terminal, browsers, Prometheus. None of them can end it.
  * @import { Command } from 'commander'
  * @import { LiveAddress } from '../live/address.js'
- * @import { RunEvent } from '../live/state.js'
+ * @import { RunEvent } from '../run/events.js'
  */
 
 /** @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher */

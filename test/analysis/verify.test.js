@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { findFault, renderSchemas, summarySchema } from '../../src/model/schemas.js'
 import { readRun } from '../../src/records/records.js'
-import { writeSummary } from '../../src/run/run.js'
+import { writeSummary } from '../../src/verbs/documents.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
 

@@ -105,16 +105,21 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
  * every reading is one second after the one before.
  * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec, isObserved: boolean) => string | null,
  *   capCores?: (spec: ProcessSpec) => number | null }} [options] isObserved: its window is over, or nearly
- * @returns {Promise<Target & { running: Set<ProcessSpec> }>}
+ * @returns {Promise<Target & { running: Set<ProcessSpec>, deployed: ProcessSpec[], mostBesideEachOther: () => number }>}
+ *   deployed: all ever; mostBesideEachOther: trials whose services ran at a time
  */
 export async function createFakeTarget({
   cores = () => 0.1,
   ending = () => null,
   capCores = spec => spec.cpuCores,
 } = {}) {
+  /** @type {Set<ProcessSpec>} */
   const running = new Set()
   /** @type {Set<ProcessSpec>} */
   const observed = new Set()
+  /** @type {ProcessSpec[]} */
+  const deployed = []
+  let most = 0
   const prober = createProber({ environment: {} })
   let ticks = 0
   /** @type {http.RequestListener} */
@@ -129,6 +134,8 @@ export async function createFakeTarget({
   return {
     name: 'fake',
     running,
+    deployed,
+    mostBesideEachOther: () => most,
     locate: folder => folder,
     placesFor: async (start, services) =>
       Object.fromEntries(services.map((name, i) => [name, placeAt(`127.${NETWORK}.${start % 250}.${i + 1}`)])),
@@ -144,7 +151,9 @@ export async function createFakeTarget({
           listeners.set(`${address}:${port}`, listener)
         }
       }
+      deployed.push(...specs)
       for (const spec of specs) running.add(spec)
+      most = Math.max(most, new Set([...running].map(spec => /raw\/[^/]+/.exec(spec.folder)?.[0])).size)
       const processes = specs.map(spec =>
         createHandle({ spec, cores, ending: () => ending(spec, observed.has(spec)), capCores }),
       )
@@ -169,7 +178,10 @@ export async function createFakeTarget({
       }
       return { ...seen, clockOffsetMs: 0, ...(isDead ? { end: null, after: null } : {}) }
     },
-    close: async () => [],
+    async close() {
+      for (const listener of listeners.values()) listener.close()
+      return []
+    },
   }
 }
 

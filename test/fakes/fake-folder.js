@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { appendTrial, createResultsFolder, writeObserved } from '../../src/records/records.js'
-import { writeSummary } from '../../src/run/run.js'
+import { writeSummary } from '../../src/verbs/documents.js'
 import { createArm, createRecord, describeFakeProcess } from './fake-records.js'
 
 /**

@@ -5,64 +5,102 @@ import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { runPlan } from '../../src/run/run.js'
+import { createPlacing } from '../../src/services/placement.js'
 import { parseTopology } from '../../src/services/topology.js'
+import { writeSummary } from '../../src/verbs/documents.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
 import { hasSidecars } from './fake-records.js'
 
-const EXPERIMENT = `name: fake
-question: q
-axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25], users: [10] }
-`
+/**
+ * @import { DataPlane, LoadGenerator, Site } from '../../src/model/types.ts'
+ * @import { Watcher } from '../../src/run/events.js'
+ * @import { Preparation } from '../../src/run/execute.js'
+ * @import { GateParity } from '../../src/run/parity/gate.js'
+ */
+
+let runs = 0
+
+const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25], users: [10] }'
+
+/**
+ * @typedef {object} FakeRun
+ * @property {string} folder
+ * @property {any} target
+ * @property {LoadGenerator} [load]
+ * @property {string} [axes] of the experiment, as YAML
+ * @property {string} [more] of the experiment, as YAML
+ * @property {string} [text] the experiment, instead of axes and more
+ * @property {number[][]} [cores] that can be given out
+ * @property {DataPlane[]} [planes]
+ * @property {boolean} [retain]
+ * @property {GateParity} [gate]
+ * @property {Watcher['watch']} [watch]
+ * @property {AbortSignal} [signal]
+ */
 
 /**
  * The whole kit on a fake target and a fake load: six rounds of none, cheap (and once more, A/A) and dear.
- * @param {{ folder: string, target: any, load?: any, signal?: AbortSignal, text?: string }} options text: of the experiment
+ * @param {FakeRun} options
  */
-export async function runFake({ folder, target, text = EXPERIMENT, load = createFakeLoad(), ...options }) {
-  const { signal = new AbortController().signal } = options
-  const experiment = parseExperiment(text, 'fake.yaml')
+export async function runFake({ folder, target, signal = new AbortController().signal, ...options }) {
+  const { retain, watch, gate = async () => [] } = options
   createResultsFolder(folder)
+  const { preparation, site } = prepareFake({ target, ...options })
+  const { plan, ...prepared } = preparation
+  const manifest = {
+    schemaVersion: 2,
+    run: { id: 'x', startedAt: '', experiment: 'fake', seed: 1 },
+    target: 'fake',
+    machine: {},
+    tools: {},
+    thresholds: [],
+    rounds: plan.rounds,
+    arms: plan.arms,
+    notMeasured: plan.notMeasured,
+    settings: plan.settings,
+  }
+  const raw = path.join(folder, 'raw')
+  const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', k6: '/k', certificates: '/c' }
+  const testbed = { site, ...prepared, folders, settings: plan.settings }
+  await runPlan({ plan, testbed, manifest, watcher: { say: () => {}, watch }, signal, retain, gate })
+  return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }
+}
+
+/**
+ * @param {Pick<FakeRun, 'target' | 'load' | 'axes' | 'more' | 'text' | 'cores' | 'planes'>} options
+ * @returns {{ preparation: Preparation, site: Site }}
+ */
+export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more = '', cores = [], ...options }) {
+  const { text = `name: fake\nquestion: q\naxes: ${axes}\n${more}` } = options
+  const planes = options.planes ?? [none, createFakePlane('cheap'), createFakePlane('dear')]
+  const cpus = Math.max(4, cores.length)
   const plan = createPlan({
-    experiment,
+    experiment: parseExperiment(text, 'fake.yaml'),
     overrides: {
       ...{ planes: null, caps: null, axes: {}, rounds: null },
       ...{ profile: 'standard', seed: 1, app: 'pipy', isPinned: true },
     },
-    cpus: 4,
+    cpus,
     missing: [],
     hasSidecars,
   })
-  const planes = Object.fromEntries([none, createFakePlane('cheap'), createFakePlane('dear')].map(p => [p.name, p]))
-  const manifest = {
-    ...{
-      schemaVersion: 2,
-      run: { id: 'x', startedAt: '', experiment: 'fake', seed: 1 },
-      target: 'fake',
-      machine: {},
-      tools: {},
-    },
-    ...{ rounds: plan.rounds, arms: plan.arms, notMeasured: plan.notMeasured, settings: plan.settings },
-    thresholds: [],
+  const topologies = {
+    'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),
   }
-  const summary = await runPlan({
-    plan,
-    bench: {
-      ...{
-        settings: plan.settings,
-        target,
+  return {
+    preparation: {
+      plan,
+      programs: {
+        planes: Object.fromEntries(planes.map(p => [p.name, p])),
         load,
-        loadTool: fakeTool,
-        planes,
-        tools: { cheap: fakeTool, dear: fakeTool },
+        tools: { cheap: fakeTool, dear: fakeTool, fake: fakeTool },
+        appRuntime: { ...fakeTool, name: 'pipy' },
       },
-      appRuntime: { ...fakeTool, name: 'pipy' },
-      topologies: {
-        'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),
-      },
-      ...{ sampleSource: 'cgroup', cpus: 4, placements: {}, retain: false },
-      folders: { pipyScripts: '/p', echo: '/e', k6: '/k', certificates: '/c', raw: path.join(folder, 'raw') },
+      layout: { topologies, placementOf: createPlacing({ arms: plan.arms, topologies, cores }) },
     },
-    ...{ gateParity: async () => [], folder, manifest, signal, say: () => {} },
-  })
-  return { summary, records: /** @type {any[]} */ (readRun(folder).records) }
+    site: {
+      ...{ target, runId: `fake-${process.pid}-${++runs}`, cpus, machine: {}, sampleSource: 'cgroup', cores },
+      findTool: async () => fakeTool,
+    },
+  }
 }

@@ -3,7 +3,7 @@ import { createArm, createRecord } from '../fakes/fake-records.js'
 /**
  * Events of a run that nobody runs.
  * @import { Arm, ProcessSpec, Reading, TrialRecord } from '../../src/model/types.ts'
- * @import { RunEvent } from '../../src/live/state.js'
+ * @import { RunEvent } from '../../src/run/events.js'
  */
 
 export const START_MS = 1_000_000

@@ -14,7 +14,7 @@ import { listDashboardQueries, readDashboard } from './dashboard-queries.js'
 
 /**
  * @import { Reading, TrialRecord } from '../../src/model/types.ts'
- * @import { RunEvent } from '../../src/live/state.js'
+ * @import { RunEvent } from '../../src/run/events.js'
  */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'metrics-'))
@@ -136,7 +136,7 @@ describe('the metrics of a run', () => {
 
   it('have no phase, time left or sidecar once it has ended, whatever runs', async () => {
     const exposed = await expose(planned(), started(), { kind: 'phase', phase: 'window', atMs: 0 }, sampled(), {
-      ...{ kind: 'ended', outcome: 'interrupted', message: null, atMs: 0 },
+      ...{ kind: 'ended', outcome: 'interrupted', atMs: 0 },
     })
     expect(Object.values(only(exposed, 'phase'))).toEqual([0, 0, 0, 0, 0, 0])
     expect(exposed).not.toHaveProperty('run_time_left_seconds')

@@ -8,7 +8,7 @@ import { createRunState } from '../../src/live/state.js'
 import { listen, until } from './event-client.js'
 import { ARMS, createSidecarSpec, endTrial, plan, sample, startTrial } from './fake-events.js'
 
-/** @import { RunEvent } from '../../src/live/state.js' */
+/** @import { RunEvent } from '../../src/run/events.js' */
 
 const [, cheap, dear] = ARMS
 const ASSETS = { echarts: 'var echarts', modules: { '/charts/rounds.js': 'export const a = 1' } }
@@ -190,9 +190,9 @@ describe('the events', () => {
     const server = await serve({ events: [plan(), startTrial(cheap)] })
     const client = await join(server)
     await client.waitFor('reset')
-    server.emit(endTrial({ arm: cheap }), { kind: 'ended', outcome: 'finished', message: null, atMs: 1 })
+    server.emit(endTrial({ arm: cheap }), { kind: 'ended', outcome: 'finished', atMs: 1 })
     const { snapshot } = await client.waitFor('end')
-    expect(snapshot.ending).toEqual({ outcome: 'finished', message: null, atMs: 1 })
+    expect(snapshot.ending).toEqual({ outcome: 'finished', atMs: 1 })
     expect(client.names().slice(2)).toEqual(['trial', 'state', 'end'])
     const late = await join(server)
     await late.waitFor('end')

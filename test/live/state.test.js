@@ -3,7 +3,7 @@ import { createRunState } from '../../src/live/state.js'
 import { createArm, describeFakeProcess } from '../fakes/fake-records.js'
 import { ARMS, createSidecarSpec, endTrial, plan, START_MS, sample, startTrial } from './fake-events.js'
 
-/** @import { RunEvent } from '../../src/live/state.js' */
+/** @import { RunEvent } from '../../src/run/events.js' */
 
 const [none, cheap, dear, control] = ARMS
 
@@ -62,9 +62,9 @@ describe('the state of a run', () => {
 
   it('says how it ended', () => {
     const state = applyAll(plan(), startTrial(cheap), {
-      ...{ kind: 'ended', outcome: 'interrupted', message: 'interrupted by SIGINT', atMs: START_MS + 5 },
+      ...{ kind: 'ended', outcome: 'interrupted', atMs: START_MS + 5 },
     })
-    const ending = { outcome: 'interrupted', message: 'interrupted by SIGINT', atMs: START_MS + 5 }
+    const ending = { outcome: 'interrupted', atMs: START_MS + 5 }
     expect(state.snapshot()).toMatchObject({ phase: null, secondsLeft: null, ending })
   })
 

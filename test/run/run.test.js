@@ -1,13 +1,19 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BenchError } from '../../src/lib/errors.js'
 import { readRun } from '../../src/records/records.js'
 import { renderTable } from '../../src/report/table.js'
-import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { gateParity } from '../../src/run/parity/gate.js'
+import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
 
-/** @import { ProcessSpec } from '../../src/model/types.ts' */
+/**
+ * @import { ProcessSpec } from '../../src/model/types.ts'
+ * @import { RunEvent } from '../../src/run/events.js'
+ */
 
 describe('runPlan', () => {
   /** @type {string} */
@@ -103,6 +109,135 @@ describe('runPlan', () => {
     expect(warmups).toEqual([arm.load.warmupSeconds, ...Array(6).fill(2 * arm.load.warmupSeconds)])
   })
 
+  it('lengthens the warm-up of an arm that stays cold to four times the planned one at most, and says so', async () => {
+    const load = createFakeLoad({ results: () => ({ verified: 0, verifiedInSecondHalf: 0 }) })
+    const { records } = await runFake({ folder, target: await createFakeTarget(), load })
+    const trials = records.map(r => r.trial).filter(t => t.arm.id === records[0].trial.arm.id && t.repeats === null)
+    expect(trials.map(t => t.arm.load.warmupSeconds)).toEqual([1.5, 3, 6, 6, 6, 6])
+    expect(trials.slice(0, 3).map(t => t.warmup)).toEqual([
+      undefined,
+      { plannedSeconds: 1.5, isLongest: false },
+      { plannedSeconds: 1.5, isLongest: true },
+    ])
+  })
+
+  it('lengthens a long warm-up by half a minute at most', async () => {
+    const load = createFakeLoad({ results: () => ({ verified: 0, verifiedInSecondHalf: 0 }) })
+    const more = 'profiles: { standard: { rounds: 2, warmupSeconds: 60, hasControl: false } }'
+    const { records } = await runFake({ folder, target: await createFakeTarget(), load, more })
+    expect(Math.max(...records.map(r => r.trial.arm.load.warmupSeconds))).toBe(90)
+  })
+
+  describe('on 16 CPUs', () => {
+    const cores = Array.from({ length: 16 }, (_, i) => [i])
+
+    it('pins the trial that finds the capacity as it pins those that are chosen by it', async () => {
+      const target = await createFakeTarget()
+      const axes = '{ plane: [cheap], link: [gateway-ratings], capCores: [1], ratePerSecond: [10], users: [10] }'
+      const { records } = await runFake({ folder, target, cores, axes, more: 'mostOfCapacity: 0.8' })
+      expect(records[0].trial.arm.id).toMatch(/^capacity-/)
+      expect(records[0].placement.sidecar).toEqual([0, 1])
+      for (const record of records) expect(record.placement).toEqual(records[0].placement)
+      for (const { role, cpuSet } of target.deployed) expect(cpuSet).toEqual(records[0].placement[role])
+    })
+
+    it('pins every trial of a search by the cap that it tries', async () => {
+      const target = await createFakeTarget()
+      const axes = '{ plane: [cheap], link: [gateway-ratings], capCores: [1], ratePerSecond: [300], users: [10] }'
+      const more = 'search: { kind: size, p99Ms: 50, isExtrapolated: false }'
+      const { records } = await runFake({ folder, target, cores, axes, more })
+      expect(records.some(r => r.trial.arm.capCores !== 1)).toBe(true)
+      for (const { trial, placement } of records)
+        expect(placement?.sidecar.length ?? 0, trial.id).toBe(
+          trial.arm.capCores > 7 ? 0 : Math.ceil(2 * trial.arm.capCores),
+        )
+    })
+  })
+
+  describe('with --retain', () => {
+    const unsteadyAt = (/** @type {number[]} */ numbers) => {
+      let calls = 0
+      return createFakeLoad({
+        results: () => (numbers.includes(++calls) ? { verifiedInSecondHalf: 300, verified: 900 } : {}),
+      })
+    }
+
+    it('leaves the last trial running, and removes it before a window is measured again', async () => {
+      const target = await createFakeTarget()
+      const { records } = await runFake({ folder, target, load: unsteadyAt([24]), retain: true })
+      expect(records.at(-1).trial.repeats).toBe(records.at(-2).trial.id)
+      expect(trialsOf(target.running)).toEqual([records.at(-1).trial.id])
+      expect(target.mostBesideEachOther()).toBe(1)
+      await target.close()
+    })
+
+    it('leaves the last trial running where services are kept, and removes the others', async () => {
+      const target = await createFakeTarget()
+      const { records } = await runFake({ folder, target, retain: true, more: 'keepsServices: true' })
+      const { arm } = records.at(-1).trial
+      expect(trialsOf(target.running)).toEqual([records.find(r => r.trial.arm.id === arm.id).trial.id])
+      await target.close()
+    })
+
+    it('leaves nothing running when it is interrupted', async () => {
+      const target = await createFakeTarget()
+      const abort = new AbortController()
+      const results = () => {
+        abort.abort(new Error('interrupted'))
+        return {}
+      }
+      const load = createFakeLoad({ results })
+      await expect(runFake({ folder, target, load, retain: true, signal: abort.signal })).rejects.toThrow('interrupted')
+      expect(target.running.size).toBe(0)
+    })
+  })
+
+  describe('when a trial fails before its window', () => {
+    const profiles = 'profiles: { standard: { rounds: 1, hasControl: false } }'
+    const axes = '{ plane: [cheap], link: [gateway-ratings], capCores: [0.25], users: [10], changesPerMinute: [6000] }'
+    const load = {
+      ...createFakeLoad(),
+      parseWindow: () => ({ startMs: Date.now() + 100, endMs: Date.now() + 400 }),
+    }
+    const observe = async () => {
+      throw new BenchError('nothing can be read')
+    }
+
+    it('enters no phase and makes no change of that trial any more', async () => {
+      const target = await createFakeTarget()
+      /** @type {string[]} */
+      const called = []
+      const call = (/** @type {any} */ name, /** @type {any} */ args) => {
+        called.push(name)
+        return name === 'send' || name === 'reach' ? target.call(name, args) : null
+      }
+      /** @type {RunEvent[]} */
+      const events = []
+      const watch = (/** @type {RunEvent} */ event) => void events.push(event)
+      const { records } = await runFake({
+        ...{ folder, target: { ...target, observe, call }, load, axes, more: profiles, watch },
+        planes: [{ ...createFakePlane('cheap'), reloads: FAKE_RELOADS }],
+      })
+      expect(records.map(r => r.reasons[0])).toEqual(['nothing can be read'])
+      await delay(300)
+      expect(called).toEqual(['perform', 'reach', 'send'])
+      expect(events.flatMap(e => (e.kind === 'phase' ? [e.phase] : []))).toEqual([
+        ...['parity', 'starting', 'warm-up', 'stopping'],
+      ])
+    })
+  })
+
+  it('removes the services of a check that fails', async () => {
+    const target = await createFakeTarget()
+    const look = async () => {
+      throw new BenchError('nothing can be read')
+    }
+    await expect(runFake({ folder, target: { ...target, look }, gate: gateParity })).rejects.toThrow(
+      'nothing can be read',
+    )
+    expect(target.running.size).toBe(0)
+  })
+
   it('stops when it is aborted, keeps what was measured, and leaves nothing running', async () => {
     const target = await createFakeTarget()
     const abort = new AbortController()
@@ -115,7 +250,18 @@ describe('runPlan', () => {
     })
     await expect(runFake({ folder, target, load, signal: abort.signal })).rejects.toThrow('interrupted')
     expect(readRun(folder).records.length).toBeGreaterThanOrEqual(4)
-    expect(JSON.parse(readFileSync(`${folder}/summary.json`, 'utf8')).arms).toHaveLength(4)
     expect(target.running.size).toBe(0)
   })
 })
+
+/** @type {any} */
+const FAKE_RELOADS = {
+  createSidecar: createFakePlane('cheap').createSidecar,
+  setUp: () => [],
+  change: () => [],
+}
+
+/** @param {Set<ProcessSpec>} specs */
+function trialsOf(specs) {
+  return [...new Set([...specs].map(spec => /raw\/([^/]+)/.exec(spec.folder)?.[1]))]
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeArms, placeRoles } from '../../src/services/placement.js'
+import { createPlacing, placeRoles } from '../../src/services/placement.js'
 import { createArm } from '../fakes/fake-records.js'
 
 const cores = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => [i])
@@ -30,19 +30,26 @@ describe('placeRoles', () => {
   })
 })
 
-describe('placeArms', () => {
+describe('createPlacing', () => {
   const services = ['gateway', 'ratings'].map(name => ({ name, application: /** @type {const} */ ('echo'), calls: [] }))
   const topologies = { link: /** @type {any} */ ({ services }) }
 
   it('places arms without sidecars as those of the largest cap', () => {
     const arms = [createArm({ plane: 'none', capCores: null }), createArm({ plane: 'pipy', capCores: 1 })]
-    const placements = placeArms({ arms, topologies, cores: cores(8) })
-    expect(placements['link-none']).toEqual(placements['link-pipy'])
-    expect(placements['link-pipy']?.sidecar).toEqual([0, 1])
+    const [none, pipy] = arms.map(createPlacing({ arms, topologies, cores: cores(8) }))
+    expect(none).toEqual(pipy)
+    expect(pipy?.sidecar).toEqual([0, 1])
   })
 
   it('places nothing where sidecars are not capped', () => {
     const arms = [createArm({ plane: 'pipy', capCores: null })]
-    expect(placeArms({ arms, topologies, cores: cores(8) })['link-pipy']).toBeNull()
+    expect(createPlacing({ arms, topologies, cores: cores(8) })(arms[0])).toBeNull()
+  })
+
+  it('places an arm that is not in the plan by its own cap', () => {
+    const arms = [createArm({ plane: 'pipy', capCores: 1 })]
+    const tried = { ...createArm({ plane: 'pipy', capCores: 2 }), id: 'link-pipy@2' }
+    const placement = createPlacing({ arms, topologies, cores: cores(8) })(tried)
+    expect(placement).toEqual({ sidecar: [0, 1, 2, 3], application: [4, 5], generator: [6, 7] })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readExperiment } from '../../src/run/bench.js'
 import { parsePlanes } from '../../src/verbs/options.js'
 import { prepareWith, sayLacks } from '../../src/verbs/preparation.js'
+import { readExperiment } from '../../src/verbs/read-experiment.js'
 
 /**
  * What a run says of its programs, before and after it.

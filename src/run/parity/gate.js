@@ -2,12 +2,13 @@ import path from 'node:path'
 import { PARITY_NAMES } from '../../judge/parity-rows.js'
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { nameOf } from '../../model/arms.js'
-import { countWorkers, startServices } from '../start-services.js'
+import { countWorkers } from '../../services/specs.js'
+import { startServices } from '../start-services.js'
 import { createRig } from './rig.js'
 
 /**
  * @import { Arm, ParityRow } from '../../model/types.ts'
- * @import { Bench } from '../start-services.js'
+ * @import { Testbed } from '../testbed.js'
  * @import { Row } from '../../node/parity/probe.js'
  * @import { Rig } from './rig.js'
  */
@@ -16,7 +17,7 @@ import { createRig } from './rig.js'
 const RIG_START_SECONDS = 60
 
 /**
- * @typedef {{ bench: Bench, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void }} GateOptions
+ * @typedef {{ testbed: Testbed, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void }} GateOptions
  * @typedef {(options: GateOptions) => Promise<ParityRow[]>} GateParity
  */
 
@@ -26,7 +27,7 @@ const RIG_START_SECONDS = 60
  * @type {GateParity}
  * @throws {BenchError} when an arm does not start or does not answer
  */
-export async function gateParity({ bench, arms, nextIndex, signal, say }) {
+export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   const distinct = arms.filter(
     (arm, i) => arm.repeatOf === null && arms.findIndex(other => rowKey(other) === rowKey(arm)) === i,
   )
@@ -35,17 +36,17 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
   const rows = []
   const probed = new Map()
   for (const arm of distinct) {
-    const folder = path.join(bench.folders.raw, `check-${arm.id}`)
-    const { deployment } = await startServices({ bench, arm, index: nextIndex(), folder, signal })
+    const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
+    const { deployment } = await startServices({ testbed, arm, start: nextIndex(), folder, signal })
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
-    const workers = (await bench.target.look(sidecars)).map(l => l.workers)
-    await deployment.remove()
-    if (bench.planes[arm.plane].createSidecar === null) continue
+    const looks = await testbed.site.target.look(sidecars).finally(() => deployment.remove())
+    const workers = looks.map(l => l.workers)
+    if (testbed.programs.planes[arm.plane].createSidecar === null) continue
 
     const plane = nameOf(arm)
     const { workers: ownWorkers } = arm.conditions
-    if (!probed.has(plane)) probed.set(plane, await probePlane({ bench, arm, index: nextIndex(), signal }))
-    const asked = `${countWorkers(arm, bench)} a sidecar`
+    if (!probed.has(plane)) probed.set(plane, await probePlane({ testbed, arm, index: nextIndex(), signal }))
+    const asked = `${countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })} a sidecar`
     const found = `${[...new Set(workers)].join(' and ')} a sidecar`
     const own = { name: 'parity-workers', found, expected: asked, differences: [] }
     // Who reads no sockets cannot count them: then nothing is said.
@@ -57,12 +58,12 @@ export async function gateParity({ bench, arms, nextIndex, signal, say }) {
 }
 
 /**
- * @param {{ bench: Bench, arm: Arm, index: number, signal: AbortSignal }} options
+ * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
  * @returns {Promise<Row[]>}
  */
-async function probePlane({ bench, arm, index, signal }) {
-  const plane = bench.planes[arm.plane]
-  const { folders } = bench
+async function probePlane({ testbed, arm, index, signal }) {
+  const plane = testbed.programs.planes[arm.plane]
+  const { folders } = testbed
   const starting = new AbortController()
   const timer = setTimeout(
     () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
@@ -70,7 +71,13 @@ async function probePlane({ bench, arm, index, signal }) {
   )
   try {
     const rig = await createRig({
-      ...{ target: bench.target, index, plane, tool: bench.tools[arm.plane], certificates: folders.certificates },
+      ...{
+        target: testbed.site.target,
+        index,
+        plane,
+        tool: testbed.programs.tools[arm.plane],
+        certificates: folders.certificates,
+      },
       scripts: arm.variant ?? folders.pipyScripts,
       folder: path.join(folders.raw, `parity-${nameOf(arm).replace(/[:=]/g, '-')}`),
       profile: arm.profile,

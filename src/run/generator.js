@@ -1,0 +1,119 @@
+import { BenchError } from '../lib/errors.js'
+import { waitFor, waitUntil } from '../lib/wait.js'
+import { assertAllRun } from './alive.js'
+
+/**
+ * The load of a trial.
+ * @import { Arm, Deployment, LoadResult, Look, Window } from '../model/types.ts'
+ * @import { Started } from './start-services.js'
+ * @import { Testbed } from './testbed.js'
+ * @import { Course } from './trial.js'
+ */
+
+// Load after the window, so that its end is measured under load and the memory is read there.
+const TAIL_MS = 1000
+const START_SECONDS = 60
+// Longer than the sidecars' request timeout and k6's own grace for requests in flight.
+const EXIT_SECONDS = 30
+const COUNT_EVERY_MS = 1000
+
+/**
+ * The CPUs that the generator may use.
+ * @param {Testbed} testbed
+ * @param {Arm} arm
+ */
+export function countGeneratorCpus({ site, layout }, arm) {
+  return Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
+}
+
+/**
+ * @param {Course} course
+ * @param {Started} services
+ * @returns {Promise<Deployment | null>} null for a trial without load
+ */
+export async function startGenerator({ testbed, trial, start, folder }, { entry }) {
+  const { site, programs, layout, folders } = testbed
+  const { load } = trial.arm
+  if (load.kind === 'idle') return null
+  const spec = programs.load.createGenerator({
+    ...entry,
+    tool: programs.tools[programs.load.tool.name],
+    scripts: site.target.locate(folders.k6),
+    load,
+    tailMs: TAIL_MS,
+    cpus: countGeneratorCpus(testbed, trial.arm),
+    folder: site.target.locate(folder),
+  })
+  const cpuSet = layout.placementOf(trial.arm)?.generator ?? null
+  return site.target.deploy([{ ...spec, cpuSet }], { start, folder })
+}
+
+/**
+ * Waits until the generator says when its window is; without load, the window is chosen here.
+ * @param {Course} course
+ * @param {Deployment | null} generator
+ * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator
+ */
+export async function agreeWindow({ testbed, trial, clock, signal }, generator) {
+  const { warmupSeconds, windowSeconds } = trial.arm.load
+  /** @type {Window | null} */
+  let window = null
+  /** @type {Look[]} */
+  let looks = []
+  if (generator === null) {
+    const startMs = Date.now() + warmupSeconds * 1000
+    window = { startMs, endMs: startMs + windowSeconds * 1000 }
+  } else {
+    const isAgreed = async () => {
+      await assertAllRun(generator.processes)
+      window = testbed.programs.load.parseWindow(await generator.processes[0].readLog())
+      return window !== null
+    }
+    const what = 'the load generator to start'
+    await waitFor(isAgreed, { what, deadlineSeconds: START_SECONDS, intervalMs: 50, signal })
+    looks = await testbed.site.target.look(generator.processes)
+  }
+  clock.lap('generator')
+  clock.enter('warm-up')
+  return { window: /** @type {Window} */ (/** @type {unknown} */ (window)), looks }
+}
+
+/**
+ * Tells how far the load is, once a second, until it is stopped. Nothing is asked where nobody watches.
+ * @param {Course} course
+ * @param {Deployment | null} generator
+ * @returns {() => void} stops it
+ */
+export function followLoad({ testbed, watch }, generator) {
+  const [process] = generator?.processes ?? []
+  if (!watch || !process?.spec.admin) return () => {}
+  let isAsking = false
+  const timer = setInterval(async () => {
+    if (isAsking) return
+    isAsking = true
+    const progress = await testbed.programs.load.readProgress(process.readAdmin).catch(() => null)
+    if (progress) watch({ kind: 'counted', ...progress, atMs: Date.now() })
+    isAsking = false
+  }, COUNT_EVERY_MS)
+  return () => clearInterval(timer)
+}
+
+/**
+ * Waits for the generator to end and reads what it counted.
+ * @param {Course} course
+ * @param {{ generator: Deployment, window: Window }} options
+ * @returns {Promise<LoadResult>}
+ */
+export async function finishLoad({ testbed, signal }, { generator, window }) {
+  const late = waitUntil(window.endMs + TAIL_MS + EXIT_SECONDS * 1000, signal).then(() => 'late')
+  late.catch(() => {})
+  const [process] = generator.processes
+  const fail = async (/** @type {string} */ how) =>
+    new BenchError(await process.describeFailure(`the load generator ${how}`))
+  const ending = await Promise.race([process.exited, late])
+  if (ending === 'late') throw await fail(`did not end within ${EXIT_SECONDS} s`)
+  if (ending !== 'status 0') throw await fail(`ended with ${ending}`)
+  const result = testbed.programs.load.parseResult(await process.readLog())
+  if (result === null) throw await fail('left no result')
+  return result
+}

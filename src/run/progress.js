@@ -1,0 +1,44 @@
+import { estimateSeconds } from '../plan/plan.js'
+
+/**
+ * The lines of progress of a run, and the time it has left.
+ * @import { Trial, TrialRecord } from '../model/types.ts'
+ */
+
+/** @param {TrialRecord} record */
+export function describeTrial({ trial, outcome, load, window, boundBy, isSteady, reasons }) {
+  const name = `${trial.id.replace(/^r\d+-/, '')}:`
+  if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
+  const invalid = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
+  if (load === null) return `${name} idle for ${window.seconds} s${invalid}`
+  const rate = `${Math.round(load.verified / window.seconds)} requests/s, bound by ${boundBy}`
+  return `${name} ${rate}${isSteady ? '' : ', unsteady'}${invalid}`
+}
+
+/** @param {number | null} secondsLeft */
+export function describeLeft(secondsLeft) {
+  const left = Math.round(secondsLeft ?? 0)
+  if (left <= 0) return ''
+  return left >= 90 ? ` (${Math.round(left / 60)} min left)` : ` (${left} s left)`
+}
+
+/**
+ * The time that trials take, from the pace so far.
+ * @param {Trial[]} trials
+ */
+export function createPace(trials) {
+  const start = performance.now()
+  let done = 0
+  return {
+    /**
+     * @param {Trial} trial the one that runs
+     * @param {boolean} isDone
+     */
+    secondsLeft(trial, isDone) {
+      const at = trials.findIndex(t => t.id === trial.id)
+      done = Math.max(done, isDone ? at + 1 : at)
+      const pace = done > 0 ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(0, done)) : 1
+      return estimateSeconds(trials.slice(done)) * pace
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { createPace } from './progress.js'
+
+/**
+ * @import { Plan, Trial } from '../model/types.ts'
+ * @import { RunOne } from './run.js'
+ */
+
+// Repetitions of unsteady windows: as many as two more rounds.
+const SPARE_ROUNDS = 2
+// Users that are cold after this much longer are not slow to start: their sidecars do not serve them. The run's length
+// must stay near to what was announced, also where the planned warm-up is long.
+const WARMUP_MOST_TIMES = 4
+const WARMUP_MOST_MORE_SECONDS = 30
+
+/**
+ * Taken for the checks and for each round of a run, where another run goes on beside it.
+ * @typedef {{ take: () => Promise<void>, pass: () => void }} Turns
+ */
+
+/** @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup */
+
+/**
+ * Round after round; windows that were unsteady or cold are run again at the end of theirs.
+ * @param {{ plan: Plan, run: RunOne, turns: Turns, signal: AbortSignal }} options
+ */
+export async function runRounds({ plan, run, turns, signal }) {
+  const pace = createPace(plan.trials)
+  let spare = SPARE_ROUNDS * plan.arms.length
+  // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
+  /** @type {Map<string, Warmup>} */
+  const warmups = new Map()
+  const runOne = (/** @type {Trial} */ planned) =>
+    run({
+      trial: withWarmup(planned, warmups.get(planned.arm.id)),
+      progress: `round ${planned.round} of ${plan.rounds}`,
+      secondsLeft: isDone => pace.secondsLeft(planned, isDone),
+    })
+  for (let round = 1; round <= plan.rounds; round++) {
+    await turns.take()
+    signal.throwIfAborted()
+    const records = []
+    for (const trial of plan.trials.filter(t => t.round === round)) records.push(await runOne(trial))
+    for (const { trial, isSteady, load } of records) {
+      const isCold = load !== null && (load.coldUsers > 0 || load.verified === 0)
+      if (isCold) warmups.set(trial.arm.id, lengthenWarmup(trial))
+      const isUnsteady = isSteady === false && trial.arm.load.burst === null
+      if ((isCold || isUnsteady) && spare-- > 0) await runOne({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
+    }
+    turns.pass()
+  }
+}
+
+/**
+ * Twice the warm-up that a trial had, up to the longest that its planned one allows.
+ * @param {Trial} trial
+ * @returns {Warmup}
+ */
+function lengthenWarmup({ arm, warmup }) {
+  const plannedSeconds = warmup?.plannedSeconds ?? arm.load.warmupSeconds
+  const mostSeconds = Math.min(WARMUP_MOST_TIMES * plannedSeconds, plannedSeconds + WARMUP_MOST_MORE_SECONDS)
+  const seconds = Math.min(2 * arm.load.warmupSeconds, mostSeconds)
+  return { seconds, plannedSeconds, isLongest: seconds === mostSeconds }
+}
+
+/**
+ * @param {Trial} trial
+ * @param {Warmup | undefined} warmup
+ * @returns {Trial}
+ */
+function withWarmup(trial, warmup) {
+  if (!warmup) return trial
+  const { seconds, ...lengthened } = warmup
+  const arm = { ...trial.arm, load: { ...trial.arm.load, warmupSeconds: seconds } }
+  return { ...trial, arm, warmup: lengthened }
+}

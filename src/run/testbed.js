@@ -1,0 +1,28 @@
+/**
+ * The nouns that a run hands to its trials.
+ * @import { Layout, Programs, RunSettings, Site } from '../model/types.ts'
+ */
+
+/**
+ * Folders as this process sees them; a target says where processes see them.
+ * @typedef {object} Folders
+ * @property {string} results of the run
+ * @property {string} raw of its trials, a folder each
+ * @property {string} certificates of all key types, as in certificate-files.js
+ * @property {string} pipyScripts the sidecar that Pipy runs, unless an arm has a variant
+ * @property {string} echo the applications
+ * @property {string} k6 scripts of the load
+ */
+
+/**
+ * Where trials run, and with what.
+ * @typedef {object} Testbed
+ * @property {Site} site
+ * @property {Programs} programs
+ * @property {Layout} layout
+ * @property {Folders} folders
+ * @property {RunSettings} settings
+ */
+
+// A module of types.
+export {}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describeWindow } from '../judge/describe-window.js'
+import { BenchError } from '../lib/errors.js'
+import { hashText } from '../lib/hash.js'
+import { waitUntil } from '../lib/wait.js'
+import { SCHEMA_VERSION } from '../model/versions.js'
+import { assertAllRun, isFinished } from './alive.js'
+import { finishLoad, followLoad } from './generator.js'
+
+/**
+ * The window of a trial: what was seen of it, and what that comes to.
+ * @import { Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, TrialRecord, Window } from '../model/types.ts'
+ * @import { Course } from './trial.js'
+ */
+
+const ENDING_MS = 3000
+
+/** @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings */
+/** @typedef {Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'samples' | 'orchestratorCpuSeconds'>} Numbers */
+
+/**
+ * Has the processes read through the warm-up and the window and at its edges; stops early where one ends.
+ * @param {Course} course
+ * @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
+ * @returns {Promise<Seen>}
+ */
+export async function observeWindow(course, { processes, generator, window }) {
+  const { testbed, clock, watch, signal } = course
+  const dying = new AbortController()
+  for (const p of processes) p.exited.then(how => isFinished(p, how) || dying.abort())
+  waitUntil(window.startMs, signal).then(
+    () => {
+      clock.lap('warmup')
+      clock.enter('window')
+    },
+    () => {},
+  )
+  const specs = processes.map(({ spec }) => spec)
+  let handedOn = 0
+  const onSample = (/** @type {Sample} */ sample) => {
+    handedOn++
+    watch?.({ kind: 'sampled', specs, sample, windowStartMs: window.startMs })
+  }
+  const stopCounting = followLoad(course, generator)
+  const seen = await testbed.site.target
+    .observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]), onSample })
+    .finally(stopCounting)
+  // Of pods they come all together.
+  if (handedOn === 0) seen.samples.forEach(onSample)
+  signal.throwIfAborted()
+  return { ...seen, names: processes.map(({ spec }) => `${spec.service}-${spec.role}`) }
+}
+
+/**
+ * Reads what only the end of the load tells, and computes the numbers of the window.
+ * @param {Course} course
+ * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], seen: Seen }} options
+ *   before: any load
+ * @returns {Promise<{ observation: ObservationRecord, measured: Numbers }>}
+ * @throws {BenchError} where a process died, or the window was not read to its end
+ */
+export async function readWindow(course, { processes, generator, window, before, seen }) {
+  const { clock } = course
+  const { start, end, after, samples } = seen
+  await assertAllRun(processes.filter(p => !isFinished(p, p.ending())))
+  if (start === null || end === null || after === null) throw new BenchError('the window was not read to its end')
+  await assertWasRead(processes, start)
+  await assertWasRead(processes, end)
+  clock.lap('window')
+  clock.enter('tail')
+  const overflows = await readOverflows(course, processes)
+  const load = generator && (await finishLoad(course, { generator, window }))
+  clock.lap('tail')
+  const observation = describeObservation(course, { processes, window, before, after, overflows, start, end, seen })
+  const numbers = describeWindow({ observation, samples })
+  if (numbers === null) throw new BenchError('no sample was taken at an edge of the window')
+  return { observation, measured: { load, ...numbers } }
+}
+
+/**
+ * What was observed of a window, as it is written beside its samples.
+ * @param {Course} course
+ * @param {{ processes: Handle[], window: Window, before: Look[], after: Look[], overflows: (number | null)[], start: Edge,
+ *   end: Edge, seen: Seen }} options
+ * @returns {ObservationRecord}
+ */
+function describeObservation({ testbed }, { processes, seen, start, end, ...given }) {
+  const withoutSample = (/** @type {Edge} */ { sample, ...edge }) => edge
+  return {
+    ...given,
+    schemaVersion: SCHEMA_VERSION,
+    processes: processes.map(({ spec }, i) => ({
+      name: seen.names[i],
+      service: spec.service,
+      copyOf: spec.copyOf ?? null,
+      role: spec.role,
+      command: [spec.program, ...spec.argv],
+      capCores: spec.cpuCores,
+      askedWorkers: spec.workers,
+      files: spec.files.map(({ name, content }) => ({ name, sha256: hashText(content) })),
+    })),
+    start: withoutSample(start),
+    end: withoutSample(end),
+    onHost: seen.onHost ?? null,
+    cpus: testbed.site.cpus,
+    sampleSource: testbed.site.sampleSource,
+    clockOffsetMs: seen.clockOffsetMs,
+  }
+}
+
+/**
+ * @param {Handle[]} processes
+ * @param {Edge} edge
+ */
+async function assertWasRead(processes, { sample: { readings, edge } }) {
+  const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
+  if (!missing) return
+  // A process that can no longer be read has ended: its exit may be heard a moment later.
+  await Promise.race([missing.exited, delay(ENDING_MS)])
+  await assertAllRun(processes)
+  throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
+}
+
+/**
+ * Requests that sidecars refused, for the planes that count them.
+ * @param {Course} course
+ * @param {Handle[]} processes
+ */
+function readOverflows({ testbed, trial }, processes) {
+  const { parseOverflows } = testbed.programs.planes[trial.arm.plane]
+  return Promise.all(
+    processes.map(async ({ spec, readAdmin }) => {
+      if (spec.role !== 'sidecar' || parseOverflows === null) return null
+      const text = await readAdmin()
+      return text === null ? null : parseOverflows(text)
+    }),
+  )
+}

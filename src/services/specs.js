@@ -1,0 +1,151 @@
+import { certificatesFolder } from '../lib/certificate-files.js'
+import { BenchError } from '../lib/errors.js'
+import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { createApplication } from './applications.js'
+import { createModel, findNextHop } from './topology.js'
+
+/**
+ * The processes of an arm. Pure.
+ * @import { Arm, Endpoint, Place, Programs, ProcessSpec, ReloadAction, Reloads, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ */
+
+/**
+ * @typedef {object} ArmServices
+ * @property {Arm} arm
+ * @property {Topology} topology
+ * @property {Record<string, Place>} places
+ * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime'>} programs
+ * @property {{ own: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
+ *   Pipy runs as a sidecar; the applications; certificates of all key types
+ * @property {(folder: string) => string} locate where processes see a folder
+ * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for sidecars that are reloaded
+ * @property {TrafficPolicy} trafficPolicy
+ * @property {number} cpus of the machine
+ */
+
+/**
+ * A sidecar whose configuration can be changed while it serves: every version has a route to a host of its own, in the
+ * place of that of the version before.
+ * @typedef {object} Reloadable
+ * @property {ProcessSpec} sidecar
+ * @property {ProcessSpec | null} control
+ * @property {ReloadAction[]} setUp
+ * @property {(version: number) => { actions: ReloadAction[], endpoint: Endpoint, host: string }} changeTo
+ */
+
+/**
+ * @param {ArmServices} services
+ * @returns {{ specs: ProcessSpec[], reloadable: Reloadable | null }} specs: also the sidecar that is reloadable
+ */
+export function createSpecs(services) {
+  const { arm, topology, programs } = services
+  const { createSidecar, reloads } = programs.planes[arm.plane]
+  const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
+  const reloadable =
+    arm.conditions.changesPerMinute !== null && reloads
+      ? createReloadable({ reloads, options: describeSidecar(entry, services), scriptFiles: services.scriptFiles })
+      : null
+  const specs = topology.services.flatMap(service => {
+    /** @type {ProcessSpec[]} */
+    const own = service.application ? [createApplicationSpec(service, services)] : []
+    if (createSidecar) {
+      const isReloadable = reloadable !== null && service === entry
+      own.push(isReloadable ? reloadable.sidecar : createSidecar(describeSidecar(service, services)))
+    }
+    return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
+  })
+  return { specs, reloadable }
+}
+
+/**
+ * The workers asked of a sidecar: what the experiment says, else the plane, else as many as its cap can use.
+ * @param {Pick<Arm, 'plane' | 'profile' | 'capCores' | 'conditions'>} arm
+ * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
+ */
+export function countWorkers({ plane, profile, capCores, conditions }, { cpus, planes }) {
+  const own = planes[plane].countWorkers({ profile, cpus })
+  return conditions.workers ?? own ?? Math.max(1, Math.ceil(capCores ?? cpus))
+}
+
+/**
+ * Where others reach what listens for them.
+ * @param {ProcessSpec[]} specs
+ * @param {Record<string, Place>} places
+ * @returns {Endpoint[]}
+ */
+export function findReachable(specs, places) {
+  return specs.flatMap(({ service, listens }) =>
+    listens
+      .filter(({ address }) => address === places[service].listen)
+      .map(({ port }) => ({ address: places[service].reach, port })),
+  )
+}
+
+/**
+ * @param {Service} service
+ * @param {ArmServices} services
+ */
+function createApplicationSpec(service, { arm, places, programs, folders, locate }) {
+  const { name, application } = service
+  const { hasSidecars } = arm
+  return createApplication({
+    service: name,
+    kind: /** @type {NonNullable<Service['application']>} */ (application),
+    listen: { address: places[name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
+    next: application === 'forward' ? findNextHop(service, { places, hasSidecars }) : null,
+    runtime: programs.appRuntime,
+    scripts: locate(folders.echo),
+    folder: locate(folders.own),
+  })
+}
+
+/**
+ * @param {Service} service
+ * @param {ArmServices} services
+ * @returns {SidecarOptions}
+ */
+function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {
+  const { tls, protocol, configuredServices } = arm.conditions
+  const { tool } = programs.planes[arm.plane]
+  if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)
+  return {
+    model: createModel(topology, {
+      service,
+      places,
+      workers: countWorkers(arm, { cpus, planes: programs.planes }),
+      trafficPolicy,
+      certificates: locate(certificatesFolder(folders.certificates, tls)),
+      tls,
+      protocol,
+      configuredServices,
+      client: arm.load.hasCertificate ? GENERATOR : null,
+    }),
+    folder: locate(`${folders.own}/${service.name}`),
+    tool: programs.tools[tool.name],
+    scripts: locate(folders.scripts),
+    profile: arm.profile,
+    cpuCores: arm.capCores,
+  }
+}
+
+/**
+ * @param {{ reloads: Reloads, options: SidecarOptions, scriptFiles: Record<string, string> }} made
+ * @returns {Reloadable}
+ */
+function createReloadable({ reloads, options, scriptFiles }) {
+  const { outbound } = options.model
+  if (outbound === null) throw new BenchError(`${options.model.service} calls nobody: it has no routes to change`)
+  const complete = { ...options, scriptFiles }
+  return {
+    sidecar: reloads.createSidecar(complete),
+    control: reloads.createControl?.(complete) ?? null,
+    setUp: reloads.setUp(complete),
+    changeTo(version) {
+      const host = `change-${version}.test`
+      const routes = [...outbound.routes, { ...outbound.routes[0], host }]
+      const model = { ...options.model, outbound: { ...outbound, routes } }
+      const { address, port } = outbound
+      return { actions: reloads.change({ ...complete, model }, version), endpoint: { address, port }, host }
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { createResultsFolder } from '../records/records.js'
+import { executePlan } from '../run/execute.js'
+import { writeSummary } from './documents.js'
+import { stampNow } from './preparation.js'
+
+/**
+ * @import { Site, Summary } from '../model/types.ts'
+ * @import { Watcher } from '../run/events.js'
+ * @import { Execution, Preparation } from '../run/execute.js'
+ * @import { GateParity } from '../run/parity/gate.js'
+ */
+
+/**
+ * Runs what was prepared into a folder of its own, and makes the summary of its records, also of a run that was cut
+ * short: nothing measured is lost.
+ * @param {{ preparation: Preparation, site: Site, out: string | null, execution: Execution, watcher: Watcher,
+ *   signal: AbortSignal, finish?: (folder: string) => Promise<void>, gate?: GateParity }} options
+ *   out: the folder, which must not exist or be empty; null: a new one; finish: is called when there is a summary
+ * @returns {Promise<{ folder: string, summary: Summary }>}
+ */
+export async function measure({ preparation, site, out, execution, watcher, signal, ...options }) {
+  const { finish = async () => {}, gate } = options
+  const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${preparation.plan.experiment}`))
+  createResultsFolder(folder)
+  try {
+    await executePlan({ preparation, site, folder, execution, watcher, signal, gate })
+  } catch (error) {
+    if (existsSync(path.join(folder, 'trials.jsonl'))) await rescue({ folder, finish, say: watcher.say })
+    throw error
+  }
+  const summary = writeSummary(folder)
+  await finish(folder)
+  return { folder, summary }
+}
+
+/**
+ * The summary of a run that failed; that it cannot be made must not hide why the run failed.
+ * @param {{ folder: string, finish: (folder: string) => Promise<void>, say: (line: string) => void }} options
+ */
+async function rescue({ folder, finish, say }) {
+  try {
+    writeSummary(folder)
+    await finish(folder)
+  } catch (error) {
+    say(`no summary was made of ${folder}: ${/** @type {Error} */ (error).message}`)
+  }
+}

@@ -1,0 +1,140 @@
+import { parseThreshold } from '../analysis/thresholds.js'
+import { pipyTool } from '../dataplanes/pipy/index.js'
+import { dataPlanes } from '../dataplanes/registry.js'
+import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
+import { suggest } from '../lib/nearest.js'
+import { k6 } from '../loads/k6/index.js'
+import { choosePlanes, createPlan } from '../plan/plan.js'
+import { createPlacing } from '../services/placement.js'
+import { nodeTool } from '../tools/node.js'
+import { readTopology } from './read-experiment.js'
+
+/**
+ * From an experiment and what was asked to a plan, and the programs that it needs.
+ * @import { Arm, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Experiment } from '../plan/experiment.js'
+ * @import { Overrides } from '../plan/plan.js'
+ * @import { Preparation } from '../run/execute.js'
+ */
+
+const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
+
+/** @typedef {(spec: ToolSpec) => Promise<Tool | { missing: string }>} FindTool */
+
+/**
+ * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], app: 'pipy' | 'node' | null,
+ *   site: Pick<Site, 'cpus' | 'cores' | 'findTool'>, say: (line: string) => void }} options
+ *   app: what serves the applications; null: Pipy, or Node where there is no Pipy
+ * @returns {Promise<Preparation>}
+ * @throws {UsageError} for what cannot be asked; {BenchError} where a program that it needs is missing
+ */
+export async function prepare({ experiment, overrides, thresholds = [], app, site, say }) {
+  const { cpus, cores, findTool } = site
+  const chosen = choosePlanes(experiment, overrides)
+  for (const choice of chosen) assertKnown(choice)
+  const hasSidecars = (/** @type {string} */ name) => planes[name].createSidecar !== null
+  // What was asked is judged before anything is looked for, or fetched.
+  const asked = createPlan({ experiment, overrides, cpus, missing: [], hasSidecars })
+  const topologies = Object.fromEntries(asked.arms.map(({ link }) => [link, readTopology(link)]))
+  const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
+  const check = (/** @type {Plan} */ { arms }) => {
+    for (const expression of thresholds) parseThreshold(expression, arms, services)
+  }
+  check(asked)
+
+  const { tools, missing } = await findTools({ chosen, isPlaneRequired: overrides.planes !== null, findTool })
+  const appRuntime = await findAppRuntime({ app, tools, findTool, say })
+  const plan = createPlan({
+    experiment,
+    overrides: { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' },
+    cpus,
+    missing,
+    hasSidecars,
+    findUnsupported: arm => findUnsupported({ arm, tools, cpus }),
+  })
+  check(plan)
+  const { isPinned } = plan.settings
+  const placementOf = createPlacing({ arms: plan.arms, topologies, cores: isPinned ? cores : [] })
+  const isShared = isPinned && plan.arms.some(arm => placementOf(arm) === null)
+  const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
+  const notes = isShared ? [`generator, applications and sidecars share all CPUs: ${why}`] : []
+  return {
+    plan: { ...plan, notes: [...plan.notes, ...notes] },
+    programs: { planes, load: k6, tools: { ...tools, [appRuntime.name]: appRuntime }, appRuntime },
+    layout: { topologies, placementOf },
+  }
+}
+
+/**
+ * @param {PlaneChoice} choice
+ * @throws {UsageError} for a plane, profile or variant that the kit does not have
+ */
+function assertKnown({ plane, profile, variant }) {
+  const known = planes[plane]
+  if (!known) throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
+  if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
+  if (profile === null || known.profiles.slice(1).includes(profile)) return
+  if (known.profiles.length === 0) throw new UsageError(`the plane ${plane} has no profiles: write it without ":"`)
+  if (profile === known.profiles[0])
+    throw new UsageError(`"${plane}:${profile}" is what "${plane}" alone means: write that`)
+  throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, known.profiles)}`)
+}
+
+/**
+ * The load's program, and those of the planes.
+ * @param {{ chosen: PlaneChoice[], isPlaneRequired: boolean, findTool: FindTool }} options
+ * @returns {Promise<{ tools: Record<string, Tool>, missing: { plane: string, reason: string }[] }>}
+ * @throws {MissingPlaneError} where the program of a plane that was asked for is missing; {BenchError} where the load's is
+ */
+async function findTools({ chosen, isPlaneRequired, findTool }) {
+  const wanted = dataPlanes.filter(({ name }) => chosen.some(({ plane }) => plane === name))
+  const [generator, ...founds] = await Promise.all([
+    findTool(k6.tool),
+    ...wanted.map(async ({ name, tool }) => ({ name, found: tool && (await findTool(tool)) })),
+  ])
+  /** @type {Record<string, Tool>} */
+  const tools = {}
+  const missing = []
+  for (const { name, found } of founds) {
+    if (found === null) continue
+    if (!('missing' in found)) tools[found.name] = found
+    else if (isPlaneRequired)
+      throw new MissingPlaneError(`the plane ${name} cannot be measured: ${found.missing}${advise(planes[name].tool)}`)
+    else missing.push({ plane: name, reason: found.missing })
+  }
+  if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
+  tools[generator.name] = generator
+  return { tools, missing }
+}
+
+/** @param {ToolSpec | null} tool that is missing */
+function advise(tool) {
+  return tool?.ifMissing ? `; ${tool.ifMissing.advice}` : ''
+}
+
+/**
+ * Why a plane cannot run an arm; null where it can.
+ * @param {{ arm: Arm, tools: Record<string, Tool>, cpus: number }} options
+ */
+function findUnsupported({ arm: { plane, conditions }, tools, cpus }) {
+  const { findUnsupported: find, reloads, tool } = planes[plane]
+  if (conditions.changesPerMinute !== null && reloads === null) return 'it takes no other configuration while it serves'
+  return find({ conditions, version: tool ? tools[tool.name].version : '', cpus })
+}
+
+/**
+ * Pipy serves the applications where it is to be had, else Node; said when Node was not asked for.
+ * @param {{ app: 'pipy' | 'node' | null, tools: Record<string, Tool>, findTool: FindTool, say: (line: string) => void }} options
+ * @returns {Promise<Tool>}
+ */
+async function findAppRuntime({ app, tools, findTool, say }) {
+  const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(pipyTool)))
+  if (pipy !== null && !('missing' in pipy)) return pipy
+  if (app === 'pipy' && pipy !== null) throw new BenchError(`--app pipy: ${pipy.missing}`)
+  if (app === null) {
+    say('no Pipy: the applications are served by Node (their CPU is not comparable with runs served by Pipy)')
+  }
+  const node = await findTool(nodeTool)
+  if ('missing' in node) throw new BenchError(`nothing can serve the applications: ${node.missing}`)
+  return node
+}
