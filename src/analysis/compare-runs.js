@@ -4,12 +4,21 @@ import { EXIT } from '../lib/exit-status.js'
 import { nameOf } from '../model/arms.js'
 import { BASELINE_AXES, describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
-import { countRounds, findIncomparable, findWarnings, labelOf, matchArms, refuseArms, relaxedBy } from './match-runs.js'
+import {
+  countRounds,
+  findIncomparable,
+  findWarnings,
+  labelOf,
+  matchArms,
+  refuseArms,
+  relaxedBy,
+  sayScripts,
+} from './match-runs.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /**
  * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
- * @import { Arm, AxisName, Comparison, Service, Summary, ThresholdResult } from '../model/types.ts'
+ * @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts'
  * @import { Match, RecordedRun, Refusal } from './match-runs.js'
  * @import { Measure } from '../judge/measures.js'
  * @import { Threshold } from './thresholds.js'
@@ -59,6 +68,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     return { comparisons: [], controls: [], refused, warnings, thresholds: untested }
   }
   const { matches, left } = matchArms({ old: listArms(old), next: listArms(next) })
+  warnings.push(...sayScripts({ old: old.manifest, next: next.manifest, matches }))
   const controls = compareBaselines({ old, next })
   const compared = matches.map(match => {
     const own = controls.filter(control => isBaselineOf(control, match.next))
@@ -159,7 +169,7 @@ function holdThresholds({ thresholds, compared, varied }) {
  */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(({ manifest }) =>
-    manifest.arms.filter((/** @type {Arm} */ arm) => !arm.hasSidecars && isLoaded(arm)),
+    manifest.arms.filter(arm => !arm.hasSidecars && isLoaded(arm)),
   )
   return matchArms({ old: before, next: now }).matches.map(match =>
     compareQuantity({
@@ -209,7 +219,7 @@ function sideOf({ run: { records }, arm, age }) {
  * @returns {Arm[]}
  */
 function listArms({ manifest }) {
-  return manifest.arms.filter((/** @type {Arm} */ arm) => arm.repeatOf === null && arm.hasSidecars)
+  return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
 }
 
 /**
@@ -218,7 +228,7 @@ function listArms({ manifest }) {
  */
 function listServices(runs) {
   const names = runs.flatMap(({ manifest, records }) => [
-    ...Object.values(manifest.topologies ?? {}).flatMap(t => t.services.map((/** @type {Service} */ s) => s.name)),
+    ...Object.values(manifest.topologies).flatMap(t => t.services.map(s => s.name)),
     ...records.flatMap(r => sidecarsOf(r).map(p => p.service)),
   ])
   return [...new Set(names)]

@@ -1,26 +1,30 @@
 import { nameOf } from '../model/arms.js'
 import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
+import { findScripts } from '../model/scripts.js'
 
 /**
  * What two runs must share to be compared: the runs as a whole, then each arm of theirs. What they do not share is
  * refused, or said. Pure.
- * @import { Arm, AxisName, Load, Relaxation, TrialRecord } from '../model/types.ts'
+ * @import { Arm, AxisName, Load, Manifest, TrialRecord } from '../model/types.ts'
  */
 
 /**
- * @typedef {{ manifest: any, records: TrialRecord[] }} RecordedRun
+ * @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun
  * @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
  * @typedef {{ old: Arm, next: Arm }} Match
- * @typedef {{ label: string, of: (manifest: any) => unknown }} Fact
+ * @typedef {{ label: string, of: (manifest: Manifest) => unknown }} Fact
  */
 
 /** What two runs must share for any number of theirs to be comparable. @type {Fact[]} */
 const SHARED = [
   { label: 'schema version', of: m => m.schemaVersion },
-  { label: 'method version', of: m => m.methodVersion ?? 0 },
+  { label: 'method version', of: m => m.methodVersion },
   { label: 'traffic policy', of: m => m.settings.trafficPolicy },
   // Their work shares the CPUs with that of the sidecars.
   { label: 'applications', of: m => m.settings.app },
+  // They decide what is counted, and what a request costs beside the sidecars.
+  { label: 'scripts of the load', of: m => sumOf(m, 'generator') },
+  { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
 ]
 
 /** What may differ, and is said. @type {Fact[]} */
@@ -37,7 +41,7 @@ const SAID = [
   { label: 'kernel', of: m => m.machine.kernel },
   { label: 'cgroup version', of: m => m.machine.cgroupVersion },
   { label: 'boot id', of: m => m.machine.bootId },
-  { label: 'kit', of: m => m.kit && [m.kit.version, m.kit.git].filter(Boolean).join(' ') },
+  { label: 'kit', of: m => [m.kit.version, m.kit.git].filter(Boolean).join(' ') },
 ]
 
 /**
@@ -58,7 +62,7 @@ const PLACE = [
 
 /**
  * Why nothing of two runs can be compared.
- * @param {{ old: any, next: any }} manifests
+ * @param {{ old: Manifest, next: Manifest }} manifests
  * @returns {string[]} none where something can
  */
 export function findIncomparable({ old, next }) {
@@ -69,7 +73,7 @@ export function findIncomparable({ old, next }) {
     ...(Object.values(profiles).includes('smoke')
       ? [`${sayBoth({ label: 'profile', ...profiles })}: smoke is comparable with nothing`]
       : []),
-    ...(old.search || next.search
+    ...(old.search !== null || next.search !== null
       ? [`${sayBoth({ label: 'search', ...searches })}: a search has no rounds to compare`]
       : []),
   ]
@@ -94,6 +98,45 @@ export function findWarnings({ old, next }) {
 }
 
 /**
+ * What an arm ran in both runs: other scripts are what is compared, and equal ones are said where a variant has another
+ * path.
+ * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options
+ */
+export function sayScripts({ old, next, matches }) {
+  const lines = matches.flatMap(match => {
+    const [before, now] = [
+      findScripts(old, { role: 'sidecar', ...choiceOf(match.old) }),
+      findScripts(next, { role: 'sidecar', ...choiceOf(match.next) }),
+    ]
+    if (!before || !now) return []
+    const label = `scripts of ${[...new Set([nameOf(match.old), nameOf(match.next)])].join(' and ')}`
+    if (before.sha256 !== now.sha256)
+      return sayDifference({ label, old: shorten(before.sha256), next: shorten(now.sha256) })
+    return match.old.variant === match.next.variant ? [] : [`${label}: the same in both, ${shorten(now.sha256)}`]
+  })
+  return [...new Set(lines)]
+}
+
+/** @param {Arm} arm */
+function choiceOf({ plane, variant }) {
+  return { plane, variant }
+}
+
+/**
+ * @param {Manifest} manifest
+ * @param {'generator' | 'application'} role
+ */
+function sumOf(manifest, role) {
+  const found = findScripts(manifest, { role, plane: null, variant: null })
+  return found && shorten(found.sha256)
+}
+
+/** @param {string} sha256 */
+function shorten(sha256) {
+  return `sha256 ${sha256.slice(0, 12)}`
+}
+
+/**
  * The rounds that a run has come to, which are fewer than planned where it was cut short.
  * @param {RecordedRun} run
  */
@@ -103,11 +146,10 @@ export function countRounds({ records }) {
 
 /**
  * The gates that a run's experiment sets aside.
- * @param {any} manifest
- * @returns {string[]}
+ * @param {Manifest} manifest
  */
 export function relaxedBy({ settings }) {
-  return settings.relaxes.map((/** @type {Relaxation} */ { gate }) => gate)
+  return settings.relaxes.map(({ gate }) => gate)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 /**
@@ -18,4 +19,32 @@ export async function hashFile(file) {
  */
 export function hashText(text) {
   return createHash('sha256').update(text).digest('hex')
+}
+
+/**
+ * The SHA-256 of the files of a folder, in hexadecimal: of their paths below it and what is in them.
+ * @param {string} folder
+ */
+export function hashFolder(folder) {
+  const files = listFiles(folder).map(file => [
+    file,
+    createHash('sha256')
+      .update(readFileSync(path.join(folder, file)))
+      .digest('hex'),
+  ])
+  return hashText(JSON.stringify(files))
+}
+
+/**
+ * The files of a folder by their paths below it, sorted; links are followed.
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function listFiles(folder) {
+  return readdirSync(folder)
+    .sort()
+    .flatMap(name => {
+      const isFolder = statSync(path.join(folder, name)).isDirectory()
+      return isFolder ? listFiles(path.join(folder, name)).map(file => `${name}/${file}`) : [name]
+    })
 }

@@ -5,14 +5,22 @@ import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
 import { openScratch } from './certificates.js'
 import { observeIdle } from './idle-machine.js'
 import { runPlan } from './run.js'
+import { hashScripts } from './scripts.js'
 
 /**
- * @import { Layout, Plan, Programs, Site } from '../model/types.ts'
+ * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts'
  * @import { Watcher } from './events.js'
  * @import { GateParity } from './parity/gate.js'
  * @import { Turns } from './rounds.js'
  * @import { Reusable } from './search.js'
  */
+
+/** The kit's own scripts. */
+export const SCRIPT_FOLDERS = {
+  pipyScripts: path.join(ROOT, 'pipy-scripts'),
+  echo: path.join(ROOT, 'echo'),
+  k6: path.join(ROOT, 'bench/k6'),
+}
 
 /**
  * What a verb makes of an experiment: every trial, and all that they need but a place to run.
@@ -40,22 +48,16 @@ import { runPlan } from './run.js'
  */
 export async function executePlan({ preparation, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
-  const { command, thresholds = [], retain = false, echoScripts = path.join(ROOT, 'echo'), turns, reusable } = execution
+  const { command, thresholds = [], retain = false, echoScripts = SCRIPT_FOLDERS.echo, turns, reusable } = execution
   const startedAt = new Date().toISOString()
   const { certificates, close } = await openScratch({ runId: site.runId, plan, topologies: layout.topologies })
   try {
     const before = await observeIdle({ site, say: watcher.say, signal })
-    const manifest = { ...(await describeRun({ preparation, site, startedAt, before })), thresholds, command }
-    const folders = {
-      results: folder,
-      raw: path.join(folder, 'raw'),
-      certificates,
-      pipyScripts: path.join(ROOT, 'pipy-scripts'),
-      echo: echoScripts,
-      k6: path.join(ROOT, 'bench/k6'),
-    }
+    const scripts = { ...SCRIPT_FOLDERS, echo: echoScripts }
+    const known = await describeRun({ preparation, site, scripts, startedAt, before })
+    const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
     const testbed = { site, programs, layout, folders, settings: plan.settings }
-    await runPlan({ plan, testbed, manifest, watcher, signal, retain, turns, reusable, gate })
+    await runPlan({ plan, testbed, manifest: { ...known, thresholds, command }, watcher, signal, retain, turns, reusable, gate })
   } finally {
     close({ retain })
   }
@@ -63,9 +65,11 @@ export async function executePlan({ preparation, site, folder, execution, watche
 
 /**
  * The manifest, as far as it is known before anything ran.
- * @param {{ preparation: Preparation, site: Site, startedAt: string, before: Awaited<ReturnType<typeof observeIdle>> }} options
+ * @param {{ preparation: Preparation, site: Site, scripts: typeof SCRIPT_FOLDERS, startedAt: string,
+ *   before: Awaited<ReturnType<typeof observeIdle>> }} options
+ * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */
-async function describeRun({ preparation: { plan, programs, layout }, site, startedAt, before }) {
+async function describeRun({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
   // A search chooses its arms as it goes: each of its records says its placement.
   const placed = plan.search ? [] : [...plan.arms, ...plan.calibrations]
   return {
@@ -78,11 +82,18 @@ async function describeRun({ preparation: { plan, programs, layout }, site, star
     target: site.target.name,
     machine: { ...site.machine, before },
     tools: programs.tools,
+    scripts: hashScripts({ arms: plan.arms, planes: programs.planes, folders: scripts }),
     settings: plan.settings,
     rounds: plan.rounds,
     arms: plan.arms,
     search: plan.search,
-    calibrations: [],
+    // Until each has run; a run that is cut short before has records of them.
+    calibrations: plan.calibrations.map(({ id }) => ({
+      armId: id,
+      ratePerSecond: null,
+      boundBy: null,
+      trialId: `r1-${id}`,
+    })),
     placements: Object.fromEntries(placed.map(arm => [arm.id, layout.placementOf(arm)])),
     notMeasured: plan.notMeasured,
     topologies: layout.topologies,

@@ -1,34 +1,47 @@
 import { UsageError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
+import { findScripts, nameScripts } from '../model/scripts.js'
+import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 
 /**
  * Trials of earlier runs that a search may take instead of measuring again.
- * @import { Arm, Tool, TrialRecord } from '../model/types.ts'
+ * @import { Arm, Kit, ScriptFolder, Tool, Topology, TrialRecord } from '../model/types.ts'
  * @import { Reusable } from './search.js'
  */
 
 const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'node']
 
 /**
- * Opens runs of this machine, since its start, with the same programs and settings.
- * @param {{ folders: string[], machine: Record<string, unknown>, tools: Record<string, Tool>,
- *   settings: { trafficPolicy: string, app: string } }} options
+ * Opens runs of this machine, since its start, with the same kit, programs, scripts and settings.
+ * @param {{ folders: string[], machine: Record<string, unknown>, tools: Record<string, Tool>, scripts: ScriptFolder[],
+ *   topologies: Record<string, Topology>, kit: Kit, settings: { trafficPolicy: string, app: string } }} options
  * @returns {Reusable}
- * @throws {UsageError} for a run of another machine, or with other programs or settings
+ * @throws {UsageError} for a run of another machine, or with another kit, other programs, scripts or settings
  */
-export function openReusable({ folders, machine, tools, settings }) {
+export function openReusable({ folders, machine, tools, scripts, topologies, kit, settings }) {
   const found = folders.flatMap(folder => {
     const { manifest, records } = readRun(folder)
     const differing = [
+      ...(manifest.methodVersion === METHOD_VERSION ? [] : ['method version']),
+      ...(manifest.kit.sha256 === kit.sha256 ? [] : ["the kit's code"]),
       ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
       ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
+      ...scripts
+        .filter(own => isOther(own, findScripts(manifest, own)))
+        .map(own => `the scripts of ${nameScripts(own)}`),
+      ...Object.keys(topologies)
+        .filter(link => link in manifest.topologies)
+        .filter(link => JSON.stringify(manifest.topologies[link]) !== JSON.stringify(topologies[link]))
+        .map(link => `the link ${link}`),
       ...(manifest.settings.trafficPolicy === settings.trafficPolicy ? [] : ['traffic policy']),
       ...(manifest.settings.app === settings.app ? [] : ['applications']),
     ]
     if (differing.length > 0) {
-      throw new UsageError(`--from ${folder}: nothing of it can be taken here: it differs in ${differing.join(', ')}`)
+      throw new UsageError(
+        `--from ${folder}: its trials cannot be taken, for it differs in ${differing.join(', ')}: leave it out of --from, and they are measured again`,
+      )
     }
     return records.filter(r => r.outcome !== 'invalid' && r.takenFrom === undefined).map(record => ({ folder, record }))
   })
@@ -41,6 +54,15 @@ export function openReusable({ folders, machine, tools, settings }) {
       return next
     },
   }
+}
+
+/**
+ * Scripts that only one of two runs used are no difference.
+ * @param {ScriptFolder} own
+ * @param {ScriptFolder | undefined} other
+ */
+function isOther(own, other) {
+  return other !== undefined && other.sha256 !== own.sha256
 }
 
 /**

@@ -1,8 +1,11 @@
 import { parseNode } from '../analysis/node-fit.js'
 import { EXIT } from '../lib/exit-status.js'
+import { readKit } from '../lib/kit.js'
 import { createSizeExperiment } from '../plan/size-experiment.js'
 import { renderNodeFit, renderSizes } from '../report/searches.js'
+import { SCRIPT_FOLDERS } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
+import { hashScripts } from '../run/scripts.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { measure } from './measure.js'
 import { parseCount, parseMilliseconds, parsePlanes, parseSeed, parseSize } from './options.js'
@@ -52,12 +55,15 @@ export function addSize(program, context) {
         watchers = await context.watch(options)
         const asked = { experiment, options: { ...own, profile: 'standard' }, site }
         const preparation = await prepareWith(asked, context)
-        const { plan, programs } = preparation
+        const { plan, programs, layout } = preparation
         for (const note of announce(plan)) say(note)
         const reusable = openReusable({
           folders: options.from ?? [],
           machine: site.machine,
           tools: programs.tools,
+          scripts: hashScripts({ arms: plan.arms, planes: programs.planes, folders: SCRIPT_FOLDERS }),
+          topologies: layout.topologies,
+          kit: await readKit(),
           settings: plan.settings,
         })
         const { summary, folder } = await measure({

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compareRuns, findCompareStatus } from '../../src/analysis/compare-runs.js'
 import { summarise } from '../../src/analysis/summarise.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
+import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
@@ -40,17 +41,14 @@ function createRun(measured, { manifest: changes = {}, settings = {}, spoiledRou
       })
     }),
   )
-  const manifest = {
-    ...{ schemaVersion: 2, run: { id: 'r', startedAt: '', experiment: 'cap', seed: 1 }, target: 'local' },
-    ...{ kit: { version: '0.1.0', git: 'abc' }, machine: {}, tools: {} },
-    settings: {
-      ...{ profile: 'standard', trafficPolicy: 'open', app: 'pipy', isPinned: true, relaxes: [] },
-      shows: { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
-      ...settings,
-    },
-    ...{ thresholds: [], rounds: Math.max(...measured.map(({ cores }) => cores.length)), search: null },
-    ...{ arms: measured.map(({ arm }) => arm), notMeasured: [], parity: [], ...changes },
-  }
+  const manifest = createManifest({
+    machine: {},
+    tools: {},
+    settings: { trafficPolicy: 'open', ...settings },
+    rounds: Math.max(...measured.map(({ cores }) => cores.length)),
+    arms: measured.map(({ arm }) => arm),
+    ...changes,
+  })
   return { folder: 'a', manifest, records, summary: summarise({ manifest, records }) }
 }
 

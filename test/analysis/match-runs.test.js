@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { findIncomparable, findWarnings, labelOf, matchArms, refuseArms } from '../../src/analysis/match-runs.js'
+import {
+  findIncomparable,
+  findWarnings,
+  labelOf,
+  matchArms,
+  refuseArms,
+  sayScripts,
+} from '../../src/analysis/match-runs.js'
 import { nameOf } from '../../src/model/arms.js'
+import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 
 /**
@@ -8,8 +16,8 @@ import { createArm, createRecord } from '../fakes/fake-records.js'
  */
 
 const TOOLS = {
-  pipy: { name: 'pipy', path: '/pipy', version: '1.5.18', sha256: 'a'.repeat(64) },
-  k6: { name: 'k6', path: '/k6', version: '1.1.0', sha256: 'b'.repeat(64) },
+  pipy: { name: 'pipy', path: '/pipy', version: '1.5.18', sha256: 'a'.repeat(64), source: '' },
+  k6: { name: 'k6', path: '/k6', version: '1.1.0', sha256: 'b'.repeat(64), source: '' },
 }
 
 const pipy = (/** @type {Parameters<typeof createArm>[0]} */ fields = {}) => createArm({ plane: 'pipy', ...fields })
@@ -21,13 +29,13 @@ function match(old, next, varied = []) {
   return { matched: matches.map(m => `${nameOf(m.next)}, ${nameOf(m.old)}`), refused: refuseArms(left, varied) }
 }
 
-/** @param {{ settings?: object } & Record<string, unknown>} [changes] */
-const createManifest = ({ settings, ...changes } = {}) => ({
-  ...{ schemaVersion: 2, run: { experiment: 'cap', seed: 1 }, target: 'local', tools: TOOLS, search: null },
-  ...{ kit: { version: '0.1.0', git: 'abc' }, machine: { bootId: 'boot-1', kernel: 'Linux 6.1', cpus: 2 } },
-  settings: { profile: 'standard', trafficPolicy: 'open', app: 'pipy', isPinned: true, relaxes: [], ...settings },
-  ...changes,
-})
+const createManifest = (/** @type {Parameters<typeof createFakeManifest>[0]} */ { settings, ...fields } = {}) =>
+  createFakeManifest({
+    tools: TOOLS,
+    machine: { bootId: 'boot-1', kernel: 'Linux 6.1', cpus: 2 },
+    settings: { trafficPolicy: 'open', ...settings },
+    ...fields,
+  })
 
 describe('matchArms', () => {
   it('matches each arm with the one of its name in its place', () => {
@@ -146,10 +154,51 @@ describe('labelOf', () => {
   })
 })
 
+/** The scripts of the fake run, those of a role edited. @param {string} role */
+function scriptsWith(role, sha256 = 'f'.repeat(64)) {
+  return createManifest().scripts.map(s => (s.role === role ? { ...s, sha256 } : s))
+}
+
+describe('sayScripts', () => {
+  const say = (/** @type {Arm} */ old, /** @type {Arm} */ next, /** @type {any[]} */ ...scripts) =>
+    sayScripts({
+      old: createManifest({ scripts: scripts[0] }),
+      next: createManifest({ scripts: scripts[1] }),
+      matches: [{ old, next }],
+    })
+  const of = (/** @type {Arm} */ { plane, variant }, /** @type {string} */ digit) => [
+    { role: 'sidecar', plane, variant, sha256: digit.repeat(64) },
+  ]
+
+  it('says that a variant of one path was edited in between', () => {
+    const arm = variant('a')
+    expect(say(arm, arm, of(arm, '4'), of(arm, '5'))).toEqual([
+      'scripts of pipy=a: sha256 444444444444 in old, sha256 555555555555 in new',
+    ])
+    expect(say(arm, arm, of(arm, '4'), of(arm, '4'))).toEqual([])
+  })
+
+  it('says that two variants are the same scripts', () => {
+    const [a, b] = [variant('a'), variant('b')]
+    expect(say(a, b, of(a, '4'), of(b, '4'))).toEqual([
+      'scripts of pipy=a and pipy=b: the same in both, sha256 444444444444',
+    ])
+  })
+})
+
 describe('findIncomparable', () => {
   it.each([
-    ['schema', { schemaVersion: 3 }, 'schema version: 2 in old, 3 in new'],
-    ['method', { methodVersion: 1 }, 'method version: 0 in old, 1 in new'],
+    ['method', { methodVersion: 0 }, 'method version: 1 in old, 0 in new'],
+    [
+      'load',
+      { scripts: scriptsWith('generator') },
+      'scripts of the load: sha256 111111111111 in old, sha256 ffffffffffff in new',
+    ],
+    [
+      'source of the applications',
+      { scripts: scriptsWith('application') },
+      'scripts of the applications: sha256 222222222222 in old, sha256 ffffffffffff in new',
+    ],
     ['traffic policy', { settings: { trafficPolicy: 'listed' } }, 'traffic policy: open in old, listed in new'],
     ['kind of applications', { settings: { app: 'node' } }, 'applications: pipy in old, node in new'],
     [
@@ -157,9 +206,15 @@ describe('findIncomparable', () => {
       { settings: { profile: 'smoke' } },
       'profile: standard in old, smoke in new: smoke is comparable with nothing',
     ],
-    ['search', { search: { kind: 'knee' } }, 'search: none in old, knee in new: a search has no rounds to compare'],
+    [
+      'search',
+      { search: { kind: 'knee', precision: 0.1, p99Ms: 20, startPerSecond: 1 } },
+      'search: none in old, knee in new: a search has no rounds to compare',
+    ],
   ])('finds another %s', (_, changes, words) => {
-    expect(findIncomparable({ old: createManifest(), next: createManifest(changes) })).toEqual([words])
+    expect(findIncomparable({ old: createManifest(), next: createManifest(/** @type {any} */ (changes)) })).toEqual([
+      words,
+    ])
   })
 
   it('finds two smoke runs', () => {
@@ -196,7 +251,7 @@ describe('findWarnings', () => {
       ['kernel: Linux 6.1 in old, unknown in new'],
     ],
     ['target', { target: 'kubernetes' }, ['target: local in old, kubernetes in new']],
-    ['kit', { kit: { version: '0.1.0', git: 'def' } }, ['kit: 0.1.0 abc in old, 0.1.0 def in new']],
+    ['kit', { kit: { version: '0.1.0', git: 'def', sha256: '' } }, ['kit: 0.1.0 abc in old, 0.1.0 def in new']],
     [
       'version of a tool',
       { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, version: '2.0.0', sha256: 'c'.repeat(64) } } },
@@ -207,9 +262,13 @@ describe('findWarnings', () => {
       { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, sha256: 'c'.repeat(64) } } },
       ['pipy: 1.5.18 (sha256 aaaaaaaaaaaa) in old, 1.5.18 (sha256 cccccccccccc) in new'],
     ],
-    ['experiment', { run: { experiment: 'payload', seed: 1 } }, ['experiment: cap in old, payload in new']],
+    [
+      'experiment',
+      { run: { ...createManifest().run, experiment: 'payload' } },
+      ['experiment: cap in old, payload in new'],
+    ],
   ])('warns of another %s, with both values', (_, changes, words) => {
-    expect(warningsOf(changes)).toEqual(words)
+    expect(warningsOf(/** @type {any} */ (changes))).toEqual(words)
   })
 
   it('warns of what only one sets aside, or lets share CPUs', () => {
@@ -220,7 +279,7 @@ describe('findWarnings', () => {
   })
 
   it('says nothing of another seed, or of a tool that only one has', () => {
-    expect(warningsOf({ run: { experiment: 'cap', seed: 7 } })).toEqual([])
+    expect(warningsOf({ run: { ...createManifest().run, seed: 7 } })).toEqual([])
     expect(warningsOf({ tools: { pipy: TOOLS.pipy } })).toEqual([])
   })
 

@@ -4,9 +4,10 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appendTrial, createResultsFolder, writeResult } from '../../src/records/records.js'
 import { openReusable } from '../../src/run/reusable.js'
+import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 
-/** @import { Tool, TrialRecord } from '../../src/model/types.ts' */
+/** @import { Tool, Topology, TrialRecord } from '../../src/model/types.ts' */
 
 const machine = { bootId: 'b', cpuModel: 'm', cpus: 2, kernel: 'k', cgroupVersion: 2, node: 'n', other: 1 }
 const toolOf = (/** @type {string} */ name, sha256 = name) => ({
@@ -18,7 +19,11 @@ const toolOf = (/** @type {string} */ name, sha256 = name) => ({
 })
 /** @type {Record<string, Tool>} */
 const tools = { pipy: toolOf('pipy'), k6: toolOf('k6') }
-const settings = { trafficPolicy: 'open', app: 'pipy' }
+const settings = /** @type {const} */ ({ trafficPolicy: 'open', app: 'pipy' })
+const { scripts, kit } = createManifest()
+const edited = (/** @type {string} */ role) => scripts.map(s => (s.role === role ? { ...s, sha256: 'edited' } : s))
+/** @type {Topology} */
+const pair = { name: 'pair', services: [], entry: { service: 'ping', listener: 'inbound' } }
 /** @param {Partial<Parameters<typeof createArm>[0]>} [fields] */
 const armOf = (fields = {}) =>
   createArm({ ...fields, load: { kind: 'open', ratePerSecond: 100, windowSeconds: 10, ...fields.load } })
@@ -40,24 +45,14 @@ describe('openReusable', () => {
   const writeRun = (name, records, fields = {}) => {
     const folder = path.join(root, name)
     createResultsFolder(folder)
-    const shows = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
-    const manifest = {
-      ...{
-        schemaVersion: 2,
-        run: { id: name, startedAt: '', experiment: 'knee', seed: 1 },
-        target: 'local',
-        machine,
-        tools,
-      },
-      ...{ settings: { ...settings, relaxes: [], shows }, thresholds: [], rounds: 1, arms: [armOf()], notMeasured: [] },
-      ...{ parity: [], ...fields },
-    }
+    const own = { machine, tools, rounds: 1, arms: [armOf()], ...fields }
+    const manifest = createManifest({ ...own, settings: { ...settings, ...fields.settings } })
     writeResult(folder, 'manifest.json', JSON.stringify(manifest))
     for (const record of records) appendTrial(folder, record)
     return folder
   }
   /** @param {string[]} folders */
-  const open = (...folders) => openReusable({ folders, machine, tools, settings })
+  const open = (...folders) => openReusable({ folders, machine, tools, settings, scripts, kit, topologies: { pair } })
 
   it('gives each trial of the same arm once, in their order, run by run', () => {
     const one = writeRun('one', [recordOf('a'), recordOf('b')])
@@ -110,12 +105,22 @@ describe('openReusable', () => {
     ],
     ['another program', { tools: { ...tools, pipy: toolOf('pipy', 'x') } }, 'pipy'],
     ['another policy', { settings: { ...settings, trafficPolicy: 'listed' } }, 'traffic policy'],
+    ['another method', { methodVersion: 0 }, 'method version'],
+    ['another kit', { kit: { ...kit, sha256: 'edited' } }, "the kit's code"],
+    ['another load', { scripts: edited('generator') }, 'the scripts of the load'],
+    ['other applications of the same path', { scripts: edited('application') }, 'the scripts of the applications'],
+    ['a pipeline of the same path that was edited', { scripts: edited('sidecar') }, 'the scripts of pipy'],
+    [
+      'another link of that name',
+      { topologies: { pair: { ...pair, entry: { service: 'pong', listener: 'inbound' } } } },
+      'the link pair',
+    ],
     ['other applications', { settings: { ...settings, app: 'node' } }, 'applications'],
   ])('refuses a run of %s, and says in what it differs', (_, fields, differing) => {
-    const shows = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
-    const own = 'settings' in fields ? { settings: { ...fields.settings, relaxes: [], shows } } : fields
-    const folder = writeRun('one', [recordOf('a')], own)
-    expect(() => open(folder)).toThrow(`--from ${folder}: nothing of it can be taken here: it differs in ${differing}`)
+    const folder = writeRun('one', [recordOf('a')], fields)
+    expect(() => open(folder)).toThrow(
+      `--from ${folder}: its trials cannot be taken, for it differs in ${differing}: leave it out`,
+    )
   })
 
   it('minds neither what else is said of the machine, nor a program that only one of them has', () => {

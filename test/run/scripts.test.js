@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hashFolder } from '../../src/lib/hash.js'
+import { hashScripts } from '../../src/run/scripts.js'
+
+/** @type {string} */
+let root
+beforeEach(() => {
+  root = mkdtempSync(path.join(os.tmpdir(), 'scripts-test-'))
+  for (const name of ['pipy', 'echo', 'k6', 'variant']) write(`${name}/main.js`, name)
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+/** @param {string} file @param {string | Buffer} content */
+function write(file, content) {
+  mkdirSync(path.dirname(path.join(root, file)), { recursive: true })
+  writeFileSync(path.join(root, file), content)
+}
+
+describe('hashFolder', () => {
+  const hash = () => hashFolder(path.join(root, 'variant'))
+
+  it('is of what is in the files, and of their names, wherever the folder is', () => {
+    const first = hash()
+    expect(first).toMatch(/^[0-9a-f]{64}$/)
+    write('copy/main.js', 'variant')
+    expect(hashFolder(path.join(root, 'copy'))).toBe(first)
+    renameSync(path.join(root, 'copy/main.js'), path.join(root, 'copy/other.js'))
+    expect(hashFolder(path.join(root, 'copy'))).not.toBe(first)
+  })
+
+  it('changes with a file of a folder below, with bytes that are no text, and with what a link leads to', () => {
+    const seen = [hash()]
+    write('variant/lib/a.js', 'a')
+    seen.push(hash())
+    write('variant/lib/a.js', Buffer.from([0xff]))
+    seen.push(hash())
+    write('variant/lib/a.js', Buffer.from([0xfe]))
+    seen.push(hash())
+    symlinkSync(path.join(root, 'echo'), path.join(root, 'variant/linked'))
+    seen.push(hash())
+    write('echo/main.js', 'edited')
+    seen.push(hash())
+    expect(new Set(seen).size).toBe(6)
+  })
+})
+
+describe('hashScripts', () => {
+  it('lists the load, the applications, and each plane or variant that runs scripts once', () => {
+    const variant = path.join(root, 'variant')
+    const arms = [
+      ...[
+        { plane: 'none', variant: null },
+        { plane: 'envoy', variant: null },
+        { plane: 'pipy', variant: null },
+      ],
+      ...[
+        { plane: 'pipy', variant },
+        { plane: 'pipy', variant },
+      ],
+    ]
+    const dataPlanes = ['none', 'envoy', 'pipy'].map(name => ({ name, hasVariants: name === 'pipy' }))
+    const at = (/** @type {string} */ name) => path.join(root, name)
+    const folders = { pipyScripts: at('pipy'), echo: at('echo'), k6: at('k6') }
+    expect(hashScripts({ arms, dataPlanes, folders })).toEqual([
+      { role: 'generator', plane: null, variant: null, sha256: hashFolder(at('k6')) },
+      { role: 'application', plane: null, variant: null, sha256: hashFolder(at('echo')) },
+      { role: 'sidecar', plane: 'pipy', variant: null, sha256: hashFolder(at('pipy')) },
+      { role: 'sidecar', plane: 'pipy', variant, sha256: hashFolder(variant) },
+    ])
+  })
+})
