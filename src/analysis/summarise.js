@@ -22,26 +22,24 @@ import { fitCpuLines, fitSlopes } from './fits.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
- * @import { Arm, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from '../model/types.ts'
+ * @import { Arm, Manifest, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from '../model/types.ts'
  */
 
 /**
  * Every number of a report, from the records alone.
- * @param {{ manifest: any, records: TrialRecord[] }} run
+ * @param {{ manifest: Manifest, records: TrialRecord[] }} run
  * @returns {Summary}
  */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity } = manifest
   const arms = manifest.search ? listArms(records) : manifest.arms
-  const relaxed = settings.relaxes.map((/** @type {{ gate: string }} */ r) => r.gate)
+  const relaxed = settings.relaxes.map(r => r.gate)
   const comparisons = compareArms({
     ...{ arms: manifest.search ? [] : arms, records, rounds, seed: run.seed, contrasts: settings.shows.contrasts },
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
   })
-  const byArm = Object.fromEntries(
-    arms.map((/** @type {Arm} */ arm) => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]),
-  )
-  const summaryArms = arms.map((/** @type {Arm} */ arm) => summariseArm({ arm, arms, byArm, manifest }))
+  const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
+  const summaryArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
   /** @type {(SearchResult | SizeResult)[]} */
   const found = replaySearches({ manifest, records })
   return {
@@ -54,13 +52,13 @@ export function summarise({ manifest, records }) {
     arms: summaryArms,
     parity,
     comparisons,
-    thresholds: manifest.thresholds.flatMap((/** @type {string} */ expression) =>
+    thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),
     ),
     shows: settings.shows,
     lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
     slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
-    calibrations: manifest.calibrations ?? [],
+    calibrations: manifest.calibrations,
     searches: found.flatMap(result => ('looksFor' in result ? [result] : [])),
     sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
   }
@@ -77,18 +75,18 @@ function listArms(records) {
 
 /**
  * What the searches of a run found; those that were cut short have found nothing.
- * @param {{ manifest: any, records: TrialRecord[] }} run
+ * @param {{ manifest: Manifest, records: TrialRecord[] }} run
  */
 function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []
-  return arms.flatMap((/** @type {Arm} */ template) => {
+  return arms.flatMap(template => {
     const own = records.filter(record => isOfSearch(template, record))
     return replaySearch({ template, spec: search, cpus: Number(machine.cpus) }, own) ?? []
   })
 }
 
 /**
- * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: any }} options
+ * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
  * @returns {SummaryArm}
  */
 function summariseArm({ arm, arms, byArm, manifest }) {

@@ -1,7 +1,8 @@
 import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { readLoadLog, readObserved, readRun, readSummary } from '../records/records.js'
+import { readLoadLog, readObserved } from '../records/raw.js'
+import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
 /**
@@ -24,7 +25,7 @@ export function verifyRun({ folder, load }) {
   const written = readSummary(folder)
   const fault = findFault(summarySchema, written)
   const differences = fault === null ? [] : [`summary.json: ${fault}`]
-  const relaxed = manifest.settings.relaxes.map((/** @type {{ gate: string }} */ r) => r.gate)
+  const relaxed = manifest.settings.relaxes.map(r => r.gate)
 
   /** @type {string[]} */
   const without = []
@@ -39,24 +40,22 @@ export function verifyRun({ folder, load }) {
   const rest = differences.length - shown.length
   const again = records.length - without.length
   return {
-    agrees: differences.length === 0,
+    agrees: differences.length === 0 && warnings.length === 0,
     lines: [
       ...warnings,
       `${again} of ${records.length} records were computed again from their raw files`,
       ...without.map(reason => `not computed again: ${reason}`),
       ...shown.map(difference => `differs: ${difference}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
-      conclude(differences.length, without.length),
+      conclude({ differences: differences.length, without: without.length, leftOut: warnings.length }),
     ],
   }
 }
 
-/**
- * @param {number} differences
- * @param {number} without records that could not be computed again
- */
-function conclude(differences, without) {
+/** @param {{ differences: number, without: number, leftOut: number }} counts */
+function conclude({ differences, without, leftOut }) {
   if (differences > 0) return `${differences} numbers do not agree`
+  if (leftOut > 0) return `${leftOut} lines of trials.jsonl were left out; the rest agrees`
   if (without === 0) return 'every number agrees: the records with their raw files, summary.json with the records'
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
 }

@@ -1,21 +1,18 @@
 // The nouns of the kit, types only. Units are in the names; addresses are 'a.b.c.d'.
+import type { z } from 'zod'
 import type { createProber } from '../node/prober.js'
 import type { openWatchers } from '../verbs/watchers.js'
+import type * as S from './schemas.js'
 
 /** One measured quantity over the rounds; low and high are the 95 % interval of the median, or null. */
-export interface Quantity {
-  median: number | null
-  low: number | null
-  high: number | null
-  values: (number | null)[]
-}
+export type Quantity = z.infer<typeof S.quantity>
 
 /** disabled: plaintext only. */
 export type MtlsMode = 'strict' | 'permissive' | 'disabled'
-export type Protocol = 'http/1.1' | 'http/2'
+export type Protocol = z.infer<typeof S.protocol>
 /** What is spoken between sidecars: nothing but HTTP, or mTLS with certificates of a key type. */
-export type Tls = 'plaintext' | 'ecdsa-p256' | 'rsa-2048'
-export type TrafficPolicy = 'listed' | 'open'
+export type Tls = z.infer<typeof S.tls>
+export type TrafficPolicy = z.infer<typeof S.trafficPolicy>
 
 // --- What a sidecar does: the neutral model that every data plane renders ---
 
@@ -74,7 +71,7 @@ export interface SidecarModel {
 // --- What runs: plain data that any target can run ---
 
 /** control: hands out configurations to a sidecar. */
-export type Role = 'sidecar' | 'application' | 'generator' | 'control'
+export type Role = z.infer<typeof S.role>
 
 export interface ProcessSpec {
   service: string
@@ -103,16 +100,7 @@ export interface ProcessSpec {
   image: string | null
 }
 
-export interface Tool {
-  name: string
-  path: string
-  version: string
-  sha256: string
-  /** How it was found: its variable, PATH, the kit's cache, fetched now, or in an image. */
-  source: string
-  /** Where it is in an image; absent on this machine. */
-  image?: string
-}
+export type Tool = z.infer<typeof S.tool>
 
 /** What makes a program usable; pure, `tools/` runs it. */
 export interface ToolSpec {
@@ -164,12 +152,7 @@ export interface Reloads {
 }
 
 /** A change of configuration under load. */
-export interface Change {
-  /** From the start of the window. */
-  atSeconds: number
-  /** Until a new connection was served by it; null: it was not, up to the end of the window. */
-  effectSeconds: number | null
-}
+export type Change = z.infer<typeof S.change>
 
 export interface DataPlane {
   name: string
@@ -193,91 +176,16 @@ export interface DataPlane {
 
 // --- Topologies and experiments ---
 
-export interface Service {
-  name: string
-  application: 'echo' | 'forward' | null
-  calls: string[]
-  /** The service that this one is a copy of; absent where it is none. */
-  copyOf?: string
-}
-
-export interface Topology {
-  name: string
-  services: Service[]
-  entry: { service: string; listener: 'inbound' | 'outbound' }
-}
-
-export interface Load {
-  /** closed: each user waits for its answer and asks again; open: requests start at a rate, whatever is answered; idle: none. */
-  kind: 'closed' | 'open' | 'idle'
-  /** Of the closed loop; in the open loop the most requests that may be under way; idle: 0. */
-  users: number
-  /** Of the open loop; absent in the closed. */
-  ratePerSecond?: number
-  payloadBytes: number
-  /** Whether a user keeps its connection, or makes a new one for every request. */
-  connections: 'kept' | 'new'
-  /** The client speaks mTLS to the first sidecar, with a certificate of its own, where sidecars speak mTLS. */
-  hasCertificate: boolean
-  /** Of the open loop: so many times the rate, for so long, a while after the window opens; null: none. */
-  burst: { factor: number; beginsSeconds: number; seconds: number } | null
-  warmupSeconds: number
-  windowSeconds: number
-}
-
-export interface PlaneChoice {
-  plane: string
-  /** The folder of a variant's scripts, or null. */
-  variant: string | null
-  /** One of the plane's profiles other than its first; null: its first. */
-  profile: string | null
-}
-
+export type Service = z.infer<typeof S.service>
+export type Topology = z.infer<typeof S.topology>
+export type Load = z.infer<typeof S.load>
+export type PlaneChoice = z.infer<typeof S.planeChoice>
 /** What an arm's services are given beside plane, link, cap and load. */
-export interface Conditions {
-  /** Copies of the last service of the link, each with a sidecar; callers spread their requests over them. */
-  services: number
-  tls: Tls
-  /** Between sidecars. */
-  protocol: Protocol
-  /** Worker threads of a sidecar; null: as many as its cap can use. */
-  workers: number | null
-  /** Services beside those of the link that every sidecar has routes to, and nobody calls. */
-  configuredServices: number
-  /** Of each sidecar; null: none. */
-  memoryLimitBytes: number | null
-  /** Configuration changes a minute of the first sidecar while the load runs; null: it cannot be changed at all. */
-  changesPerMinute: number | null
-}
-
-export interface Arm extends PlaneChoice {
-  id: string
-  /** The arm that this one repeats to show the noise (A/A), or null. */
-  repeatOf: string | null
-  /** The closed loop that finds what rates this arm can be asked for; null: none does. */
-  calibratedBy: string | null
-  hasSidecars: boolean
-  link: string
-  /** null for none, and for `--cpu none`. */
-  capCores: number | null
-  load: Load
-  conditions: Conditions
-}
-
+export type Conditions = z.infer<typeof S.conditions>
+export type Arm = z.infer<typeof S.arm>
 /** The CPUs that each role has for itself; what hands out configurations shares those of the applications. */
-export type Placement = Record<Exclude<Role, 'control'>, number[]>
-
-export interface Trial {
-  id: string
-  round: number
-  arm: Arm
-  /** The trial that it runs again, or null. */
-  repeats: string | null
-  /** The arm whose limit is searched for with it, or null. */
-  searchOf: string | null
-  /** Where the warm-up was lengthened because the arm's users were cold: its planned length, and whether it is now the longest allowed. */
-  warmup?: { plannedSeconds: number; isLongest: boolean }
-}
+export type Placement = z.infer<typeof S.placement>
+export type Trial = z.infer<typeof S.trial>
 
 export interface Plan {
   experiment: string
@@ -299,40 +207,10 @@ export interface Plan {
 }
 
 /** What is looked for, trial after trial. */
-export type SearchSpec = {
-  /** Of the bracket: by how much what failed and what held may differ. */ precision: number
-} & (
-  | { kind: 'knee'; p99Ms: number; startPerSecond: number }
-  | { kind: 'memory-floor'; p99Ms: number | null }
-  | { kind: 'size'; p99Ms: number; isExtrapolated: boolean }
-)
-
-export interface RunSettings {
-  profile: string
-  trafficPolicy: TrafficPolicy
-  app: 'pipy' | 'node'
-  /** Give generator, applications and sidecars CPUs of their own where there are enough. */
-  isPinned: boolean
-  relaxes: Relaxation[]
-  /** The services of an arm are started once and stay through all rounds. */
-  keepsServices: boolean
-  /** What its report shows. */
-  shows: Shows
-}
-
+export type SearchSpec = z.infer<typeof S.searchSpec>
+export type RunSettings = z.infer<typeof S.settings>
 /** What an experiment wants to be seen. */
-export interface Shows {
-  /** Names of src/quantities.js. */
-  quantities: string[]
-  /** The axis whose values are the columns of the table; null: a row an arm. */
-  across: AxisName | null
-  /** Axes whose values are compared with the first of them, plane by plane. */
-  contrasts: AxisName[]
-  /** Whether CPU is fitted as a line over the rate. */
-  hasCpuLine: boolean
-  /** Whether memory and latency are fitted over the time of the run. */
-  hasSlopes: boolean
-}
+export type Shows = z.infer<typeof S.shows>
 
 /** What an experiment can vary, beside the plane. */
 export type AxisName =
@@ -352,170 +230,27 @@ export type AxisName =
   | 'changesPerMinute'
 
 /** A gate that an experiment sets aside, and why. */
-export interface Relaxation {
-  gate: string
-  why: string
-}
+export type Relaxation = z.infer<typeof S.relaxation>
 
-// --- What is recorded ---
+// --- What is recorded: the schemas say what each field is ---
 
 /** What a trial can be used for; a gate spoils some of these. */
-export type Use = 'throughput' | 'capacity' | 'latency' | 'cpuPerRequest' | 'memory'
-
+export type Use = z.infer<typeof S.use>
 /** A check that failed, and the uses it spoils. */
-export interface GateFinding {
-  gate: string
-  spoils: Use[]
-  reason: string
-}
-
-export interface ThreadCpu {
-  id: number
-  name: string
-  cpuSeconds: number
-}
-
+export type GateFinding = z.infer<typeof S.gateFinding>
+export type ThreadCpu = z.infer<typeof S.threadCpu>
 /** One reading of a group of processes; what a kernel does not offer is null. */
-export interface Reading {
-  /** Monotonic clock, halfway through the reading; of the kubelet's counters their own stamp. */
-  atSeconds: number
-  cpuSeconds: number
-  periods: number | null
-  throttledPeriods: number | null
-  throttledSeconds: number | null
-  anonBytes: number | null
-  workingSetBytes: number | null
-  peakBytes: number | null
-  oomKills: number | null
-}
-
-export interface ProcessMemory {
-  rssBytes: number
-  pssBytes: number
-}
-
-export interface ProcessRecord {
-  service: string
-  /** The service that this one is a copy of, or null. */
-  copyOf: string | null
-  role: Role
-  command: string[]
-  capCores: number | null
-  /** The quota read back from the kernel, the least of its own and its ancestors'; of both edges, the one that is not as asked. */
-  capReadBackCores: number | null
-  askedWorkers: number
-  /** Listening sockets an address; null where nobody could count them. */
-  workers: number | null
-  /** The CPUs it may run on, as the kernel lists them. */
-  cpuSet: string
-  /** Whether it is another process, or more of them, than was started. */
-  isReplaced: boolean
-  /** Requests it answered itself because a limit was reached; null where the plane counts none. */
-  overflows: number | null
-  files: { name: string; sha256: string }[]
-  cpuSeconds: number
-  cpuCores: number
-  throttledFraction: number | null
-  throttledSeconds: number | null
-  oomKills: number | null
-  /** The busiest thread's share of a core in the window; null where threads were not read. */
-  busiestThreadCores: number | null
-  threads: ThreadCpu[]
-  memory: {
-    anonBytes: number | null
-    rssBytes: number | null
-    workingSetBytes: number | null
-    pssBytes: number | null
-    peakBytes: number | null
-    idleRssBytes: number | null
-  }
-}
-
-export interface Distribution {
-  count: number
-  meanMs: number
-  /** [quantile, milliseconds], rising. */
-  grid: [number, number][]
-}
-
-export interface LoadResult {
-  /** Requests that started inside of the window and were verified. */
-  verified: number
-  /** Requests that started inside of the window and were not. */
-  failed: number
-  /** Bodies or nonces that came back wrong, in the whole trial. */
-  corrupted: number
-  verifiedInSecondHalf: number
-  /** Users that had not done three requests when the window opened. */
-  coldUsers: number
-  /** Users that went through the whole window; null in the open loop. */
-  reportedUsers: number | null
-  /** Requests of the open loop that found no free user, in the whole trial; 0 in the closed. */
-  dropped: number
-  /** How late requests of the open loop started, from a sample of them; null in the closed. */
-  lagP99Ms: number | null
-  distribution: Distribution | null
-  /** Of bursts: the requests that started in each piece of the window; null elsewhere. */
-  series: LoadPoint[] | null
-  failures: string[]
-}
-
+export type Reading = z.infer<typeof S.reading>
+export type ProcessMemory = z.infer<typeof S.processMemory>
+export type ProcessRecord = z.infer<typeof S.processRecord>
+export type Distribution = z.infer<typeof S.distribution>
+export type LoadResult = z.infer<typeof S.loadResult>
 /** Requests that started in one piece of the window. */
-export interface LoadPoint {
-  /** From the start of the window. */
-  atSeconds: number
-  seconds: number
-  count: number
-  p50Ms: number | null
-  p99Ms: number | null
-}
-
-export type BoundBy = 'sidecar' | 'worker' | 'application' | 'generator' | 'host' | 'users' | 'rate'
-
-export interface TrialRecord {
-  schemaVersion: 2
-  trial: Trial
-  target: string
-  startedAt: string
-  outcome: 'completed' | 'failed' | 'invalid'
-  reasons: string[]
-  window: { startMs: number; endMs: number; seconds: number; startLateMs: number; endLateMs: number } | null
-  load: LoadResult | null
-  processes: ProcessRecord[]
-  /** In the window: shares of the machine's CPU time that were idle and stolen, and the cores that others used. */
-  host: { cpus: number; idleFraction: number; stealFraction: number; foreignCores: number } | null
-  /** The CPUs that each role had for itself; null: all roles shared all CPUs. */
-  placement?: Placement | null
-  /** CPUs the generator might use. */
-  generatorCpus: number
-  /** In the window: how many, the longest time without one, and readings with a number missing. */
-  samples: {
-    count: number
-    largestGapSeconds: number
-    missing: number
-    source: SampleSource
-    clockOffsetMs: number
-  } | null
-  orchestratorCpuSeconds: number | null
-  boundBy: BoundBy | null
-  isSteady: boolean | null
-  gates: GateFinding[]
-  /** Changes of configuration in the window; null: none were asked for. */
-  changes: Change[] | null
-  /** Processes that ended before they were stopped. */
-  ended: EndedProcess[]
-  /** The run and the trial that it was measured as; absent: here. */
-  takenFrom?: string
-  phasesSeconds: Record<string, number>
-}
-
+export type LoadPoint = z.infer<typeof S.loadPoint>
+export type BoundBy = z.infer<typeof S.boundBy>
+export type TrialRecord = z.infer<typeof S.trialSchema>
 /** How a process ended that was not stopped, and whether the kernel ended it for memory. */
-export interface EndedProcess {
-  service: string
-  role: Role
-  how: string
-  isOutOfMemory: boolean
-}
+export type EndedProcess = z.infer<typeof S.endedProcess>
 
 // --- Where it runs and what drives it ---
 
@@ -555,12 +290,7 @@ export interface Probe {
 }
 
 /** What is read of a process outside of the window: it costs too much inside. */
-export interface Look {
-  memory: ProcessMemory | null
-  identity: string[]
-  /** null where nobody could count them. */
-  workers: number | null
-}
+export type Look = z.infer<typeof S.look>
 
 /** One moment: the reading of every process, in the order of the processes; and which edge of the window it is, if one. */
 export interface Sample {
@@ -570,12 +300,8 @@ export interface Sample {
 }
 
 /** Everything at one edge of the window, in the order of the processes. */
-export interface Edge {
+export interface Edge extends z.infer<typeof S.edge> {
   sample: Sample
-  states: { threads: ThreadCpu[]; capCores: number | null; identity: string[]; cpuSet: string }[]
-  host: HostCpu
-  /** CPU time of what observes. */
-  ownCpuSeconds: number
 }
 
 /** What was seen of a window; edges are null when it was cut short. */
@@ -592,43 +318,20 @@ export interface Observation {
 }
 
 /** The plain facts of a process that an observation keeps. */
-export interface ObservedProcess
-  extends Pick<ProcessRecord, 'service' | 'copyOf' | 'role' | 'command' | 'capCores' | 'askedWorkers' | 'files'> {
-  /** As in samples.jsonl. */
-  name: string
-}
-
+export type ObservedProcess = z.infer<typeof S.observedProcess>
 /** raw/<trial>/observation.json: everything observed of a window but its samples; lists are in the order of `processes`. */
-export interface ObservationRecord {
-  schemaVersion: number
-  processes: ObservedProcess[]
-  window: Window
-  start: Omit<Edge, 'sample'>
-  end: Omit<Edge, 'sample'>
-  /** Before any load. */
-  before: Look[]
-  /** Just after the window, under load still. */
-  after: Look[]
-  /** Requests that sidecars refused; null where the plane counts none. */
-  overflows: (number | null)[]
-  /** The processes that ran on the host of the edges, by their place; null: all. */
-  onHost: number[] | null
-  cpus: number
-  sampleSource: SampleSource
-  clockOffsetMs: number
-}
+export type ObservationRecord = z.infer<typeof S.observationSchema>
+/** manifest.json */
+export type Manifest = z.infer<typeof S.manifestSchema>
+export type Kit = z.infer<typeof S.kit>
+export type ScriptFolder = z.infer<typeof S.scriptFolder>
+/** A line of samples.jsonl. */
+export type SampleLine = z.infer<typeof S.sampleSchema>
 
 /** Where CPU time and memory are read: the kernel's own files at 10 Hz, or the kubelet's counters with their own time stamps. */
-export type SampleSource = 'cgroup' | 'kubelet'
-
+export type SampleSource = z.infer<typeof S.sampleSource>
 /** Clock ticks of all CPUs: idle, stolen, busy (without interrupts), all; and how many CPUs that are. */
-export interface HostCpu {
-  idle: number
-  steal: number
-  busy: number
-  total: number
-  cpus: number
-}
+export type HostCpu = z.infer<typeof S.hostCpu>
 
 export interface Deployment {
   processes: Handle[]
@@ -663,10 +366,7 @@ export interface Target {
 }
 
 /** In epoch milliseconds. */
-export interface Window {
-  startMs: number
-  endMs: number
-}
+export type Window = z.infer<typeof S.window>
 
 /** A target, and what a run needs to know of the machines behind it. */
 export interface Site {
@@ -728,193 +428,28 @@ export interface LoadGenerator {
 
 // --- What is reported: summary.json ---
 
-export type Quantiles = Record<'p50' | 'p90' | 'p95' | 'p99' | 'p999', Quantity>
-
-export interface SummarySidecar {
-  service: string
-  copyOf: string | null
-  cpuCores: Quantity
-  cpuOfCap: Quantity
-  cpuPerRequestMicros: Quantity
-  throttledFraction: Quantity
-  memory: Record<'anonBytes' | 'rssBytes' | 'workingSetBytes' | 'pssBytes' | 'peakBytes', Quantity>
-}
-
-export interface SummaryArm extends PlaneChoice {
-  id: string
-  repeatOf: string | null
-  calibratedBy: string | null
-  hasSidecars: boolean
-  link: string
-  capCores: number | null
-  target: string
-  load: Load
-  conditions: Conditions
-  trials: { completed: number; failed: number; invalid: number }
-  /** What spoiled something, and in how many trials. */
-  spoiled: { gate: string; trials: number; reason: string }[]
-  throughputPerSecond: Quantity
-  /** The sum over its sidecars; no values for none. */
-  cpuPerRequestMicros: Quantity
-  /** Where the sidecar bound the run. */
-  capacityPerSecond: Quantity
-  /** Closed loop: at saturation, no latency. */
-  responseTimeMs: Quantiles | null
-  /** Open loop. */
-  latencyMs: Quantiles | null
-  /** Open loop: more than without sidecars at the same rate, round by round. */
-  addedLatencyMs: Quantiles | null
-  boundBy: BoundBy | null
-  /** From the start of the first process to the first answer. */
-  startSeconds: Quantity
-  /** After a burst, until requests are answered as before; no value where they never were, in the window. */
-  recoverySeconds: Quantity
-  /** Of configuration changes: the median and the longest time until one took effect; what failed, and the CPU of all
-   * sidecars more than without changes, a change. */
-  changes: Record<'effectSeconds' | 'effectMostSeconds' | 'failedPerChange' | 'cpuMillisPerChange', Quantity> | null
-  sidecars: SummarySidecar[]
-}
-
-export type Verdict = 'lower' | 'higher' | 'no-difference-shown' | 'indicative' | 'invalid'
-
+export type Quantiles = z.infer<typeof S.quantiles>
+export type SummarySidecar = z.infer<typeof S.summarySidecar>
+export type SummaryArm = z.infer<typeof S.summaryArm>
+export type Verdict = z.infer<typeof S.verdict>
 /** Two planes at the same link, cap and load, in one quantity. */
-export interface Comparison {
-  a: string
-  /** Another plane, or the same once more (A/A). */
-  b: string
-  link: string
-  capCores: number | null
-  load: Load
-  conditions: Conditions
-  /** The axis in which the two differ; null: the plane. */
-  contrast: AxisName | null
-  /** A/A: b is a once more. */
-  isControl: boolean
-  quantity: string
-  /** null: over all sidecars. */
-  service: string | null
-  /** a over b, round by round. */
-  ratio: Quantity
-  /** How far an arm was from itself in the same run; null without an A/A pair. */
-  aaSpread: number | null
-  verdict: Verdict
-  reasons: string[]
-}
-
+export type Comparison = z.infer<typeof S.comparison>
 /** A condition on the median ratio of two planes: `pipy/envoy cpuPerRequest <= 0.6`. */
-export interface ThresholdResult {
-  expression: string
-  link: string
-  capCores: number | null
-  load: Load
-  conditions: Conditions
-  /** null: spoiled, or not measured. */
-  value: number | null
-  held: boolean | null
-}
-
+export type ThresholdResult = z.infer<typeof S.thresholdResult>
 /** One thing that both planes must do alike, as it was found for each. */
-export interface ParityRow {
-  name: string
-  plane: string
-  link: string
-  capCores: number | null
-  /** As in the conditions of the arm. */
-  workers: number | null
-  /** What was found, in words that are equal where the behaviour is. */
-  found: string
-  /** null: whatever it is, it must be equal; otherwise this. */
-  expected: string | null
-  differences: string[]
-}
-
+export type ParityRow = z.infer<typeof S.parityRow>
 /** One value that a search tried, until it held twice or failed twice. */
-export interface SearchStep {
-  value: number
-  /** null: what happened was not the sidecar's doing, or the search was cut short. */
-  held: boolean | null
-  why: string
-  trials: string[]
-}
-
+export type SearchStep = z.infer<typeof S.searchStep>
 /** What a search found for one plane. */
-export interface SearchResult extends PlaneChoice {
-  looksFor: 'knee' | 'cpu' | 'memory'
-  unit: 'requests/s' | 'cores' | 'bytes'
-  link: string
-  /** The last that failed and the next that held: the answer lies between; null: none was seen. */
-  failed: number | null
-  held: number | null
-  /** What ended it: why the one failed, or why nothing can be said here. */
-  why: string
-  isFound: boolean
-  steps: SearchStep[]
-  /** Of a memory limit: resident file pages that were not charged to the sidecar, and are to be added. */
-  unchargedBytes: number | null
-}
-
+export type SearchResult = z.infer<typeof S.searchResult>
 /** What one plane needs for a load. */
-export interface SizeResult extends PlaneChoice {
-  cpu: SearchResult
-  /** null: not looked for, no CPU limit held. */
-  memory: SearchResult | null
-  /** Runs with the answer, and with less: each must hold, or must not. */
-  checks: { what: string; mustHold: boolean; held: boolean | null; why: string; trials: string[] }[]
-  isChecked: boolean
-  /** Where nothing held here and it was asked for: by the line of the busiest sidecar's CPU over lower rates. */
-  extrapolated: {
-    cores: number
-    baseMillicores: number
-    slopeMillicoresPerRequestPerSecond: number
-    points: CpuLine['points']
-  } | null
-}
-
+export type SizeResult = z.infer<typeof S.sizeResult>
 /** CPU of an arm's sidecars over the rate: millicores = base + slope × requests/s, over at least five rates. */
-export interface CpuLine extends PlaneChoice {
-  link: string
-  service: string | null
-  services: number
-  baseMillicores: number
-  slopeMillicoresPerRequestPerSecond: number
-  points: { ratePerSecond: number; millicores: number; residualMillicores: number }[]
-}
-
+export type CpuLine = z.infer<typeof S.cpuLine>
 /** How a quantity moves over the time of a run: the median of the slopes of all pairs of rounds. */
-export interface Slope extends PlaneChoice {
-  armId: string
-  quantity: string
-  perHour: number
-  low: number | null
-  high: number | null
-  rounds: number
-}
-
-export interface Calibration {
-  armId: string
-  ratePerSecond: number | null
-  boundBy: BoundBy | null
-  trialId: string
-}
-
-export interface Summary {
-  schemaVersion: 2
-  run: { id: string; startedAt: string; experiment: string; seed: number }
-  machine: Record<string, unknown>
-  tools: Record<string, { version: string; path: string; sha256: string }>
-  notMeasured: { plane: string; reason: string }[]
-  relaxes: Relaxation[]
-  arms: SummaryArm[]
-  parity: ParityRow[]
-  comparisons: Comparison[]
-  thresholds: ThresholdResult[]
-  shows: Shows
-  lines: CpuLine[]
-  slopes: Slope[]
-  calibrations: Calibration[]
-  searches: SearchResult[]
-  sizes: SizeResult[]
-}
+export type Slope = z.infer<typeof S.slope>
+export type Calibration = z.infer<typeof S.calibration>
+export type Summary = z.infer<typeof S.summarySchema>
 
 // --- The command line ---
 

@@ -1,5 +1,5 @@
-/** The version of the records and of summary.json. */
-export const SCHEMA_VERSION = 2
+/** The version of the documents of a run. */
+export const SCHEMA_VERSION = 3
 
 /** Raised by whatever makes new numbers incomparable with old ones: the changelog says it under Method. */
 export const METHOD_VERSION = 1

@@ -1,5 +1,4 @@
 import {
-  appendFileSync,
   closeSync,
   cpSync,
   existsSync,
@@ -7,7 +6,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -15,9 +13,12 @@ import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
+import { createRecordCheck } from './check-record.js'
+import { cannotWrite, readText } from './files.js'
 
 /**
- * @import { ObservationRecord, Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * The manifest, the trials and the summary of a run on disk.
+ * @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts'
  */
 
 /**
@@ -34,6 +35,8 @@ export function createResultsFolder(folder) {
   if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0) {
     throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
   }
+  // From here on, a run without this file has lost its trials.
+  writeResult(folder, 'trials.jsonl', '')
 }
 
 /**
@@ -73,28 +76,6 @@ export function appendTrial(folder, record) {
 }
 
 /**
- * Writes what was observed of a trial: its samples, one moment a line, and observation.json. A value that could not be
- * read is left out; null is one that the kernel does not offer.
- * @param {string} folder
- * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null }} observed names: of
- *   the processes, in the order of the readings
- * @throws {BenchError} when it cannot be written
- */
-export function writeObserved(folder, { trial, samples, names, observation = null }) {
-  const raw = path.join(folder, 'raw', trial.id)
-  const lines = samples.map(({ epochMs, edge, readings }) =>
-    toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
-  )
-  try {
-    mkdirSync(raw, { recursive: true })
-    appendFileSync(path.join(raw, 'samples.jsonl'), `${lines.join('\n')}\n`)
-    if (observation) writeFileSync(path.join(raw, 'observation.json'), `${toJson(observation)}\n`)
-  } catch (error) {
-    throw cannotWrite(raw, error)
-  }
-}
-
-/**
  * Takes a trial of another run into this one, with its raw files, and says where it is from.
  * @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options trial: as it is called here
  * @throws {BenchError} when it cannot be written
@@ -112,17 +93,23 @@ export function copyTrial({ from, to, record, trial }) {
 /**
  * Reads a run from disk.
  * @param {string} folder
- * @returns {{ manifest: any, records: TrialRecord[], warnings: string[] }} warnings: lines that could not be used, and why
- * @throws {BenchError} when it is no run, or one of another schema version
+ * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: lines that are left out, and why
+ * @throws {BenchError} when it is no run, or one of another schema version, or its trials cannot be read
  */
 export function readRun(folder) {
   const manifest = parseManifest(folder)
+  const file = path.join(folder, 'trials.jsonl')
+  const text = readText(file)
+  if (text === null) {
+    throw new BenchError(`${file} is missing: ${folder} has lost its trials, and nothing can be said of the run`)
+  }
+  const findStrangeness = createRecordCheck(manifest)
   /** @type {TrialRecord[]} */
   const records = []
   const warnings = []
-  for (const [i, line] of readText(path.join(folder, 'trials.jsonl')).split('\n').entries()) {
+  for (const [i, line] of text.split('\n').entries()) {
     if (!line.trim()) continue
-    const where = `${folder}/trials.jsonl:${i + 1}`
+    const where = `${file}:${i + 1}`
     let record
     try {
       record = JSON.parse(line)
@@ -131,7 +118,7 @@ export function readRun(folder) {
       continue
     }
     // A number that is missing reads as 0 in a sum: such a record is not used.
-    const fault = findFault(trialSchema, record)
+    const fault = findFault(trialSchema, record) ?? findStrangeness(record)
     if (fault === null) records.push(record)
     else warnings.push(`${where}: the record is left out: ${fault}`)
   }
@@ -139,89 +126,43 @@ export function readRun(folder) {
 }
 
 /**
- * What was observed of a trial's window, as the run had it.
- * @param {string} folder
- * @param {string} trialId
- * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: it is not there, or not whole
- */
-export function readObserved(folder, trialId) {
-  /** @type {ObservationRecord} */
-  let observation
-  try {
-    observation = JSON.parse(readText(path.join(folder, 'raw', trialId, 'observation.json')))
-  } catch {
-    return null
-  }
-  const names = observation.processes.map(({ name }) => name)
-  const samples = readSamples(folder, trialId).map(({ processes, ...moment }) => ({
-    ...moment,
-    readings: names.map(name => processes[name]),
-  }))
-  return { observation, samples }
-}
-
-/**
- * Every moment that was read of a trial; lines that are cut off are left out.
- * @param {string} folder
- * @param {string} trialId
- * @returns {{ epochMs: number, edge?: 'start' | 'end', processes: Record<string, Reading> }[]} none where there are no samples
- */
-export function readSamples(folder, trialId) {
-  return readText(path.join(folder, 'raw', trialId, 'samples.jsonl'))
-    .split('\n')
-    .flatMap(line => {
-      try {
-        return line ? [JSON.parse(line)] : []
-      } catch {
-        return []
-      }
-    })
-}
-
-/**
- * What the load generator of a trial printed.
- * @param {string} folder
- * @param {string} trialId
- * @returns {string} empty where there is none
- */
-export function readLoadLog(folder, trialId) {
-  const raw = path.join(folder, 'raw', trialId)
-  const names = existsSync(raw) ? readdirSync(raw).filter(name => name.endsWith('-generator.log')) : []
-  return names.length > 0 ? readText(path.join(raw, names[0])) : ''
-}
-
-/**
  * The summary as it was written.
  * @param {string} folder
+ * @returns {Summary} as it is: `verify` says whether it is whole
  * @throws {BenchError} when it cannot be read, or is of another schema version
  */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
-  let summary
-  try {
-    summary = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new BenchError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`, { cause: error })
-  }
+  const summary = parseJson(file, `${file} is missing: no summary was written of ${folder}`)
   assertVersion(file, summary)
   return summary
 }
 
-/** @param {string} folder */
+/**
+ * @param {string} folder
+ * @returns {Manifest}
+ */
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
-  let manifest
-  try {
-    manifest = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new BenchError(`${folder} holds no run: ${file} cannot be read (${/** @type {Error} */ (error).message})`, {
-      cause: error,
-    })
-  }
+  const manifest = parseJson(file, `${folder} holds no run: ${file} is missing`)
   assertVersion(file, manifest)
   const fault = findFault(manifestSchema, manifest)
   if (fault !== null) throw new BenchError(`${file} is not a manifest of this kit: ${fault}`)
   return manifest
+}
+
+/**
+ * @param {string} file
+ * @param {string} otherwise what is said where there is no such file
+ */
+function parseJson(file, otherwise) {
+  const text = readText(file)
+  if (text === null) throw new BenchError(otherwise)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new BenchError(`${file} is not JSON: ${/** @type {Error} */ (error).message}`, { cause: error })
+  }
 }
 
 /**
@@ -233,28 +174,4 @@ function assertVersion(file, { schemaVersion }) {
   throw new BenchError(
     `${file} has schema version ${schemaVersion}, and this kit reads version ${SCHEMA_VERSION}: read it with the kit that wrote it`,
   )
-}
-
-/** @param {unknown} value */
-function toJson(value) {
-  return JSON.stringify(value, (_, part) => (Number.isNaN(part) ? undefined : part))
-}
-
-/** @param {string} file */
-function readText(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/**
- * @param {string} file
- * @param {unknown} error
- */
-function cannotWrite(file, error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-  const why = code === 'ENOSPC' ? 'the disk is full; what was recorded before is kept' : message
-  return new BenchError(`cannot write ${file}: ${why}`, { cause: error })
 }

@@ -31,7 +31,7 @@ export function renderComparison({ comparisons, controls, refused, warnings, thr
 
 /** @param {Named} run */
 function describeRun({ folder, manifest: { run, kit } }) {
-  const version = [kit?.version, kit?.git].filter(Boolean).join(' ') || 'unknown'
+  const version = [kit.version, kit.git].filter(Boolean).join(' ')
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
 

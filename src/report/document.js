@@ -19,7 +19,7 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
  * A run as what a document shows of it, whatever its format. Pure.
- * @import { Summary, TrialRecord } from '../model/types.ts'
+ * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
  * @import { ClaimResult } from '../analysis/claims/claims.js'
  * @import { SidecarSeries } from './charts/over-time.js'
  * @import { Table } from './text-table.js'
@@ -28,7 +28,7 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
 /**
  * A run as it was read.
  * @typedef {object} Run
- * @property {any} manifest
+ * @property {Manifest} manifest
  * @property {Summary} summary
  * @property {TrialRecord[]} records
  * @property {ClaimResult[]} claims that the experiment can test
@@ -166,8 +166,10 @@ function tabulateUntested(claims) {
   }
 }
 
+const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])
+
 /**
- * @param {any} manifest
+ * @param {Manifest} manifest
  * @returns {Table}
  */
 function tabulateProvenance({ run, kit, command, target, machine, tools, settings, ...manifest }) {
@@ -182,12 +184,9 @@ function tabulateProvenance({ run, kit, command, target, machine, tools, setting
     ],
     rows: [
       ['run', `${run.id}, started ${run.startedAt}, seed ${run.seed}`],
-      ...(command ? [['command', command.join(' ')]] : []),
-      ...(kit ? [['kit', `${kit.version}${kit.git ? `, git ${kit.git}` : ''}`]] : []),
-      [
-        'records',
-        `schema version ${manifest.schemaVersion}, method version ${manifest.methodVersion ?? 'not written'}`,
-      ],
+      ['command', command.join(' ')],
+      ['kit', `${kit.version}${kit.git ? `, git ${kit.git}` : ''}`],
+      ['records', `schema version ${manifest.schemaVersion}, method version ${manifest.methodVersion}`],
       ['target', target],
       ...Object.entries(facts).map(([name, value]) => [name, say(value)]),
       ...(before
@@ -198,14 +197,11 @@ function tabulateProvenance({ run, kit, command, target, machine, tools, setting
             ],
           ]
         : []),
-      ...Object.values(tools).map((/** @type {any} */ tool) => [
-        tool.name ?? 'tool',
+      ...Object.values(tools).map(tool => [
+        tool.name,
         `${tool.version}, ${tool.path}, SHA-256 ${tool.sha256 || 'not known'}`,
       ]),
-      ...['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'].map(name => [
-        name,
-        say(settings[name] ?? null),
-      ]),
+      ...SETTINGS.map(name => [name, say(settings[name])]),
     ],
   }
 }

@@ -1,13 +1,11 @@
 /**
  * What a trial's samples say of each sidecar over time. Pure.
- * @import { Reading, TrialRecord } from '../model/types.ts'
+ * @import { SampleLine, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from './charts/over-time.js'
  */
 
 // The edges of the window fall between two samples: over a few milliseconds a rate says nothing.
 const ELAPSED_LEAST_SECONDS = 0.05
-
-/** A line of samples.jsonl. @typedef {{ epochMs: number, processes: Record<string, Reading> }} SampleLine */
 
 /**
  * @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial
@@ -22,21 +20,20 @@ export function describeSeries({ record, samples }) {
       /** @type {SidecarSeries} */
       const series = { service, capCores, cores: [], anonBytes: [], throttled: [] }
       const name = `${service}-${role}`
-      /** @type {(Reading & { seconds: number }) | null} */
+      /** @type {{ seconds: number, atSeconds: number, cpuSeconds: number, throttledPeriods: number | null } | null} */
       let last = null
       for (const { epochMs, processes: readings } of samples) {
-        const reading = readings[name]
-        if (!Number.isFinite(reading?.cpuSeconds) || !Number.isFinite(reading.atSeconds)) continue
+        const { atSeconds, cpuSeconds, throttledPeriods = null, anonBytes } = readings[name] ?? {}
+        if (atSeconds === undefined || cpuSeconds === undefined) continue
         const seconds = (epochMs - window.startMs) / 1000
-        if (Number.isFinite(reading.anonBytes)) series.anonBytes.push([seconds, Number(reading.anonBytes)])
-        const elapsed = last === null ? Number.POSITIVE_INFINITY : reading.atSeconds - last.atSeconds
+        if (typeof anonBytes === 'number') series.anonBytes.push([seconds, anonBytes])
+        const elapsed = last === null ? Number.POSITIVE_INFINITY : atSeconds - last.atSeconds
         if (elapsed < ELAPSED_LEAST_SECONDS) continue
         if (last !== null) {
-          series.cores.push([seconds, (reading.cpuSeconds - last.cpuSeconds) / elapsed])
-          if (isMore(reading.throttledPeriods, last.throttledPeriods))
-            addStretch(series.throttled, last.seconds, seconds)
+          series.cores.push([seconds, (cpuSeconds - last.cpuSeconds) / elapsed])
+          if (isMore(throttledPeriods, last.throttledPeriods)) addStretch(series.throttled, last.seconds, seconds)
         }
-        last = { ...reading, seconds }
+        last = { seconds, atSeconds, cpuSeconds, throttledPeriods }
       }
       return series
     })

@@ -57,7 +57,17 @@ export async function executePlan({ preparation, site, folder, execution, watche
     const known = await describeRun({ preparation, site, scripts, startedAt, before })
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
     const testbed = { site, programs, layout, folders, settings: plan.settings }
-    await runPlan({ plan, testbed, manifest: { ...known, thresholds, command }, watcher, signal, retain, turns, reusable, gate })
+    await runPlan({
+      plan,
+      testbed,
+      manifest: { ...known, thresholds, command },
+      watcher,
+      signal,
+      retain,
+      turns,
+      reusable,
+      gate,
+    })
   } finally {
     close({ retain })
   }

@@ -1,5 +1,6 @@
 import { estimatePlanSeconds } from '../plan/plan.js'
-import { appendTrial, copyTrial, writeObserved, writeResult } from '../records/records.js'
+import { writeObserved } from '../records/raw.js'
+import { appendTrial, copyTrial, writeResult } from '../records/records.js'
 import { calibrate } from './calibrate.js'
 import { gateParity } from './parity/gate.js'
 import { describeLeft, describeTrial } from './progress.js'
@@ -9,7 +10,7 @@ import { createStandingServices } from './standing-services.js'
 import { runTrial } from './trial.js'
 
 /**
- * @import { Plan, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
  * @import { Watcher } from './events.js'
  * @import { GateParity } from './parity/gate.js'
  * @import { Turns } from './rounds.js'
@@ -30,7 +31,7 @@ const ALONE = { take: async () => {}, pass: () => {} }
 /**
  * Runs a plan: checks that the planes do equal work, then searches, or measures round after round. All it leaves is
  * on disk: the manifest, and the record of every trial.
- * @param {{ plan: Plan, testbed: Testbed, manifest: Record<string, unknown>, watcher: Watcher, signal: AbortSignal,
+ * @param {{ plan: Plan, testbed: Testbed, manifest: Omit<Manifest, 'parity'>, watcher: Watcher, signal: AbortSignal,
  *   retain?: boolean, turns?: Turns, reusable?: Reusable, gate?: GateParity }} options
  *   retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take
  * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
@@ -124,12 +125,12 @@ function createManifestWriter(folder, manifest) {
 
 /**
  * @param {Plan} plan
- * @param {any} manifest
+ * @param {Pick<Manifest, 'run'>} manifest
  */
 function describePlan(plan, { run }) {
   const { experiment, question, arms, rounds, trials, search } = plan
   return {
-    run: { id: `${run?.id}`, experiment, question },
+    run: { id: run.id, experiment, question },
     arms,
     rounds,
     trials: search ? null : trials.length,

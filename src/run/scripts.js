@@ -6,12 +6,12 @@ import { hashFolder } from '../lib/hash.js'
  */
 
 /**
- * @param {{ arms: Pick<Arm, 'plane' | 'variant'>[], dataPlanes: Pick<DataPlane, 'name' | 'hasVariants'>[],
+ * @param {{ arms: Pick<Arm, 'plane' | 'variant'>[], planes: Record<string, Pick<DataPlane, 'hasVariants'>>,
  *   folders: { pipyScripts: string, echo: string, k6: string } }} options
  * @returns {ScriptFolder[]} those of the load, of the applications, and of each plane or variant that runs scripts
  */
-export function hashScripts({ arms, dataPlanes, folders }) {
-  const scripted = arms.filter(({ plane }) => dataPlanes.some(p => p.name === plane && p.hasVariants))
+export function hashScripts({ arms, planes, folders }) {
+  const scripted = arms.filter(({ plane }) => planes[plane].hasVariants)
   const variants = new Map(scripted.map(({ plane, variant }) => [JSON.stringify([plane, variant]), { plane, variant }]))
   return [
     { role: 'generator', plane: null, variant: null, sha256: hashFolder(folders.k6) },

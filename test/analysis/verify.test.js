@@ -1,10 +1,10 @@
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
-import { findFault, renderSchemas, summarySchema } from '../../src/model/schemas.js'
-import { readRun } from '../../src/records/records.js'
+import { findFault, renderSchemas, SCHEMAS } from '../../src/model/schemas.js'
+import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { writeSummary } from '../../src/verbs/documents.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
@@ -176,9 +176,9 @@ describe('a run that is not whole', () => {
 
   it('of another schema version is refused by name, and so is a manifest that is none', () => {
     const folder = copyRun()
-    edit(folder, text => text.replace('"schemaVersion": 2', '"schemaVersion": 7'), 'manifest.json')
+    edit(folder, text => text.replace('"schemaVersion": 3', '"schemaVersion": 7'), 'manifest.json')
     expect(() => verifyRun({ folder, load })).toThrow(
-      'manifest.json has schema version 7, and this kit reads version 2',
+      'manifest.json has schema version 7, and this kit reads version 3',
     )
     const other = copyRun()
     edit(other, text => text.replace('"rounds": 6', '"rounds": "six"'), 'manifest.json')
@@ -192,14 +192,86 @@ describe('a run that is not whole', () => {
   })
 })
 
+describe('records that do not belong to a run', () => {
+  it.each([
+    [
+      'recorded thrice',
+      (/** @type {any} */ record) => [record, record, record],
+      /^the trial r1-\S+ is recorded before$/,
+    ],
+    [
+      'of an arm that the manifest does not have',
+      (/** @type {any} */ { trial, ...record }) => [
+        { ...record, trial: { ...trial, id: 'r1-x', arm: { ...trial.arm, id: 'x' } } },
+      ],
+      /^the trial r1-x is of the arm x, which the manifest does not have$/,
+    ],
+    [
+      'of a round beyond the plan',
+      (/** @type {any} */ { trial, ...record }) => [{ ...record, trial: { ...trial, id: 'r7-x', round: 7 } }],
+      /^the trial r7-x is of round 7, and the manifest has 6$/,
+    ],
+  ])('are left out by name, and fail verify: %s', (_, change, words) => {
+    const folder = copyRun()
+    const [first] = readRun(folder).records
+    for (const record of change(first)) appendFileSync(`${folder}/trials.jsonl`, `${JSON.stringify(record)}\n`)
+    const { records, warnings } = readRun(folder)
+    expect(records).toHaveLength(24)
+    expect(warnings.length).toBe(change(first).length)
+    for (const warning of warnings) expect(warning.split('the record is left out: ')[1]).toMatch(words)
+    const { agrees, lines } = verifyRun({ folder, load })
+    expect(agrees).toBe(false)
+    expect(lines.at(-1)).toBe(`${warnings.length} lines of trials.jsonl were left out; the rest agrees`)
+  })
+})
+
+describe('trials that are not there', () => {
+  it('are refused by name, and the summary stays as it was', () => {
+    const folder = copyRun()
+    const before = readFileSync(`${folder}/summary.json`, 'utf8')
+    rmSync(`${folder}/trials.jsonl`)
+    expect(() => readRun(folder)).toThrow(`${folder}/trials.jsonl is missing: ${folder} has lost its trials`)
+    expect(() => writeSummary(folder)).toThrow('has lost its trials')
+    expect(readFileSync(`${folder}/summary.json`, 'utf8')).toBe(before)
+  })
+
+  it('are refused where they cannot be read', () => {
+    const folder = copyRun()
+    rmSync(`${folder}/trials.jsonl`)
+    mkdirSync(`${folder}/trials.jsonl`)
+    expect(() => readRun(folder)).toThrow(`cannot read ${folder}/trials.jsonl: EISDIR`)
+  })
+
+  it('are none in a run that has only begun', () => {
+    const folder = path.join(base, 'begun')
+    createResultsFolder(folder)
+    cpSync(path.join(base, 'run/manifest.json'), `${folder}/manifest.json`)
+    expect(readRun(folder)).toMatchObject({ records: [], warnings: [] })
+  })
+})
+
 describe('the published schemas', () => {
   it.each(renderSchemas().map(s => [s.file, s.content]))('%s is what the code checks', (file, content) => {
     expect(readFileSync(file, 'utf8')).toBe(content)
   })
 
-  it('hold for a run', () => {
-    expect(
-      findFault(summarySchema, JSON.parse(readFileSync(path.join(base, 'run', 'summary.json'), 'utf8'))),
-    ).toBeNull()
+  it('hold for every document of a run', () => {
+    const read = (/** @type {string} */ name) => readFileSync(path.join(base, 'run', name), 'utf8')
+    const [trial] = read('trials.jsonl')
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    const raw = `raw/${trial.trial.id}`
+    const documents = {
+      summary: read('summary.json'),
+      manifest: read('manifest.json'),
+      trial: JSON.stringify(trial),
+      observation: read(`${raw}/observation.json`),
+      sample: read(`${raw}/samples.jsonl`).split('\n')[0],
+    }
+    const faults = Object.entries(SCHEMAS).map(([name, schema]) =>
+      findFault(schema, JSON.parse(documents[/** @type {'trial'} */ (name)])),
+    )
+    expect(faults).toEqual([null, null, null, null, null])
   })
 })

@@ -1,12 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { appendTrial, createResultsFolder, writeObserved } from '../../src/records/records.js'
+import { writeObserved } from '../../src/records/raw.js'
+import { appendTrial, createResultsFolder } from '../../src/records/records.js'
 import { writeSummary } from '../../src/verbs/documents.js'
+import { createManifest } from './fake-manifest.js'
 import { createArm, createRecord, describeFakeProcess } from './fake-records.js'
 
 /**
  * A run on disk, without having run: rounds of none, pipy and envoy, whose numbers follow from the round.
- * @import { Arm, Reading, TrialRecord } from '../../src/model/types.ts'
+ * @import { Arm, Manifest, Reading, RunSettings, TrialRecord } from '../../src/model/types.ts'
  */
 
 // Up and down: a trend would be said.
@@ -23,24 +25,14 @@ export function createArms(fields = {}) {
 }
 
 /**
- * @param {{ folder: string, arms?: Arm[], rounds?: number, recorded?: number, manifest?: Record<string, unknown>,
- *   settings?: Record<string, unknown>, change?: (record: TrialRecord) => TrialRecord }} options recorded: trials that are
+ * @param {{ folder: string, arms?: Arm[], rounds?: number, recorded?: number, manifest?: Partial<Omit<Manifest, 'settings'>>,
+ *   settings?: Partial<RunSettings>, change?: (record: TrialRecord) => TrialRecord }} options recorded: trials that are
  *   on disk, fewer where the run was cut short
  */
 export function writeFakeRun({ folder, arms = createArms(), rounds = 6, manifest = {}, settings = {}, ...options }) {
   const { recorded = arms.length * rounds, change = record => record } = options
   createResultsFolder(folder)
-  const shows = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
-  const whole = {
-    ...{ schemaVersion: 2, methodVersion: 1, question: 'What does it cost?', command: ['bench'], target: 'local' },
-    run: { id: 'run-1', startedAt: '2026-01-02T03:04:05.000Z', experiment: 'cap', seed: 1 },
-    kit: { version: '0.1.0', git: 'abc' },
-    machine: { kernel: 'Linux 6', cpuModel: 'A CPU', cpus: 2 },
-    tools: { pipy: { name: 'pipy', version: '1.5.18', path: '/bin/pipy', sha256: 'f'.repeat(64) } },
-    settings: { relaxes: [], shows, profile: 'standard', trafficPolicy: 'listed', app: 'pipy', ...settings },
-    ...{ thresholds: [], rounds, arms, notMeasured: [], parity: [], search: null, calibrations: [] },
-    ...manifest,
-  }
+  const whole = createManifest({ arms, rounds, settings, ...manifest })
   writeFileSync(path.join(folder, 'manifest.json'), JSON.stringify(whole))
   for (let i = 0; i < recorded; i++) {
     const record = change(createTrial(arms[i % arms.length], 1 + Math.floor(i / arms.length)))

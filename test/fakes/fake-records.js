@@ -1,3 +1,5 @@
+import { SCHEMA_VERSION } from '../../src/model/versions.js'
+
 /**
  * Records without a run: a good trial, and what the test changes.
  * @import { Arm, Load, LoadResult, ProcessRecord } from '../../src/model/types.ts'
@@ -55,7 +57,7 @@ export function createArm({ load, ...fields }) {
 export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {}) {
   const made = createArm(arm)
   return {
-    ...{ schemaVersion: 2, target: 'fake', startedAt: '', outcome: 'completed', reasons: [] },
+    ...{ schemaVersion: SCHEMA_VERSION, target: 'fake', startedAt: '', outcome: 'completed', reasons: [] },
     trial: { id: `r${round}-${made.id}`, round, arm: made, repeats: null, searchOf: null },
     window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 0, endLateMs: 0 },
     load: {
@@ -67,6 +69,7 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
     processes: [describeFakeProcess({})],
     host: { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0 },
     ...{
+      placement: null,
       generatorCpus: 1,
       samples: { count: 10, largestGapSeconds: 0.1, missing: 0, source: 'cgroup', clockOffsetMs: 0 },
       orchestratorCpuSeconds: 0,

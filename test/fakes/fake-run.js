@@ -9,6 +9,7 @@ import { createPlacing } from '../../src/services/placement.js'
 import { parseTopology } from '../../src/services/topology.js'
 import { writeSummary } from '../../src/verbs/documents.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
+import { createManifest } from './fake-manifest.js'
 import { hasSidecars } from './fake-records.js'
 
 /**
@@ -47,18 +48,8 @@ export async function runFake({ folder, target, signal = new AbortController().s
   createResultsFolder(folder)
   const { preparation, site } = prepareFake({ target, ...options })
   const { plan, ...prepared } = preparation
-  const manifest = {
-    schemaVersion: 2,
-    run: { id: 'x', startedAt: '', experiment: 'fake', seed: 1 },
-    target: 'fake',
-    machine: {},
-    tools: {},
-    thresholds: [],
-    rounds: plan.rounds,
-    arms: plan.arms,
-    notMeasured: plan.notMeasured,
-    settings: plan.settings,
-  }
+  const { arms, rounds, notMeasured, settings, search } = plan
+  const manifest = createManifest({ target: 'fake', arms, rounds, notMeasured, settings, search })
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', k6: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }

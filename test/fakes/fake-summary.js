@@ -1,4 +1,5 @@
 import { summariseValues } from '../../src/lib/stats.js'
+import { SCHEMA_VERSION } from '../../src/model/versions.js'
 
 /**
  * Summaries without a run: arms whose numbers the test gives.
@@ -83,7 +84,7 @@ export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'n
  */
 export function createSummary(arms, { id = 'run-1', experiment = 'cap', ...fields } = {}) {
   return {
-    schemaVersion: 2,
+    schemaVersion: SCHEMA_VERSION,
     run: { id, startedAt: '', experiment, seed: 1 },
     ...{ machine: {}, tools: {}, notMeasured: [], relaxes: [], parity: [], comparisons: [], thresholds: [] },
     ...{ lines: [], slopes: [], calibrations: [], searches: [], sizes: [] },

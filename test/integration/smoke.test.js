@@ -34,7 +34,7 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
     cpus: os.availableParallelism(),
     before: { seconds: 3 },
   })
-  expect(machine.before.idleFraction).toBeGreaterThan(0)
+  expect(machine.before?.idleFraction).toBeGreaterThan(0)
   for (const name of ['pipy', 'envoy', 'k6']) expect(tools[name].sha256).toMatch(/^[0-9a-f]{64}$/)
   const [first] = records
   const samples = readFileSync(`${out}/raw/${first.trial.id}/samples.jsonl`, 'utf8')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderComparison } from '../../src/report/comparison.js'
+import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /**
@@ -14,10 +15,11 @@ const runs = {
 
 /**
  * @param {string} folder
- * @param {object} [kit]
+ * @param {{ version: string, git: string | null }} kit
  */
 function createNamed(folder, kit) {
-  return { folder, manifest: { run: { experiment: 'cap', startedAt: '2026-11-21T20:00:00.000Z' }, kit } }
+  const run = { id: 'run-1', experiment: 'cap', startedAt: '2026-11-21T20:00:00.000Z', seed: 1 }
+  return { folder, manifest: createManifest({ run, kit: { ...kit, sha256: '' } }) }
 }
 
 /**
@@ -57,9 +59,9 @@ describe('renderComparison', () => {
     expect(
       renderComparison(
         { comparisons: [], controls: [], refused: [], warnings: [], thresholds: [] },
-        { ...runs, old: createNamed('c') },
+        { ...runs, old: createNamed('c', { version: '0.1.0', git: null }) },
       ),
-    ).toContain('old: c (experiment cap, started 2026-11-21T20:00:00.000Z, kit unknown)')
+    ).toContain('old: c (experiment cap, started 2026-11-21T20:00:00.000Z, kit 0.1.0)')
   })
 
   it('shows the primary verdict first, then the others, and what changed without sidecars', () => {

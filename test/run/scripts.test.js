@@ -61,10 +61,10 @@ describe('hashScripts', () => {
         { plane: 'pipy', variant },
       ],
     ]
-    const dataPlanes = ['none', 'envoy', 'pipy'].map(name => ({ name, hasVariants: name === 'pipy' }))
+    const planes = { none: { hasVariants: false }, envoy: { hasVariants: false }, pipy: { hasVariants: true } }
     const at = (/** @type {string} */ name) => path.join(root, name)
     const folders = { pipyScripts: at('pipy'), echo: at('echo'), k6: at('k6') }
-    expect(hashScripts({ arms, dataPlanes, folders })).toEqual([
+    expect(hashScripts({ arms, planes, folders })).toEqual([
       { role: 'generator', plane: null, variant: null, sha256: hashFolder(at('k6')) },
       { role: 'application', plane: null, variant: null, sha256: hashFolder(at('echo')) },
       { role: 'sidecar', plane: 'pipy', variant: null, sha256: hashFolder(at('pipy')) },

@@ -31,7 +31,7 @@ describe('listRuns', () => {
     const others = Object.fromEntries(runs.slice(3).map(({ folder, says }) => [path.relative(root, folder), says]))
     expect(Object.keys(others).sort()).toEqual(['lost', 'older'])
     expect(others.lost).toContain('holds no run')
-    expect(others.older).toContain('has schema version 1, and this kit reads version 2')
+    expect(others.older).toContain('has schema version 1, and this kit reads version 3')
   })
 
   it('says how to make a run where there is none', () => {

@@ -1,0 +1,91 @@
+import { appendFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
+import { cannotWrite, readText } from './files.js'
+
+/**
+ * The raw files of a trial: raw/<trial>/.
+ * @import { ObservationRecord, Reading, Sample, SampleLine, Trial } from '../model/types.ts'
+ */
+
+/**
+ * Writes what was observed of a trial: its samples, one moment a line, and observation.json. A value that could not be
+ * read is left out; null is one that the kernel does not offer.
+ * @param {string} folder
+ * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null }} observed names: of
+ *   the processes, in the order of the readings
+ * @throws {import('../lib/errors.js').BenchError} when it cannot be written
+ */
+export function writeObserved(folder, { trial, samples, names, observation = null }) {
+  const raw = path.join(folder, 'raw', trial.id)
+  const lines = samples.map(({ epochMs, edge, readings }) =>
+    toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
+  )
+  try {
+    mkdirSync(raw, { recursive: true })
+    appendFileSync(path.join(raw, 'samples.jsonl'), `${lines.join('\n')}\n`)
+    if (observation) writeFileSync(path.join(raw, 'observation.json'), `${toJson(observation)}\n`)
+  } catch (error) {
+    throw cannotWrite(raw, error)
+  }
+}
+
+/**
+ * What was observed of a trial's window, as the run had it.
+ * @param {string} folder
+ * @param {string} trialId
+ * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: it is not there, or not whole
+ */
+export function readObserved(folder, trialId) {
+  const [observation] = parseLines(readText(path.join(folder, 'raw', trialId, 'observation.json')))
+  if (observation === undefined || findFault(observationSchema, observation) !== null) return null
+  const names = /** @type {ObservationRecord} */ (observation).processes.map(({ name }) => name)
+  const samples = readSamples(folder, trialId).map(({ processes, ...moment }) => ({
+    ...moment,
+    readings: names.map(name => /** @type {Reading} */ (processes[name] ?? {})),
+  }))
+  return { observation, samples }
+}
+
+/**
+ * Every moment that was read of a trial; lines that are cut off or damaged are left out.
+ * @param {string} folder
+ * @param {string} trialId
+ * @returns {SampleLine[]} none where there are no samples
+ */
+export function readSamples(folder, trialId) {
+  return parseLines(readText(path.join(folder, 'raw', trialId, 'samples.jsonl'))).filter(
+    line => findFault(sampleSchema, line) === null,
+  )
+}
+
+/**
+ * What the load generator of a trial printed.
+ * @param {string} folder
+ * @param {string} trialId
+ * @returns {string} empty where there is none
+ */
+export function readLoadLog(folder, trialId) {
+  const raw = path.join(folder, 'raw', trialId)
+  const names = existsSync(raw) ? readdirSync(raw).filter(name => name.endsWith('-generator.log')) : []
+  return (names.length > 0 && readText(path.join(raw, names[0]))) || ''
+}
+
+/** @param {unknown} value */
+function toJson(value) {
+  return JSON.stringify(value, (_, part) => (Number.isNaN(part) ? undefined : part))
+}
+
+/**
+ * @param {string | null} text
+ * @returns {any[]} without the lines that are cut off
+ */
+function parseLines(text) {
+  return (text ?? '').split('\n').flatMap(line => {
+    try {
+      return line ? [JSON.parse(line)] : []
+    } catch {
+      return []
+    }
+  })
+}
