@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -6,6 +6,7 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createProgram, exitStatusOf, messageOf } from '../src/verbs/program.js'
 import { openWatchers } from '../src/verbs/watchers.js'
+import { writeFakeRun } from './fakes/fake-folder.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'cli-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -134,6 +135,14 @@ describe('bad input', () => {
     )
     expect(exitCode).toBe(4)
     expect(performance.now() - start).toBeLessThan(10_000)
+  })
+
+  it('writes nothing when it only reads a run', async () => {
+    const run = path.join(folder, 'read-only')
+    writeFakeRun({ folder: run })
+    rmSync(path.join(run, 'summary.json'))
+    for (const verb of ['report', 'claims']) expect((await cli(verb, run)).exitCode).toBe(0)
+    expect(readdirSync(run).sort()).toEqual(['manifest.json', 'raw', 'trials.jsonl'])
   })
 
   it('says that a folder holds no run', async () => {

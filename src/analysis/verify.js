@@ -55,7 +55,7 @@ export function verifyRun({ folder, load }) {
 /** @param {{ differences: number, without: number, leftOut: number }} counts */
 function conclude({ differences, without, leftOut }) {
   if (differences > 0) return `${differences} numbers do not agree`
-  if (leftOut > 0) return `${leftOut} lines of trials.jsonl were left out; the rest agrees`
+  if (leftOut > 0) return `${leftOut} lines of trials.jsonl were left out; summary.json agrees with the others`
   if (without === 0) return 'every number agrees: the records with their raw files, summary.json with the records'
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
 }
