@@ -1,16 +1,16 @@
 /**
  * Whether a run is whole. Pure.
- * @import { TrialRecord } from '../model/types.ts'
+ * @import { Manifest, TrialRecord } from '../model/types.ts'
  */
 
 /**
- * @param {any} manifest
+ * @param {Manifest} manifest
  * @param {TrialRecord[]} records
  * @returns {string[]} a line where the run was cut short, or still goes on
  */
 export function describeUnfinished({ arms, rounds, search, calibrations }, records) {
   if (search) return []
-  const calibrating = new Set((calibrations ?? []).map((/** @type {any} */ c) => c.armId))
+  const calibrating = new Set(calibrations.map(c => c.armId))
   const planned = arms.length * rounds
   const run = records.filter(r => r.trial.repeats === null && !calibrating.has(r.trial.arm.id)).length
   return run < planned ? [`This run was cut short, or still goes on: ${run} of ${planned} trials are recorded.`] : []

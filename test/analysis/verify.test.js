@@ -221,7 +221,9 @@ describe('records that do not belong to a run', () => {
     for (const warning of warnings) expect(warning.split('the record is left out: ')[1]).toMatch(words)
     const { agrees, lines } = verifyRun({ folder, load })
     expect(agrees).toBe(false)
-    expect(lines.at(-1)).toBe(`${warnings.length} lines of trials.jsonl were left out; summary.json agrees with the others`)
+    expect(lines.at(-1)).toBe(
+      `${warnings.length} lines of trials.jsonl were left out; summary.json agrees with the others`,
+    )
   })
 })
 
