@@ -24,9 +24,9 @@ export function describeSeries({ record, samples }) {
       let last = null
       for (const { epochMs, processes: readings } of samples) {
         const { atSeconds, cpuSeconds, throttledPeriods = null, anonBytes } = readings[name] ?? {}
-        if (atSeconds === undefined || cpuSeconds === undefined) continue
+        if (!isRead(atSeconds) || !isRead(cpuSeconds)) continue
         const seconds = (epochMs - window.startMs) / 1000
-        if (typeof anonBytes === 'number') series.anonBytes.push([seconds, anonBytes])
+        if (isRead(anonBytes)) series.anonBytes.push([seconds, anonBytes])
         const elapsed = last === null ? Number.POSITIVE_INFINITY : atSeconds - last.atSeconds
         if (elapsed < ELAPSED_LEAST_SECONDS) continue
         if (last !== null) {
@@ -37,6 +37,14 @@ export function describeSeries({ record, samples }) {
       }
       return series
     })
+}
+
+/**
+ * @param {number | null | undefined} value
+ * @returns {value is number}
+ */
+function isRead(value) {
+  return Number.isFinite(value)
 }
 
 /**
