@@ -26,12 +26,6 @@ const MAY_IMPORT = {
 // No files, processes, clock or randomness.
 const PURE = ['model', 'plan', 'services', 'judge', 'search', 'analysis', 'report', 'dataplanes']
 
-// To be mended.
-const NOT_YET = {
-  'src/node/parity/probe.js': ['src/model/sidecar-contract.js'],
-  'src/node/parity/upstreams.js': ['src/model/sidecar-contract.js'],
-}
-
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|await import\('([^']+)'\)/gm
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.js'))
@@ -44,8 +38,7 @@ describe('what may import what', () => {
 
   it.each(files.filter(file => folderOf(file) !== 'verbs'))('%s imports what its folder may', file => {
     const may = [folderOf(file), 'lib', ...MAY_IMPORT[/** @type {'lib'} */ (folderOf(file))]]
-    const notYet = NOT_YET[/** @type {'src/node/parity/probe.js'} */ (file)] ?? []
-    const own = importsOf(file).filter(name => name.startsWith('src/') && !notYet.includes(name))
+    const own = importsOf(file).filter(name => name.startsWith('src/'))
     expect(own.filter(name => !may.includes(folderOf(name)))).toEqual([])
   })
 

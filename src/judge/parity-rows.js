@@ -10,10 +10,28 @@ export const PARITY_NAMES = [
   'parity-answers',
   'parity-refusals',
   'parity-tls',
+  'parity-protocol',
   'parity-workers',
   'parity-pooling',
   'parity-logging',
 ]
+
+/**
+ * What of an arm changes what its sidecars do for a request; the traffic policy is the run's.
+ * @param {Arm} arm
+ */
+export function configurationOf(arm) {
+  const { tls, protocol } = arm.conditions
+  return { plane: nameOf({ ...arm, repeatOf: null }), tls, protocol }
+}
+
+/**
+ * What decides how many workers an arm's sidecars have, beside its configuration.
+ * @param {Arm} arm
+ */
+export function sizeOf({ link, capCores, conditions: { workers } }) {
+  return { link, capCores, workers }
+}
 
 /** @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged an arm, and what was found in its run; name: what it is called, else by its plane */
 
@@ -24,9 +42,9 @@ export const PARITY_NAMES = [
  */
 export function findDisparities({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
-    const [x, y] = [a, b].map(({ arm, rows, name = nameOf({ ...arm, repeatOf: null }) }) => {
-      const row = rows.find(r => isOf(r, arm) && r.name === check)
-      return row && { ...row, plane: name }
+    const [x, y] = [a, b].map(({ arm, rows, name }) => {
+      const row = rows.find(r => r.name === check && isOf(r, arm))
+      return row && { ...row, plane: name ?? row.plane }
     })
     if (!x || !y) return []
     const wrong = [x, y].filter(row => row.expected !== null && row.found !== row.expected)
@@ -39,11 +57,9 @@ export function findDisparities({ a, b, relaxed }) {
  * @param {ParityRow} row
  * @param {Arm} arm
  */
-function isOf(row, arm) {
-  return (
-    row.plane === nameOf({ ...arm, repeatOf: null }) &&
-    row.link === arm.link &&
-    row.capCores === arm.capCores &&
-    row.workers === arm.conditions.workers
-  )
+function isOf({ plane, tls, protocol, size }, arm) {
+  const own = configurationOf(arm)
+  if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol) return false
+  const { link, capCores, workers } = sizeOf(arm)
+  return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)
 }

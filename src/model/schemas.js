@@ -102,9 +102,13 @@ export const tool = z.object({
 export const parityRow = z.object({
   name: z.string(),
   plane: z.string(),
-  link: z.string(),
-  capCores: nullable,
-  workers: nullable,
+  tls: conditions.shape.tls,
+  protocol: conditions.shape.protocol,
+  trafficPolicy: z.enum(['listed', 'open']),
+  size: z
+    .object({ link: z.string(), capCores: nullable, workers: nullable })
+    .nullable()
+    .describe('of these arms alone; null: of every arm of the configuration'),
   found: z.string().describe('in words that are equal where the behaviour is'),
   expected: z.string().nullable().describe('null: whatever it is, it must be equal'),
   differences: z.array(z.string()),

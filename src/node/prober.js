@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
-import { ADMISSIONS, ANSWERS, negotiateAsServer, probeAnswers, probePooling, REFUSALS } from './parity/probe.js'
+import { probeAnswers, probePooling } from './parity/probe.js'
 import { startUpstreams } from './parity/upstreams.js'
 import { send } from './send.js'
 
@@ -36,10 +36,11 @@ export function createProber({ environment }) {
     /** @param {{ endpoint: Endpoint, ask: Ask }} args */
     send: ({ endpoint, ask }) => send(endpoint, ask),
 
-    /** @param {{ address: string, ca: string } & Pick<Probed, 'credentials' | 'sidecars'>} args */
-    async open({ address, ca, credentials, sidecars }) {
-      const upstreams = await startUpstreams({ address, environment, credentials: { ...credentials.server, ca } })
-      rig = { ...upstreams, credentials, sidecars }
+    /** @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args */
+    async open({ address, ca, configuration, credentials, sidecars }) {
+      const { tls, group } = configuration
+      const upstreams = await startUpstreams({ address, ca, credentials, tls, group, environment })
+      rig = { ...upstreams, configuration, credentials, sidecars }
     },
 
     /**
@@ -75,15 +76,8 @@ export function createProber({ environment }) {
     /** @param {{ actions: ReloadAction[] }} args */
     perform: ({ actions }) => perform(actions),
 
-    /** @param {{ name: string }} args of one check of the corpus */
-    check: ({ name }) => [...ANSWERS, ...ADMISSIONS, ...REFUSALS].find(check => check.name === name)?.run(opened()),
-
     probeAnswers: () => probeAnswers(opened()),
     probePooling: () => probePooling(opened()),
-    countConnections: () => opened().countConnections(),
-    listNegotiated: () => opened().negotiated,
-    /** @param {{ options: import('node:tls').ConnectionOptions } | null} args */
-    negotiateAsServer: args => negotiateAsServer(opened(), { ...opened().credentials.client, ...args?.options }),
 
     close() {
       rig?.close()

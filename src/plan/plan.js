@@ -1,4 +1,5 @@
 import { P99_REQUESTS } from '../judge/measures.js'
+import { configurationOf } from '../judge/parity-rows.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { suggest } from '../lib/nearest.js'
@@ -161,8 +162,8 @@ export function estimateSeconds(trials) {
  */
 export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
   const own = arms.filter(arm => arm.repeatOf === null)
-  const planes = new Set(own.map(nameOf)).size
-  const checks = OBSERVE_SECONDS + planes * PARITY_SECONDS + own.length * ARM_CHECK_SECONDS
+  const probes = new Set(own.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
+  const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + own.length * ARM_CHECK_SECONDS
   const searched = search ? SEARCH_TRIALS[search.kind] * sumSeconds(arms) : 0
   return checks + estimateSeconds(trials) + sumSeconds(calibrations) + searched
 }

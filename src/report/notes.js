@@ -1,6 +1,7 @@
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { largestBindingCap } from '../model/caps.js'
+import { tellPolicy } from './parity-table.js'
 
 /**
  * The lines below the table. Pure.
@@ -15,7 +16,7 @@ const RATE_SHARE = 0.15
  * How the numbers were made, and what limits them; the gates that fired are listed apart.
  * @param {Pick<Summary, 'arms' | 'relaxes'>} summary
  */
-export function renderNotes({ arms, relaxes }) {
+export function renderNotes({ arms, relaxes, parity }) {
   const [{ load }] = arms
   if (load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const isOpen = load.kind === 'open'
@@ -34,6 +35,7 @@ export function renderNotes({ arms, relaxes }) {
     notes.push('Connections are new for every request: response times include connecting and the handshake.')
   if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
+  notes.push(...tellPolicy({ parity }))
   if (!isOpen) {
     const bound = arms.filter(a => a.repeatOf === null && a.capacityPerSecond.median !== null).map(nameOf)
     if (bound.length > 0) {

@@ -1,24 +1,35 @@
+import { PARITY_NAMES } from '../judge/parity-rows.js'
+import { AXES } from '../model/axes.js'
+
 /**
  * Whether planes do equal work, as a table. Pure.
- * @import { Summary } from '../model/types.ts'
+ * @import { ParityRow, Summary } from '../model/types.ts'
  * @import { Table } from './text-table.js'
  */
 
+const CONFIGURATION = /** @type {const} */ (['tls', 'protocol'])
+
 /**
- * What was found of each plane before load.
+ * What was found before load, with the planes that it was found of: planes that do equal work share a line.
  * @param {Pick<Summary, 'parity'>} summary
  * @returns {Table}
  */
 export function tabulateParity({ parity }) {
-  const planes = [...new Set(parity.map(row => row.plane))]
-  const rows = [...new Set(parity.map(row => row.name))].map(name => {
-    const found = planes.map(plane => [
-      ...new Set(parity.filter(r => r.name === name && r.plane === plane).map(r => r.found)),
-    ])
-    return [name.replace('parity-', ''), ...found.map(words => words.join('\n'))]
-  })
-  const columns = ['', ...planes].map(name => /** @type {[string, 'left']} */ ([name, 'left']))
-  return { caption: 'Equal work, tried before load', columns, rows }
+  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => row[axis])).size > 1)
+  /** @type {Map<string, { cells: string[], found: string, planes: Set<string> }>} */
+  const lines = new Map()
+  for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
+    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(row[axis]))]
+    const found = tellFound(row)
+    const key = JSON.stringify([...cells, found])
+    const line = lines.get(key) ?? { cells, found, planes: new Set() }
+    lines.set(key, { ...line, planes: line.planes.add(row.plane) })
+  }
+  return {
+    caption: 'Equal work, tried before load',
+    columns: ['', ...varied.map(axis => AXES[axis].label), 'data planes', 'found'].map(name => [name, 'left']),
+    rows: [...lines.values()].map(({ cells, found, planes }) => [...cells, [...planes].join(', '), found]),
+  }
 }
 
 /**
@@ -28,4 +39,21 @@ export function tabulateParity({ parity }) {
  */
 export function listDisparities({ parity }) {
   return [...new Set(parity.flatMap(row => row.differences.map(difference => `${row.plane}: ${difference}`)))]
+}
+
+/**
+ * Names the open policy where it was measured.
+ * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]}
+ */
+export function tellPolicy({ parity }) {
+  const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
+  return isOpen
+    ? ["traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]
+    : []
+}
+
+/** @param {ParityRow} row */
+function tellFound({ found, expected }) {
+  return expected === null || found === expected ? found : `${found} (${expected} is expected)`
 }

@@ -3,7 +3,7 @@ import { compareRuns, findCompareStatus } from '../../src/analysis/compare-runs.
 import { summarise } from '../../src/analysis/summarise.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createManifest } from '../fakes/fake-manifest.js'
-import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createParityRow, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
  * @import { ComparedRun, RunComparison } from '../../src/analysis/compare-runs.js'
@@ -214,10 +214,7 @@ describe('what makes a comparison of runs invalid', () => {
   })
 
   const row = (/** @type {string} */ found, plane = 'pipy', expected = /** @type {string | null} */ (null)) =>
-    /** @type {ParityRow} */ ({
-      ...{ name: 'parity-tls', plane, link: 'link', capCores: 0.25, workers: null },
-      ...{ found, expected, differences: [] },
-    })
+    createParityRow({ plane, found, expected })
   const withRows = (/** @type {ParityRow[]} */ parity, settings = {}) =>
     createRun([none(), pipy()], { manifest: { parity }, settings })
 

@@ -2,7 +2,7 @@ import { SCHEMA_VERSION } from '../../src/model/versions.js'
 
 /**
  * Records without a run: a good trial, and what the test changes.
- * @import { Arm, Load, LoadResult, ProcessRecord } from '../../src/model/types.ts'
+ * @import { Arm, Load, LoadResult, ParityRow, ProcessRecord } from '../../src/model/types.ts'
  * @import { Measured } from '../../src/judge/gates.js'
  */
 
@@ -22,7 +22,7 @@ export function describeFakeProcess(fields) {
 }
 
 /** @type {import('../../src/model/types.ts').Conditions} */
-const DEFAULT_CONDITIONS = {
+export const DEFAULT_CONDITIONS = {
   ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null },
   ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null },
 }
@@ -46,6 +46,18 @@ export function createArm({ load, ...fields }) {
       ...load,
     },
     conditions: { ...DEFAULT_CONDITIONS, ...fields.conditions },
+  }
+}
+
+/**
+ * A row of every arm of a plane, as createArm makes them; what was found is as it must be.
+ * @param {Partial<ParityRow>} fields
+ * @returns {ParityRow}
+ */
+export function createParityRow({ found = 'as asked', expected = found, ...fields }) {
+  return {
+    ...{ name: 'parity-tls', plane: 'pipy', tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
+    ...{ size: null, differences: [], found, expected, ...fields },
   }
 }
 

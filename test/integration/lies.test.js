@@ -159,7 +159,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
       /^source: ratings's application did no work for \d+ answers: something before it gave them$/,
     )
     expect(stdout).toMatch(
-      /parity-answers: pipy=local: \d+ of 49 as they must be, 49 of 49 as they must be is expected/,
+      /parity-answers: pipy=local: \d+ of 46 as they must be, 46 of 46 as they must be is expected/,
     )
     expect(stdout).toContain('CPU per request of pipy=local and envoy: invalid')
     expect(exitCode).toBe(3)
@@ -205,7 +205,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     )
     const { stdout, records, exitCode } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
     expect(stdout).toContain(
-      'invalid: parity-tls: pipy=tls: TLSv1.3 TLS_AES_256_GCM_SHA384 X25519, TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 is expected',
+      'invalid: parity-tls: pipy=tls: TLSv1.3 TLS_AES_256_GCM_SHA384 X25519 ecdsa-p256, TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256 is expected',
     )
     expect(new Set(records.map(r => r.outcome))).toEqual(new Set(['completed']))
     expect(exitCode).toBe(3)

@@ -3,14 +3,16 @@ import http from 'node:http'
 import net from 'node:net'
 import tls from 'node:tls'
 import { waitFor } from '../../lib/wait.js'
-import { TLS } from '../../model/sidecar-contract.js'
+import { describeSession, NO_TLS } from './negotiation.js'
 
 /**
- * What sidecars are tried with: upstreams that answer, refuse, reset, hang, and say what was negotiated with them.
- * @import { Endpoint } from '../../model/types.ts'
+ * What sidecars are tried with: upstreams that answer, refuse, reset, hang, and note what was negotiated with them.
+ * @import { Endpoint, Tls } from '../../model/types.ts'
  */
 
 const FULL_SECONDS = 10
+// The first byte of a TLS client's first record (RFC 8446, 5.1).
+const TLS_HANDSHAKE = 22
 
 // Takes no connection: its backlog is filled, and it is stopped before it could accept.
 const STOPPED_LISTENER = `require('net').createServer().listen({ host: process.argv[1], port: +process.argv[2], backlog: 1 },
@@ -18,24 +20,33 @@ const STOPPED_LISTENER = `require('net').createServer().listen({ host: process.a
 
 /** The upstreams, each at a port of its own; nothing listens at that of `gone`. */
 export const UPSTREAMS = Object.fromEntries(
-  ['a', 'b', 'slow', 'rude', 'quiet', 'full', 'gone', 'observer', 'p256'].map((name, i) => [name, 20001 + i]),
+  ['a', 'b', 'slow', 'rude', 'quiet', 'full', 'gone', 'observed', 'p256', 'foreign'].map((name, i) => [
+    name,
+    20001 + i,
+  ]),
 )
 
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
 
 /**
+ * What came over one connection to an observer.
+ * @typedef {{ observer: string, tls: string, protocol: string }} Observed in words
+ */
+
+/**
  * @typedef {object} Upstreams
  * @property {() => number} countConnections to upstream a, so far
- * @property {Record<string, unknown>[]} negotiated what was negotiated with the observers
+ * @property {Observed[]} observed
  * @property {() => void} close
  */
 
 /**
- * @param {{ address: string, credentials: Credentials & { ca: string }, environment: Record<string, string> }} options
- *   address: to listen at; environment: of the processes that are started
+ * @param {{ address: string, ca: string, credentials: Record<string, Credentials>, tls: Tls, group: string,
+ *   environment: Record<string, string> }} options address: to listen at; group: that sidecars are pinned to;
+ *   environment: of the processes that are started
  * @returns {Promise<Upstreams>}
  */
-export async function startUpstreams({ address, credentials, environment }) {
+export async function startUpstreams({ address, ca, credentials, group, environment, ...options }) {
   /** @type {(() => unknown)[]} */
   const closers = []
   const close = () => {
@@ -72,17 +83,25 @@ export async function startUpstreams({ address, credentials, environment }) {
       'quiet',
       net.createServer(socket => void socket.once('data', () => socket.end())),
     )
-    /** @type {Record<string, unknown>[]} */
-    const negotiated = []
-    await serve('observer', createObserver(credentials, TLS.group, negotiated))
-    await serve('p256', createObserver(credentials, 'P-256', negotiated))
+    /** @type {Observed[]} */
+    const observed = []
+    const observe = (/** @type {string} */ name, /** @type {Credentials} */ own, ecdhCurve = group) => {
+      const server = options.tls === 'plaintext' ? net.createServer() : createTlsServer({ ...own, ca, ecdhCurve })
+      const event = options.tls === 'plaintext' ? 'connection' : 'secureConnection'
+      server.on(event, socket => noteFirst(socket, note => observed.push({ observer: name, ...note }), ecdhCurve))
+      return serve(name, server)
+    }
+    await observe('observed', credentials.server)
+    await observe('p256', credentials.server, 'P-256')
+    await observe('foreign', credentials.foreign)
 
     const full = spawn(process.execPath, ['-e', STOPPED_LISTENER, address, `${UPSTREAMS.full}`], {
-      ...{ stdio: 'ignore', env: { ...environment } },
+      stdio: 'ignore',
+      env: { ...environment },
     })
     closers.push(() => full.kill('SIGKILL'))
     closers.push(await fillBacklog({ address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }))
-    return { countConnections: () => connections, negotiated, close }
+    return { countConnections: () => connections, observed, close }
   } catch (error) {
     close()
     throw error
@@ -110,26 +129,32 @@ function echoAs(name) {
 }
 
 /**
- * A TLS server that takes one group only, notes what each connection negotiated by the client's preferences,
- * and ends it after the answer.
- * @param {Credentials & { ca: string }} credentials
- * @param {string} ecdhCurve
- * @param {Record<string, unknown>[]} negotiated
+ * Takes one group only, and the suite that the client prefers.
+ * @param {tls.TlsOptions} options
  */
-function createObserver(credentials, ecdhCurve, negotiated) {
-  return tls
-    .createServer({ ...credentials, ecdhCurve, requestCert: true, honorCipherOrder: false }, socket => {
-      negotiated.push({
-        version: socket.getProtocol(),
-        suite: socket.getCipher().name,
-        group: ecdhCurve,
-        isResumed: socket.isSessionReused(),
-        serverName: /** @type {any} */ (socket).servername,
-      })
-      socket.on('error', () => {})
-      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'))
-    })
-    .on('tlsClientError', () => {})
+function createTlsServer(options) {
+  return tls.createServer({ ...options, requestCert: true, honorCipherOrder: false }).on('tlsClientError', () => {})
+}
+
+/**
+ * Notes what a connection brings first, and ends it without an answer: HTTP/2 would want a whole server.
+ * @param {net.Socket} socket
+ * @param {(note: Omit<Observed, 'observer'>) => void} note
+ * @param {string} group
+ */
+function noteFirst(socket, note, group) {
+  socket.on('error', () => {})
+  socket.once('data', data => {
+    const protocol = data.toString('latin1').startsWith('PRI * HTTP/2') ? 'HTTP/2' : 'HTTP/1.1'
+    if (socket instanceof tls.TLSSocket) {
+      const { servername } = /** @type {any} */ (socket)
+      const unnamed = servername === 'server' ? '' : ` for ${servername || 'no name'}`
+      note({ tls: `${describeSession(socket, group)}${unnamed}`, protocol })
+    } else {
+      note({ tls: data[0] === TLS_HANDSHAKE ? 'TLS' : NO_TLS, protocol })
+    }
+    socket.end()
+  })
 }
 
 /**

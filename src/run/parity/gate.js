@@ -1,13 +1,12 @@
 import path from 'node:path'
-import { PARITY_NAMES } from '../../judge/parity-rows.js'
+import { configurationOf, PARITY_NAMES, sizeOf } from '../../judge/parity-rows.js'
 import { BenchError, SiteLostError } from '../../lib/errors.js'
-import { nameOf } from '../../model/arms.js'
 import { countWorkers } from '../../services/specs.js'
 import { startServices } from '../start-services.js'
 import { createRig } from './rig.js'
 
 /**
- * @import { Arm, ParityRow } from '../../model/types.ts'
+ * @import { Arm, ParityRow, ToolSpec } from '../../model/types.ts'
  * @import { Testbed } from '../testbed.js'
  * @import { Row } from '../../node/parity/probe.js'
  * @import { Rig } from './rig.js'
@@ -22,39 +21,51 @@ const RIG_START_SECONDS = 60
  */
 
 /**
- * Before any load: starts each arm once and counts its workers, and tries each plane and variant with the corpus,
- * on processes of their own that are then ended (a body of 10 MiB leaves its mark on a process).
+ * Before any load: starts each arm once and counts its workers, and tries each plane with the corpus in every
+ * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on
+ * a process).
  * @type {GateParity}
  * @throws {BenchError} when an arm does not start or does not answer
  */
 export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
-  const distinct = arms.filter(
-    (arm, i) => arm.repeatOf === null && arms.findIndex(other => rowKey(other) === rowKey(arm)) === i,
+  const own = arms.filter(arm => arm.repeatOf === null)
+  const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
+  const probes = keepDistinct(
+    own.filter(arm => arm.hasSidecars),
+    configurationOf,
   )
-  say(`checking ${distinct.length} arms, and that the planes do equal work`)
+  say(`checking ${starts.length} arms, and that the planes do equal work`)
   /** @type {ParityRow[]} */
   const rows = []
-  const probed = new Map()
-  for (const arm of distinct) {
-    const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
-    const { deployment } = await startServices({ testbed, arm, start: nextIndex(), folder, signal })
-    const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
-    const looks = await testbed.site.target.look(sidecars).finally(() => deployment.remove())
-    const workers = looks.map(l => l.workers)
-    if (testbed.programs.planes[arm.plane].createSidecar === null) continue
-
-    const plane = nameOf(arm)
-    const { workers: ownWorkers } = arm.conditions
-    if (!probed.has(plane)) probed.set(plane, await probePlane({ testbed, arm, index: nextIndex(), signal }))
-    const asked = `${countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })} a sidecar`
+  const add = (/** @type {Arm} */ arm, /** @type {Row} */ row, /** @type {ParityRow['size']} */ size) =>
+    rows.push({ ...row, ...configurationOf(arm), trafficPolicy: testbed.settings.trafficPolicy, size })
+  for (const arm of starts) {
+    const workers = await countStartedWorkers({ testbed, arm, index: nextIndex(), signal })
+    // On a target that reads no sockets they cannot be counted.
+    if (workers.length === 0 || workers.includes(null)) continue
     const found = `${[...new Set(workers)].join(' and ')} a sidecar`
-    const own = { name: 'parity-workers', found, expected: asked, differences: [] }
-    // Who reads no sockets cannot count them: then nothing is said.
-    const counted = workers.includes(null) ? [] : [own]
-    for (const row of [...probed.get(plane), ...counted])
-      rows.push({ ...row, plane, link: arm.link, capCores: arm.capCores, workers: ownWorkers })
+    const expected = `${countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })} a sidecar`
+    add(arm, { name: 'parity-workers', found, expected, differences: [] }, sizeOf(arm))
+  }
+  for (const arm of probes) {
+    for (const row of await probePlane({ testbed, arm, index: nextIndex(), signal })) add(arm, row, null)
   }
   return rows
+}
+
+/**
+ * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
+ * @returns {Promise<(number | null)[]>} of each sidecar
+ */
+async function countStartedWorkers({ testbed, arm, index, signal }) {
+  const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
+  const { deployment } = await startServices({ testbed, arm, start: index, folder, signal })
+  try {
+    const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
+    return (await testbed.site.target.look(sidecars)).map(look => look.workers)
+  } finally {
+    await deployment.remove()
+  }
 }
 
 /**
@@ -63,7 +74,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
  */
 async function probePlane({ testbed, arm, index, signal }) {
   const plane = testbed.programs.planes[arm.plane]
-  const { folders } = testbed
+  const { folders, settings } = testbed
+  const { tls, protocol } = arm.conditions
   const starting = new AbortController()
   const timer = setTimeout(
     () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
@@ -71,15 +83,14 @@ async function probePlane({ testbed, arm, index, signal }) {
   )
   try {
     const rig = await createRig({
-      ...{
-        target: testbed.site.target,
-        index,
-        plane,
-        tool: testbed.programs.tools[arm.plane],
-        certificates: folders.certificates,
-      },
+      target: testbed.site.target,
+      index,
+      plane,
+      tool: testbed.programs.tools[/** @type {ToolSpec} */ (plane.tool).name],
+      certificates: folders.certificates,
       scripts: arm.variant ?? folders.pipyScripts,
-      folder: path.join(folders.raw, `parity-${nameOf(arm).replace(/[:=]/g, '-')}`),
+      folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
+      measured: { tls, protocol, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,
       signal: AbortSignal.any([signal, starting.signal]),
     })
@@ -92,10 +103,13 @@ async function probePlane({ testbed, arm, index, signal }) {
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
-    // It serves its link, and not what the corpus needs: then it is another thing than the planes beside it.
+    // It serves its link, but not what the corpus needs: it does other work than the planes beside it.
     const why = `does not serve the corpus: ${error.message.split('\n')[0]}`
-    return PARITY_NAMES.filter(row => row !== 'parity-workers').map(row => ({
-      ...{ name: row, found: why, expected: 'served', differences: [why] },
+    return PARITY_NAMES.filter(row => row !== 'parity-workers').map(name => ({
+      name,
+      found: why,
+      expected: 'served',
+      differences: [why],
     }))
   } finally {
     clearTimeout(timer)
@@ -121,7 +135,11 @@ export async function probeRig({ call, sidecars }) {
   return [...answers, row, { name: 'parity-logging', found, expected: nothing, differences: [] }]
 }
 
-/** @param {Arm} arm */
-function rowKey(arm) {
-  return JSON.stringify([nameOf({ ...arm, repeatOf: null }), arm.link, arm.capCores, arm.conditions.workers])
+/**
+ * @param {Arm[]} arms
+ * @param {(arm: Arm) => object} identityOf
+ */
+function keepDistinct(arms, identityOf) {
+  const keys = arms.map(arm => JSON.stringify(identityOf(arm)))
+  return arms.filter((_, i) => keys.indexOf(keys[i]) === i)
 }

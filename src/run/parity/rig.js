@@ -1,47 +1,80 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { certificatesFolder } from '../../lib/certificate-files.js'
 import { createAuthority, issueCertificate } from '../../lib/certificates.js'
 import { identityOf, PORTS, PROBER, TLS } from '../../model/sidecar-contract.js'
 import { ROUTES } from '../../node/parity/corpus.js'
 import { UPSTREAMS } from '../../node/parity/upstreams.js'
+import { createModel } from '../../services/topology.js'
 
 /**
- * @import { Cluster, DataPlane, Deployment, Endpoint, Place, ProcessSpec, SidecarModel, Target, Tool } from '../../model/types.ts'
+ * @import { Cluster, DataPlane, Deployment, Place, ProcessSpec, Protocol, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../../model/types.ts'
  */
 
-/** Who has a certificate in the rig. */
+/** The services that have a certificate in the rig. */
 export const SERVICES = ['client', 'server', 'stranger']
+
+// The permissive one is another server: it has the server's certificate, and accepts the same identities.
+/** @type {Topology} */
+const TOPOLOGY = {
+  name: 'parity',
+  services: [
+    { name: 'client', application: null, calls: ['server'] },
+    { name: 'server', application: 'echo', calls: [] },
+    { name: 'permissive', application: 'echo', calls: [], copyOf: 'server' },
+  ],
+  entry: { service: 'permissive', listener: 'inbound' },
+}
+// A busy machine takes more than a second for a body of 10 MiB.
+const TIMEOUTS = { connectSeconds: 1, requestSeconds: 2, idleSeconds: 60 }
+
+/**
+ * What is measured, as far as it changes what sidecars do for a request.
+ * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy }} Measured
+ */
 
 /**
  * @typedef {object} Rig
- * @property {Record<string, Place>} places of client, server and permissive
- * @property {Deployment} sidecars of these
+ * @property {Deployment} sidecars of client, server and permissive
  * @property {Target['call']} call
  * @property {() => Promise<void>} close
  */
 
 /**
  * Three sidecars of a plane and the upstreams they are tried with: client's (plaintext outbound) calls server's
- * (strict) by mTLS, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
+ * (strict) as it is measured, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
  * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
- *   profile: string | null, signal: AbortSignal }} options
- *   index: of a start that no other has; certificates: a folder with those of SERVICES
+ *   measured: Measured, profile: string | null, signal: AbortSignal }} options
+ *   index: of a start that no other has; certificates: of all key types, as in certificate-files.js
  * @returns {Promise<Rig>}
  */
-export async function createRig({ target, index, plane, tool, scripts, certificates, folder, signal, ...options }) {
-  const places = await target.placesFor(index, ['client', 'server', 'permissive'])
-  const read = (/** @type {string} */ name) => readFileSync(`${certificates}/${name}.pem`, 'utf8')
-  const credentialsOf = (/** @type {string} */ name) => ({ cert: read(name), key: read(`${name}-key`) })
-  const authority = await createAuthority('foreign')
-  const foreign = await issueCertificate({ authority, identity: identityOf('client'), dnsName: 'client' })
+export async function createRig({
+  target,
+  index,
+  plane,
+  tool,
+  scripts,
+  folder,
+  measured,
+  profile,
+  signal,
+  ...options
+}) {
+  const certificates = certificatesFolder(options.certificates, measured.tls)
+  const places = await target.placesFor(
+    index,
+    TOPOLOGY.services.map(s => s.name),
+  )
+  const sidecarsAt = {
+    client: { address: places.client.reach, port: PORTS.outbound },
+    server: { address: places.server.reach, port: PORTS.inbound },
+    permissive: { address: places.permissive.reach, port: PORTS.inbound },
+  }
   await target.call('open', {
     address: places[PROBER].listen,
-    ca: read('ca'),
-    credentials: {
-      ...Object.fromEntries(SERVICES.map(name => [name, credentialsOf(name)])),
-      foreign: { cert: foreign.certificatePem, key: foreign.keyPem },
-    },
-    sidecars: Object.fromEntries(['client', 'server', 'permissive'].map(name => [name, places[name].reach])),
+    ...(await readCredentials(certificates)),
+    sidecars: sidecarsAt,
+    configuration: { ...measured, ...TLS },
   })
   /** @type {Deployment | null} */
   let sidecars = null
@@ -50,106 +83,89 @@ export async function createRig({ target, index, plane, tool, scripts, certifica
     await target.call('close', undefined)
   }
   try {
-    const specs = createModels(places, target.locate(certificates)).map(model => {
+    const models = createModels({ places, certificates: target.locate(certificates), measured })
+    const specs = models.map(model => {
       const sidecarFolder = target.locate(path.join(folder, model.service))
       const where = { scripts: target.locate(scripts), folder: sidecarFolder }
-      return plane.createSidecar?.({ ...options, ...where, model, tool, cpuCores: null })
+      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null })
     })
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
-    const [client, server, permissive] = ['client', 'server', 'permissive'].map(name => places[name].reach)
-    await target.call('reach', {
-      endpoints: [
-        { address: client, port: PORTS.outbound },
-        { address: server, port: PORTS.inbound },
-        { address: permissive, port: PORTS.inbound },
-      ],
-    })
-    return { places, sidecars, call: target.call, close }
+    await target.call('reach', { endpoints: Object.values(sidecarsAt) })
+    return { sidecars, call: target.call, close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
+/** @param {string} folder of certificates */
+async function readCredentials(folder) {
+  const read = (/** @type {string} */ name) => readFileSync(`${folder}/${name}.pem`, 'utf8')
+  const own = SERVICES.map(name => [name, { cert: read(name), key: read(`${name}-key`) }])
+  const authority = await createAuthority('foreign')
+  const foreign = await issueCertificate({ authority, identity: identityOf('client'), dnsName: 'client' })
+  const credentials = { ...Object.fromEntries(own), foreign: { cert: foreign.certificatePem, key: foreign.keyPem } }
+  return { ca: read('ca'), credentials }
+}
+
 /**
- * @param {Record<string, Place>} at
- * @param {string} certificates
+ * The models of the measured configuration, with the corpus's routes and upstreams in place of applications.
+ * @param {{ places: Record<string, Place>, certificates: string, measured: Measured }} options
  * @returns {SidecarModel[]}
  */
-function createModels(at, certificates) {
-  const common = (/** @type {string} */ service, /** @type {string} */ name = service) => ({
-    service,
-    identity: identityOf(name),
-    workers: 1,
-    admin: { address: at[service].inside, port: PORTS.admin },
-    retries: /** @type {const} */ (1),
-    timeouts: { connectSeconds: 1, requestSeconds: 1, idleSeconds: 60 },
-    tls: TLS,
-    trust: {
-      caPath: `${certificates}/ca.pem`,
-      certificatePath: `${certificates}/${name}.pem`,
-      keyPath: `${certificates}/${name}-key.pem`,
-    },
-  })
-  const plain = (/** @type {string} */ name, /** @type {string[]} */ ...hosts) =>
-    /** @type {Cluster} */ ({
-      name,
-      endpoints: hosts.map(host => ({ address: at[PROBER].reach, port: UPSTREAMS[host] })),
-      balancing: 'round-robin',
-      mtls: null,
-      protocol: 'http/1.1',
-    })
-  const secure = (/** @type {string} */ name, /** @type {Endpoint} */ endpoint, accepted = 'server') =>
-    /** @type {Cluster} */ ({
-      name,
-      endpoints: [endpoint],
-      balancing: 'round-robin',
-      mtls: { serverName: 'server', acceptedIdentities: [identityOf(accepted)] },
-      protocol: 'http/1.1',
-    })
+function createModels({ places, certificates, measured }) {
+  const [client, ...servers] = TOPOLOGY.services.map(service => ({
+    ...createModel(TOPOLOGY, { service, places, workers: 1, certificates, ...measured }),
+    timeouts: TIMEOUTS,
+  }))
+  const upstream = (/** @type {string} */ name) => ({ address: places[PROBER].reach, port: UPSTREAMS[name] })
+  const server = { ...client.clusters[0], endpoints: [{ address: places.server.reach, port: PORTS.inbound }] }
+  const accepting = (/** @type {string} */ name) =>
+    server.mtls && measured.trafficPolicy === 'listed'
+      ? { ...server.mtls, acceptedIdentities: [identityOf(name)] }
+      : server.mtls
   const to = (/** @type {string | null} */ host, /** @type {string} */ cluster) => ({
     host,
     pathPrefix: '/',
     headers: {},
     split: [{ cluster, weight: 1 }],
   })
-  const serving = (/** @type {string} */ service, /** @type {'strict' | 'permissive'} */ mtls) => ({
-    ...common(service, 'server'),
-    inbound: {
-      ...{
-        address: at[service].listen,
-        port: PORTS.inbound,
-        mtls,
-        routes: ROUTES,
-        protocol: /** @type {const} */ ('http/1.1'),
-      },
-      acceptedIdentities: [identityOf('client')],
-    },
-    outbound: null,
-    clusters: [
-      ...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => plain(name, name)),
-      plain('half', 'gone', 'a'),
+  const outbound = {
+    address: places.client.listen,
+    port: PORTS.outbound,
+    routes: [
+      to('stranger-only', 'wrong'),
+      ...['observed', 'p256', 'foreign'].map(name => to(name, name)),
+      to(null, 'server'),
     ],
-  })
-  const server = { address: at.server.reach, port: PORTS.inbound }
-  return [
-    {
-      ...common('client'),
-      inbound: null,
-      outbound: {
-        address: at.client.listen,
-        port: PORTS.outbound,
-        routes: [to('stranger-only', 'wrong'), to('observed', 'observed'), to('p256', 'p256'), to(null, 'server')],
-      },
-      clusters: [
-        secure('server', server),
-        secure('wrong', server, 'stranger'),
-        secure('observed', { address: at[PROBER].reach, port: UPSTREAMS.observer }),
-        secure('p256', { address: at[PROBER].reach, port: UPSTREAMS.p256 }),
-      ],
-    },
-    serving('server', 'strict'),
-    serving('permissive', 'permissive'),
+  }
+  const clusters = [
+    server,
+    { ...server, name: 'wrong', mtls: accepting('stranger') },
+    ...['observed', 'p256'].map(name => ({ ...server, name, endpoints: [upstream(name)] })),
+    { ...server, name: 'foreign', endpoints: [upstream('foreign')], mtls: accepting('client') },
   ]
+  return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
+}
+
+/**
+ * @param {SidecarModel} model
+ * @param {(name: string) => Cluster['endpoints'][number]} upstream
+ * @returns {SidecarModel}
+ */
+function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
+  const plain = (/** @type {string} */ name, hosts = [name]) => ({
+    ...application,
+    name,
+    endpoints: hosts.map(upstream),
+  })
+  return {
+    ...model,
+    inbound: inbound && { ...inbound, routes: ROUTES },
+    clusters: [
+      ...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => plain(name)),
+      plain('half', ['gone', 'a']),
+    ],
+  }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testRatio } from '../../../src/analysis/claims/ratio.js'
+import { createParityRow } from '../../fakes/fake-records.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /**
@@ -83,13 +84,9 @@ describe('testRatio', () => {
   })
 
   it('says that planes did no equal work', () => {
-    const row = {
-      ...{ name: 'parity-tls', link: 'pair', capCores: 1, workers: null, expected: null, differences: [] },
-      envoyProfile: /** @type {const} */ ('lean'),
-    }
     const parity = [
-      { ...row, plane: 'pipy', found: 'TLS' },
-      { ...row, plane: 'envoy', found: 'none' },
+      createParityRow({ plane: 'pipy', found: 'TLS', expected: null }),
+      createParityRow({ plane: 'envoy', found: 'none', expected: null }),
     ]
     const reason = 'no equal work: parity-tls: pipy: TLS; envoy: none'
     expect(ask(pair(six(50)), {}, { parity })).toMatchObject({ status: 'not testable here', reason })

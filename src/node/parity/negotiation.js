@@ -1,0 +1,86 @@
+import tls from 'node:tls'
+import { ask } from './answers.js'
+
+/**
+ * Which TLS and which HTTP sidecars speak with each other.
+ * @import { X509Certificate } from 'node:crypto'
+ * @import { Configuration, Probed } from './probe.js'
+ * @import { Endpoint } from '../../model/types.ts'
+ */
+
+const HANDSHAKE_MS = 5000
+// A peer's preference must not change what the sidecar is pinned to, where there is a choice. The suite is the
+// client's to order: Envoy cannot name its own for TLS 1.3, and as a client puts the pinned one first.
+const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384' }
+
+export const NO_TLS = 'no TLS'
+const TAKES_OTHERS = 'takes P-256 too'
+
+/**
+ * What must be negotiated, in words.
+ * @param {Configuration} configuration
+ */
+export function describeNegotiation({ tls, suite, group }) {
+  return tls === 'plaintext' ? NO_TLS : `TLSv1.3 ${suite} ${group} ${tls}`
+}
+
+/**
+ * What the server's sidecar negotiates, offered every group that Node has; and that it takes no other.
+ * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions }} peer
+ */
+export async function negotiateAsServer({ endpoint, credentials }) {
+  const found = await handshake(endpoint, { ...PREFERENCES, ...credentials })
+  const other = await handshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
+  return other === NO_TLS ? found : TAKES_OTHERS
+}
+
+/**
+ * What the client's sidecar negotiates, twice, afresh each time; that it takes no other group; and the HTTP it speaks.
+ * @param {Probed} rig
+ */
+export async function negotiateAsClient(rig) {
+  const before = rig.observed.length
+  for (const host of ['observed', 'observed', 'p256']) await ask(rig, { host }).catch(() => {})
+  const seen = rig.observed.slice(before)
+  const own = seen.filter(o => o.observer === 'observed')
+  const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
+  const others = seen.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
+  return { tls: others ? TAKES_OTHERS : join(own.map(o => o.tls)), protocol: join(own.map(o => o.protocol)) }
+}
+
+/**
+ * @param {tls.TLSSocket} socket
+ * @param {string} group
+ */
+export function describeSession(socket, group) {
+  const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
+  const words = [socket.getProtocol(), socket.getCipher().name, group, keyTypeOf(certificate)]
+  return [...words, ...(socket.isSessionReused() ? ['resumed'] : [])].join(' ')
+}
+
+/**
+ * @param {Endpoint} endpoint
+ * @param {tls.ConnectionOptions} options
+ * @returns {Promise<string>}
+ */
+function handshake({ address, port }, options) {
+  return new Promise(resolve => {
+    const socket = tls.connect({ host: address, port, servername: 'server', rejectUnauthorized: false, ...options })
+    const settle = (/** @type {string} */ found) => {
+      socket.destroy()
+      resolve(found)
+    }
+    socket.setTimeout(HANDSHAKE_MS, () => settle(NO_TLS))
+    socket.on('error', () => settle(NO_TLS))
+    socket.on('secureConnect', () => {
+      const { name } = /** @type {tls.EphemeralKeyInfo} */ (socket.getEphemeralKeyInfo())
+      settle(describeSession(socket, `${name}`))
+    })
+  })
+}
+
+/** @param {X509Certificate} certificate */
+function keyTypeOf({ publicKey }) {
+  const { modulusLength, namedCurve } = publicKey.asymmetricKeyDetails ?? {}
+  return modulusLength ? `rsa-${modulusLength}` : `ecdsa-${namedCurve === 'prime256v1' ? 'p256' : namedCurve}`
+}

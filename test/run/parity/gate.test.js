@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { certificatesFolder } from '../../../src/lib/certificate-files.js'
+import { writeCertificates } from '../../../src/lib/certificates.js'
+import { identityOf, PROBER, placeAt } from '../../../src/model/sidecar-contract.js'
+import { gateParity } from '../../../src/run/parity/gate.js'
+import { SERVICES } from '../../../src/run/parity/rig.js'
+import { createFakePlane, createFakeTarget, fakeTool } from '../../fakes/fake-bench.js'
+import { createArm, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
+
+/** @import { Arm, SidecarOptions } from '../../../src/model/types.ts' */
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'gate-test-'))
+const certificates = path.join(folder, 'certificates')
+
+beforeAll(async () => {
+  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048']))
+    await writeCertificates({ folder: certificatesFolder(certificates, keyType), services, keyType })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/**
+ * A testbed of one plane whose tool has another name, and a prober that finds what it is asked to open.
+ * @param {{ trafficPolicy?: 'listed' | 'open', look?: () => Promise<never> }} [options]
+ */
+async function createTestbed({ trafficPolicy = 'listed', look } = {}) {
+  const fake = await createFakeTarget()
+  /** @type {any[]} */
+  const opened = []
+  /** @type {SidecarOptions[]} */
+  const rendered = []
+  const plane = createFakePlane('cheap')
+  /** @type {Record<string, (args: any) => unknown>} */
+  const procedures = {
+    open: args => void opened.push(args),
+    close: () => {},
+    reach: () => {},
+    probeAnswers: () => [{ name: 'parity-tls', found: 'x', expected: 'x', differences: [] }],
+    probePooling: () => ({ row: { name: 'parity-pooling', found: 'x', expected: 'x', differences: [] }, requests: 1 }),
+  }
+  const target = {
+    ...fake,
+    placesFor: async (/** @type {number} */ index, /** @type {string[]} */ services) => ({
+      ...(await fake.placesFor(index, services)),
+      [PROBER]: placeAt('127.251.250.1'),
+    }),
+    call: async (/** @type {string} */ name, /** @type {any} */ args) =>
+      name in procedures ? procedures[name](args) : fake.call(/** @type {any} */ (name), args),
+    look: look ?? fake.look,
+  }
+  const topologies = {
+    link: {
+      name: 'link',
+      services: [{ name: 'echo', application: 'echo', calls: [] }],
+      entry: { service: 'echo', listener: 'inbound' },
+    },
+  }
+  const testbed = /** @type {any} */ ({
+    settings: { trafficPolicy },
+    site: { target, cpus: 4 },
+    programs: {
+      planes: {
+        cheap: {
+          ...plane,
+          tool: { ...plane.tool, name: 'proxy' },
+          createSidecar: (/** @type {SidecarOptions} */ options) => {
+            rendered.push(options)
+            return plane.createSidecar?.(options)
+          },
+        },
+      },
+      tools: { proxy: { ...fakeTool, name: 'proxy' } },
+      appRuntime: { ...fakeTool, name: 'pipy' },
+    },
+    layout: { topologies, placementOf: () => null },
+    folders: { pipyScripts: '/p', echo: '/e', certificates, raw: path.join(folder, 'raw') },
+  })
+  return { testbed, opened, rendered, running: fake.running }
+}
+
+/**
+ * @param {any} testbed
+ * @param {Arm[]} arms
+ */
+function gate(testbed, arms) {
+  let index = 0
+  const { signal } = new AbortController()
+  return gateParity({ testbed, arms, nextIndex: () => index++, signal, say: () => {} })
+}
+
+const armOf = (/** @type {Partial<Arm['conditions']>} */ conditions, fields = {}) =>
+  createArm({ plane: 'cheap', ...fields, conditions: { ...DEFAULT_CONDITIONS, ...conditions } })
+
+describe('gateParity', () => {
+  it('tries every configuration that is measured once, whatever the caps and users', async () => {
+    const { testbed, opened, rendered } = await createTestbed({ trafficPolicy: 'open' })
+    const arms = [
+      armOf({}),
+      armOf({}, { capCores: 1 }),
+      armOf({ tls: 'rsa-2048' }),
+      armOf({ tls: 'plaintext', protocol: 'http/2' }),
+      armOf({}, { repeatOf: 'link-cheap' }),
+    ]
+    const rows = await gate(testbed, arms)
+    const { configuration } = opened[0]
+    expect(configuration).toMatchObject({ tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' })
+    expect(opened.map(o => [o.configuration.tls, o.configuration.protocol])).toEqual([
+      ['ecdsa-p256', 'http/1.1'],
+      ['rsa-2048', 'http/1.1'],
+      ['plaintext', 'http/2'],
+    ])
+    expect(rows.filter(row => row.name === 'parity-tls')).toMatchObject([
+      { plane: 'cheap', tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open', size: null },
+      { tls: 'rsa-2048' },
+      { tls: 'plaintext', protocol: 'http/2' },
+    ])
+    expect(rows.filter(row => row.name === 'parity-workers').map(row => [row.tls, row.size?.capCores])).toEqual([
+      ['ecdsa-p256', 0.25],
+      ['ecdsa-p256', 1],
+      ['rsa-2048', 0.25],
+      ['plaintext', 0.25],
+    ])
+    expect(new Set(rendered.map(r => r.tool.name))).toEqual(new Set(['proxy']))
+  })
+
+  it('gives the sidecars what is measured', async () => {
+    const { testbed, rendered } = await createTestbed({ trafficPolicy: 'open' })
+    await gate(testbed, [armOf({ tls: 'rsa-2048' })])
+    const models = Object.fromEntries(rendered.map(({ model }) => [model.service, model]))
+    expect(models.server.inbound).toMatchObject({ mtls: 'strict', acceptedIdentities: null })
+    expect(models.permissive.inbound).toMatchObject({ mtls: 'permissive', acceptedIdentities: null })
+    expect(models.server.trust.certificatePath).toBe(`${certificates}-rsa/server.pem`)
+    expect(models.client.clusters.map(c => c.mtls?.acceptedIdentities)).toEqual(Array(5).fill(null))
+
+    const listed = await createTestbed()
+    await gate(listed.bench, [armOf({ protocol: 'http/2' })])
+    const [client, server, permissive] = listed.rendered.slice(-3).map(({ model }) => model)
+    for (const { inbound } of [server, permissive])
+      expect(inbound).toMatchObject({ protocol: 'http/2', acceptedIdentities: [identityOf('client')] })
+    expect(client.clusters.map(c => [c.name, c.protocol, c.mtls?.acceptedIdentities])).toEqual([
+      ['server', 'http/2', [identityOf('server')]],
+      ['wrong', 'http/2', [identityOf('stranger')]],
+      ['observed', 'http/2', [identityOf('server')]],
+      ['p256', 'http/2', [identityOf('server')]],
+      ['foreign', 'http/2', [identityOf('client')]],
+    ])
+
+    const plain = await createTestbed()
+    await gate(plain.bench, [armOf({ tls: 'plaintext' })])
+    expect(plain.rendered.slice(-2).map(({ model }) => model.inbound?.mtls)).toEqual(['disabled', 'disabled'])
+  })
+
+  it('removes what it started when the processes cannot be looked at', async () => {
+    const { testbed, running } = await createTestbed({ look: async () => Promise.reject(new Error('no such cgroup')) })
+    await expect(gate(testbed, [armOf({})])).rejects.toThrow('no such cgroup')
+    expect(running.size).toBe(0)
+  })
+})
