@@ -14,7 +14,7 @@ const RATE_SHARE = 0.15
 
 /**
  * How the numbers were made, and what limits them; the gates that fired are listed apart.
- * @param {Pick<Summary, 'arms' | 'relaxes'>} summary
+ * @param {Pick<Summary, 'arms' | 'relaxes' | 'parity'>} summary
  */
 export function renderNotes({ arms, relaxes, parity }) {
   const [{ load }] = arms

@@ -1,5 +1,5 @@
 import { writeFakeRun } from './fake-folder.js'
-import { createArm, describeFakeProcess } from './fake-records.js'
+import { createArm, createParityRow, describeFakeProcess } from './fake-records.js'
 
 /**
  * What a default `bench --cpu 1` leaves on a machine of two CPUs: no mesh, each plane and the first of them again (A/A),
@@ -23,15 +23,11 @@ export function writeDefaultRun({ folder, hasPipy = true, differs = false, recor
   const parity = planes.flatMap(plane =>
     names.map(
       name =>
-        /** @type {ParityRow} */ ({
-          ...{
-            name: `parity-${name}`,
-            plane,
-            link: 'gateway-ratings',
-            capCores: 1,
-            workers: null,
-          },
-          ...{ expected: null, differences: [], found: differs && name === 'tls' ? `TLS of ${plane}` : 'as it must' },
+        createParityRow({
+          name: `parity-${name}`,
+          plane,
+          expected: null,
+          found: differs && name === 'tls' ? `TLS of ${plane}` : 'as it must',
         }),
     ),
   )
