@@ -4,7 +4,7 @@ import { createArm, createParityRow, describeFakeProcess } from './fake-records.
 /**
  * What a default `bench --cpu 1` leaves on a machine of two CPUs: no mesh, each plane and the first of them again (A/A),
  * whose generator was the limit.
- * @import { ParityRow, TrialRecord } from '../../src/model/types.ts'
+ * @import { TrialRecord } from '../../src/model/types.ts'
  */
 
 export const NO_PIPY = 'no pipy in PIPY, PATH or the cache, and it cannot be fetched: status 403'
@@ -21,14 +21,13 @@ export function writeDefaultRun({ folder, hasPipy = true, differs = false, recor
   ]
   const names = ['answers', 'refusals', 'tls', 'workers', 'pooling', 'logging']
   const parity = planes.flatMap(plane =>
-    names.map(
-      name =>
-        createParityRow({
-          name: `parity-${name}`,
-          plane,
-          expected: null,
-          found: differs && name === 'tls' ? `TLS of ${plane}` : 'as it must',
-        }),
+    names.map(name =>
+      createParityRow({
+        name: `parity-${name}`,
+        plane,
+        expected: null,
+        found: differs && name === 'tls' ? `TLS of ${plane}` : 'as it must',
+      }),
     ),
   )
   return writeFakeRun({

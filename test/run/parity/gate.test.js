@@ -136,7 +136,7 @@ describe('gateParity', () => {
     expect(models.client.clusters.map(c => c.mtls?.acceptedIdentities)).toEqual(Array(5).fill(null))
 
     const listed = await createTestbed()
-    await gate(listed.bench, [armOf({ protocol: 'http/2' })])
+    await gate(listed.testbed, [armOf({ protocol: 'http/2' })])
     const [client, server, permissive] = listed.rendered.slice(-3).map(({ model }) => model)
     for (const { inbound } of [server, permissive])
       expect(inbound).toMatchObject({ protocol: 'http/2', acceptedIdentities: [identityOf('client')] })
@@ -149,7 +149,7 @@ describe('gateParity', () => {
     ])
 
     const plain = await createTestbed()
-    await gate(plain.bench, [armOf({ tls: 'plaintext' })])
+    await gate(plain.testbed, [armOf({ tls: 'plaintext' })])
     expect(plain.rendered.slice(-2).map(({ model }) => model.inbound?.mtls)).toEqual(['disabled', 'disabled'])
   })
 
