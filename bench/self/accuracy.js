@@ -117,8 +117,8 @@ async function checkAddedLatency() {
     const variant = name === 'pipy' ? null : delayed
     return summary.arms.find(arm => arm.plane === 'pipy' && arm.variant === variant && !arm.repeatOf)
   })
-  const added = (slow?.addedLatencyMs?.p50.values ?? []).map(
-    (v, i) => Number(v) - Number(own?.addedLatencyMs?.p50.values[i]),
+  const added = (slow?.addedLatencyMs?.p50?.values ?? []).map(
+    (v, i) => Number(v) - Number(own?.addedLatencyMs?.p50?.values[i]),
   )
   const known = added.filter(Number.isFinite)
   return [

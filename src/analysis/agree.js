@@ -1,5 +1,6 @@
-import { cpuPerRequestMicros, valueOfRound } from '../judge/measures.js'
-import { summariseRatios, summariseValues } from '../lib/stats.js'
+import { applicationsOf, cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../judge/measures.js'
+import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../lib/stats.js'
+import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './compare.js'
 
@@ -23,16 +24,8 @@ import { GAP_LEAST, judge } from './compare.js'
  */
 export function compareTargets({ local, other }) {
   const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))
-  const sidecars = (/** @type {TrialRecord} */ r) =>
-    cpuPerRequestMicros(
-      r,
-      r.processes.filter(p => p.role === 'sidecar'),
-    )
-  const applications = (/** @type {TrialRecord} */ r) =>
-    cpuPerRequestMicros(
-      r,
-      r.processes.filter(p => p.role === 'application'),
-    )
+  const sidecars = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, sidecarsOf(r))
+  const applications = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, applicationsOf(r))
   const compared = local.arms.filter(arm => arm.repeatOf === null)
   const agreement = (/** @type {Arm} */ arm, /** @type {typeof sidecars} */ measure) => {
     const [a, b] = [local, other].map(side => valuesOf(side, arm.id, measure))
@@ -41,7 +34,7 @@ export function compareTargets({ local, other }) {
       local.seed,
     )
     const spoiled = ratio.values.some(value => value === null)
-    const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= 6 })
+    const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= ROUNDS_LEAST })
     return { name: armName(arm), local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
   const pairs = local.summary.comparisons
@@ -74,8 +67,9 @@ export function renderAgreement({ planes, network, pairs }, other) {
     return `${name}: ${describeVerdict({ ratio, floor, verdict })} (${figures})`
   })
   for (const { name, local, other: there } of pairs) {
-    const apart = 100 * Math.abs(there / local - 1)
-    lines.push(`${name}: ${local.toFixed(3)} local, ${there.toFixed(3)} on ${other}: ${apart.toFixed(1)} % apart`)
+    lines.push(
+      `${name}: ${local.toFixed(3)} local, ${there.toFixed(3)} on ${other}: ${percent(Math.abs(there / local - 1), 1)} apart`,
+    )
   }
   for (const { name, local, other: there, ratio } of network) {
     if (local.median === null || there.median === null || ratio.median === null) continue
@@ -89,10 +83,10 @@ export function renderAgreement({ planes, network, pairs }, other) {
 
 /** @param {Pick<Agreement, 'ratio' | 'floor' | 'verdict'>} agreement */
 function describeVerdict({ ratio: { median, low, high, values }, floor, verdict }) {
-  const noise = `noise floor ${(100 * floor).toFixed(1)} %`
+  const noise = `noise floor ${percent(floor, 1)}`
   if (median === null || verdict === 'invalid') return 'cannot be said: a round was spoiled'
-  const gap = `${(100 * Math.abs(median - 1)).toFixed(1)} % ${median < 1 ? 'less' : 'more'}`
-  if (verdict === 'indicative') return `${gap}, indicative only: ${values.length} rounds: 6 are needed`
+  const gap = `${percent(Math.abs(median - 1), 1)} ${median < 1 ? 'less' : 'more'}`
+  if (verdict === 'indicative') return `${gap}, indicative only: ${values.length} rounds: ${ROUNDS_LEAST} are needed`
   const ends = [Number(low), Number(high)]
   const found = `${gap} [${ends.map(v => (100 * (v - 1)).toFixed(1)).join(', ')}], ${noise}`
   // Not to be told apart is not to agree: for that the whole interval must be within the noise.
@@ -115,10 +109,7 @@ function noiseOf({ summary }) {
  */
 function valuesOf({ records, rounds }, id, measure) {
   const own = records.filter(r => r.trial.arm.id === id)
-  return Array.from({ length: rounds }, (_, i) => {
-    const inRound = own.filter(r => r.trial.round === i + 1)
-    return valueOfRound(inRound, 'cpuPerRequest', measure)
-  })
+  return splitRounds(own, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
 }
 
 /** @param {Arm} arm */

@@ -1,8 +1,9 @@
-import { cpuPerRequestMicros, MEASURES, sidecarsOf } from '../judge/measures.js'
+import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { findDisparities } from '../judge/parity-rows.js'
+import { PRIMARY } from '../judge/quantities.js'
 import { EXIT } from '../lib/exit-status.js'
 import { nameOf } from '../model/arms.js'
-import { BASELINE_AXES, describeAxes, findVaried, groupOf } from '../model/axes.js'
+import { BASELINE_AXES, findVaried, groupOf, isAlike } from '../model/axes.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
 import {
   countRounds,
@@ -20,7 +21,7 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
  * @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts'
  * @import { Match, RecordedRun, Refusal } from './match-runs.js'
- * @import { Measure } from '../judge/measures.js'
+ * @import { QuantityRow } from '../judge/quantities.js'
  * @import { Threshold } from './thresholds.js'
  */
 
@@ -36,15 +37,13 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  * @property {HeldThreshold[]} thresholds
  */
 
-/** What must not change from run to run. @type {Measure} */
+// In a closed loop the arms without sidecars have the users of the largest cap, which can be more than those of an arm.
+const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
+/** What must not change from run to run. @type {QuantityRow} */
 const CONTROL = {
-  ...MEASURES[0],
+  ...PRIMARY,
   name: 'applicationCpuPerRequest',
-  measure: record =>
-    cpuPerRequestMicros(
-      record,
-      record.processes.filter(p => p.role === 'application'),
-    ),
+  measure: ({ record }) => cpuPerRequestMicros(record, applicationsOf(record)),
 }
 
 /**
@@ -71,7 +70,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   warnings.push(...sayScripts({ old: old.manifest, next: next.manifest, matches }))
   const controls = compareBaselines({ old, next })
   const compared = matches.map(match => {
-    const own = controls.filter(control => isBaselineOf(control, match.next))
+    const own = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))
     return { match, own, comparisons: compareMatch({ old, next, match, controls: own }) }
   })
   const unknown = compared.filter(({ match, own }) => isLoaded(match.next) && own.every(c => c.ratio.median === null))
@@ -135,7 +134,7 @@ function compareMatch({ old, next, match, controls }) {
         ),
       )
       // Between runs at other times there is no A/A: what changed without any sidecar is noise.
-      const changes = quantity === MEASURES[0].name ? controls.flatMap(c => c.ratio.median ?? []) : []
+      const changes = quantity === PRIMARY.name ? controls.flatMap(c => c.ratio.median ?? []) : []
       const known = [...spreads, ...changes.map(ratio => Math.abs(ratio - 1))].filter(share => share !== null)
       return known.length > 0 ? Math.max(...known) : null
     },
@@ -174,20 +173,9 @@ function compareBaselines({ old, next }) {
   return matchArms({ old: before, next: now }).matches.map(match =>
     compareQuantity({
       ...pairOf({ old, next, match }),
-      ...{ measure: CONTROL, service: null, aaSpread: null, disparities: [] },
+      ...{ row: CONTROL, service: null, aaSpread: null, disparities: [] },
     }),
   )
-}
-
-/**
- * Whether a change without sidecars tells of an arm: in a closed loop the arms without have the users of the largest
- * cap, which can be more than those of the arm.
- * @param {Comparison} control
- * @param {Arm} arm
- */
-function isBaselineOf(control, arm) {
-  const names = BASELINE_AXES.filter(name => name !== 'users')
-  return control.load.kind === arm.load.kind && describeAxes(control, names) === describeAxes(arm, names)
 }
 
 /**
@@ -195,7 +183,7 @@ function isBaselineOf(control, arm) {
  * @param {Arm} arm
  */
 function isLoaded({ load }) {
-  return MEASURES[0].kinds.includes(load.kind)
+  return load.kind !== 'idle'
 }
 
 /** @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options */

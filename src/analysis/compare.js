@@ -1,5 +1,6 @@
 import { GATE_WORDS } from '../judge/gates.js'
-import { MEASURES, sidecarsOf, valueOfRound } from '../judge/measures.js'
+import { sidecarsOf, splitRounds } from '../judge/measures.js'
+import { listCompared, measureRound, useOf } from '../judge/quantity.js'
 import { hasTrend, ROUNDS_LEAST, summariseRatios } from '../lib/stats.js'
 import { nameOf, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
@@ -7,7 +8,7 @@ import { groupOf } from '../model/axes.js'
 /**
  * Verdicts: what the rounds have shown of two planes, and no more. Pure.
  * @import { Arm, AxisName, Comparison, Quantity, TrialRecord, Verdict } from '../model/types.ts'
- * @import { Measure } from '../judge/measures.js'
+ * @import { QuantityRow } from '../judge/quantities.js'
  */
 
 /** A gap smaller than this is no difference, however narrow the interval. */
@@ -108,32 +109,33 @@ export function findSpread(controls, { quantity, service, groups }) {
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
-  return MEASURES.filter(measure => measure.kinds.includes(arm.load.kind)).flatMap(measure =>
-    [null, ...(measure.isPerService ? services : [])].map(service =>
-      compareQuantity({ ...pair, measure, service, aaSpread: findNoise(measure.name, service) }),
+  return listCompared([arm.load.kind]).flatMap(row =>
+    [null, ...(row.sidecars ? services : [])].map(service =>
+      compareQuantity({ ...pair, row, service, aaSpread: findNoise(row.name, service) }),
     ),
   )
 }
 
 /**
- * @param {Pair & { measure: Measure, service: string | null, aaSpread: number | null }} options
+ * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options
  *   service: whose sidecar, null: over all; aaSpread: what is no difference, as a share
  * @returns {Comparison}
  */
-export function compareQuantity({ a, b, measure, service, contrast = null, aaSpread, disparities, ...pair }) {
+export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, ...pair }) {
+  const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
   const rounds = Array.from({ length: pair.rounds }, (_, i) => {
-    const sides = [a, b].map(({ name, records }) => {
-      const trials = records.filter(r => r.trial.round === i + 1)
-      return { name, trials, value: valueOfRound(trials, measure.use, r => measure.measure(r, service)) }
+    const sides = [a, b].map(({ name }, side) => {
+      const trials = split[side][i]
+      return { name, trials, value: measureRound(row, trials, { service }) }
     })
     const [x, y] = sides.map(side => side.value)
-    return { sides, ratio: x !== null && y ? x / y : null }
+    return { sides, ratio: x && y ? x / y : null }
   })
   const ratio = summariseRatios(
     rounds.map(r => r.ratio),
     pair.seed,
   )
-  const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, measure)
+  const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, row)
   const verdict = judge({
     ratio,
     floor: Math.max(GAP_LEAST, aaSpread ?? 0),
@@ -148,7 +150,7 @@ export function compareQuantity({ a, b, measure, service, contrast = null, aaSpr
   const { link, capCores, load, conditions } = a.arm
   return {
     ...{ a: nameOfA, b: nameOfB, link, capCores, load, conditions, contrast, isControl: b.arm.repeatOf !== null },
-    ...{ quantity: measure.name, service, ratio, aaSpread, verdict },
+    ...{ quantity: row.name, service, ratio, aaSpread, verdict },
     reasons: [...spoiled, ...few, ...drift],
   }
 }
@@ -169,15 +171,15 @@ export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
 /**
  * Why rounds have no ratio, each reason with how many: `generator bound in 4 of 6 rounds`.
  * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
- * @param {Measure} measure
+ * @param {QuantityRow} row
  */
-function findSpoiled(rounds, measure) {
+function findSpoiled(rounds, row) {
   /** @type {Map<string, { rounds: Set<number>, names: Set<string> }>} */
   const found = new Map()
   for (const [i, { sides }] of rounds.entries()) {
     for (const { name, trials, value } of sides) {
-      if (value !== null || trials.length === 0) continue
-      for (const words of wordsFor(trials, measure)) {
+      if (value || trials.length === 0) continue
+      for (const words of wordsFor(trials, row)) {
         const entry = found.get(words) ?? { rounds: new Set(), names: new Set() }
         entry.rounds.add(i)
         entry.names.add(name)
@@ -195,12 +197,13 @@ function findSpoiled(rounds, measure) {
 
 /**
  * @param {TrialRecord[]} trials of one arm in one round, none of them good
- * @param {Measure} measure
+ * @param {QuantityRow} row
  */
-function wordsFor(trials, { name, use }) {
+function wordsFor(trials, row) {
+  const use = useOf(row, trials[0].trial.arm.load)
   const words = trials.flatMap(({ outcome, boundBy, gates }) => {
     if (outcome === 'failed') return ['trial failed']
-    const isUnbound = name === 'capacity' && boundBy !== 'sidecar' && boundBy !== null
+    const isUnbound = row.use === 'capacity' && boundBy !== 'sidecar' && boundBy !== null
     return [
       ...(isUnbound ? [`${boundBy} bound`] : []),
       ...gates.filter(gate => gate.spoils.includes(use)).map(({ gate }) => GATE_WORDS[gate]),

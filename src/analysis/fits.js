@@ -1,18 +1,18 @@
-import { valueOfRound } from '../judge/measures.js'
+import { splitRounds, valueOfRound } from '../judge/measures.js'
+import { QUANTITIES } from '../judge/quantities.js'
+import { quantityOf, useOf } from '../judge/quantity.js'
 import { findSlopeInterval, fitLine } from '../lib/stats.js'
 import { choiceOf, nameOf } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
-import { QUANTITIES } from '../model/quantities.js'
 
 /**
  * Lines through what was measured: CPU over the rate, and quantities over the time of a run. Pure.
- * @import { Arm, CpuLine, Slope, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { CpuLine, Slope, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { QuantityRow } from '../judge/quantities.js'
  */
 
 const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
-/** What is followed over the time of a run. @type {Record<string, 'memory' | 'latency'>} */
-const FOLLOWED = { rss: 'memory', anon: 'memory', p99: 'latency' }
 
 /**
  * The CPU line of every plane, link and number of services, for all sidecars together and for each that is no copy.
@@ -36,7 +36,7 @@ export function fitCpuLines(arms) {
  */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
-    const cores = QUANTITIES.cpuCores.of(arm, service)?.median ?? null
+    const cores = quantityOf(arm, 'cpuCores', service).median
     const { ratePerSecond } = arm.load
     return cores === null || ratePerSecond === undefined ? [] : [{ ratePerSecond, millicores: 1000 * cores }]
   })
@@ -57,39 +57,40 @@ function fitCpuLine(arms, service) {
 }
 
 /**
- * How memory (bytes) and p99 (ms) of every arm move in an hour of the run.
+ * How the quantities that are followed move in an hour of the run, in the units of their headers.
  * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run
  * @returns {Slope[]}
  */
 export function fitSlopes({ arms, records }) {
+  const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
   return arms
     .filter(arm => arm.sidecars.length > 0)
     .flatMap(arm =>
-      Object.entries(FOLLOWED).flatMap(([quantity, use]) => {
-        const values = QUANTITIES[quantity].of(arm, null)?.values ?? []
-        const own = records.filter(r => r.trial.arm.id === arm.id)
-        const points = values.flatMap((value, i) => {
-          const startMs = valueOfRound(
-            own.filter(r => r.trial.round === i + 1),
-            use,
-            r => r.window?.startMs ?? null,
-          )
-          return value === null || startMs === null
-            ? []
-            : [/** @type {[number, number]} */ ([startMs / MS_PER_HOUR, value])]
-        })
-        if (points.length < 2) return []
-        const { slope } = fitLine(points)
-        return [
-          {
-            ...choiceOf(arm),
-            armId: arm.id,
-            quantity,
-            perHour: slope,
-            ...findSlopeInterval(points),
-            rounds: points.length,
-          },
-        ]
-      }),
+      followed.flatMap(row => fitSlope({ arm, row, own: records.filter(r => r.trial.arm.id === arm.id) })),
     )
+}
+
+/**
+ * @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options own: of the arm
+ * @returns {Slope[]} none below two rounds
+ */
+function fitSlope({ arm, row, own }) {
+  const { values } = quantityOf(arm, row.name)
+  const points = splitRounds(own, values.length).flatMap((trials, i) => {
+    const startMs = valueOfRound(trials, useOf(row, arm.load), r => r.window?.startMs ?? null)
+    const value = values[i]
+    return value === null || startMs === null ? [] : [/** @type {[number, number]} */ ([startMs / MS_PER_HOUR, value])]
+  })
+  if (points.length < 2) return []
+  const { slope } = fitLine(points)
+  return [
+    {
+      ...choiceOf(arm),
+      armId: arm.id,
+      quantity: row.name,
+      perHour: slope,
+      ...findSlopeInterval(points),
+      rounds: points.length,
+    },
+  ]
 }

@@ -1,12 +1,11 @@
 import { UsageError } from '../lib/errors.js'
+import { GIB } from '../lib/units.js'
 import { recommendedBytes } from '../search/memory-floor.js'
 
 /**
  * What the answer of a sizing means for a node. Pure.
  * @import { SizeResult } from '../model/types.ts'
  */
-
-const GIB = 2 ** 30
 
 /**
  * @param {string} text such as 2c4g: cores and GiB

@@ -1,28 +1,19 @@
-import {
-  capacityPerSecond,
-  cpuPerRequestMicros,
-  hasTail,
-  QUANTILES,
-  quantileMs,
-  ratePerSecond,
-  sidecarsOf,
-  startSeconds,
-  valueOfRound,
-} from '../judge/measures.js'
+import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { findDisparities } from '../judge/parity-rows.js'
-import { recoverySeconds } from '../judge/recovery.js'
+import { QUANTITIES } from '../judge/quantities.js'
+import { measureRound, nestQuantities } from '../judge/quantity.js'
 import { summariseValues } from '../lib/stats.js'
-import { choiceOf, nameOf } from '../model/arms.js'
+import { nameOf } from '../model/arms.js'
 import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { isOfSearch, replaySearch } from '../search/searches.js'
-import { summariseChanges } from './changes.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
- * @import { Arm, Manifest, ProcessRecord, Quantiles, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord, Use } from '../model/types.ts'
+ * @import { Arm, Manifest, Quantity, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { QuantityRow } from '../judge/quantities.js'
  */
 
 /**
@@ -91,107 +82,83 @@ function replaySearches({ manifest: { search, arms, machine }, records }) {
  */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
-  const rounds = splitRounds(records, manifest.rounds)
-  /**
-   * @param {Use} use
-   * @param {(record: TrialRecord) => number | null} measure
-   */
-  const quantity = (use, measure) => summariseValues(rounds.map(trials => valueOfRound(trials, use, measure)))
-  const services = new Map(records.flatMap(r => sidecarsOf(r).map(p => [p.service, p.copyOf])))
-  const isOpen = arm.load.kind === 'open'
-  const baseline = arms.find(a => isBaselineOf(a, arm))
-  const findUnchanged = () => {
-    const same = arms.find(
-      a =>
-        nameOf(a) === nameOf(arm) &&
-        a.conditions.changesPerMinute === 0 &&
-        groupOf(a, 'changesPerMinute') === groupOf(arm, 'changesPerMinute'),
-    )
-    return same && same !== arm ? splitRounds(byArm[same.id], manifest.rounds) : null
+  const roundsOf = (/** @type {Arm | undefined} */ other) =>
+    other && other !== arm ? splitRounds(byArm[other.id], manifest.rounds) : []
+  const rounds = {
+    own: splitRounds(records, manifest.rounds),
+    baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
+    unchanged: roundsOf(arms.find(other => isUnchanged(other, arm))),
   }
-  const baselineRounds = baseline ? splitRounds(byArm[baseline.id], manifest.rounds) : null
-  return {
-    ...{
-      id: arm.id,
-      repeatOf: arm.repeatOf,
-      calibratedBy: arm.calibratedBy,
-      hasSidecars: arm.hasSidecars,
-      ...choiceOf(arm),
-      link: arm.link,
-    },
-    ...{ capCores: arm.capCores, target: manifest.target, load: arm.load, conditions: arm.conditions },
+  const services = new Map(records.flatMap(r => sidecarsOf(r).map(p => [p.service, p.copyOf])))
+  const sidecars = [...services].map(([service, copyOf]) => ({
+    service,
+    copyOf,
+    quantities: summariseQuantities({ rounds, service }),
+  }))
+  const quantities = { ...summariseQuantities({ rounds, service: null }), ...pickMost(sidecars) }
+  return /** @type {SummaryArm} */ ({
+    ...arm,
+    target: manifest.target,
     trials: {
       completed: records.filter(r => r.outcome === 'completed').length,
       failed: records.filter(r => r.outcome === 'failed').length,
       invalid: records.filter(r => r.outcome === 'invalid').length,
     },
     spoiled: countSpoiled(records),
-    throughputPerSecond: quantity('throughput', ratePerSecond),
-    cpuPerRequestMicros: quantity('cpuPerRequest', r => cpuPerRequestMicros(r, sidecarsOf(r))),
-    capacityPerSecond: quantity('capacity', capacityPerSecond),
-    responseTimeMs: arm.load.kind === 'closed' ? summariseTimes(rounds, 'throughput', () => 0) : null,
-    latencyMs: isOpen ? summariseTimes(rounds, 'latency', () => 0) : null,
-    addedLatencyMs:
-      isOpen && baselineRounds
-        ? summariseTimes(rounds, 'latency', (q, i) => valueOfRound(baselineRounds[i], 'latency', r => quantileMs(r, q)))
-        : null,
     boundBy: mostFrequent(records.flatMap(r => r.boundBy ?? [])),
-    startSeconds: quantity('memory', startSeconds),
-    recoverySeconds: quantity('latency', recoverySeconds),
-    changes: summariseChanges({ rounds, baseline: findUnchanged() }),
-    sidecars: [...services].map(([service, copyOf]) => {
-      const of = (/** @type {TrialRecord} */ r) => sidecarsOf(r, service)[0]
-      const memory = (/** @type {keyof ProcessRecord['memory']} */ name) =>
-        quantity('memory', r => of(r)?.memory[name] ?? null)
-      return {
-        service,
-        copyOf,
-        cpuCores: quantity('cpuPerRequest', r => of(r)?.cpuCores ?? null),
-        cpuOfCap: quantity('cpuPerRequest', r => (arm.capCores === null ? null : of(r)?.cpuCores / arm.capCores)),
-        cpuPerRequestMicros: quantity('cpuPerRequest', r => cpuPerRequestMicros(r, sidecarsOf(r, service))),
-        throttledFraction: quantity('cpuPerRequest', r => of(r)?.throttledFraction ?? null),
-        memory: {
-          anonBytes: memory('anonBytes'),
-          rssBytes: memory('rssBytes'),
-          workingSetBytes: memory('workingSetBytes'),
-          pssBytes: memory('pssBytes'),
-          peakBytes: memory('peakBytes'),
-        },
-      }
-    }),
-  }
+    ...{ responseTimeMs: null, latencyMs: null, addedLatencyMs: null, changes: null },
+    ...nestQuantities(quantities, arm.load),
+    sidecars: sidecars.map(({ service, copyOf, ...own }) => ({
+      service,
+      copyOf,
+      ...nestQuantities(own.quantities, arm.load),
+    })),
+  })
 }
 
 /**
- * Every reported quantile over the rounds, less a baseline's of the same round.
- * @param {TrialRecord[][]} rounds
- * @param {Use} use
- * @param {(q: number, round: number) => number | null} baselineMs null: there is none
- * @returns {Quantiles}
+ * Whether an arm is what another is without changes of configuration.
+ * @param {Arm} other
+ * @param {Arm} arm
  */
-function summariseTimes(rounds, use, baselineMs) {
-  const pooled = rounds.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
-  return /** @type {Quantiles} */ (
-    Object.fromEntries(
-      Object.entries(QUANTILES).map(([name, q]) => {
-        const values = rounds.map((trials, i) => {
-          const value = valueOfRound(trials, use, r => quantileMs(r, q))
-          const baseline = baselineMs(q, i)
-          return !hasTail(pooled, q) || value === null || baseline === null ? null : value - baseline
-        })
-        return [name, summariseValues(values)]
-      }),
-    )
+function isUnchanged(other, arm) {
+  return (
+    nameOf(other) === nameOf(arm) &&
+    other.conditions.changesPerMinute === 0 &&
+    groupOf(other, 'changesPerMinute') === groupOf(arm, 'changesPerMinute')
   )
 }
 
 /**
- * The trials of each round, a window measured again after the first.
- * @param {TrialRecord[]} records of one arm
- * @param {number} count
+ * @typedef {{ own: TrialRecord[][], baseline: TrialRecord[][], unchanged: TrialRecord[][] }} Rounds of an arm, and of the
+ *   arms that it is held against
+ * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: the arm
+ * @returns {Record<string, Quantity>} by header
  */
-function splitRounds(records, count) {
-  return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
+function summariseQuantities({ rounds, service }) {
+  const requests = rounds.own.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
+  const measure = (/** @type {QuantityRow} */ row) =>
+    rounds.own.map((trials, i) => {
+      if (row.quantile !== undefined && !hasTail(requests, row.quantile)) return null
+      return measureRound(row, trials, { service, baseline: rounds.baseline[i], unchanged: rounds.unchanged[i] })
+    })
+  const rows = Object.values(QUANTITIES).filter(row => service === null || row.sidecars)
+  return Object.fromEntries(rows.map(row => [row.header, summariseValues(measure(row))]))
+}
+
+/**
+ * What an arm has of the sidecar with the most.
+ * @param {{ quantities: Record<string, Quantity> }[]} sidecars
+ * @returns {Record<string, Quantity>} by header
+ */
+function pickMost(sidecars) {
+  const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
+  return Object.fromEntries(
+    rows.map(({ header }) => {
+      const values = sidecars.map(({ quantities }) => quantities[header])
+      return [header, values.toSorted((a, b) => (b.median ?? -1) - (a.median ?? -1))[0]]
+    }),
+  )
 }
 
 /**

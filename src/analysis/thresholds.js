@@ -1,4 +1,4 @@
-import { MEASURES } from '../judge/measures.js'
+import { listCompared } from '../judge/quantity.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { nameOf, parseChoice } from '../model/arms.js'
@@ -79,15 +79,18 @@ function parseExpression(expression, { sides, arms, services }) {
   const limit = Number(number)
   if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0; ${example}`)
 
-  const measure = MEASURES.find(m => m.name === quantity)
-  const quantities = MEASURES.map(m => m.name)
-  if (!measure) throw fail(`unknown quantity "${quantity}"${suggest(quantity, quantities)}; ${example}`)
-  if (service !== null && !measure.isPerService) throw fail(`${quantity} is no quantity of a single sidecar`)
+  const quantities = listCompared()
+  const row = quantities.find(({ name }) => name === quantity)
+  if (!row) {
+    const known = quantities.map(({ name }) => name)
+    throw fail(`unknown quantity "${quantity}"${suggest(quantity, known)}; ${example}`)
+  }
+  if (service !== null && !row.sidecars) throw fail(`${quantity} is no quantity of a single sidecar`)
   if (service !== null && services && !services.includes(service))
     throw fail(`unknown service "${service}"${suggest(service, services)}`)
-  if (!arms.some(arm => measure.kinds.includes(arm.load.kind))) {
+  if (!arms.some(arm => row.compared.kinds.includes(arm.load.kind))) {
     throw fail(
-      measure.kinds.includes('open')
+      row.compared.kinds.includes('open')
         ? `${quantity} needs the open loop: ${wantsOpen}`
         : `${quantity} needs the closed loop: ${wantsClosed}`,
     )

@@ -1,8 +1,8 @@
 import { isSpoiled } from './gates.js'
 
 /**
- * What is measured of a trial, each once. Pure.
- * @import { Load, ProcessRecord, TrialRecord, Use } from '../model/types.ts'
+ * How a number is measured of a trial; the table of quantities says what each is. Pure.
+ * @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts'
  */
 
 const TAIL_REQUESTS = 10
@@ -13,76 +13,13 @@ export const P99_REQUESTS = 1050
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
 /**
- * A quantity that planes are compared by.
- * @typedef {object} Measure
- * @property {string} name as in `--threshold`
- * @property {Use} use what a gate must not have spoiled
- * @property {boolean} isPerService whether a service's sidecar has it too: `name@service`
- * @property {Load['kind'][]} kinds the loads that show it
- * @property {string} less how a plane does that has less of it, with a gap for the share
- * @property {string} more
- * @property {string} label
- * @property {(record: TrialRecord, service: string | null) => number | null} measure
+ * The trials of each round: a window that was measured again follows the first.
+ * @param {TrialRecord[]} records of one arm
+ * @param {number} count
  */
-
-/** The first is the primary quantity. @type {Measure[]} */
-export const MEASURES = [
-  {
-    name: 'cpuPerRequest',
-    use: 'cpuPerRequest',
-    isPerService: true,
-    kinds: ['closed', 'open'],
-    less: 'uses % less CPU per request',
-    more: 'uses % more CPU per request',
-    label: 'CPU per request',
-    measure: (record, service) => cpuPerRequestMicros(record, sidecarsOf(record, service)),
-  },
-  {
-    name: 'capacity',
-    use: 'capacity',
-    isPerService: false,
-    kinds: ['closed'],
-    less: 'has % less capacity',
-    more: 'has % more capacity',
-    label: 'capacity',
-    measure: capacityPerSecond,
-  },
-  ...['p50', 'p90', 'p99'].map(
-    name =>
-      /** @type {Measure} */ ({
-        name,
-        use: 'latency',
-        isPerService: false,
-        kinds: ['open'],
-        less: `has a % lower ${name}`,
-        more: `has a % higher ${name}`,
-        label: `${name} at this rate`,
-        measure: record => quantileMs(record, QUANTILES[/** @type {'p50'} */ (name)]),
-      }),
-  ),
-  memory('rss', 'rssBytes', 'resident memory'),
-  memory('anon', 'anonBytes', 'anonymous memory'),
-  {
-    name: 'startSeconds',
-    use: 'memory',
-    isPerService: false,
-    kinds: ['closed', 'open', 'idle'],
-    less: 'gives its first answer % sooner',
-    more: 'gives its first answer % later',
-    label: 'time to the first answer',
-    measure: startSeconds,
-  },
-  {
-    name: 'cpuCores',
-    use: 'memory',
-    isPerService: true,
-    kinds: ['idle'],
-    less: 'uses % less CPU',
-    more: 'uses % more CPU',
-    label: 'CPU',
-    measure: (record, service) => sumCores(sidecarsOf(record, service)) || null,
-  },
-]
+export function splitRounds(records, count) {
+  return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
+}
 
 /**
  * The value of a round: of its first trial that is good for a use.
@@ -107,6 +44,11 @@ export function sidecarsOf({ processes }, service = null) {
 }
 
 /** @param {TrialRecord} record */
+export function applicationsOf({ processes }) {
+  return processes.filter(p => p.role === 'application')
+}
+
+/** @param {TrialRecord} record */
 export function ratePerSecond({ load, window }) {
   return load && window ? load.verified / window.seconds : null
 }
@@ -127,9 +69,24 @@ export function startSeconds({ phasesSeconds, trial }) {
   return !trial.arm.hasSidecars ? null : (phasesSeconds.start ?? null)
 }
 
-/** @param {ProcessRecord[]} processes */
-export function sumCores(processes) {
-  return processes.reduce((sum, p) => sum + p.cpuCores, 0)
+/**
+ * @param {ProcessRecord[]} processes
+ * @param {(process: ProcessRecord) => number | null} of
+ * @returns {number | null} null where there is none, or one has no value
+ */
+export function sumOf(processes, of) {
+  const values = processes.map(of)
+  return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
+}
+
+/**
+ * @param {ProcessRecord[]} processes
+ * @param {(process: ProcessRecord) => number | null} of
+ * @returns {number | null} null where none has a value
+ */
+export function mostOf(processes, of) {
+  const values = processes.flatMap(p => of(p) ?? [])
+  return values.length === 0 ? null : Math.max(...values)
 }
 
 /**
@@ -139,7 +96,8 @@ export function sumCores(processes) {
  */
 export function cpuPerRequestMicros(record, processes) {
   const rate = ratePerSecond(record)
-  return rate && processes.length > 0 ? (1e6 * sumCores(processes)) / rate : null
+  const cores = sumOf(processes, p => p.cpuCores)
+  return rate && cores !== null ? (1e6 * cores) / rate : null
 }
 
 /**
@@ -157,26 +115,4 @@ export function quantileMs({ load }, q) {
  */
 export function hasTail(requests, q) {
   return q < 1 && requests >= TAIL_REQUESTS / (1 - q)
-}
-
-/**
- * @param {string} name
- * @param {'rssBytes' | 'anonBytes'} field
- * @param {string} label
- * @returns {Measure}
- */
-function memory(name, field, label) {
-  return {
-    name,
-    use: 'memory',
-    isPerService: true,
-    kinds: ['closed', 'open', 'idle'],
-    less: `uses % less ${label}`,
-    more: `uses % more ${label}`,
-    label,
-    measure: (record, service) => {
-      const values = sidecarsOf(record, service).map(p => p.memory[field])
-      return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
-    },
-  }
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge } from 'prom-client'
+import { QUANTITIES } from '../judge/quantities.js'
 
 /**
  * The metrics of a running benchmark: their names, labels and definitions, and how each takes a value.
@@ -14,7 +15,7 @@ const PREFIX = 'sidecar_bench_'
 // Arms can differ in what no other label says (payload, protocol, workers, …): `arm` tells them apart.
 const ARM = ['plane', 'link', 'cap_cores', 'rate', 'arm']
 const SIDECAR = [...ARM, 'service']
-const LAST = 'of the last trial of the arm that ended; absent where it failed or a gate spoiled it'
+const LAST = 'Of the last trial of the arm that ended; absent where it failed or a gate spoiled it.'
 const SAMPLED = 'while it is sampled (warm-up and window); on a cluster a window is added when it ends'
 
 /** Labels and definition of each. @satisfies {Definitions} */
@@ -26,19 +27,26 @@ const GAUGES = {
     'Estimated time until the run ends, as of when it was planned or its last trial started.',
   ],
   phase: [['phase'], 'Whether the run is in this phase, 0 or 1: at most one is 1, and none once the run has ended.'],
-  round: [[], 'The round that runs; in a search, the how many-th trial of its arm.'],
+  round: [[], 'The round that runs; in a search, which trial of its arm this is.'],
   rounds: [[], 'Planned rounds; absent in a search, which has none.'],
   trials_planned: [[], 'Planned trials, without those that are measured again; absent in a search.'],
   sidecar_cap_cores: [SIDECAR, 'CPU cap of a sidecar that runs, in cores; absent where it has none.'],
   sidecar_memory_anonymous_bytes: [SIDECAR, 'Anonymous memory of the cgroup of a sidecar that runs.'],
   sidecar_memory_working_set_bytes: [SIDECAR, 'Working set of the cgroup of a sidecar that runs.'],
-  trial_throughput_requests_per_second: [ARM, `Verified requests in the window over its length, ${LAST}.`],
-  trial_cpu_seconds_per_request: [ARM, `CPU time of all sidecars over verified requests in the window, ${LAST}.`],
-  trial_response_time_seconds: [
-    [...ARM, 'loop', 'percentile'],
-    `Response time of verified requests in the window, ${LAST}. loop="open": latency at the rate. loop="closed": at saturation, where it follows from throughput and users, and is no latency.`,
-  ],
 }
+/** Of the quantities of a trial. @type {Definitions} */
+const QUANTITY_GAUGES = Object.fromEntries(
+  Object.values(QUANTITIES).flatMap(({ metric, definition }) =>
+    metric
+      ? [
+          [
+            metric.name,
+            [metric.percentile ? [...ARM, 'loop', 'percentile'] : ARM, `${metric.definition ?? definition} ${LAST}`],
+          ],
+        ]
+      : [],
+  ),
+)
 /** @satisfies {Definitions} */
 const COUNTERS = {
   trials_ended_total: [['outcome'], 'Trials that ended, those that were measured again too.'],
@@ -64,10 +72,11 @@ export function declareMetrics(registry) {
     })
     return Object.fromEntries(made)
   }
-  const gauges = make(Gauge, GAUGES)
+  /** @type {Record<string, Gauge>} */
+  const gauges = make(Gauge, { ...GAUGES, ...QUANTITY_GAUGES })
   const counters = make(Counter, COUNTERS)
   return {
-    /** @type {(name: keyof typeof GAUGES, labels: Labels, value: number | null) => void} null, NaN: takes it away */
+    /** @type {(name: string, labels: Labels, value: number | null) => void} null, NaN: takes it away */
     set(name, labels, value) {
       if (isNumber(value)) gauges[name].set(labels, value)
       else gauges[name].remove(labels)

@@ -1,12 +1,6 @@
 import { Registry } from 'prom-client'
-import {
-  cpuPerRequestMicros,
-  QUANTILES,
-  quantileMs,
-  ratePerSecond,
-  sidecarsOf,
-  valueOfRound,
-} from '../judge/measures.js'
+import { QUANTITIES } from '../judge/quantities.js'
+import { measureRound } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
 
@@ -182,14 +176,12 @@ function describeRecord(metrics, record) {
   const { arm } = record.trial
   if (arm.load.kind === 'idle') return
   const labels = labelsOf(arm)
-  const loop = arm.load.kind
-  const cpuPerRequest = valueOfRound([record], 'cpuPerRequest', r => cpuPerRequestMicros(r, sidecarsOf(r)))
-  metrics.set('trial_throughput_requests_per_second', labels, valueOfRound([record], 'throughput', ratePerSecond))
-  metrics.set('trial_cpu_seconds_per_request', labels, cpuPerRequest === null ? null : cpuPerRequest / 1e6)
-  for (const q of Object.values(QUANTILES)) {
-    const ms = valueOfRound([record], loop === 'open' ? 'latency' : 'throughput', r => quantileMs(r, q))
-    const own = { ...labels, loop, percentile: String(Number((100 * q).toFixed(3))) }
-    metrics.set('trial_response_time_seconds', own, ms === null ? null : ms / 1000)
+  for (const row of Object.values(QUANTITIES)) {
+    if (!row.metric) continue
+    const { name, scale = 1, percentile } = row.metric
+    const value = measureRound(row, [record])
+    const own = percentile ? { ...labels, loop: arm.load.kind, percentile } : labels
+    metrics.set(name, own, value === null ? null : value / scale)
   }
 }
 

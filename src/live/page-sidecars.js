@@ -3,7 +3,7 @@ import { sayCores, sayMemory, sayThrottled } from './words.js'
 
 /**
  * A bar and a line of numbers for each sidecar. Runs in browsers.
- * @import { SidecarNow } from './sidecars.js'
+ * @import { SidecarNow } from '../judge/sidecars.js'
  */
 
 export function createSidecarList() {

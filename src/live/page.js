@@ -1,4 +1,4 @@
-import { appendPoint, appendStretch } from './bounded.js'
+import { appendPoint, appendStretch } from '../lib/bounded.js'
 import { createCharts } from './page-charts.js'
 import { findElement, setText } from './page-elements.js'
 import { createSidecarList } from './page-sidecars.js'

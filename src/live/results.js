@@ -1,19 +1,14 @@
-import {
-  cpuPerRequestMicros,
-  QUANTILES,
-  quantileMs,
-  ratePerSecond,
-  sidecarsOf,
-  valueOfRound,
-} from '../judge/measures.js'
+import { QUANTITIES } from '../judge/quantities.js'
+import { measureRound } from '../judge/quantity.js'
+import { finiteOrNull } from '../judge/sidecars.js'
 import { summariseValues } from '../lib/stats.js'
 import { describeVaried, nameOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'
-import { finiteOrNull } from './sidecars.js'
+import { createColours } from '../report/charts/colours.js'
 
 /**
  * What the trials of a run have come to so far, and what its arms are called. Pure.
- * @import { Arm, BoundBy, Quantity, TrialRecord, Use } from '../model/types.ts'
+ * @import { Arm, BoundBy, Quantity, TrialRecord } from '../model/types.ts'
  */
 
 /**
@@ -42,15 +37,12 @@ import { finiteOrNull } from './sidecars.js'
  * @property {Quantity} cpuPerRequest microseconds
  */
 
-/** @type {Record<'throughput' | 'cpuPerRequest', { use: Use, measure: (record: TrialRecord) => number | null }>} */
-const QUANTITIES = {
-  throughput: { use: 'throughput', measure: ratePerSecond },
-  cpuPerRequest: { use: 'cpuPerRequest', measure: r => cpuPerRequestMicros(r, sidecarsOf(r)) },
-}
+/** Drawn round by round. @type {['throughput', 'cpuPerRequest']} */
+const DRAWN = ['throughput', 'cpuPerRequest']
 
 /**
  * What is kept of a trial. Not its record: a run has thousands of them, each with every thread of every process.
- * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<keyof typeof QUANTITIES, number | null> }} Kept
+ * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null> }} Kept
  */
 
 export function createResults() {
@@ -60,8 +52,7 @@ export function createResults() {
   let results = []
   /** Of a search: the arms that it came by. @type {Map<string, Arm>} */
   let found = new Map()
-  /** @type {Map<string, number>} */
-  let colours = new Map()
+  let colourFor = createColours()
   /** @type {ReturnType<typeof findVaried>} */
   let varied = []
 
@@ -80,32 +71,30 @@ export function createResults() {
       if (run.id !== plan.runId) {
         results = []
         found = new Map()
-        colours = new Map()
+        colourFor = createColours()
       }
       plan = { runId: run.id, arms, rounds, isSearch: trials === null }
       varied = findVaried([...arms, ...found.values()])
-      for (const arm of arms) giveColour(colours, arm)
+      for (const arm of arms) colourFor(arm)
     },
     /** @param {Arm} arm that is tried now: a search finds its arms as it goes */
     meet(arm) {
       if (!plan.isSearch || found.has(arm.id)) return
       found.set(arm.id, arm)
       varied = findVaried([...plan.arms, ...found.values()])
-      giveColour(colours, arm)
+      colourFor(arm)
     },
     /** @param {TrialRecord} record */
     add(record) {
       const { trial, outcome, boundBy, reasons } = record
+      const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
       results.push({
         ...{ id: trial.id, round: trial.round, arm: trial.arm, outcome, boundBy },
-        ratePerSecond: finiteOrNull(ratePerSecond(record)),
-        cpuPerRequestMicros: finiteOrNull(QUANTITIES.cpuPerRequest.measure(record)),
-        p99Ms: finiteOrNull(quantileMs(record, QUANTILES.p99)),
+        ratePerSecond: measure('throughput'),
+        cpuPerRequestMicros: measure('cpuPerRequest'),
+        p99Ms: measure('p99'),
         reason: reasons[0] ?? null,
-        values: {
-          throughput: valueFor(record, 'throughput'),
-          cpuPerRequest: valueFor(record, 'cpuPerRequest'),
-        },
+        values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
       })
     },
     countOutcomes() {
@@ -125,42 +114,26 @@ export function createResults() {
         const own = results.filter(r => r.arm.id === arm.id)
         const { name, what } = describe(arm)
         return {
-          ...{ armId: arm.id, label: what ? `${name}, ${what}` : name, colour: colours.get(colourName(arm)) ?? 0 },
-          throughput: summariseRounds(own, 'throughput', rounds),
-          cpuPerRequest: summariseRounds(own, 'cpuPerRequest', rounds),
+          ...{ armId: arm.id, label: what ? `${name}, ${what}` : name, colour: colourFor(arm) },
+          ...mapDrawn(drawn => summariseRounds(own, drawn, rounds)),
         }
       })
     },
   }
 }
 
-/** What repeats an arm has its colour. @param {Arm} arm */
-function colourName(arm) {
-  return nameOf({ ...arm, repeatOf: null })
-}
-
 /**
- * @param {Map<string, number>} colours by name, changed
- * @param {Arm} arm
+ * @template T
+ * @param {(name: typeof DRAWN[number]) => T} of
  */
-function giveColour(colours, arm) {
-  const name = colourName(arm)
-  if (arm.hasSidecars && !colours.has(name)) colours.set(name, colours.size + 1)
-}
-
-/**
- * @param {TrialRecord} record
- * @param {keyof typeof QUANTITIES} name
- */
-function valueFor(record, name) {
-  const { use, measure } = QUANTITIES[name]
-  return valueOfRound([record], use, measure)
+function mapDrawn(of) {
+  return /** @type {Record<typeof DRAWN[number], T>} */ (Object.fromEntries(DRAWN.map(name => [name, of(name)])))
 }
 
 /**
  * The value of a round is that of its first trial that has one, as in `valueOfRound`.
  * @param {Kept[]} results of one arm
- * @param {keyof typeof QUANTITIES} name
+ * @param {typeof DRAWN[number]} name
  * @param {number} rounds
  */
 function summariseRounds(results, name, rounds) {

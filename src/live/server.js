@@ -22,7 +22,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** The files of the page, beside this one, by their path on the server: modules import each other by these names. */
+/** The files of the page by their path on the server, where relative imports end at these names. */
 const PAGE = Object.entries({
   '/': 'page.html',
   '/live.js': 'page.js',
@@ -30,8 +30,9 @@ const PAGE = Object.entries({
   '/page-elements.js': 'page-elements.js',
   '/page-sidecars.js': 'page-sidecars.js',
   '/page-trials.js': 'page-trials.js',
-  '/bounded.js': 'bounded.js',
   '/words.js': 'words.js',
+  '/lib/bounded.js': '../lib/bounded.js',
+  '/lib/units.js': '../lib/units.js',
 })
 
 /**

@@ -1,11 +1,11 @@
+import { createSidecars } from '../judge/sidecars.js'
 import { createResults } from './results.js'
-import { createSidecars } from './sidecars.js'
 
 /**
  * What a run has come to, event after event: all that its views show. Pure.
  * @import { Arm } from '../model/types.ts'
  * @import { Phase, RunEvent } from '../run/events.js'
- * @import { SidecarNow } from './sidecars.js'
+ * @import { SidecarNow } from '../judge/sidecars.js'
  * @import { SidecarSeries } from '../report/charts/over-time.js'
  */
 

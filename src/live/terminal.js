@@ -4,7 +4,7 @@ import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThr
 /**
  * A run as a few lines of a terminal that are drawn again and again.
  * @import { RunSnapshot, RunState } from './state.js'
- * @import { SidecarNow } from './sidecars.js'
+ * @import { SidecarNow } from '../judge/sidecars.js'
  */
 
 const COLUMNS = 80

@@ -1,10 +1,11 @@
+import { mib, percent } from '../lib/units.js'
+
 /**
- * The words in which the terminal and the page say the same. Runs in browsers, too: it imports nothing. Pure.
+ * The words in which the terminal and the page say the same. Runs in browsers, too. Pure.
  * @import { RunSnapshot } from './state.js'
- * @import { SidecarNow } from './sidecars.js'
+ * @import { SidecarNow } from '../judge/sidecars.js'
  */
 
-const MIB = 1024 * 1024
 const UNKNOWN = '–'
 
 /** Of a run with many sidecars, so many are shown where there is little room. */
@@ -41,13 +42,13 @@ export function sayCores({ cores, capCores }) {
 
 /** @param {Pick<SidecarNow, 'throttledFraction'>} sidecar */
 export function sayThrottled({ throttledFraction }) {
-  return throttledFraction === null ? null : `throttled ${(100 * throttledFraction).toFixed(0)} %`
+  return throttledFraction === null ? null : `throttled ${percent(throttledFraction)}`
 }
 
 /** @param {Pick<SidecarNow, 'anonBytes' | 'workingSetBytes'>} sidecar a kernel that does not say the one says the other */
 export function sayMemory({ anonBytes, workingSetBytes }) {
-  if (anonBytes !== null) return `${(anonBytes / MIB).toFixed(1)} MiB`
-  return workingSetBytes === null ? null : `${(workingSetBytes / MIB).toFixed(1)} MiB working set`
+  if (anonBytes !== null) return `${mib(anonBytes)} MiB`
+  return workingSetBytes === null ? null : `${mib(workingSetBytes)} MiB working set`
 }
 
 /** @param {number | null} value @param {number} [digits] */

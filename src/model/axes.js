@@ -156,12 +156,17 @@ export function describeAxes(arm, names) {
  * @param {Parameters<Axis['of']>[0]} arm
  */
 export function isBaselineOf(none, arm) {
-  return (
-    none !== arm &&
-    !none.hasSidecars &&
-    none.load.kind === arm.load.kind &&
-    describeAxes(none, BASELINE_AXES) === describeAxes(arm, BASELINE_AXES)
-  )
+  return none !== arm && !none.hasSidecars && isAlike(none, arm, BASELINE_AXES)
+}
+
+/**
+ * Whether two arms have the same kind of load and the same on some axes.
+ * @param {Parameters<Axis['of']>[0]} a
+ * @param {Parameters<Axis['of']>[0]} b
+ * @param {AxisName[]} names
+ */
+export function isAlike(a, b, names) {
+  return a.load.kind === b.load.kind && describeAxes(a, names) === describeAxes(b, names)
 }
 
 /**

@@ -443,10 +443,10 @@ export const summarySidecar = z.object({
   memory: memoryQuantities,
 })
 const summaryChanges = z.object({
-  effectSeconds: quantity.describe('the median until a change took effect'),
-  effectMostSeconds: quantity,
-  failedPerChange: quantity,
-  cpuMillisPerChange: quantity.describe('CPU of all sidecars more than without changes'),
+  effectMs: quantity.optional().describe('the median until a change took effect'),
+  effectMostMs: quantity.optional(),
+  failedPerChange: quantity.optional(),
+  cpuMillisPerChange: quantity.optional().describe('CPU of all sidecars more than without changes'),
 })
 export const summaryArm = arm.extend({
   target: z.string(),
@@ -460,6 +460,7 @@ export const summaryArm = arm.extend({
   responseTimeMs: quantiles.nullable().describe('of a closed loop: at saturation, no latency'),
   latencyMs: quantiles.nullable().describe('of an open loop'),
   addedLatencyMs: quantiles
+    .partial()
     .nullable()
     .describe('of an open loop: more than without sidecars at the same rate, round by round'),
   boundBy: boundBy.nullable(),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { GATE_NAMES } from '../judge/gates.js'
 import { PARITY_NAMES } from '../judge/parity-rows.js'
+import { QUANTITY_NAMES } from '../judge/quantities.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
-import { QUANTITY_NAMES } from '../model/quantities.js'
 
 /**
  * @import { AxisName } from '../model/types.ts'

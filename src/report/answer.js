@@ -1,6 +1,7 @@
-import { MEASURES } from '../judge/measures.js'
+import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { formatValue as format, quantityOf } from '../judge/quantity.js'
+import { mib } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
-import { mib, QUANTITIES } from '../model/quantities.js'
 import { recommendedBytes } from '../search/memory-floor.js'
 import { formatValue } from './searches.js'
 import { tellVerdicts } from './verdicts.js'
@@ -24,7 +25,7 @@ export function answerOf(summary) {
   if (searches.length > 0) return join(searches.map(tellSearch))
   if (measured.length === 0) return 'Nothing was measured.'
   const primary = comparisons.filter(
-    c => c.quantity === MEASURES[0].name && c.service === null && c.contrast === null && !c.isControl,
+    c => c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl,
   )
   const verdicts = primary.length > 0 ? tellPrimary(summary, primary) : []
   return join([...(verdicts.length > 0 ? verdicts : [tellValues(measured)]), tellBound(measured)].filter(Boolean))
@@ -59,15 +60,14 @@ function tellPrimary(summary, primary) {
 function tellValues(arms) {
   const [{ load }] = arms
   const [name, unit] = load.kind === 'idle' ? ['cpuCores', 'cores when idle'] : ['cpuPerRequest', 'µs CPU per request']
-  const { of, format } = QUANTITIES[name]
   const values = arms.flatMap(arm => {
-    const median = of(arm, null)?.median ?? null
+    const median = quantityOf(arm, name).median
     return median === null || arm.repeatOf !== null ? [] : [{ plane: nameOf(arm), median }]
   })
   const planes = [...new Set(values.map(v => v.plane))]
   const told = planes.map(plane => {
     const own = values.filter(v => v.plane === plane).map(v => v.median)
-    const [low, high] = [Math.min(...own), Math.max(...own)].map(format)
+    const [low, high] = [Math.min(...own), Math.max(...own)].map(value => format(QUANTITIES[name], value))
     return `${plane}: ${low === high ? low : `${low} to ${high}`} ${unit}`
   })
   return told.length > 0 ? told.join('; ') : 'No sidecar was measured'

@@ -1,12 +1,18 @@
+import { QUANTITIES } from '../judge/quantities.js'
+import { formatValue, quantityOf } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, findVaried } from '../model/axes.js'
-import { mib, percent } from '../model/quantities.js'
 
 /**
  * A row per plane, cap and link, with a line in it per sidecar. Pure.
- * @import { Quantity, Summary, SummaryArm } from '../model/types.ts'
+ * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
  * @import { Table } from './text-table.js'
  */
+
+const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
+const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
+const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon', 'rss']
+const ADDED = ['addedP50', 'addedP99']
 
 /**
  * @param {Pick<Summary, 'arms'>} summary
@@ -14,75 +20,52 @@ import { mib, percent } from '../model/quantities.js'
  */
 export function tabulateArms(summary) {
   const links = linksOf(summary)
-  const isOpen = summary.arms[0].load.kind === 'open'
   const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'capCores')
+  const added = summary.arms[0].load.kind === 'open' ? ADDED : []
+  /** @type {Table['columns']} */
   const columns = [
-    ...COLUMNS.slice(0, 2),
-    ...varied.map(name => /** @type {[string, 'right']} */ ([AXES[name].label, 'right'])),
-    ...COLUMNS.slice(2),
-    ...(isOpen ? ADDED_COLUMNS : []),
+    ['plane', 'left'],
+    ['cap', 'right'],
+    ...varied.map(name => createColumn(AXES[name].label)),
+    ...OF_ARM.map(createHeader),
+    ['sidecar', 'left'],
+    ...OF_SIDECAR.map(createHeader),
+    ['bound by', 'left'],
+    ...added.map(createHeader),
   ]
   /** @type {Table['rows']} */
   const rows = []
   for (const link of links) {
     if (links.length > 1) rows.push([{ content: `link ${link}`, colSpan: columns.length }])
     for (const arm of summary.arms.filter(a => a.link === link && a.repeatOf === null))
-      rows.push(tabulateArm(arm, varied, isOpen))
+      rows.push(tabulateArm({ arm, varied, added }))
   }
   return { caption: 'Every plane, cap and load', columns, rows }
 }
 
-/** @type {[string, 'left' | 'right'][]} */
-const COLUMNS = [
-  ['plane', 'left'],
-  ['cap', 'right'],
-  ['req/s', 'right'],
-  ['p50', 'right'],
-  ['p90', 'right'],
-  ['p95', 'right'],
-  ['p99 ms', 'right'],
-  ['µs/req', 'right'],
-  ['sidecar', 'left'],
-  ['CPU cores', 'right'],
-  ['of cap', 'right'],
-  ['µs/req', 'right'],
-  ['throttled', 'right'],
-  ['anon', 'right'],
-  ['RSS MiB', 'right'],
-  ['bound by', 'left'],
-]
+/** @param {string} label @returns {[string, 'right']} */
+function createColumn(label) {
+  return [label, 'right']
+}
 
-/** @type {[string, 'left' | 'right'][]} */
-const ADDED_COLUMNS = [
-  ['added p50', 'right'],
-  ['p99 ms', 'right'],
-]
+/** @param {string} name of a quantity */
+function createHeader(name) {
+  return createColumn(QUANTITIES[name].short ?? QUANTITIES[name].label)
+}
 
-/**
- * @param {SummaryArm} arm
- * @param {import('../model/types.ts').AxisName[]} varied
- * @param {boolean} isOpen
- */
-function tabulateArm(arm, varied, isOpen) {
-  const times = arm.responseTimeMs ?? arm.latencyMs
-  const lines = (/** @type {(s: SummaryArm['sidecars'][0]) => string} */ line) =>
-    arm.sidecars.map(line).join('\n') || '-'
+/** @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options */
+function tabulateArm({ arm, varied, added }) {
+  const lines = (/** @type {(service: string) => string} */ line) =>
+    arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'
   return [
     nameOf(arm),
     arm.capCores === null ? '-' : `${arm.capCores}`,
     ...varied.map(name => `${AXES[name].of(arm) ?? '-'}`),
-    withInterval(arm.throughputPerSecond, v => v.toFixed(0)),
-    ...['p50', 'p90', 'p95', 'p99'].map(name => show(times?.[/** @type {'p50'} */ (name)], v => v.toFixed(1))),
-    withInterval(arm.cpuPerRequestMicros, v => v.toFixed(0)),
-    lines(s => s.service),
-    lines(s => show(s.cpuCores, v => v.toFixed(3))),
-    lines(s => show(s.cpuOfCap, percent)),
-    lines(s => show(s.cpuPerRequestMicros, v => v.toFixed(1))),
-    lines(s => show(s.throttledFraction, percent)),
-    lines(s => show(s.memory.anonBytes, mib)),
-    lines(s => show(s.memory.rssBytes, mib)),
+    ...OF_ARM.map(name => `${show(arm, name)}${WITH_INTERVAL.includes(name) ? showInterval(arm, name) : ''}`),
+    lines(service => service),
+    ...OF_SIDECAR.map(name => lines(service => show(arm, name, service))),
     boundOf(arm),
-    ...(isOpen ? [arm.addedLatencyMs?.p50, arm.addedLatencyMs?.p99].map(added => show(added, v => v.toFixed(2))) : []),
+    ...added.map(name => show(arm, name)),
   ]
 }
 
@@ -101,18 +84,22 @@ export function linksOf({ arms }) {
 }
 
 /**
- * @param {Quantity | undefined} quantity
- * @param {(value: number) => string} format
+ * @param {SummaryArm} arm
+ * @param {string} name of a quantity
+ * @param {string} [service]
  */
-function show(quantity, format) {
-  return quantity?.median === null || quantity === undefined ? '-' : format(quantity.median)
+function show(arm, name, service) {
+  const { median } = quantityOf(arm, name, service)
+  const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
+  return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
 }
 
 /**
- * @param {Quantity} quantity
- * @param {(value: number) => string} format
+ * @param {SummaryArm} arm
+ * @param {string} name of a quantity
  */
-function withInterval(quantity, format) {
-  const { low, high } = quantity
-  return `${show(quantity, format)}${low === null || high === null ? '' : `\n[${format(low)}, ${format(high)}]`}`
+function showInterval(arm, name) {
+  const { low, high } = quantityOf(arm, name)
+  if (low === null || high === null) return ''
+  return `\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }

@@ -1,7 +1,9 @@
+import { QUANTITIES } from '../judge/quantities.js'
+import { quantityOf } from '../judge/quantity.js'
 import { groupBy } from '../lib/group-by.js'
 import { labelOf, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
-import { MIB, QUANTITIES, scaleQuantity } from '../model/quantities.js'
+import { createColours } from './charts/colours.js'
 import { drawOverRate } from './charts/over-rate.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
@@ -11,7 +13,7 @@ import { isSearch } from './searches.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { CpuLine, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { Chart } from './charts/style.js'
  * @import { SidecarSeries } from './charts/over-time.js'
  * @import { Table } from './text-table.js'
@@ -20,25 +22,8 @@ import { isSearch } from './searches.js'
 /** @typedef {Chart & { id: string, table: Table }} ReportChart */
 
 /**
- * A quantity as it is drawn: in which unit, with how many digits, and how much of that unit one of the summary's is.
- * @typedef {{ name: string, title: string, unit: string, digits: number, scale?: number }} Drawn
- */
-
 /** How many of the charts of rounds show the answer. */
 export const FIRST = 2
-
-const THROUGHPUT = { name: 'throughput', title: 'Throughput', unit: 'requests/s', digits: 0 }
-const CPU_PER_REQUEST = { name: 'cpuPerRequest', title: 'CPU per request, all sidecars', unit: 'µs', digits: 0 }
-
-/** What is drawn round by round, by the kind of load. @type {Record<string, Drawn[]>} */
-const DRAWN = {
-  closed: [CPU_PER_REQUEST, THROUGHPUT],
-  open: [CPU_PER_REQUEST, { name: 'p99', title: 'p99 latency', unit: 'ms', digits: 1 }, THROUGHPUT],
-  idle: [
-    { name: 'cpuCores', title: 'CPU of idle sidecars', unit: 'cores', digits: 4 },
-    { name: 'rss', title: 'Resident memory of idle sidecars', unit: 'MiB', digits: 1, scale: 1 / MIB },
-  ],
-}
 
 /**
  * What is drawn of a run; of a search only what has no rounds.
@@ -49,24 +34,13 @@ export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
   const recordsOf = (/** @type {SummaryArm} */ arm) => byArm.get(arm.id) ?? []
   const arms = summary.arms.filter(arm => arm.trials.completed + arm.trials.invalid > 0)
-  const colourFor = assignColours(arms)
+  const colourFor = createColours(arms)
   return {
     rounds: isSearch(summary) ? [] : drawQuantities(arms, colourFor),
     distributions: isSearch(summary) ? [] : drawPercentiles({ arms, recordsOf, colourFor }),
     overTime: drawTrials({ arms, recordsOf, seriesOf }),
     overRate: drawRates({ summary, arms, colourFor }),
   }
-}
-
-/**
- * 0 for no mesh, the others as they come; what repeats an arm has its colour.
- * @param {SummaryArm[]} arms
- * @returns {(arm: SummaryArm) => number}
- */
-function assignColours(arms) {
-  const nameFor = (/** @type {SummaryArm} */ arm) => nameOf({ ...arm, repeatOf: null })
-  const names = [...new Set(arms.filter(arm => arm.hasSidecars).map(nameFor))]
-  return arm => (!arm.hasSidecars ? 0 : names.indexOf(nameFor(arm)) + 1)
 }
 
 /**
@@ -79,19 +53,25 @@ function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = findVaried(arms)
   const { kind } = arms[0].load
-  return DRAWN[kind].flatMap(({ name, unit, digits, scale = 1, ...drawn }) => {
-    const title = name === 'throughput' && kind === 'closed' ? nameThroughput(arms) : drawn.title
+  const drawn = Object.values(QUANTITIES).filter(({ chart }) => chart?.kinds.includes(kind))
+  return drawn.flatMap(({ name, chart, unit, scale = 1, ...row }) => {
+    const { digits = row.digits, ...given } = /** @type {NonNullable<typeof chart>} */ (chart)
+    const title = name === 'throughput' && kind === 'closed' ? nameThroughput(arms) : given.title
     const rows = arms.flatMap(arm => {
-      const quantity = QUANTITIES[name].of(arm, null)
-      if (quantity === null || quantity.median === null) return []
+      const quantity = quantityOf(arm, name)
+      if (quantity.median === null) return []
       const label = labelOf(arm, varied)
-      return [
-        { label, colour: colourFor(arm), isControl: arm.repeatOf !== null, quantity: scaleQuantity(quantity, scale) },
-      ]
+      const isControl = arm.repeatOf !== null
+      return [{ label, colour: colourFor(arm), isControl, quantity: scaleQuantity(quantity, 1 / scale) }]
     })
     if (rows.length === 0) return []
-    const chart = drawRounds({ title, unit, digits, rows })
-    return [{ ...chart, id: `rounds-${name}`, table: tabulateRounds(title, unit, digits, rows) }]
+    return [
+      {
+        ...drawRounds({ title, unit, digits, rows }),
+        id: `rounds-${name}`,
+        table: tabulateRounds(title, unit, digits, rows),
+      },
+    ]
   })
 }
 
@@ -101,10 +81,20 @@ function drawQuantities(arms, colourFor) {
  */
 function nameThroughput(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
-  const bound = sidecars.filter(arm => arm.capacityPerSecond.median !== null)
+  const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
   if (bound.length === 0) return 'Throughput'
   if (bound.length === sidecars.length) return 'Capacity at the cap (without sidecars: throughput)'
   return `Capacity of ${[...new Set(bound.map(nameOf))].join(', ')}; throughput of the others`
+}
+
+/**
+ * @param {Quantity} quantity
+ * @param {number} factor
+ * @returns {Quantity}
+ */
+function scaleQuantity({ median, low, high, values }, factor) {
+  const times = (/** @type {number | null} */ value) => (value === null ? null : value * factor)
+  return { median: times(median), low: times(low), high: times(high), values: values.map(times) }
 }
 
 /**
@@ -129,7 +119,8 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
  * @param {SummaryArm} arm
  * @param {TrialRecord[]} records of the arm
  */
-function chooseTypical({ cpuPerRequestMicros: { median, values } }, records) {
+function chooseTypical(arm, records) {
+  const { median, values } = quantityOf(arm, 'cpuPerRequest')
   const whole = records.filter(r => r.window !== null)
   if (median === null) return whole.at(-1)
   const distances = values.map(value => (value === null ? Number.POSITIVE_INFINITY : Math.abs(value - median)))
@@ -162,7 +153,7 @@ function drawRates({ summary, arms, colourFor }) {
  * @returns {{ ratePerSecond: number, millicores: number }[]} none where its CPU is not known
  */
 function findPoint(arm) {
-  const cores = QUANTITIES.cpuCores.of(arm, null)?.median ?? null
+  const cores = quantityOf(arm, 'cpuCores').median
   return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
 }
 

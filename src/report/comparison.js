@@ -1,4 +1,5 @@
-import { MEASURES } from '../judge/measures.js'
+import { PRIMARY } from '../judge/quantities.js'
+import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { joinParts } from './text-table.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
@@ -47,8 +48,8 @@ function renderArms(comparisons) {
   return keys.map(key => {
     const own = comparisons.filter(c => keyOf(c) === key)
     const heading = [`${own[0].a} and ${own[0].b}`, describeAxes(own[0], varied)].filter(Boolean).join(', ')
-    const primary = own.filter(c => c.quantity === MEASURES[0].name)
-    const secondary = own.filter(c => c.quantity !== MEASURES[0].name)
+    const primary = own.filter(c => c.quantity === PRIMARY.name)
+    const secondary = own.filter(c => c.quantity !== PRIMARY.name)
     return [
       ...(keys.length > 1 ? [`${heading}:`] : []),
       ...primary.map(renderVerdict),
@@ -68,7 +69,7 @@ function renderControl(control, controls) {
   const without = `Without sidecars${where ? ` (${where})` : ''}`
   const notes = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
   if (ratio.median === null) return `${without} it is not known what the applications' CPU per request did${notes}`
-  const gap = `${(100 * Math.abs(ratio.median - 1)).toFixed(1)} % ${ratio.median < 1 ? 'less' : 'more'}`
+  const gap = `${percent(Math.abs(ratio.median - 1), 1)} ${ratio.median < 1 ? 'less' : 'more'}`
   return `${without} the applications used ${gap} CPU per request in new${notes}`
 }
 

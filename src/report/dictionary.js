@@ -1,5 +1,5 @@
 import { GATE_SPOILS, GATE_WORDS } from '../judge/gates.js'
-import { QUANTITIES } from '../model/quantities.js'
+import { QUANTITIES } from '../judge/quantities.js'
 
 /**
  * What every word of a report means. Pure.

@@ -1,5 +1,6 @@
+import { QUANTITIES } from '../judge/quantities.js'
+import { formatValue } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
-import { MIB, QUANTITIES } from '../model/quantities.js'
 
 /**
  * Lines through what was measured, with the points they go through. Pure.
@@ -37,11 +38,11 @@ export function renderSlopes({ slopes }) {
 
 /** @param {Slope} slope */
 function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
-  const isTime = quantity === 'p99'
-  const show = (/** @type {number} */ v) => (isTime ? v.toFixed(2) : (v / MIB).toFixed(2))
+  const row = { ...QUANTITIES[quantity], digits: 2 }
+  const show = (/** @type {number} */ value) => formatValue(row, value)
   const interval =
     low === null || high === null ? `: too few windows (${rounds}) for an interval` : ` [${show(low)}, ${show(high)}]`
   const isFlat = low !== null && high !== null && low <= 0 && high >= 0
   const words = low === null ? '' : isFlat ? ': no change shown' : perHour > 0 ? ': it grows' : ': it falls'
-  return `${armId}: ${QUANTITIES[quantity].label} ${perHour >= 0 ? '+' : ''}${show(perHour)}${interval}${words}`
+  return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${show(perHour)}${interval}${words}`
 }

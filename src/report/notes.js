@@ -1,3 +1,4 @@
+import { quantityOf } from '../judge/quantity.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { largestBindingCap } from '../model/caps.js'
@@ -20,7 +21,7 @@ export function renderNotes({ arms, relaxes, parity }) {
   const [{ load }] = arms
   if (load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const isOpen = load.kind === 'open'
-  const quantities = arms.flatMap(a => [a.throughputPerSecond, a.cpuPerRequestMicros])
+  const quantities = arms.flatMap(a => ['throughput', 'cpuPerRequest'].map(name => quantityOf(a, name)))
   const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
   const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
@@ -37,7 +38,7 @@ export function renderNotes({ arms, relaxes, parity }) {
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   notes.push(...tellPolicy({ parity }))
   if (!isOpen) {
-    const bound = arms.filter(a => a.repeatOf === null && a.capacityPerSecond.median !== null).map(nameOf)
+    const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
     if (bound.length > 0) {
       const names = [...new Set(bound)].join(', ')
       notes.push(`req/s is the capacity at this cap where the sidecar was the limit (${names}), elsewhere throughput.`)
@@ -71,7 +72,7 @@ export function renderNext({ arms, machine }) {
     const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
     if (largest < smallest) lines.push(`Capacity: npm run bench -- --cpu ${largest}`)
   }
-  const slowest = Math.min(...arms.map(a => a.throughputPerSecond.median ?? 0))
+  const slowest = Math.min(...arms.map(a => quantityOf(a, 'throughput').median ?? 0))
   if (load.kind === 'closed' && slowest > 0) {
     const rate = Number((slowest * RATE_SHARE).toPrecision(1))
     const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].capCores}` : ''

@@ -1,4 +1,6 @@
 import { hasTail, quantileMs, valueOfRound } from '../judge/measures.js'
+import { QUANTITIES } from '../judge/quantities.js'
+import { useOf } from '../judge/quantity.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseValues } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
@@ -45,7 +47,7 @@ export function drawPercentiles({ arms, recordsOf, colourFor }) {
  * @returns {[number, number][]} [quantile, milliseconds]
  */
 function findMedianTimes(records, { load }) {
-  const use = load.kind === 'open' ? 'latency' : 'throughput'
+  const use = useOf(QUANTITIES.p99, load)
   const rounds = [...groupBy(records, r => r.trial.round).values()]
   const requests = records.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const quantiles = records.find(r => r.load?.distribution)?.load?.distribution?.grid.map(([q]) => q) ?? []

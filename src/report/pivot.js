@@ -1,6 +1,7 @@
+import { QUANTITIES } from '../judge/quantities.js'
+import { formatValue, quantityOf } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
-import { AXES, BASELINE_AXES, describeAxes, findVaried } from '../model/axes.js'
-import { QUANTITIES } from '../model/quantities.js'
+import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
 import { renderTextTable } from './text-table.js'
 
 /**
@@ -12,6 +13,7 @@ import { renderTextTable } from './text-table.js'
 // Beside its sum, this is shown of each sidecar.
 const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
+const NOTHING = { median: null, low: null, high: null }
 
 /**
  * The tables as lines for the terminal.
@@ -35,25 +37,15 @@ export function tabulatePivots({ arms, shows }) {
   const across = shows.across
   // What arms without sidecars have not stands in no table of its own.
   const varied = findVaried(own).filter(name => name !== across)
+  const shared = varied.filter(name => BASELINE_AXES.includes(name))
   const withSidecars = own.filter(arm => arm.sidecars.length > 0)
   const keys = [...new Set((withSidecars.length > 0 ? withSidecars : own).map(arm => describeAxes(arm, varied)))]
   return keys.map(key => {
     const group = own.filter(arm => describeAxes(arm, varied) === key)
     const [first] = group
-    const baselines = own.filter(arm => !arm.hasSidecars && !group.includes(arm) && isBaselineOf(arm, first, varied))
+    const baselines = own.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
     return { caption: key, ...tabulatePivot([...baselines, ...group], across, shows.quantities) }
   })
-}
-
-/**
- * Whether an arm without sidecars goes with others: equal in all that it can have.
- * @param {SummaryArm} none
- * @param {SummaryArm} arm
- * @param {AxisName[]} varied
- */
-function isBaselineOf(none, arm, varied) {
-  const shared = varied.filter(name => BASELINE_AXES.includes(name))
-  return describeAxes(none, shared) === describeAxes(arm, shared)
 }
 
 /**
@@ -80,19 +72,19 @@ function tabulatePivot(arms, across, quantities) {
     return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : undefined)
   }
   for (const name of quantities) {
-    const { label, of, format } = QUANTITIES[name]
+    const row = QUANTITIES[name]
+    const show = (/** @type {number} */ value) => formatValue(row, value)
     for (const plane of planes) {
       const services = name === OF_EACH ? listServices(arms.filter(arm => nameOf(arm) === plane)) : []
       for (const service of services.length > 1 ? [null, ...services] : [null]) {
         const cells = values.map(value => {
           const arm = find(plane, value)
-          const quantity = arm ? of(arm, service) : null
-          if (quantity === null || quantity.median === null) return '-'
-          const { median, low, high } = quantity
-          return low === null || high === null ? format(median) : `${format(median)}\n[${format(low)}, ${format(high)}]`
+          const { median, low, high } = arm ? quantityOf(arm, name, service) : NOTHING
+          if (median === null) return '-'
+          return low === null || high === null ? show(median) : `${show(median)}\n[${show(low)}, ${show(high)}]`
         })
         if (cells.some(cell => cell !== '-'))
-          rows.push([`${label}, ${plane}${service ? `: ${service}` : ''}`, ...cells])
+          rows.push([`${row.label}, ${plane}${service ? `: ${service}` : ''}`, ...cells])
       }
     }
   }

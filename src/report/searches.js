@@ -1,6 +1,6 @@
 import { fitOnNode } from '../analysis/node-fit.js'
+import { GIB, MIB, percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
-import { MIB } from '../model/quantities.js'
 import { recommendedBytes } from '../search/memory-floor.js'
 
 /**
@@ -8,7 +8,6 @@ import { recommendedBytes } from '../search/memory-floor.js'
  * @import { SearchResult, SearchStep, SizeResult, Summary } from '../model/types.ts'
  */
 
-const GIB = 2 ** 30
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 
 /** Whether a run looked for something, and has no rounds. @param {Pick<Summary, 'searches' | 'sizes'>} summary */
@@ -27,13 +26,12 @@ export function renderSearches({ searches }) {
  * @param {{ cores: number, bytes: number }} node
  */
 export function renderNodeFit(sizes, node) {
-  const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(1)} %`
   return sizes.flatMap(size => {
     const fit = fitOnNode(size, node)
     if (fit === null) return []
     const { count, limit, cpuShare, memoryShare } = fit
     return [
-      `${nameOf(size)}: ${count} such sidecars fill a node of ${node.cores} cores and ${node.bytes / GIB} GiB, by ${limit}; each takes ${percent(cpuShare)} of its CPU and ${percent(memoryShare)} of its memory (applications and the system not counted)`,
+      `${nameOf(size)}: ${count} such sidecars fill a node of ${node.cores} cores and ${node.bytes / GIB} GiB, by ${limit}; each takes ${percent(cpuShare, 1)} of its CPU and ${percent(memoryShare, 1)} of its memory (applications and the system not counted)`,
     ]
   })
 }

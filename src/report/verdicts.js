@@ -1,6 +1,7 @@
 import { GAP_LEAST } from '../analysis/compare.js'
-import { MEASURES } from '../judge/measures.js'
+import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
+import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 
 /**
@@ -10,7 +11,6 @@ import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 
 export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
-const CONTRASTED = [MEASURES[0].name, 'p99', 'startSeconds', 'rss']
 
 /**
  * The verdicts on planes, in groups of one link, cap and load: the primary quantity first, the others apart, since they
@@ -24,11 +24,11 @@ export function tellVerdicts({ comparisons, arms, shows }) {
   const varied = findVaried(arms)
   const keys = [...new Set(whole.map(c => groupOf(c)))]
   const isShown = (/** @type {string} */ quantity) =>
-    shows.quantities.includes(quantity) || (shows.across === null && quantity !== 'startSeconds')
+    shows.quantities.includes(quantity) || (shows.across === null && !comparedIn(quantity)?.isOnRequest)
   return keys.map(key => {
     const group = whole.filter(c => groupOf(c) === key)
     const pairs = group.filter(c => !c.isControl)
-    const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === MEASURES[0].name) === is))
+    const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
     return {
       heading: keys.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
@@ -56,7 +56,7 @@ function renderSecondary(comparisons, primary) {
     const [{ a, b, verdict, reasons }] = own
     if (!isOpen(own[0]) || (own.length === 1 && !said.has(`${key}`))) return own.map(renderVerdict)
     const names = own.map(({ quantity, ratio: { median } }) => {
-      const { label } = MEASURES.find(m => m.name === quantity) ?? MEASURES[0]
+      const label = comparedIn(quantity)?.label
       return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
     })
     const why = said.has(`${key}`) ? 'for the same reason' : reasons.join('; ')
@@ -74,7 +74,7 @@ export function tellContrasts({ comparisons, arms, shows }) {
   const varied = findVaried(arms)
   return comparisons
     .filter(c => c.contrast !== null && c.service === null)
-    .filter(c => CONTRASTED.includes(c.quantity) && shows.quantities.includes(c.quantity))
+    .filter(c => comparedIn(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
     .map(c => {
       const others = varied.filter(name => name !== c.contrast)
       const where = describeAxes(c, others)
@@ -87,11 +87,11 @@ export function tellContrasts({ comparisons, arms, shows }) {
  * @returns {string} `pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds`
  */
 export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdict, reasons }) {
-  const measure = MEASURES.find(m => m.name === quantity) ?? MEASURES[0]
+  const compared = comparedIn(quantity)
   const { median, low, high, values } = ratio
   const rounds = values.filter(v => v !== null).length
   const whose = service === null ? '' : ` at ${service}`
-  const pair = `${measure.label}${whose} of ${a} and ${b}`
+  const pair = `${compared?.label}${whose} of ${a} and ${b}`
   const notes = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
   if (verdict === 'invalid' || median === null) return `${pair}: invalid${notes}`
   if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, indicative only${notes}`
@@ -103,7 +103,7 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
     const noise = Math.max(100 * GAP_LEAST, 100 * (aaSpread ?? 0), width)
     return `${pair}: no difference shown at this noise (±${noise.toFixed(1)} %)${notes}`
   }
-  const words = (median < 1 ? measure.less : measure.more).replace('%', `${gap(median).toFixed(0)} %`)
+  const words = `${median < 1 ? compared?.less : compared?.more}`.replace('%', `${gap(median).toFixed(0)} %`)
   const ends = [gap(low), gap(high)].sort((x, y) => x - y).map(v => v.toFixed(0))
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} rounds${notes}`
 }
@@ -114,10 +114,14 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
  */
 export function renderNoise(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
-    const label = MEASURES.find(m => m.name === quantity)?.label
-    return median === null ? [] : [`${label} ${(100 * Math.abs(median - 1)).toFixed(1)} %`]
+    return median === null ? [] : [`${comparedIn(quantity)?.label} ${percent(Math.abs(median - 1), 1)}`]
   })
   return parts.length > 0 ? `Noise (${comparisons[0].a} against itself, A/A): ${parts.join(', ')}.` : ''
+}
+
+/** @param {string} quantity */
+function comparedIn(quantity) {
+  return QUANTITIES[quantity]?.compared
 }
 
 /** @param {string} words */

@@ -4,7 +4,7 @@ import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
 import { readRun } from '../records/records.js'
 import { tellClaims } from '../report/claims.js'
-import { renderArmsCsv, renderTrialsCsv } from '../report/csv.js'
+import { renderArmsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
 import { describeUnfinished } from '../report/missing.js'
 import { renderTable } from '../report/table.js'
@@ -32,7 +32,6 @@ const FORMATS = {
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
   svg: async run => (await openDocuments(run)).writeSvgs().join('\n'),
   csv: ({ summary }) => renderArmsCsv(summary).trimEnd(),
-  'csv-trials': ({ run }) => renderTrialsCsv(run.records).trimEnd(),
   json: ({ summary }) => JSON.stringify(summary, null, 2),
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
 }

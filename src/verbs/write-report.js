@@ -25,7 +25,7 @@ const POINTS_MOST = 200_000
 const POINTS_OF_TRIAL_MOST = 400
 const POINTS_OF_TRIAL_LEAST = 20
 const SERIES_OF_SIDECAR = 2
-const MODULES = ['charts/palette.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
+const MODULES = ['../lib/units.js', 'charts/palette.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
 /**
  * @param {{ folder: string, summary: Summary, claims: ClaimsFile[], run?: ReturnType<typeof readRun> }} given

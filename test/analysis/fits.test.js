@@ -25,9 +25,11 @@ const ladder = (given = {}, cores = line, rates = RATES) =>
  */
 const withSidecars = (arm, cores) => ({
   ...arm,
+  ...{ cpuCores: summariseValues([Object.values(cores).reduce((sum, [value]) => sum + Number(value), 0)]) },
   sidecars: Object.entries(cores).map(([service, values]) => ({
     ...arm.sidecars[0],
-    ...{ service, copyOf: COPIES[service] ?? null, cpuCores: summariseValues(values) },
+    ...{ service, copyOf: COPIES[service] ?? null },
+    cpuCores: summariseValues(values),
   })),
 })
 
@@ -98,8 +100,8 @@ describe('fitSlopes', () => {
   /** @param {(number | null)[]} rss MiB @param {(number | null)[]} p99 @returns {SummaryArm} */
   const armOf = (rss, p99 = []) => {
     const arm = createSummaryArm({ plane: 'pipy', load: { ratePerSecond: 200 }, p99 })
-    const memory = { ...arm.sidecars[0].memory, rssBytes: summariseValues(rss.map(v => v && v * MIB)) }
-    return { ...arm, id: 'link-pipy', sidecars: [{ ...arm.sidecars[0], memory }] }
+    const rssBytes = summariseValues(rss.map(v => v && v * MIB))
+    return /** @type {SummaryArm} */ ({ ...arm, id: 'link-pipy', ...{ memory: { rssBytes } } })
   }
   /** @param {number} count @param {Record<number, GateFinding[]>} [gates] by round @returns {TrialRecord[]} */
   const halfHours = (count, gates = {}) =>
@@ -114,12 +116,12 @@ describe('fitSlopes', () => {
     const arm = armOf([10, 11, 12, 13, 14, 15], [4, 3.5, 3, 2.5, 2, 1.5])
     expect(fitSlopes({ arms: [arm], records: halfHours(6) })).toEqual([
       {
-        ...{ plane: 'pipy', variant: null, profile: null, armId: 'link-pipy', quantity: 'rss' },
-        ...{ perHour: 2 * MIB, low: 2 * MIB, high: 2 * MIB, rounds: 6 },
-      },
-      {
         ...{ plane: 'pipy', variant: null, profile: null, armId: 'link-pipy', quantity: 'p99' },
         ...{ perHour: -1, low: -1, high: -1, rounds: 6 },
+      },
+      {
+        ...{ plane: 'pipy', variant: null, profile: null, armId: 'link-pipy', quantity: 'rss' },
+        ...{ perHour: 2 * MIB, low: 2 * MIB, high: 2 * MIB, rounds: 6 },
       },
     ])
   })

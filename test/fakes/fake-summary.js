@@ -1,9 +1,11 @@
+import { QUANTITIES } from '../../src/judge/quantities.js'
+import { nestQuantities } from '../../src/judge/quantity.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { SCHEMA_VERSION } from '../../src/model/versions.js'
 
 /**
  * Summaries without a run: arms whose numbers the test gives.
- * @import { Comparison, Load, Summary, SummaryArm } from '../../src/model/types.ts'
+ * @import { Comparison, Load, Quantity, Summary, SummaryArm } from '../../src/model/types.ts'
  */
 
 const NOTHING = summariseValues([])
@@ -23,6 +25,9 @@ const NOTHING = summariseValues([])
  * @property {(number | null)[]} [p99] milliseconds
  */
 
+/** Each without values, by its header. @type {Record<string, Quantity>} */
+const EVERY_QUANTITY = Object.fromEntries(Object.values(QUANTITIES).map(({ header }) => [header, NOTHING]))
+
 /**
  * @param {Given} given
  * @returns {SummaryArm}
@@ -30,20 +35,15 @@ const NOTHING = summariseValues([])
 export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'none' ? null : 1, ...given }) {
   const { load = {}, conditions = {}, fields = {}, throughput, capacity, cpuPerRequest, cores, p99 } = given
   const quantity = (/** @type {(number | null)[] | undefined} */ values) => (values ? summariseValues(values) : NOTHING)
-  const times = { p50: NOTHING, p90: quantity(p99), p95: NOTHING, p99: quantity(p99), p999: NOTHING }
-  const memory = {
-    anonBytes: NOTHING,
-    rssBytes: NOTHING,
-    workingSetBytes: NOTHING,
-    pssBytes: NOTHING,
-    peakBytes: NOTHING,
-  }
   const isOpen = load.ratePerSecond !== undefined
-  return {
+  const kind = isOpen ? 'open' : 'closed'
+  const nest = (/** @type {Record<string, Quantity>} */ known) =>
+    nestQuantities({ ...EVERY_QUANTITY, ...known }, { kind: load.kind ?? kind })
+  return /** @type {SummaryArm} */ ({
     ...{ id: '', plane, variant: null, profile: null, repeatOf: null, calibratedBy: null },
     ...{ hasSidecars: plane !== 'none', link, capCores, target: 'fake' },
     load: {
-      ...{ kind: isOpen ? 'open' : 'closed', users: 200, payloadBytes: 1024, connections: 'kept' },
+      ...{ kind, users: 200, payloadBytes: 1024, connections: 'kept' },
       ...{ hasCertificate: false, burst: null, warmupSeconds: 1, windowSeconds: 1, ...load },
     },
     conditions: {
@@ -52,29 +52,19 @@ export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'n
     },
     trials: { completed: 6, failed: 0, invalid: 0 },
     spoiled: [],
-    throughputPerSecond: quantity(throughput),
-    cpuPerRequestMicros: quantity(cpuPerRequest),
-    capacityPerSecond: quantity(capacity),
-    responseTimeMs: isOpen ? null : times,
-    latencyMs: isOpen ? times : null,
-    addedLatencyMs: null,
-    changes: null,
     boundBy: 'sidecar',
-    startSeconds: NOTHING,
-    recoverySeconds: NOTHING,
-    sidecars:
-      plane === 'none'
-        ? []
-        : [
-            {
-              service: 'gateway',
-              copyOf: null,
-              cpuCores: quantity(cores),
-              ...{ cpuOfCap: NOTHING, cpuPerRequestMicros: NOTHING, throttledFraction: NOTHING, memory },
-            },
-          ],
+    ...{ responseTimeMs: null, latencyMs: null, addedLatencyMs: null, changes: null },
+    ...nest({
+      throughputPerSecond: quantity(throughput),
+      cpuPerRequestMicros: quantity(cpuPerRequest),
+      capacityPerSecond: quantity(capacity),
+      cpuCores: quantity(cores),
+      p90Ms: quantity(p99),
+      p99Ms: quantity(p99),
+    }),
+    sidecars: plane === 'none' ? [] : [{ service: 'gateway', copyOf: null, ...nest({ cpuCores: quantity(cores) }) }],
     ...fields,
-  }
+  })
 }
 
 /**

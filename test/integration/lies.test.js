@@ -293,12 +293,10 @@ describe('is caught:', { timeout: 90_000 }, () => {
     const { records, out } = await lie(['--planes', 'pipy', '--cpu', '0.1', '--rate', '3000'])
     expect(records[0].gates.map(g => g.gate)).toEqual(expect.arrayContaining(['knee', 'drops']))
     const open = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')).arms[0]
-    expect(open.responseTimeMs).toBeNull()
     expect(open.latencyMs.p99.median).toBeNull()
     expect(open.cpuPerRequestMicros.median).toBeGreaterThan(0)
 
     const closed = await lie(['--planes', 'pipy', '--cpu', '0.5'])
-    expect(JSON.parse(readFileSync(`${closed.out}/summary.json`, 'utf8')).arms[0].latencyMs).toBeNull()
     expect(closed.stdout).toContain('is no latency')
   })
 })

@@ -47,7 +47,7 @@ describe('the answer of a default run', () => {
     const { lines } = show({ differs: true })
     const text = lines.join('\n')
     expect(text).toContain('NOT equal work')
-    expect(lines.filter(line => /^tls +TLS of pipy +TLS of envoy$/.test(line))).toHaveLength(1)
+    expect(lines.filter(line => /^tls +(pipy|envoy) +TLS of \1$/.test(line))).toHaveLength(2)
     expect(lines.filter(line => /^(answers|refusals|workers|pooling|logging) /.test(line))).toEqual([])
     expect(occurrences(text, 'parity-tls')).toBe(1)
   })

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
-import { renderArmsCsv, renderTrialsCsv } from '../../src/report/csv.js'
+import { renderArmsCsv } from '../../src/report/csv.js'
 import { renderJunit } from '../../src/report/junit.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
@@ -160,16 +160,6 @@ describe('CSV', () => {
     expect(at('cpuPerRequestMicros').map(Number)[1]).toBeCloseTo(98.28, 1)
     expect(at('cpuPerRequestMicros')[0]).toBe('')
     expect(rows.every(row => row.length === head.length)).toBe(true)
-  })
-
-  it('has a row a trial, and names what spoiled it', () => {
-    const { folder } = open({
-      change: r => ({ ...r, gates: [{ gate: 'steady', spoils: ['throughput'], reason: 'it "drifted", much' }] }),
-    })
-    const [head, ...rows] = parse(renderTrialsCsv(readRun(folder).records))
-    expect(rows).toHaveLength(18)
-    expect(rows[1][head.indexOf('verifiedPerSecond')]).toBe('2030')
-    expect(rows[1][head.indexOf('spoiledBy')]).toBe('steady')
   })
 
   it('quotes what holds a comma, a quote or the end of a line', () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { quantityOf } from '../../src/judge/quantity.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
 import { expectOnFirstScreen, launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
@@ -104,17 +105,16 @@ describe('report.html in a browser', () => {
     const [none, pipy, envoy] = createArms()
     const { url } = write('control', { arms: [none, pipy, envoy, { ...pipy, id: 'again', repeatOf: pipy.id }] })
     const { page } = await open(context, url, { javaScriptEnabled: false })
-    expect(await page.locator('[data-chart=rounds-cpuPerRequest] path[fill=none][transform]').count()).toBe(6)
+    expect(await page.locator('[data-chart=rounds-cpuPerRequest] path[fill=none][stroke][transform]').count()).toBe(6)
     await page.close()
   })
 
   it('shows the numbers of summary.json', async context => {
     const { page } = await open(context, run.url)
     const { arms } = run.summary
-    const medians = (/** @type {'throughputPerSecond' | 'cpuPerRequestMicros'} */ name) =>
-      arms.flatMap(arm => (arm[name].median === null ? [] : [arm[name].median.toFixed(0)]))
-    expect(await mediansOf(page, 'rounds-throughput')).toEqual(medians('throughputPerSecond'))
-    expect(await mediansOf(page, 'rounds-cpuPerRequest')).toEqual(medians('cpuPerRequestMicros'))
+    const medians = (/** @type {string} */ name) => arms.flatMap(arm => quantityOf(arm, name).median?.toFixed(0) ?? [])
+    expect(await mediansOf(page, 'rounds-throughput')).toEqual(medians('throughput'))
+    expect(await mediansOf(page, 'rounds-cpuPerRequest')).toEqual(medians('cpuPerRequest'))
     const results = await page
       .locator('#results tbody tr')
       .evaluateAll(rows => rows.map(row => row.children[2].textContent))

@@ -111,12 +111,14 @@ describe('renderPivots', () => {
         shows: { quantities: ['cpuCores'], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
       })
       const [arm] = summary.arms
-      const [sidecar] = arm.sidecars
-      const sidecars = services.map(service => {
-        const copyOf = service === 'server-2' ? 'server' : null
-        return { ...sidecar, service, copyOf, cpuCores: summariseValues([0.25]) }
-      })
-      const [lines] = renderPivots({ ...summary, arms: [{ ...arm, sidecars }] })
+      const sidecars = services.map(service => ({
+        ...arm.sidecars[0],
+        service,
+        copyOf: service === 'server-2' ? 'server' : null,
+        cpuCores: summariseValues([0.25]),
+      }))
+      const cpuCores = summariseValues([0.25 * services.length])
+      const [lines] = renderPivots({ ...summary, arms: [{ ...arm, ...{ cpuCores }, sidecars }] })
       return lines.filter(line => line.startsWith('CPU')).map(line => line.split(/ {2,}| (?=0\.)/))
     }
     expect(of(['client', 'server', 'server-2'])).toEqual([

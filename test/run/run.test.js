@@ -31,7 +31,12 @@ describe('runPlan', () => {
 
     const [nothing, cheap] = summary.arms
     const rate = records[0].load.verified / records[0].window.seconds
-    expect(cheap.throughputPerSecond).toEqual({ median: rate, low: rate, high: rate, values: Array(6).fill(rate) })
+    expect(cheap.throughputPerSecond).toEqual({
+      median: rate,
+      low: rate,
+      high: rate,
+      values: Array(6).fill(rate),
+    })
     expect(cheap.cpuPerRequestMicros.median).toBeCloseTo((0.4 / rate) * 1e6, 6)
     expect(cheap.sidecars.map(s => s.service)).toEqual(['gateway', 'ratings'])
     expect(cheap.sidecars[0].cpuPerRequestMicros.median).toBeCloseTo((0.2 / rate) * 1e6, 6)
@@ -40,7 +45,11 @@ describe('runPlan', () => {
     expect(cheap.sidecars[0].memory.rssBytes.median).toBe(4e6)
     expect(cheap.responseTimeMs?.p99.median).toBeCloseTo(9.9, 9)
     expect(cheap.responseTimeMs?.p999.median).toBeNull()
-    expect(nothing).toMatchObject({ capCores: null, sidecars: [], cpuPerRequestMicros: { median: null } })
+    expect(nothing).toMatchObject({
+      capCores: null,
+      sidecars: [],
+      cpuPerRequestMicros: { median: null },
+    })
     expect(target.running.size).toBe(0)
   })
 

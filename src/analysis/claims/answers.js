@@ -1,13 +1,13 @@
 import { findDisparities } from '../../judge/parity-rows.js'
+import { QUANTITIES } from '../../judge/quantities.js'
+import { formatValue, quantityOf } from '../../judge/quantity.js'
 import { ROUNDS_LEAST, summariseRatios } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
-import { QUANTITIES } from '../../model/quantities.js'
 import { GAP_LEAST, judge } from '../compare.js'
 
 /**
  * What the answers to all kinds of claims share. Pure.
  * @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts'
- * @import { QuantityOf } from '../../model/quantities.js'
  */
 
 export const NOT_TESTABLE = 'not testable here'
@@ -18,14 +18,29 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
  * @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer
  */
 
-/** @type {Record<string, Pick<QuantityOf, 'label' | 'of' | 'format'>>} */
+/**
+ * @typedef {{ label: string, of: (arm: SummaryArm, service?: string) => Quantity, format: (value: number) => string }} Claimed
+ */
+
+/** @type {Record<string, Claimed>} */
 export const CLAIM_QUANTITIES = {
-  ...QUANTITIES,
+  ...Object.fromEntries(
+    Object.values(QUANTITIES).map(row => [
+      row.name,
+      {
+        label: row.label,
+        of: (/** @type {SummaryArm} */ arm, /** @type {string | undefined} */ service) =>
+          quantityOf(arm, row.name, service),
+        format: (/** @type {number} */ value) => formatValue(row, value),
+      },
+    ]),
+  ),
   // What Little's law leaves every request, where all users wait for one (milliseconds).
   meanByLittle: {
     label: 'users / throughput, ms',
-    of: ({ load, throughputPerSecond: { median, low, high, values } }) => {
-      const toMs = (/** @type {number | null} */ rate) => (rate ? (1000 * load.users) / rate : null)
+    of: arm => {
+      const { median, low, high, values } = quantityOf(arm, 'throughput')
+      const toMs = (/** @type {number | null} */ rate) => (rate ? (1000 * arm.load.users) / rate : null)
       return { median: toMs(median), low: toMs(high), high: toMs(low), values: values.map(toMs) }
     },
     format: value => value.toFixed(1),
@@ -39,7 +54,7 @@ export const CLAIM_QUANTITIES = {
  * @param {string | undefined} service
  */
 export function valuesOf(arm, quantity, service) {
-  return CLAIM_QUANTITIES[quantity].of(arm, service ?? null)?.values ?? []
+  return CLAIM_QUANTITIES[quantity].of(arm, service).values
 }
 
 /**

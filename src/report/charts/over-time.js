@@ -1,3 +1,4 @@
+import { MIB } from '../../lib/units.js'
 import { colourOf, LIMIT } from './palette.js'
 import { createAxis, createLegend, createOption, shorten } from './style.js'
 
@@ -7,7 +8,6 @@ import { createAxis, createLegend, createOption, shorten } from './style.js'
  * @import { Chart } from './style.js'
  */
 
-const MIB = 1024 * 1024
 // Its ends are no round numbers.
 const ENDS = { showMinLabel: false, showMaxLabel: false }
 

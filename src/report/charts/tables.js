@@ -1,5 +1,5 @@
 import { QUANTILES } from '../../judge/measures.js'
-import { MIB } from '../../model/quantities.js'
+import { MIB } from '../../lib/units.js'
 import { shorten } from './style.js'
 
 /**

@@ -1,4 +1,4 @@
-import { appendPoint, appendStretch } from './bounded.js'
+import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
 
 /**
  * What the samples of a trial say of each sidecar, sample after sample. Pure.
@@ -31,20 +31,26 @@ const APART_LEAST_SECONDS = 0.05
  * @property {{ reading: Reading, seconds: number } | null} last whose CPU time was read
  */
 
-export function createSidecars() {
+/**
+ * @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned
+ */
+export function createSidecars({ most = POINTS_MOST } = {}) {
   /** @type {Tracked[]} */
   let tracked = []
   return {
     clear() {
       tracked = []
     },
-    /** @param {{ specs: ProcessSpec[], sample: Sample, windowStartMs: number }} sampled */
+    /**
+     * @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuCores'>[], sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] },
+     *   windowStartMs: number }} sampled
+     */
     sample({ specs, sample, windowStartMs }) {
       if (tracked.length === 0) {
         tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [startTracking(spec, place)] : []))
       }
       const seconds = (sample.epochMs - windowStartMs) / 1000
-      for (const sidecar of tracked) addReading(sidecar, sample.readings[sidecar.place], seconds)
+      for (const sidecar of tracked) addReading({ sidecar, reading: sample.readings[sidecar.place], seconds, most })
     },
     snapshot: () => tracked.map(({ now }) => ({ ...now })),
     /** The series themselves: they go on. */
@@ -53,7 +59,7 @@ export function createSidecars() {
 }
 
 /**
- * @param {ProcessSpec} spec
+ * @param {Pick<ProcessSpec, 'service' | 'cpuCores'>} spec
  * @param {number} place
  * @returns {Tracked}
  */
@@ -69,11 +75,10 @@ function startTracking({ service, cpuCores: capCores }, place) {
 }
 
 /**
- * @param {Tracked} sidecar changed
- * @param {Reading | undefined} reading undefined, or with NaN in it: it could not be read
- * @param {number} seconds from the start of the window
+ * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options sidecar: changed;
+ *   reading: undefined, or with NaN in it: it could not be read; seconds: from the start of the window
  */
-function addReading(sidecar, reading, seconds) {
+function addReading({ sidecar, reading, seconds, most }) {
   const { now, series, last } = sidecar
   const isRead = reading !== undefined && Number.isFinite(reading.atSeconds) && Number.isFinite(reading.cpuSeconds)
   const elapsed = isRead && last !== null ? reading.atSeconds - last.reading.atSeconds : null
@@ -82,7 +87,7 @@ function addReading(sidecar, reading, seconds) {
 
   now.anonBytes = finiteOrNull(reading?.anonBytes)
   now.workingSetBytes = finiteOrNull(reading?.workingSetBytes)
-  if (now.anonBytes !== null) appendPoint(series.anonBytes, [seconds, now.anonBytes])
+  if (now.anonBytes !== null) appendPoint(series.anonBytes, [seconds, now.anonBytes], most)
 
   Object.assign(now, { cores: null, ofCap: null, isThrottled: null })
   if (!isRead) return
@@ -92,10 +97,10 @@ function addReading(sidecar, reading, seconds) {
   else if (last !== null && elapsed !== null && used !== null) {
     now.cores = used / elapsed
     now.ofCap = now.capCores === null ? null : now.cores / now.capCores
-    appendPoint(series.cores, [seconds, now.cores])
+    appendPoint(series.cores, [seconds, now.cores], most)
     const throttled = subtract(reading.throttledPeriods, last.reading.throttledPeriods)
     now.isThrottled = throttled === null ? null : throttled > 0
-    if (now.isThrottled) appendStretch(series.throttled, [last.seconds, seconds])
+    if (now.isThrottled) appendStretch(series.throttled, [last.seconds, seconds], most)
   }
   if (sidecar.first === null && subtract(reading.throttledPeriods, reading.periods) !== null) sidecar.first = reading
   now.throttledFraction = findThrottled(sidecar.first, reading) ?? now.throttledFraction

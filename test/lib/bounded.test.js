@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendPoint, appendStretch, POINTS_MOST } from '../../src/live/bounded.js'
+import { appendPoint, appendStretch, POINTS_MOST } from '../../src/lib/bounded.js'
 
 /** @typedef {[number, number][]} Points */
 

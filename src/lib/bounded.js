@@ -10,11 +10,12 @@ export const POINTS_MOST = 2000
  * whole, and what is oldest has been halved most often.
  * @param {[number, number][]} points changed
  * @param {[number, number]} point
+ * @param {number} [most]
  */
-export function appendPoint(points, point) {
+export function appendPoint(points, point, most = POINTS_MOST) {
   points.push(point)
-  if (points.length <= POINTS_MOST) return
-  const older = points.splice(0, POINTS_MOST / 2)
+  if (points.length <= most) return
+  const older = points.splice(0, most / 2)
   points.unshift(...older.filter((_, i) => i % 2 === 0))
 }
 
@@ -23,15 +24,16 @@ export function appendPoint(points, point) {
  * older half become one: coarser, as the points of that time are.
  * @param {[number, number][]} stretches [from, to], changed
  * @param {[number, number]} stretch
+ * @param {number} [most]
  */
-export function appendStretch(stretches, [from, to]) {
+export function appendStretch(stretches, [from, to], most = POINTS_MOST) {
   const last = stretches.at(-1)
   if (last && from <= last[1]) {
     last[1] = Math.max(last[1], to)
     return
   }
   stretches.push([from, to])
-  if (stretches.length <= POINTS_MOST) return
-  const older = stretches.splice(0, POINTS_MOST / 2)
+  if (stretches.length <= most) return
+  const older = stretches.splice(0, most / 2)
   for (let i = older.length - 2; i >= 0; i -= 2) stretches.unshift([older[i][0], older[i + 1][1]])
 }

@@ -1,0 +1,378 @@
+import { MIB } from '../lib/units.js'
+import { cpuMillisPerChange, failedPerChange, longestEffectMs, medianEffectMs } from './changes.js'
+import {
+  capacityPerSecond,
+  cpuPerRequestMicros,
+  mostOf,
+  QUANTILES,
+  quantileMs,
+  ratePerSecond,
+  sidecarsOf,
+  startSeconds,
+  sumOf,
+  valueOfRound,
+} from './measures.js'
+import { recoverySeconds } from './recovery.js'
+
+/**
+ * The one table of quantities. Summaries, comparisons, thresholds, tables, CSV, charts, live metrics and the dictionary
+ * are made from it: a new quantity is one more row here. Longer than other files, since it is a table. Pure.
+ * @import { Load, TrialRecord, Use } from '../model/types.ts'
+ */
+
+/**
+ * What a quantity is measured of.
+ * @typedef {object} Seen
+ * @property {TrialRecord} record
+ * @property {string | null} [service] whose sidecar; null: over all
+ * @property {TrialRecord[] | null} [baseline] the same round of the arm without sidecars
+ * @property {TrialRecord[] | null} [unchanged] the same round of the arm without changes of configuration
+ */
+
+/**
+ * How two arms are compared in a quantity.
+ * @typedef {object} Compared
+ * @property {Load['kind'][]} kinds the loads under which it is compared
+ * @property {string} label
+ * @property {string} less the predicate of an arm that has less, with a gap for the share
+ * @property {string} more
+ * @property {boolean} [isHeadline] told where a plane is compared with itself
+ * @property {boolean} [isOnRequest] told only where the experiment shows it
+ */
+
+/**
+ * @typedef {object} QuantityRow
+ * @property {string} name in experiments, claims and thresholds
+ * @property {string} header name and unit in summary.json and CSV
+ * @property {string | Partial<Record<Load['kind'], string>>} [group] in summary.json it stands in this object, by the kind of load
+ * @property {string} [key] its name there, instead of the header
+ * @property {boolean} [isSparse] summary.json leaves it out where it has no value
+ * @property {string} label with the unit in which it is shown
+ * @property {string} [short] heads a narrow column
+ * @property {string} unit in which it is shown
+ * @property {number} [scale] one of the shown unit in that of the header
+ * @property {number} digits
+ * @property {number} [digitsOfOne] of one sidecar
+ * @property {string} definition reports and metrics print this sentence
+ * @property {Use} use a gate that spoils this leaves no value
+ * @property {Use} [useOfClosed] instead, in the closed loop
+ * @property {'sum' | 'most'} [sidecars] each sidecar has it, and the arm their sum, or that of the sidecar with the most
+ * @property {number} [quantile] given where the rounds together hold enough requests beyond it
+ * @property {(seen: Seen) => number | null} measure in the unit of the header
+ * @property {Compared} [compared] absent: it is only shown
+ * @property {{ kinds: Load['kind'][], title: string, digits?: number }} [chart] drawn round by round under these loads
+ * @property {boolean} [isFollowed] its slope over the time of the run is fitted
+ * @property {{ name: string, scale?: number, percentile?: string, definition?: string }} [metric] of the live endpoint;
+ *   scale: one of its unit in that of the header; percentile: a label, beside that of the loop
+ */
+
+/** @type {Load['kind'][]} */
+const EVERY_LOAD = ['closed', 'open', 'idle']
+const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
+
+/** The first is the primary quantity. @type {QuantityRow[]} */
+const ROWS = [
+  {
+    name: 'cpuPerRequest',
+    header: 'cpuPerRequestMicros',
+    label: 'CPU per request, µs',
+    short: 'µs/req',
+    unit: 'µs',
+    digits: 0,
+    digitsOfOne: 1,
+    definition:
+      "CPU time of the sidecars' cgroups in the window over the verified requests in it, however often a request passes a sidecar; of one sidecar, its own. Nearly independent of the cap: the first thing to compare.",
+    use: 'cpuPerRequest',
+    sidecars: 'sum',
+    measure: ({ record, service }) => cpuPerRequestMicros(record, sidecarsOf(record, service)),
+    compared: {
+      kinds: ['closed', 'open'],
+      label: 'CPU per request',
+      less: 'uses % less CPU per request',
+      more: 'uses % more CPU per request',
+      isHeadline: true,
+    },
+    chart: { kinds: ['closed', 'open'], title: 'CPU per request, all sidecars' },
+    metric: { name: 'trial_cpu_seconds_per_request', scale: 1e6 },
+  },
+  {
+    name: 'throughput',
+    header: 'throughputPerSecond',
+    label: 'requests/s',
+    short: 'req/s',
+    unit: 'requests/s',
+    digits: 0,
+    definition:
+      'Verified requests per second of those that start in the window: status 200 and the right length, and for one in 50 the right body. It is the capacity of a plane only where the sidecar bound the run.',
+    use: 'throughput',
+    measure: ({ record }) => ratePerSecond(record),
+    chart: { kinds: ['closed', 'open'], title: 'Throughput' },
+    metric: { name: 'trial_throughput_requests_per_second' },
+  },
+  {
+    name: 'capacity',
+    header: 'capacityPerSecond',
+    label: 'capacity, requests/s',
+    unit: 'requests/s',
+    digits: 0,
+    definition:
+      'The rate of the closed loop where the sidecar bound the run: it used at least 95 % of its cap, and nothing else was saturated. No value where something else was the limit.',
+    use: 'capacity',
+    measure: ({ record }) => capacityPerSecond(record),
+    compared: {
+      kinds: ['closed'],
+      label: 'capacity',
+      less: 'has % less capacity',
+      more: 'has % more capacity',
+    },
+  },
+  {
+    name: 'cpuCores',
+    header: 'cpuCores',
+    label: 'CPU cores',
+    unit: 'cores',
+    digits: 3,
+    definition: 'CPU time over wall time in the window, of all sidecars or of one.',
+    use: 'cpuPerRequest',
+    sidecars: 'sum',
+    measure: ({ record, service }) => sumOf(sidecarsOf(record, service), p => p.cpuCores),
+    compared: { kinds: ['idle'], label: 'CPU', less: 'uses % less CPU', more: 'uses % more CPU' },
+    chart: { kinds: ['idle'], title: 'CPU of idle sidecars', digits: 4 },
+  },
+  {
+    name: 'cpuOfCap',
+    header: 'cpuOfCap',
+    label: 'CPU of cap',
+    short: 'of cap',
+    unit: '%',
+    scale: 0.01,
+    digits: 0,
+    definition:
+      'CPU cores used over the cap, of the sidecar that used most of its own. 97 to 101 % means that the cap was in force and bound.',
+    use: 'cpuPerRequest',
+    sidecars: 'most',
+    measure: ({ record, service }) =>
+      mostOf(sidecarsOf(record, service), p => (p.capCores === null ? null : p.cpuCores / p.capCores)),
+  },
+  {
+    name: 'throttled',
+    header: 'throttledFraction',
+    label: 'periods throttled',
+    short: 'throttled',
+    unit: '%',
+    scale: 0.01,
+    digits: 0,
+    definition:
+      'Scheduler periods (100 ms) in which the sidecar was stopped because its quota was used, over all periods; of the sidecar with the most.',
+    use: 'cpuPerRequest',
+    sidecars: 'most',
+    measure: ({ record, service }) => mostOf(sidecarsOf(record, service), p => p.throttledFraction),
+  },
+  time('p50', { isCompared: true }),
+  time('p90', { isCompared: true }),
+  time('p95'),
+  time('p99', { isCompared: true, isMain: true }),
+  time('p999'),
+  addedTime('p50', 'added p50'),
+  addedTime('p99', 'p99 ms'),
+  memory('rss', {
+    label: 'RSS MiB',
+    definition:
+      'Resident set size of all sidecars right after the window, still under load: anonymous memory and the mapped parts of the program. Compare RSS with RSS, and anonymous memory with anonymous memory.',
+    words: 'resident memory',
+    isHeadline: true,
+    chart: { kinds: ['idle'], title: 'Resident memory of idle sidecars' },
+  }),
+  memory('anon', {
+    label: 'anon MiB',
+    short: 'anon',
+    definition: "Anonymous memory of the sidecars' cgroups at the end of the window: what the processes allocated.",
+    words: 'anonymous memory',
+  }),
+  memory('peak', {
+    label: 'peak MiB',
+    definition: "The most memory that the sidecars' cgroups were charged for, from their start.",
+  }),
+  memory('workingSet', {
+    label: 'working set MiB',
+    definition:
+      "Memory that the sidecars' cgroups were charged for at the end of the window, without file pages that could be dropped.",
+  }),
+  memory('pss', {
+    label: 'PSS MiB',
+    definition: 'Resident memory in which pages that several processes share are divided among them.',
+  }),
+  {
+    name: 'startSeconds',
+    header: 'startSeconds',
+    label: 'first answer after s',
+    unit: 's',
+    digits: 2,
+    definition: 'From the start of the first process to the first answer through all sidecars.',
+    use: 'memory',
+    measure: ({ record }) => startSeconds(record),
+    compared: {
+      kinds: EVERY_LOAD,
+      label: 'time to the first answer',
+      less: 'gives its first answer % sooner',
+      more: 'gives its first answer % later',
+      isHeadline: true,
+      isOnRequest: true,
+    },
+  },
+  {
+    name: 'effectMs',
+    header: 'effectMs',
+    group: 'changes',
+    isSparse: true,
+    label: 'time to effect ms',
+    unit: 'ms',
+    digits: 1,
+    definition:
+      "From a change of configuration until a new connection was served by it; the median of the window's changes.",
+    use: 'memory',
+    measure: ({ record }) => medianEffectMs(record),
+  },
+  {
+    name: 'effectMostMs',
+    header: 'effectMostMs',
+    group: 'changes',
+    isSparse: true,
+    label: 'longest time to effect ms',
+    unit: 'ms',
+    digits: 1,
+    definition: "The longest time to effect of the window's changes.",
+    use: 'memory',
+    measure: ({ record }) => longestEffectMs(record),
+  },
+  {
+    name: 'failedPerChange',
+    header: 'failedPerChange',
+    group: 'changes',
+    isSparse: true,
+    label: 'failed requests a change',
+    unit: 'requests',
+    digits: 1,
+    definition: 'Requests that failed in the window over the changes of configuration in it.',
+    use: 'memory',
+    measure: ({ record }) => failedPerChange(record),
+  },
+  {
+    name: 'cpuMillisPerChange',
+    header: 'cpuMillisPerChange',
+    group: 'changes',
+    isSparse: true,
+    label: 'CPU a change, ms',
+    unit: 'ms',
+    digits: 1,
+    definition: 'CPU time of all sidecars more than without changes, over the number of changes.',
+    use: 'memory',
+    measure: ({ record, unchanged }) => cpuMillisPerChange(record, unchanged ?? []),
+  },
+  {
+    name: 'recoverySeconds',
+    header: 'recoverySeconds',
+    label: 'recovered after s',
+    unit: 's',
+    digits: 1,
+    definition: 'From the end of a burst until requests are answered as before it.',
+    use: 'latency',
+    measure: ({ record }) => recoverySeconds(record),
+  },
+]
+
+/** By name. @type {Record<string, QuantityRow>} */
+export const QUANTITIES = Object.fromEntries(ROWS.map(row => [row.name, row]))
+/** @type {[string, ...string[]]} */
+export const QUANTITY_NAMES = /** @type {any} */ (Object.keys(QUANTITIES))
+export const [PRIMARY] = ROWS
+
+/**
+ * @param {keyof typeof PERCENTILES} name
+ * @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: the one that stands for latency
+ * @returns {QuantityRow}
+ */
+function time(name, { isCompared = false, isMain = false } = {}) {
+  return {
+    name,
+    header: `${name}Ms`,
+    group: { closed: 'responseTimeMs', open: 'latencyMs' },
+    key: name,
+    label: `${name.replace('999', '99.9')} ms`,
+    short: isMain ? `${name} ms` : name,
+    unit: 'ms',
+    digits: 1,
+    definition: `${defineTime(`${PERCENTILES[name]} %`)} Given where the rounds together hold ten requests beyond it.`,
+    use: 'latency',
+    useOfClosed: 'throughput',
+    quantile: QUANTILES[name],
+    measure: ({ record }) => quantileMs(record, QUANTILES[name]),
+    ...(isCompared && {
+      compared: {
+        kinds: ['open'],
+        label: `${name} at this rate`,
+        less: `has a % lower ${name}`,
+        more: `has a % higher ${name}`,
+        isHeadline: isMain,
+      },
+    }),
+    ...(isMain && { chart: { kinds: ['open'], title: `${name} latency` }, isFollowed: true }),
+    metric: {
+      ...{ name: 'trial_response_time_seconds', scale: 1000, percentile: PERCENTILES[name] },
+      definition: defineTime('`percentile` %'),
+    },
+  }
+}
+
+/** @param {string} share of the requests */
+function defineTime(share) {
+  return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
+}
+
+/**
+ * @param {'p50' | 'p99'} of
+ * @param {string} short
+ * @returns {QuantityRow}
+ */
+function addedTime(of, short) {
+  const name = `addedP${of.slice(1)}`
+  return {
+    ...{ name, header: `${name}Ms`, label: `added ${of} ms`, short, unit: 'ms', digits: 2 },
+    group: { open: 'addedLatencyMs' },
+    key: of,
+    isSparse: true,
+    definition: `The ${of} of a round less that of the same round without sidecars, at the same rate.`,
+    use: 'latency',
+    quantile: QUANTILES[of],
+    measure({ record, baseline }) {
+      if (record.trial.arm.load.kind !== 'open') return null
+      const quantile = (/** @type {TrialRecord} */ r) => quantileMs(r, QUANTILES[of])
+      const [own, without] = [quantile(record), valueOfRound(baseline ?? [], 'latency', quantile)]
+      return own === null || without === null ? null : own - without
+    },
+  }
+}
+
+/**
+ * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
+ * @param {Pick<QuantityRow, 'label' | 'short' | 'definition' | 'chart'> & { words?: string, isHeadline?: boolean }} options
+ *   words: it is compared, by this name
+ * @returns {QuantityRow}
+ */
+function memory(name, { words, isHeadline, ...row }) {
+  const header = /** @type {const} */ (`${name}Bytes`)
+  return {
+    ...{ name, header, group: 'memory', unit: 'MiB', scale: MIB, digits: 1, ...row },
+    use: 'memory',
+    sidecars: 'sum',
+    measure: ({ record, service }) => sumOf(sidecarsOf(record, service), p => p.memory[header]),
+    ...(words && {
+      compared: {
+        ...{ kinds: EVERY_LOAD, label: words, isHeadline },
+        less: `uses % less ${words}`,
+        more: `uses % more ${words}`,
+      },
+      isFollowed: true,
+    }),
+  }
+}

@@ -1,0 +1,98 @@
+import { summariseValues } from '../lib/stats.js'
+import { valueOfRound } from './measures.js'
+import { QUANTITIES } from './quantities.js'
+
+/**
+ * What is done with any quantity of the table. Pure.
+ * @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { QuantityRow, Seen } from './quantities.js'
+ */
+
+/**
+ * The quantities in which arms are compared.
+ * @param {Load['kind'][]} [kinds] under one of these loads; absent: under any
+ */
+export function listCompared(kinds) {
+  return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
+    compared?.kinds.some(kind => kinds?.includes(kind) ?? true) ? [{ ...row, compared }] : [],
+  )
+}
+
+/**
+ * What a gate must not have spoiled.
+ * @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row
+ * @param {Pick<Load, 'kind'>} load
+ */
+export function useOf({ use, useOfClosed = use }, { kind }) {
+  return kind === 'closed' ? useOfClosed : use
+}
+
+/**
+ * The value of a round, of its first good trial.
+ * @param {QuantityRow} row
+ * @param {TrialRecord[]} trials of one arm in one round
+ * @param {Omit<Seen, 'record'>} [beside]
+ */
+export function measureRound(row, trials, beside = {}) {
+  if (trials.length === 0) return null
+  const use = useOf(row, trials[0].trial.arm.load)
+  return valueOfRound(trials, use, record => row.measure({ record, ...beside }))
+}
+
+/**
+ * A quantity of an arm in a summary; no values where it has none.
+ * @param {SummaryArm} arm
+ * @param {string} name
+ * @param {string | null} [service] null: of the arm
+ * @returns {Quantity}
+ */
+export function quantityOf(arm, name, service = null) {
+  const row = QUANTITIES[name]
+  /** @type {any} */
+  const whole = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
+  const group = groupOf(row, arm.load)
+  const members = group === undefined ? whole : group === null ? null : whole?.[group]
+  return members?.[keyOf(row)] ?? summariseValues([])
+}
+
+/**
+ * Quantities as they stand in summary.json: a percentile under the loop that it is of, memory and changes together.
+ * @param {Record<string, Quantity>} quantities by header
+ * @param {Pick<Load, 'kind'>} load
+ */
+export function nestQuantities(quantities, load) {
+  /** @type {Record<string, any>} */
+  const nested = {}
+  for (const row of Object.values(QUANTITIES)) {
+    const quantity = quantities[row.header]
+    const group = groupOf(row, load)
+    if (quantity === undefined || group === null) continue
+    if (row.isSparse && quantity.values.every(value => value === null)) continue
+    if (group === undefined) nested[row.header] = quantity
+    else nested[group] = { ...nested[group], [keyOf(row)]: quantity }
+  }
+  return nested
+}
+
+/**
+ * @param {QuantityRow} row
+ * @param {Pick<Load, 'kind'>} load
+ * @returns {string | null | undefined} undefined: it stands alone; null: there is none under such a load
+ */
+function groupOf({ group }, { kind }) {
+  return typeof group === 'object' ? (group[kind] ?? null) : group
+}
+
+/** @param {QuantityRow} row */
+function keyOf({ key, header }) {
+  return key ?? header
+}
+
+/**
+ * A value as it is shown, without its unit but for `%`.
+ * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row
+ * @param {number} value
+ */
+export function formatValue({ unit, scale = 1, digits }, value) {
+  return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`
+}

@@ -1,0 +1,27 @@
+import { nameOf } from '../../model/arms.js'
+
+/**
+ * Which colour an arm has. Pure.
+ * @import { Arm } from '../../model/types.ts'
+ */
+
+/** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>} Colourable */
+
+/**
+ * 0 for no mesh; from 1, names in the order in which they appear. What repeats an arm has its colour.
+ * @param {Colourable[]} [arms] that appear first
+ * @returns {(arm: Colourable) => number}
+ */
+export function createColours(arms = []) {
+  /** @type {Map<string, number>} */
+  const colours = new Map()
+  const colourFor = (/** @type {Colourable} */ arm) => {
+    if (!arm.hasSidecars) return 0
+    const name = nameOf({ ...arm, repeatOf: null })
+    const colour = colours.get(name) ?? colours.size + 1
+    colours.set(name, colour)
+    return colour
+  }
+  for (const arm of arms) colourFor(arm)
+  return colourFor
+}

@@ -1,0 +1,192 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { summarise } from '../../src/analysis/summarise.js'
+import { QUANTITIES } from '../../src/judge/quantities.js'
+import { formatValue, measureRound, quantityOf } from '../../src/judge/quantity.js'
+import { renderArmsCsv } from '../../src/report/csv.js'
+import { tabulateDictionary } from '../../src/report/dictionary.js'
+import { tabulatePivots } from '../../src/report/pivot.js'
+import { tellVerdicts } from '../../src/report/verdicts.js'
+import { createManifest } from '../fakes/fake-manifest.js'
+import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+
+/** @import { Arm, Change, GateFinding, ProcessRecord, Shows, TrialRecord } from '../../src/model/types.ts' */
+
+const MIB = 2 ** 20
+const PIPY = createArm({ id: 'pipy', plane: 'pipy' })
+const SHOWS = { quantities: ['throughput'], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
+
+/**
+ * @param {{ arms?: Arm[], records: TrialRecord[], rounds: number, shows?: Partial<Shows>, thresholds?: string[] }} run
+ */
+const summariseRun = ({ arms = [PIPY], records, rounds, shows = {}, thresholds = [] }) =>
+  summarise({
+    manifest: createManifest({ rounds, arms, thresholds, settings: { shows: { ...SHOWS, ...shows } } }),
+    records,
+  })
+
+/** @param {Partial<Omit<ProcessRecord, 'memory'>> & { memory?: Partial<ProcessRecord['memory']> }} fields */
+const sidecar = ({ memory, ...fields }) => {
+  const process = describeFakeProcess(fields)
+  return { ...process, memory: { ...process.memory, ...memory } }
+}
+/** Rounds of an arm with these sidecars each. @param {ProcessRecord[][]} rounds */
+const armOf = rounds => {
+  const records = rounds.map((processes, i) => createRecord({ arm: PIPY, round: i + 1, processes }))
+  return summariseRun({ records, rounds: rounds.length }).arms[0]
+}
+
+describe('quantities of an arm', () => {
+  it('add memory and CPU up over sidecars, round by round: the median of the sums', () => {
+    const arm = armOf(
+      [
+        [0.1, 1, 0.5, 8],
+        [0.2, 2, 0.1, 1],
+        [0.6, 9, 0.1, 1],
+      ].map(([cores, rss, others, othersRss]) => [
+        sidecar({ cpuCores: cores, memory: { rssBytes: rss * MIB } }),
+        sidecar({ service: 'ratings', cpuCores: others, memory: { rssBytes: othersRss * MIB } }),
+      ]),
+    )
+    // The medians of the parts are 2 and 1 MiB; the sums are 9, 3 and 10.
+    expect(quantityOf(arm, 'rss')).toMatchObject({ median: 9 * MIB, values: [9 * MIB, 3 * MIB, 10 * MIB] })
+    expect(quantityOf(arm, 'cpuCores').values).toEqual([0.6, 0.3, 0.7].map(v => expect.closeTo(v, 9)))
+    expect(quantityOf(arm, 'rss', 'ratings').median).toBe(MIB)
+    expect(quantityOf(arm, 'rss', 'nobody').median).toBeNull()
+  })
+
+  it('have no sum of a round in which a sidecar has no value', () => {
+    const arm = armOf(
+      [3, null].map(anonBytes => [
+        sidecar({ memory: { anonBytes: 1 } }),
+        sidecar({ service: 'ratings', memory: { anonBytes } }),
+      ]),
+    )
+    expect(quantityOf(arm, 'anon').values).toEqual([4, null])
+  })
+
+  it('take the share of the cap and throttling of the sidecar with the most', () => {
+    const arm = armOf([
+      [0.125, 0.2].map((cpuCores, i) =>
+        sidecar({ service: `s${i}`, cpuCores, throttledFraction: i === 0 ? null : cpuCores }),
+      ),
+    ])
+    expect([quantityOf(arm, 'cpuOfCap').median, quantityOf(arm, 'throttled').median]).toEqual([0.8, 0.2])
+    expect(quantityOf(arm, 'cpuOfCap', 's0').median).toBe(0.5)
+  })
+
+  it('take CPU per request of the arm, or of one sidecar', () => {
+    const arm = armOf([[0.1, 0.2].map((cpuCores, i) => sidecar({ service: `s${i}`, cpuCores }))])
+    expect(quantityOf(arm, 'cpuPerRequest').median).toBeCloseTo(300, 9)
+    expect(quantityOf(arm, 'cpuPerRequest', 's0').median).toBeCloseTo(100, 9)
+  })
+
+  it('have no value where an arm has no sidecars', () => {
+    const records = [
+      createRecord({ arm: { ...PIPY, plane: 'none', hasSidecars: false, capCores: null }, processes: [] }),
+    ]
+    const [arm] = summariseRun({ arms: [records[0].trial.arm], records, rounds: 1 }).arms
+    const known = Object.keys(QUANTITIES).filter(name => quantityOf(arm, name).median !== null)
+    expect(known).not.toContain('cpuPerRequest')
+    expect(known.filter(name => QUANTITIES[name].sidecars)).toEqual([])
+  })
+
+  it.each([
+    ['throughput', 1234.5, 'requests/s', '1235'],
+    ['cpuCores', 0.12345, 'CPU cores', '0.123'],
+    ['cpuOfCap', 0.954, 'CPU of cap', '95 %'],
+    ['p999', 12.34, 'p99.9 ms', '12.3'],
+    ['addedP99', 0.123, 'added p99 ms', '0.12'],
+    ['rss', 12.25 * MIB, 'RSS MiB', '12.3'],
+    ['startSeconds', 0.456, 'first answer after s', '0.46'],
+  ])('are shown with their unit: %s', (name, value, label, shown) => {
+    expect([QUANTITIES[name].label, formatValue(QUANTITIES[name], value)]).toEqual([label, shown])
+  })
+})
+
+describe('quantities of changes', () => {
+  /**
+   * A window of 20 s of two sidecars.
+   * @param {{ effects?: (number | null)[] | null, failed?: number, cores?: number, gates?: GateFinding[] }} fields
+   */
+  const trial = ({ effects = null, failed = 0, cores = 0.1, gates = [] }) =>
+    createRecord({
+      window: { startMs: 0, endMs: 20_000, seconds: 20, startLateMs: 0, endLateMs: 0 },
+      load: { failed },
+      gates,
+      changes: effects?.map((effectSeconds, i) => /** @type {Change} */ ({ atSeconds: i, effectSeconds })) ?? null,
+      processes: [
+        describeFakeProcess({ cpuCores: cores }),
+        describeFakeProcess({ service: 'ratings', cpuCores: 0.1 }),
+        describeFakeProcess({ role: 'application', cpuCores: 1 }),
+      ],
+    })
+  /** @type {GateFinding[]} */
+  const SPOILED = [{ gate: 'clock', spoils: ['memory'], reason: 'apart' }]
+  /** @param {string} name @param {TrialRecord[]} trials @param {TrialRecord[]} [unchanged] */
+  const measure = (name, trials, unchanged) => measureRound(QUANTITIES[name], trials, { unchanged })
+
+  it('are the median and the longest time to effect', () => {
+    expect(measure('effectMs', [trial({ effects: [0.3, 0.1, 0.2] })])).toBe(200)
+    expect(measure('effectMostMs', [trial({ effects: [0.3, 0.1, 0.2] })])).toBe(300)
+  })
+
+  it('are no time of a trial in which a change took no effect, and the rest of it', () => {
+    const trials = [trial({ effects: [0.1, null], failed: 3 })]
+    expect([measure('effectMs', trials), measure('effectMostMs', trials)]).toEqual([null, null])
+    expect(measure('failedPerChange', trials)).toBe(1.5)
+  })
+
+  it('are the CPU of all sidecars beyond that without changes, a change', () => {
+    // 50 millicores more for 20 s: 1000 ms over two changes.
+    const changed = [trial({ effects: [0.1, 0.1], cores: 0.15 })]
+    expect(measure('cpuMillisPerChange', changed, [trial({})])).toBeCloseTo(500, 9)
+    expect(measure('cpuMillisPerChange', changed, [trial({ gates: SPOILED })])).toBeNull()
+    expect(measure('cpuMillisPerChange', changed)).toBeNull()
+  })
+
+  it('leave out spoiled trials, and take the one that was run again', () => {
+    expect(measure('effectMs', [trial({ effects: [9], gates: SPOILED }), trial({ effects: [0.1] })])).toBe(100)
+  })
+
+  it.each([
+    'effectMs',
+    'effectMostMs',
+    'failedPerChange',
+    'cpuMillisPerChange',
+  ])('have no value without changes: %s', name => {
+    for (const trials of [[trial({})], [trial({ effects: [] })], []])
+      expect(measure(name, trials, [trial({})])).toBeNull()
+  })
+})
+
+describe('a row of the table', () => {
+  afterEach(() => {
+    delete QUANTITIES.threads
+  })
+
+  it('is all that a new quantity takes: it is compared, held to thresholds, shown, exported and defined', () => {
+    QUANTITIES.threads = {
+      ...{ name: 'threads', header: 'threads', label: 'threads of sidecars', unit: 'threads', digits: 0 },
+      ...{ definition: 'How many threads the sidecars have.', use: 'memory', sidecars: 'sum' },
+      measure: ({ record, service }) =>
+        record.processes.filter(p => !service || p.service === service).reduce((sum, p) => sum + p.threads.length, 0),
+      compared: { kinds: ['closed'], label: 'threads', less: 'has % fewer threads', more: 'has % more threads' },
+    }
+    const ENVOY = createArm({ id: 'envoy', plane: 'envoy' })
+    const threadsOf = (/** @type {number} */ count) =>
+      Array.from({ length: count }, (_, id) => ({ id, name: 't', cpuSeconds: 0 }))
+    const records = [1, 2, 3, 4, 5, 6].flatMap(round =>
+      [PIPY, ENVOY].map(arm =>
+        createRecord({ arm, round, processes: [sidecar({ threads: threadsOf(arm === PIPY ? 2 : 4) })] }),
+      ),
+    )
+    const shows = { quantities: ['threads'] }
+    const thresholds = ['pipy/envoy threads <= 0.5', 'pipy/envoy threads@gateway <= 0.4']
+    const summary = summariseRun({ arms: [PIPY, ENVOY], records, rounds: 6, shows, thresholds })
+    expect(tellVerdicts(summary)[0].secondary).toContain('pipy has 50 % fewer threads than envoy [50, 50], 6 rounds')
+    expect(summary.thresholds.map(t => t.held)).toEqual([true, false])
+    expect(tabulatePivots(summary)[0].rows[0]).toEqual(['threads of sidecars, pipy', '2\n[2, 2]'])
+    expect(renderArmsCsv(summary).split('\r\n')[0]).toContain('threads,threadsLow,threadsHigh')
+    expect(tabulateDictionary()[0].rows).toContainEqual(['threads of sidecars', 'How many threads the sidecars have.'])
+  })
+})
