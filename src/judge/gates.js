@@ -38,10 +38,11 @@ export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memo
  * @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured
  */
 
-/** @type {{ name: string, isOfLoad?: true, words: string, spoils: Use[], find: (record: Measured) => (string | false)[] }[]} */
+/** @type {{ name: string, isOfLoad?: true, finds: string, words: string, spoils: Use[], find: (record: Measured) => (string | false)[] }[]} */
 const GATES = [
   {
     name: 'answers',
+    finds: 'a wrong body or nonce, or users that had not done three requests when the window opened',
     isOfLoad: true,
     words: 'wrong answers',
     spoils: USES,
@@ -53,6 +54,7 @@ const GATES = [
   },
   {
     name: 'errors',
+    finds: 'more than one failed request in a thousand',
     isOfLoad: true,
     words: 'failing requests',
     spoils: USES,
@@ -63,6 +65,7 @@ const GATES = [
   },
   {
     name: 'hung-users',
+    finds: 'users whose requests never ended',
     isOfLoad: true,
     words: 'hung users',
     spoils: USES,
@@ -74,6 +77,7 @@ const GATES = [
   },
   {
     name: 'source',
+    finds: 'answers for which the application used no CPU: something else gave them',
     isOfLoad: true,
     words: 'answers not from the application',
     spoils: USES,
@@ -87,6 +91,7 @@ const GATES = [
   },
   {
     name: 'cap',
+    finds: 'a quota that the kernel does not report at an edge of the window, or more CPU used than the quota allows',
     words: 'cap not in force',
     spoils: USES,
     find: record =>
@@ -109,6 +114,7 @@ const GATES = [
     // What is claimed of a cap takes the cap: the rate at it, and quantiles, which its quota may have made (a p99 near a
     // period of it) without anyone counting throttled periods. CPU per request and memory hardly depend on it.
     name: 'cap-unread',
+    finds: 'a quota that nobody could read back (`--samples kubelet`)',
     words: 'cap not read back',
     spoils: ['capacity', 'latency'],
     find: record =>
@@ -120,6 +126,7 @@ const GATES = [
   },
   {
     name: 'workers',
+    finds: 'another number of listening sockets than of workers asked for',
     words: 'other workers than asked',
     spoils: USES,
     find: ({ processes }) =>
@@ -132,12 +139,14 @@ const GATES = [
   },
   {
     name: 'restart',
+    finds: 'another process than the one that was started',
     words: 'process replaced',
     spoils: USES,
     find: ({ processes }) => processes.map(p => p.isReplaced && `${nameOf(p)} is another process than was started`),
   },
   {
     name: 'oom',
+    finds: 'a process that the kernel killed for memory',
     words: 'out of memory',
     spoils: USES,
     find: ({ processes }) =>
@@ -147,6 +156,7 @@ const GATES = [
   },
   {
     name: 'clock',
+    finds: 'clocks of load and services more than 20 ms apart',
     words: 'clocks apart',
     spoils: USES,
     find: ({ samples }) => [
@@ -157,6 +167,7 @@ const GATES = [
   },
   {
     name: 'samples',
+    finds: 'a number missing, a second without a sample, or an edge read half a second late; with the kubelet, a window below 2 minutes',
     words: 'samples missing',
     spoils: USES,
     find: ({ samples, window }) => [
@@ -177,6 +188,7 @@ const GATES = [
   },
   {
     name: 'overflow',
+    finds: 'requests that a sidecar refused by a limit of its own',
     words: 'overflow',
     spoils: USES,
     find: ({ processes }) =>
@@ -187,6 +199,7 @@ const GATES = [
   {
     // Little's law: requests under way = rate × time. More than there are users cannot be.
     name: 'little',
+    finds: 'more requests under way (rate × time) than there are users',
     isOfLoad: true,
     words: "Little's law broken",
     spoils: USES,
@@ -202,6 +215,7 @@ const GATES = [
   },
   {
     name: 'generator',
+    finds: 'k6 above 80 % of its CPUs, or throttled; users whose time goes by in k6; requests that start late (p99 above 5 ms)',
     isOfLoad: true,
     words: 'generator bound',
     spoils: ['capacity', 'latency'],
@@ -227,6 +241,7 @@ const GATES = [
   },
   {
     name: 'drops',
+    finds: 'requests of the open loop for which no user was free',
     isOfLoad: true,
     words: 'requests dropped',
     spoils: ['latency'],
@@ -237,6 +252,7 @@ const GATES = [
   },
   {
     name: 'application',
+    finds: 'a thread of an application 70 % busy, or an application throttled',
     words: 'application bound',
     spoils: ['capacity', 'latency'],
     find: ({ processes }) =>
@@ -247,6 +263,7 @@ const GATES = [
   },
   {
     name: 'neighbour',
+    finds: 'other processes above 10 % of the CPUs of this machine, or as much stolen by its host',
     words: 'busy neighbour',
     spoils: ['throughput', 'capacity', 'latency'],
     find: ({ host }) => [
@@ -258,6 +275,7 @@ const GATES = [
   },
   {
     name: 'steady',
+    finds: 'halves of the window that differ by more than 20 %; the window is measured again at the end of its round, and both are kept',
     isOfLoad: true,
     words: 'unsteady',
     spoils: ['throughput', 'capacity', 'latency'],
@@ -265,6 +283,7 @@ const GATES = [
   },
   {
     name: 'knee',
+    finds: 'an open-loop rate that was not kept, or was kept only with something saturated',
     isOfLoad: true,
     words: 'above the knee',
     spoils: ['latency'],
@@ -286,6 +305,9 @@ export const GATE_NAMES = GATES.map(gate => gate.name)
 
 /** What a gate that failed is called in a verdict, by its name. @type {Record<string, string>} */
 export const GATE_WORDS = Object.fromEntries(GATES.map(({ name, words }) => [name, words]))
+
+/** What each gate finds, by its name. @type {Record<string, string>} */
+export const GATE_FINDS = Object.fromEntries(GATES.map(({ name, finds }) => [name, finds]))
 
 /** The uses that each gate spoils. */
 export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [name, spoils]))

@@ -1,9 +1,9 @@
-import { GATE_SPOILS, GATE_WORDS } from '../judge/gates.js'
+import { GATE_FINDS, GATE_SPOILS, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
 
 /**
  * What every word of a report means. Pure.
- * @import { BoundBy, Verdict } from '../model/types.ts'
+ * @import { BoundBy, Use, Verdict } from '../model/types.ts'
  * @import { Table } from './text-table.js'
  */
 
@@ -53,9 +53,19 @@ export function tabulateDictionary() {
     define('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
     define('Verdicts', Object.entries(VERDICTS)),
     define('Other words', Object.entries(GENERAL)),
-    define(
-      'Gates',
-      Object.entries(GATE_WORDS).map(([name, words]) => [name, `${words}; spoils ${GATE_SPOILS[name].join(', ')}`]),
-    ),
+    {
+      caption: 'Gates',
+      columns: [
+        ['gate', 'left'],
+        ['finds', 'left'],
+        ['spoils', 'left'],
+      ],
+      rows: Object.entries(GATE_FINDS).map(([name, finds]) => [name, finds, describeSpoils(GATE_SPOILS[name])]),
+    },
   ]
+}
+
+/** @param {Use[]} spoils */
+function describeSpoils(spoils) {
+  return spoils.length === USES.length ? 'everything' : spoils.join(', ')
 }

@@ -1,0 +1,42 @@
+import { tabulateDictionary } from '../src/report/dictionary.js'
+import { EXIT_STATUSES } from '../src/verbs/statuses.js'
+import { listExperiments, readExperiment } from '../src/verbs/read-experiment.js'
+
+/**
+ * The tables of the documentation that are written from the code.
+ */
+
+const BLOCK = /<!-- table: (.+?) -->\n[\s\S]*?<!-- end -->/g
+
+/**
+ * A page with every `<!-- table: NAME -->` filled anew.
+ * @param {string} text Markdown
+ * @throws where a page names a table that there is not
+ */
+export function fillTables(text) {
+  const tables = createTables()
+  return text.replace(BLOCK, (_, name) => {
+    const table = tables.get(name)
+    if (!table) throw new Error(`there is no table "${name}": one of ${[...tables.keys()].join(', ')}`)
+    return `<!-- table: ${name} -->\n${renderTable(table)}\n<!-- end -->`
+  })
+}
+
+/** @returns {Map<string, string[][]>} by name: a header, and rows */
+function createTables() {
+  const words = tabulateDictionary().map(({ caption, columns, rows }) => /** @type {[string, string[][]]} */ ([
+    caption.split(':')[0],
+    [columns.map(([label]) => label), .../** @type {string[][]} */ (rows)],
+  ]))
+  return new Map([
+    ...words,
+    ['Experiments', [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readExperiment(name).question])]],
+    ['Exit statuses', [['status', 'means'], ...Object.values(EXIT_STATUSES).map(({ status, means }) => [`${status}`, means])]],
+  ])
+}
+
+/** @param {string[][]} table */
+function renderTable([header, ...rows]) {
+  const line = (/** @type {string[]} */ cells) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
+}
