@@ -167,7 +167,8 @@ const GATES = [
   },
   {
     name: 'samples',
-    finds: 'a number missing, a second without a sample, or an edge read half a second late; with the kubelet, a window below 2 minutes',
+    finds:
+      'a number missing, a second without a sample, or an edge read half a second late; with the kubelet, a window below 2 minutes',
     words: 'samples missing',
     spoils: USES,
     find: ({ samples, window }) => [
@@ -215,7 +216,8 @@ const GATES = [
   },
   {
     name: 'generator',
-    finds: 'k6 above 80 % of its CPUs, or throttled; users whose time goes by in k6; requests that start late (p99 above 5 ms)',
+    finds:
+      'k6 above 80 % of its CPUs, or throttled; users whose time goes by in k6; requests that start late (p99 above 5 ms)',
     isOfLoad: true,
     words: 'generator bound',
     spoils: ['capacity', 'latency'],
@@ -275,7 +277,8 @@ const GATES = [
   },
   {
     name: 'steady',
-    finds: 'halves of the window that differ by more than 20 %; the window is measured again at the end of its round, and both are kept',
+    finds:
+      'halves of the window that differ by more than 20 %; the window is measured again at the end of its round, and both are kept',
     isOfLoad: true,
     words: 'unsteady',
     spoils: ['throughput', 'capacity', 'latency'],
