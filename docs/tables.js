@@ -1,6 +1,6 @@
+import { EXIT_MEANINGS } from '../src/lib/exit-status.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
-import { EXIT_STATUSES } from '../src/verbs/statuses.js'
-import { listExperiments, readExperiment } from '../src/verbs/read-experiment.js'
+import { listExperiments, readExperiment } from '../src/run/bench.js'
 
 /**
  * The tables of the documentation that are written from the code.
@@ -24,14 +24,20 @@ export function fillTables(text) {
 
 /** @returns {Map<string, string[][]>} by name: a header, and rows */
 function createTables() {
-  const words = tabulateDictionary().map(({ caption, columns, rows }) => /** @type {[string, string[][]]} */ ([
-    caption.split(':')[0],
-    [columns.map(([label]) => label), .../** @type {string[][]} */ (rows)],
-  ]))
+  const words = tabulateDictionary().map(
+    ({ caption, columns, rows }) =>
+      /** @type {[string, string[][]]} */ ([
+        caption.split(':')[0],
+        [columns.map(([label]) => label), .../** @type {string[][]} */ (rows)],
+      ]),
+  )
   return new Map([
     ...words,
-    ['Experiments', [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readExperiment(name).question])]],
-    ['Exit statuses', [['status', 'means'], ...Object.values(EXIT_STATUSES).map(({ status, means }) => [`${status}`, means])]],
+    [
+      'Experiments',
+      [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readExperiment(name).question])],
+    ],
+    ['Exit statuses', [['status', 'means'], ...Object.entries(EXIT_MEANINGS)]],
   ])
 }
 
