@@ -1,6 +1,6 @@
 import { EXIT_MEANINGS } from '../src/lib/exit-status.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
-import { listExperiments, readExperiment } from '../src/run/bench.js'
+import { listExperiments, readExperiment } from '../src/verbs/read-experiment.js'
 
 /**
  * The tables of the documentation that are written from the code.
