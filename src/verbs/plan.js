@@ -1,8 +1,10 @@
 import os from 'node:os'
+import { readCores } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { renderPlan } from '../report/plan.js'
 import { withExperiment } from './options.js'
-import { createFinder, prepareWith } from './preparation.js'
+import { readAsked } from './preparation.js'
+import { planRun } from './prepare.js'
 import { readExperiment } from './read-experiment.js'
 
 /**
@@ -15,12 +17,12 @@ import { readExperiment } from './read-experiment.js'
  * @param {Command} program
  * @param {Context} context
  */
-export function addPlan(program, context) {
+export function addPlan(program, { print }) {
   withExperiment(program.command('plan').description('print what bench would run, and how long it takes')).action(
-    async (name, options) => {
-      const site = { cpus: os.availableParallelism(), cores: [], findTool: createFinder(context) }
-      const { plan } = await prepareWith({ experiment: readExperiment(name), options, site }, context)
-      context.print(renderPlan(plan, estimatePlanSeconds(plan)))
+    (name, options) => {
+      const site = { cpus: os.availableParallelism(), cores: readCores() }
+      const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })
+      print(renderPlan(plan, estimatePlanSeconds(plan)))
     },
   )
 }

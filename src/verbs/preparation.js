@@ -70,12 +70,28 @@ export async function openSite(options, context) {
 }
 
 /**
- * @param {{ experiment: Experiment, options: any, site: Pick<Site, 'cpus' | 'cores' | 'findTool'> }} asked
- * @param {Pick<Context, 'say'>} context
+ * An experiment and what was asked beside it.
+ * @param {Experiment} experiment
+ * @param {any} options words of the command line
+ * @returns {{ experiment: Experiment, overrides: Overrides, thresholds: string[] | undefined }}
+ * @throws {UsageError} where the experiment does not run on the target
  */
-export async function prepareWith({ experiment, options, site }, { say }) {
-  /** @type {Overrides} */
-  const overrides = {
+export function readAsked(experiment, options) {
+  const { target = 'local', p99, threshold: thresholds } = options
+  if (!experiment.targets.includes(target)) {
+    throw new UsageError(`${experiment.name} runs on ${experiment.targets.join(' and ')} only`)
+  }
+  const { search } = experiment
+  const limited = search && p99 ? { ...experiment, search: { ...search, p99Ms: p99 } } : experiment
+  return { experiment: limited, overrides: readOverrides(options), thresholds }
+}
+
+/**
+ * @param {any} options
+ * @returns {Overrides}
+ */
+function readOverrides(options) {
+  return {
     planes: options.planes ?? null,
     caps: options.cpu ?? null,
     axes: {
@@ -92,23 +108,23 @@ export async function prepareWith({ experiment, options, site }, { say }) {
     rounds: options.rounds ?? null,
     profile: options.profile,
     seed: options.seed ?? chooseSeed(),
-    app: 'pipy',
+    app: options.app ?? 'pipy',
     isPinned: options.pin,
     // The window is read in the load's log, through the API server.
     warmupLeastSeconds: options.target === 'kubernetes' ? CLUSTER_WARMUP_SECONDS : 0,
     windowLeastSeconds: options.samples === 'kubelet' ? KUBELET_WINDOW_SECONDS : 0,
   }
-  const { target = 'local' } = options
-  if (!experiment.targets.includes(target)) {
-    throw new UsageError(`${experiment.name} runs on ${experiment.targets.join(' and ')} only`)
-  }
-  const { search } = experiment
+}
+
+/**
+ * @param {{ experiment: Experiment, options: any, site: Pick<Site, 'cpus' | 'cores' | 'findTool'> }} asked
+ * @param {Pick<Context, 'say'>} context
+ */
+export async function prepareWith({ experiment, options, site }, { say }) {
   /** @type {string[]} */
   const said = []
   const preparation = await prepare({
-    experiment: search && options.p99 ? { ...experiment, search: { ...search, p99Ms: options.p99 } } : experiment,
-    overrides,
-    thresholds: options.threshold,
+    ...readAsked(experiment, options),
     app: options.app ?? null,
     site,
     say: line => said.push(line),

@@ -22,46 +22,54 @@ const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
 /** @typedef {(spec: ToolSpec) => Promise<Tool | { missing: string }>} FindTool */
 
 /**
+ * What would run, from the question alone: no program is looked for.
+ * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], site: Pick<Site, 'cpus' | 'cores'>,
+ *   missing?: Plan['notMeasured'], tools?: Record<string, Tool> }} options
+ *   missing: planes whose program cannot be had; tools: those that were found, by name
+ * @returns {Pick<Preparation, 'plan' | 'layout'>}
+ * @throws {UsageError} for what cannot be asked
+ */
+export function planRun({ experiment, overrides, thresholds = [], site: { cpus, cores }, missing = [], tools = {} }) {
+  for (const choice of choosePlanes(experiment, overrides)) assertKnown(choice)
+  const plan = createPlan({
+    experiment,
+    overrides,
+    cpus,
+    missing,
+    hasSidecars: name => planes[name].createSidecar !== null,
+    findUnsupported: arm => findUnsupported({ arm, tools, cpus }),
+  })
+  const topologies = Object.fromEntries(plan.arms.map(({ link }) => [link, readTopology(link)]))
+  const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
+  for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
+  const { isPinned } = plan.settings
+  const placementOf = createPlacing({ arms: plan.arms, topologies, cores: isPinned ? cores : [] })
+  const isShared = isPinned && plan.arms.some(arm => placementOf(arm) === null)
+  const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
+  const notes = isShared ? [`generator, applications and sidecars share all CPUs: ${why}`] : []
+  return { plan: { ...plan, notes: [...plan.notes, ...notes] }, layout: { topologies, placementOf } }
+}
+
+/**
+ * What would run, and the programs that it needs.
  * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], app: 'pipy' | 'node' | null,
  *   site: Pick<Site, 'cpus' | 'cores' | 'findTool'>, say: (line: string) => void }} options
  *   app: what serves the applications; null: Pipy, or Node where there is no Pipy
  * @returns {Promise<Preparation>}
  * @throws {UsageError} for what cannot be asked; {BenchError} where a program that it needs is missing
  */
-export async function prepare({ experiment, overrides, thresholds = [], app, site, say }) {
-  const { cpus, cores, findTool } = site
-  const chosen = choosePlanes(experiment, overrides)
-  for (const choice of chosen) assertKnown(choice)
-  const hasSidecars = (/** @type {string} */ name) => planes[name].createSidecar !== null
+export async function prepare({ experiment, overrides, thresholds, app, site, say }) {
+  const { findTool } = site
   // What was asked is judged before anything is looked for, or fetched.
-  const asked = createPlan({ experiment, overrides, cpus, missing: [], hasSidecars })
-  const topologies = Object.fromEntries(asked.arms.map(({ link }) => [link, readTopology(link)]))
-  const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
-  const check = (/** @type {Plan} */ { arms }) => {
-    for (const expression of thresholds) parseThreshold(expression, arms, services)
-  }
-  check(asked)
-
+  planRun({ experiment, overrides, thresholds, site })
+  const chosen = choosePlanes(experiment, overrides)
   const { tools, missing } = await findTools({ chosen, isPlaneRequired: overrides.planes !== null, findTool })
   const appRuntime = await findAppRuntime({ app, tools, findTool, say })
-  const plan = createPlan({
-    experiment,
-    overrides: { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' },
-    cpus,
-    missing,
-    hasSidecars,
-    findUnsupported: arm => findUnsupported({ arm, tools, cpus }),
-  })
-  check(plan)
-  const { isPinned } = plan.settings
-  const placementOf = createPlacing({ arms: plan.arms, topologies, cores: isPinned ? cores : [] })
-  const isShared = isPinned && plan.arms.some(arm => placementOf(arm) === null)
-  const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
-  const notes = isShared ? [`generator, applications and sidecars share all CPUs: ${why}`] : []
+  /** @type {Overrides} */
+  const served = { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' }
   return {
-    plan: { ...plan, notes: [...plan.notes, ...notes] },
+    ...planRun({ experiment, overrides: served, thresholds, site, missing, tools }),
     programs: { planes, load: k6, tools: { ...tools, [appRuntime.name]: appRuntime }, appRuntime },
-    layout: { topologies, placementOf },
   }
 }
 
@@ -119,7 +127,7 @@ function advise(tool) {
 function findUnsupported({ arm: { plane, conditions }, tools, cpus }) {
   const { findUnsupported: find, reloads, tool } = planes[plane]
   if (conditions.changesPerMinute !== null && reloads === null) return 'it takes no other configuration while it serves'
-  return find({ conditions, version: tool ? tools[tool.name].version : '', cpus })
+  return find({ conditions, version: (tool && tools[tool.name]?.version) ?? '', cpus })
 }
 
 /**
