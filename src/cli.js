@@ -7,7 +7,7 @@ import { createProgram, exitStatusOf, messageOf } from './verbs/program.js'
 import { openWatchers } from './verbs/watchers.js'
 
 /**
- * @import { Context } from './model/types.ts'
+ * @import { Context } from './verbs/program.js'
  */
 
 /** Beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */

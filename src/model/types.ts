@@ -1,7 +1,6 @@
 // The nouns of the kit, types only. Units are in the names; addresses are 'a.b.c.d'.
 import type { z } from 'zod'
 import type { createProber } from '../node/prober.js'
-import type { openWatchers } from '../verbs/watchers.js'
 import type * as S from './schemas.js'
 
 /** One measured quantity over the rounds; low and high are the 95 % interval of the median, or null. */
@@ -450,19 +449,3 @@ export type CpuLine = z.infer<typeof S.cpuLine>
 export type Slope = z.infer<typeof S.slope>
 export type Calibration = z.infer<typeof S.calibration>
 export type Summary = z.infer<typeof S.summarySchema>
-
-// --- The command line ---
-
-/** What a verb is given of the command line. */
-export interface Context {
-  /** The product, on stdout. */
-  print: (text: string) => void
-  /** Progress, on stderr. */
-  say: (line: string) => void
-  /** Sets the exit status. */
-  end: (status: number) => void
-  /** Aborts when the program is interrupted. */
-  signal: AbortSignal
-  /** Opens who watches a run. */
-  watch: (options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>
-}

@@ -14,7 +14,8 @@ import { readExperiment } from './read-experiment.js'
  * `agree`: the same experiment on this machine and on its cluster, round by round in turn.
  * @import { Command } from 'commander'
  * @import { Preparation } from '../run/execute.js'
- * @import { Context, Site } from '../model/types.ts'
+ * @import { Site } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 const TARGETS = /** @type {const} */ (['local', 'kubernetes'])

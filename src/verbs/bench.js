@@ -10,7 +10,7 @@ import { withWatchers } from './watchers.js'
 /**
  * `bench`: runs an experiment, and reports it.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /**

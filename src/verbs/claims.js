@@ -7,7 +7,7 @@ import { findClaims } from './documents.js'
 /**
  * `claims`: published numbers against runs.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /**

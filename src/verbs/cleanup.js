@@ -7,7 +7,7 @@ import { TARGET } from './options.js'
 /**
  * `cleanup`: removes what a killed run left.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /**

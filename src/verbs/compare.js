@@ -7,7 +7,7 @@ import { collect } from './options.js'
 /**
  * `compare`: one run against another, as two planes of a run are compared.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /**

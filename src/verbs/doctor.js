@@ -12,7 +12,7 @@ import { toolSpecs } from './preparation.js'
 /**
  * `doctor`: what is here, and what is missing.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  * @import { Finding } from '../targets/kubernetes/doctor.js'
  */
 

@@ -7,7 +7,8 @@ import { listExperiments } from './read-experiment.js'
 
 /**
  * What verbs read and leave beside the records.
- * @import { Context, Summary } from '../model/types.ts'
+ * @import { Summary } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /** The published claims that the kit knows. */

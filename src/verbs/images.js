@@ -5,7 +5,7 @@ import { toolSpecs } from './preparation.js'
 /**
  * `images`: what a node without a registry needs.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /**

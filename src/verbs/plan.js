@@ -10,7 +10,7 @@ import { readExperiment } from './read-experiment.js'
 /**
  * `plan`: what a `bench` would run.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /**

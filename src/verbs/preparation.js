@@ -12,7 +12,8 @@ import { prepare } from './prepare.js'
 
 /**
  * From the words of the command line to a site and a plan: where registries meet.
- * @import { Context, Plan, Site, ToolSpec } from '../model/types.ts'
+ * @import { Plan, Site, ToolSpec } from '../model/types.ts'
+ * @import { Context } from './program.js'
  * @import { Preparation } from '../run/execute.js'
  * @import { Experiment } from '../plan/experiment.js'
  * @import { Overrides } from '../plan/plan.js'

@@ -16,7 +16,17 @@ import { addVerify } from './verify.js'
 
 /**
  * The command line: every verb, its options, and its help.
- * @import { Context } from '../model/types.ts'
+ * @import { openWatchers } from './watchers.js'
+ */
+
+/**
+ * What a verb is given of the command line.
+ * @typedef {object} Context
+ * @property {(text: string) => void} print the product, on stdout
+ * @property {(line: string) => void} say progress, on stderr
+ * @property {(status: number) => void} end sets the exit status
+ * @property {AbortSignal} signal aborts when the program is interrupted
+ * @property {(options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>} watch opens the views of a run
  */
 
 const VERBS = [addBench, addAgree, addPlan, addSize, addClaims, addReport, addCompare, addVerify]

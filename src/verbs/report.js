@@ -14,7 +14,8 @@ import { listRuns } from './list-runs.js'
 /**
  * `report`: a run once more from its records, in any format; without a run, all of them.
  * @import { Command } from 'commander'
- * @import { Context, Summary } from '../model/types.ts'
+ * @import { Summary } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 const RESULTS = 'results'

@@ -15,7 +15,7 @@ import { withWatchers } from './watchers.js'
 /**
  * `size`: the smallest limits that hold a load.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /**

@@ -5,7 +5,7 @@ import { k6 } from '../loads/k6/index.js'
 /**
  * `verify`: every number of a run again.
  * @import { Command } from 'commander'
- * @import { Context } from '../model/types.ts'
+ * @import { Context } from './program.js'
  */
 
 /**
