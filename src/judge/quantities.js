@@ -54,6 +54,7 @@ import { recoverySeconds } from './recovery.js'
  * @property {number} digits
  * @property {number} [digitsOfOne] of one sidecar
  * @property {string} definition reports and metrics print this sentence
+ * @property {{ label: string, definition: string }} [family] quantities that the dictionary defines together
  * @property {Use} use a gate that spoils this leaves no value
  * @property {Use} [useOfClosed] instead, in the closed loop
  * @property {'sum' | 'most'} [sidecars] each sidecar has it, and the arm their sum, or that of the sidecar with the most
@@ -68,6 +69,7 @@ import { recoverySeconds } from './recovery.js'
 
 /** @type {Load['kind'][]} */
 const EVERY_LOAD = ['closed', 'open', 'idle']
+const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it.'
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 
 /** The first is the primary quantity. @type {QuantityRow[]} */
@@ -302,7 +304,8 @@ function time(name, { isCompared = false, isMain = false } = {}) {
     short: isMain ? `${name} ms` : name,
     unit: 'ms',
     digits: 1,
-    definition: `${defineTime(`${PERCENTILES[name]} %`)} Given where the rounds together hold ten requests beyond it.`,
+    definition: `${defineTime(`${PERCENTILES[name]} %`)} ${WHERE_GIVEN}`,
+    family: { label: 'p50 to p99.9 ms', definition: `${defineTime('50, 90, 95, 99 or 99.9 %')} ${WHERE_GIVEN}` },
     use: 'latency',
     useOfClosed: 'throughput',
     quantile: QUANTILES[name],

@@ -46,10 +46,14 @@ export function tabulateDictionary() {
     rows,
   })
   return [
-    define(
-      'Quantities',
-      Object.values(QUANTITIES).map(({ label, definition }) => [label, definition]),
-    ),
+    define('Quantities', [
+      ...new Map(
+        Object.values(QUANTITIES).map(row => {
+          const { label, definition } = row.family ?? row
+          return /** @type {[string, string]} */ ([label, definition])
+        }),
+      ),
+    ]),
     define('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
     define('Verdicts', Object.entries(VERDICTS)),
     define('Other words', Object.entries(GENERAL)),
