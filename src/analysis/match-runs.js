@@ -41,7 +41,7 @@ const SAID = [
   { label: 'kernel', of: m => m.machine.kernel },
   { label: 'cgroup version', of: m => m.machine.cgroupVersion },
   { label: 'boot id', of: m => m.machine.bootId },
-  { label: 'kit', of: m => [m.kit.version, m.kit.git].filter(Boolean).join(' ') },
+  { label: 'kit', of: m => [m.kit.version, m.kit.git, m.kit.sha256.slice(0, 12)].filter(Boolean).join(' ') },
 ]
 
 /**

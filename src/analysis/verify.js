@@ -1,5 +1,6 @@
 import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
+import { ratePerSecond } from '../judge/measures.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { readLoadLog, readObserved } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
@@ -7,10 +8,11 @@ import { summarise } from './summarise.js'
 
 /**
  * @import { Measured } from '../judge/gates.js'
- * @import { LoadGenerator, TrialRecord } from '../model/types.ts'
+ * @import { LoadGenerator, Manifest, TrialRecord } from '../model/types.ts'
  */
 
 const SHOWN_MOST = 20
+const UNSEEN = 'the times of phases (time to the first answer), changes of configuration, placement, parity'
 // A number of JSON is read as it was written; sums may come out in another order.
 const ROUNDING = 1e-9
 
@@ -34,6 +36,7 @@ export function verifyRun({ folder, load }) {
     if (typeof again === 'string') without.push(`${record.trial.id}: ${again}`)
     else differences.push(...compare(again, pick(record, again), record.trial.id))
   }
+  differences.push(...compareCalibrations(manifest, records))
   differences.push(...compare(summarise({ manifest, records }), written, 'summary.json'))
 
   const shown = differences.slice(0, SHOWN_MOST)
@@ -45,6 +48,7 @@ export function verifyRun({ folder, load }) {
       ...warnings,
       `${again} of ${records.length} records were computed again from their raw files`,
       ...without.map(reason => `not computed again: ${reason}`),
+      `not computed again, for there are no raw files of them: ${UNSEEN}`,
       ...shown.map(difference => `differs: ${difference}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
       conclude({ differences: differences.length, without: without.length, leftOut: warnings.length }),
@@ -56,8 +60,22 @@ export function verifyRun({ folder, load }) {
 function conclude({ differences, without, leftOut }) {
   if (differences > 0) return `${differences} numbers do not agree`
   if (leftOut > 0) return `${leftOut} lines of trials.jsonl were left out; summary.json agrees with the others`
-  if (without === 0) return 'every number agrees: the records with their raw files, summary.json with the records'
+  if (without === 0) return 'all of them agree: the records with their raw files, summary.json with the records'
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
+}
+
+/**
+ * The capacities that rates were chosen by, against the records that they are from.
+ * @param {Manifest} manifest
+ * @param {TrialRecord[]} records
+ */
+function compareCalibrations({ calibrations }, records) {
+  return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
+    const record = records.find(r => r.trial.id === trialId)
+    if (!record || rate === null) return []
+    const computed = { ratePerSecond: ratePerSecond(record), boundBy: record.boundBy }
+    return compare(computed, { ratePerSecond: rate, boundBy }, `manifest.json: the calibration ${trialId}`)
+  })
 }
 
 /**
@@ -86,7 +104,10 @@ function recompute({ folder, record, load, relaxed }) {
  * @returns {any}
  */
 function pick(value, shape) {
-  if (Array.isArray(shape)) return value.length === shape.length ? shape.map((part, i) => pick(value[i], part)) : value
+  if (Array.isArray(shape)) {
+    const isAlike = Array.isArray(value) && value.length === shape.length
+    return isAlike ? shape.map((part, i) => pick(value[i], part)) : value
+  }
   if (typeof shape !== 'object' || shape === null || typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(value[name], part)]))
 }

@@ -175,8 +175,11 @@ const ROWS = [
   time('p95'),
   time('p99', { isCompared: true, isMain: true }),
   time('p999'),
-  addedTime('p50', 'added p50'),
-  addedTime('p99', 'p99 ms'),
+  addedTime('p50'),
+  addedTime('p90'),
+  addedTime('p95'),
+  addedTime('p99'),
+  addedTime('p999'),
   memory('rss', {
     label: 'RSS MiB',
     definition:
@@ -333,14 +336,20 @@ function defineTime(share) {
 }
 
 /**
- * @param {'p50' | 'p99'} of
- * @param {string} short
+ * @param {keyof typeof PERCENTILES} of
  * @returns {QuantityRow}
  */
-function addedTime(of, short) {
+function addedTime(of) {
   const name = `addedP${of.slice(1)}`
   return {
-    ...{ name, header: `${name}Ms`, label: `added ${of} ms`, short, unit: 'ms', digits: 2 },
+    ...{
+      name,
+      header: `${name}Ms`,
+      label: `added ${of} ms`,
+      short: of === 'p99' ? 'p99 ms' : `added ${of}`,
+      unit: 'ms',
+      digits: 2,
+    },
     group: { open: 'addedLatencyMs' },
     key: of,
     isSparse: true,

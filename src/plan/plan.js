@@ -58,12 +58,12 @@ const CALIBRATION_SECONDS = 3
  */
 export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, findUnsupported = () => null }) {
   const profile = findProfile(experiment, overrides)
-  const axes = { ...experiment.axes, ...profile.axes }
+  const axes = findAxes(experiment, overrides)
   const isOpen = (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
   // At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
   const mustBind = !isOpen && !experiment.search && experiment.load.kind !== 'idle'
   const { caps, notes, notMeasured } = chooseCaps({ axes, overrides, cpus, mustBind })
-  const planes = choosePlanes({ axes }, overrides).filter(({ plane }) => !missing.some(m => m.plane === plane))
+  const planes = choosePlanes(experiment, overrides).filter(({ plane }) => !missing.some(m => m.plane === plane))
   const ends = (/** @type {any[]} */ list) =>
     overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list
   const lists = Object.fromEntries(
@@ -139,13 +139,22 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
 }
 
 /**
- * The planes asked for, else the experiment's own.
- * @param {{ axes: { plane: string[] } }} experiment
+ * The planes asked for, else those of the experiment in this profile.
+ * @param {Experiment} experiment
  * @param {Overrides} overrides
  * @returns {PlaneChoice[]}
  */
-export function choosePlanes({ axes }, { planes }) {
-  return planes ?? axes.plane.map(parseChoice)
+export function choosePlanes(experiment, overrides) {
+  return overrides.planes ?? findAxes(experiment, overrides).plane.map(parseChoice)
+}
+
+/**
+ * The axes of an experiment in a profile.
+ * @param {Experiment} experiment
+ * @param {Overrides} overrides
+ */
+function findAxes(experiment, overrides) {
+  return { ...experiment.axes, ...findProfile(experiment, overrides).axes }
 }
 
 /**

@@ -51,6 +51,7 @@ export async function executePlan({ preparation, site, folder, execution, watche
   const { command, thresholds = [], retain = false, echoScripts = SCRIPT_FOLDERS.echo, turns, reusable } = execution
   const startedAt = new Date().toISOString()
   const { certificates, close } = await openScratch({ runId: site.runId, plan, topologies: layout.topologies })
+  let isWhole = false
   try {
     const before = await observeIdle({ site, say: watcher.say, signal })
     const scripts = { ...SCRIPT_FOLDERS, echo: echoScripts }
@@ -68,8 +69,10 @@ export async function executePlan({ preparation, site, folder, execution, watche
       reusable,
       gate,
     })
+    isWhole = true
   } finally {
-    close({ retain })
+    // A run that was cut short has removed its services: nothing needs its keys.
+    close({ retain: retain && isWhole })
   }
 }
 

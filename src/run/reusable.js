@@ -7,7 +7,7 @@ import { readRun } from '../records/records.js'
 
 /**
  * Trials of earlier runs that a search may take instead of measuring again.
- * @import { Arm, Kit, ScriptFolder, Tool, Topology, TrialRecord } from '../model/types.ts'
+ * @import { Arm, Kit, Layout, Placement, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
  * @import { Reusable } from './search.js'
  */
 
@@ -16,11 +16,14 @@ const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', '
 /**
  * Opens runs of this machine, since its start, with the same kit, programs, scripts and settings.
  * @param {{ folders: string[], machine: Record<string, unknown>, tools: Record<string, Tool>, scripts: ScriptFolder[],
- *   topologies: Record<string, Topology>, kit: Kit, settings: { trafficPolicy: string, app: string } }} options
+ *   layout: Layout, kit: Kit, settings: Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'> }} options
  * @returns {Reusable}
  * @throws {UsageError} for a run of another machine, or with another kit, other programs, scripts or settings
  */
-export function openReusable({ folders, machine, tools, scripts, topologies, kit, settings }) {
+export function openReusable({ folders, machine, tools, scripts, layout, kit, settings }) {
+  const { topologies, placementOf } = layout
+  const relaxedBy = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
+    relaxes.map(({ gate }) => gate).join()
   const found = folders.flatMap(folder => {
     const { manifest, records } = readRun(folder)
     const differing = [
@@ -37,6 +40,7 @@ export function openReusable({ folders, machine, tools, scripts, topologies, kit
         .map(link => `the link ${link}`),
       ...(manifest.settings.trafficPolicy === settings.trafficPolicy ? [] : ['traffic policy']),
       ...(manifest.settings.app === settings.app ? [] : ['applications']),
+      ...(relaxedBy(manifest.settings) === relaxedBy(settings) ? [] : ['the gates set aside']),
     ]
     if (differing.length > 0) {
       throw new UsageError(
@@ -48,7 +52,9 @@ export function openReusable({ folders, machine, tools, scripts, topologies, kit
   const used = new Set()
   return {
     take(arm) {
-      const next = found.find(entry => !used.has(entry) && isSameTrial(arm, entry.record))
+      const next = found.find(
+        entry => !used.has(entry) && isSameTrial(arm, entry.record) && isPlacedAs(placementOf(arm), entry.record),
+      )
       if (!next) return null
       used.add(next)
       return next
@@ -63,6 +69,14 @@ export function openReusable({ folders, machine, tools, scripts, topologies, kit
  */
 function isOther(own, other) {
   return other !== undefined && other.sha256 !== own.sha256
+}
+
+/**
+ * @param {Placement | null} placement
+ * @param {TrialRecord} record
+ */
+function isPlacedAs(placement, record) {
+  return JSON.stringify(record.placement) === JSON.stringify(placement)
 }
 
 /**

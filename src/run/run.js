@@ -56,12 +56,12 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
     await turns.take()
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
     writeManifest({ parity: await gate({ testbed, arms: plan.arms, nextIndex, signal, say }) })
-    turns.pass()
     if (plan.search) {
       const adopt = createAdopt({ folder: folders.results, watcher })
       for (const template of plan.arms) {
         await runSearch({ template, spec: plan.search, cpus: site.cpus, reusable, run, adopt, say, signal })
       }
+      turns.pass()
     } else {
       const { plan: measured, calibrations } = await calibrate({ plan, run, signal })
       if (calibrations.length > 0) {
@@ -71,6 +71,7 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
         writeManifest({ arms, notMeasured, calibrations })
         announce(measured)
       }
+      turns.pass()
       await runRounds({ plan: measured, run, turns, signal })
     }
     outcome = 'finished'

@@ -126,6 +126,8 @@ function createBlankRecord({ testbed, trial, clock }) {
 async function deploy({ testbed, trial, start, folder, clock, signal }, standing) {
   clock.enter('starting')
   const kept = await standing.take(trial.arm)
+  // The services of the trial before may have been removed just now: that is no part of this start.
+  clock.lap('clear')
   const services = kept ?? (await startServices({ testbed, arm: trial.arm, start, folder, signal }))
   clock.lap(kept ? 'kept' : 'start')
   return services

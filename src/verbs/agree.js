@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { compareTargets, renderAgreement } from '../analysis/agree.js'
 import { BenchError } from '../lib/errors.js'
@@ -59,9 +60,13 @@ export function addAgree(program, context) {
         for (const note of announce(preparations[1].plan)) say(note)
         assertShort(preparations[1].plan, options)
         const folders = TARGETS.map(target => path.join(out, target))
-        await runInTurns({ sites, preparations, folders }, context)
-        // Not before both have ended: to draw one would take CPU from the other.
-        for (const folder of folders) await writeDocuments(folder, context)
+        try {
+          await runInTurns({ sites, preparations, folders }, context)
+        } finally {
+          // Not before both have ended: to draw one would take CPU from the other.
+          const summarised = folders.filter(folder => existsSync(path.join(folder, 'summary.json')))
+          for (const folder of summarised) await writeDocuments(folder, context)
+        }
         const [local, other] = folders.map(readSide)
         print(renderAgreement(compareTargets({ local, other }), TARGETS[1]))
         say(`results: ${out}`)

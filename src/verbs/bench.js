@@ -39,6 +39,7 @@ export function addBench(program, context) {
       if (site === null) return
       /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
       let watchers = null
+      let isWhole = false
       try {
         watchers = await context.watch(options)
         const experiment = readExperiment(experimentName)
@@ -54,6 +55,7 @@ export function addBench(program, context) {
           signal,
           finish: folder => writeDocuments(folder, context),
         })
+        isWhole = true
         await watchers.close()
         print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
         const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
@@ -63,7 +65,7 @@ export function addBench(program, context) {
         sayLacks(preparation, context)
       } finally {
         await watchers?.close()
-        const left = await site.target.close({ retain: options.retain ?? false })
+        const left = await site.target.close({ retain: isWhole && (options.retain ?? false) })
         if (left.length > 0) {
           const where = options.target === 'kubernetes' ? ' -- --target kubernetes' : ''
           say(`retained: ${left.join(', ')}; remove them with: npm run cleanup${where}`)

@@ -27,7 +27,7 @@ const FORMATS = {
   text: ({ folder, summary, run }) =>
     renderText(summary, { folder, warnings: describeUnfinished(run.manifest, run.records) }),
   html: async run => {
-    ;(await openDocuments(run)).write()
+    ;(await openDocuments(run)).writeHtml()
     return path.join(run.folder, 'report.html')
   },
   md: async run => (await openDocuments(run)).markdown().trimEnd(),

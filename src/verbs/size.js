@@ -62,7 +62,7 @@ export function addSize(program, context) {
           machine: site.machine,
           tools: programs.tools,
           scripts: hashScripts({ arms: plan.arms, planes: programs.planes, folders: SCRIPT_FOLDERS }),
-          topologies: layout.topologies,
+          layout,
           kit: await readKit(),
           settings: plan.settings,
         })

@@ -47,13 +47,16 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
       ...(lost.length > 0 ? [`Without samples, so not drawn over time: ${lost.join(', ')}`] : []),
     ],
   })
+  /** Writes report.html beside the records. */
+  const writeHtml = () => writeResult(folder, 'report.html', renderHtml(document, { series, assets: readAssets() }))
   return {
     document,
     markdown: () => renderMarkdown(document),
+    writeHtml,
 
     /** Writes report.html and report.md beside the records. */
     write() {
-      writeResult(folder, 'report.html', renderHtml(document, { series, assets: readAssets() }))
+      writeHtml()
       writeResult(folder, 'report.md', renderMarkdown(document))
     },
 

@@ -251,7 +251,11 @@ describe('findWarnings', () => {
       ['kernel: Linux 6.1 in old, unknown in new'],
     ],
     ['target', { target: 'kubernetes' }, ['target: local in old, kubernetes in new']],
-    ['kit', { kit: { version: '0.1.0', git: 'def', sha256: '' } }, ['kit: 0.1.0 abc in old, 0.1.0 def in new']],
+    [
+      'kit',
+      { kit: { version: '0.1.0', git: 'def', sha256: '' } },
+      ['kit: 0.1.0 abc cccccccccccc in old, 0.1.0 def in new'],
+    ],
     [
       'version of a tool',
       { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, version: '2.0.0', sha256: 'c'.repeat(64) } } },

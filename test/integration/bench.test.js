@@ -108,7 +108,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
 
   it('runs Envoy as OSM 1.1 did', async context => {
     need(context, 'envoy', 'k6', 'caps')
-    const { out, child } = start(['--cpu', '0.5', '--planes', 'envoy', '--users', '5', '--envoy-profile', 'osm-1.1'])
+    const { out, child } = start(['--cpu', '0.5', '--planes', 'envoy:osm-1.1', '--users', '5'])
     expect((await child).exitCode).toBe(0)
     expect(recordsOf(out)[0].processes.find(p => p.role === 'sidecar')?.workers).toBe(os.availableParallelism())
   })

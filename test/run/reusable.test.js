@@ -7,7 +7,7 @@ import { openReusable } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 
-/** @import { Tool, Topology, TrialRecord } from '../../src/model/types.ts' */
+/** @import { Placement, Tool, Topology, TrialRecord } from '../../src/model/types.ts' */
 
 const machine = { bootId: 'b', cpuModel: 'm', cpus: 2, kernel: 'k', cgroupVersion: 2, node: 'n', other: 1 }
 const toolOf = (/** @type {string} */ name, sha256 = name) => ({
@@ -19,7 +19,11 @@ const toolOf = (/** @type {string} */ name, sha256 = name) => ({
 })
 /** @type {Record<string, Tool>} */
 const tools = { pipy: toolOf('pipy'), k6: toolOf('k6') }
-const settings = /** @type {const} */ ({ trafficPolicy: 'open', app: 'pipy' })
+const settings = /** @type {{ trafficPolicy: 'open', app: 'pipy', relaxes: any[] }} */ ({
+  trafficPolicy: 'open',
+  app: 'pipy',
+  relaxes: [],
+})
 const { scripts, kit } = createManifest()
 const edited = (/** @type {string} */ role) => scripts.map(s => (s.role === role ? { ...s, sha256: 'edited' } : s))
 /** @type {Topology} */
@@ -34,6 +38,9 @@ const recordOf = (id, fields, rest = {}) => {
 }
 
 describe('openReusable', () => {
+  /** Of the trials that are to be run. @type {Placement | null} */
+  let placement = null
+
   /** @type {string} */
   let root
   beforeEach(() => {
@@ -52,7 +59,28 @@ describe('openReusable', () => {
     return folder
   }
   /** @param {string[]} folders */
-  const open = (...folders) => openReusable({ folders, machine, tools, settings, scripts, kit, topologies: { pair } })
+  const open = (...folders) =>
+    openReusable({
+      folders,
+      machine,
+      tools,
+      settings,
+      scripts,
+      kit,
+      layout: { topologies: { pair }, placementOf: () => placement },
+    })
+
+  it('takes no trial that had other CPUs, nor any of a run that set other gates aside', () => {
+    const run = writeRun('shared', [recordOf('a')])
+    placement = { sidecar: [0], application: [1], generator: [2] }
+    expect(open(run).take(armOf())).toBeNull()
+    placement = null
+    expect(open(run).take(armOf())).not.toBeNull()
+    const relaxed = writeRun('relaxed', [recordOf('a')], {
+      settings: { ...settings, relaxes: [{ gate: 'steady', why: 'x' }] },
+    })
+    expect(() => open(relaxed)).toThrow('the gates set aside')
+  })
 
   it('gives each trial of the same arm once, in their order, run by run', () => {
     const one = writeRun('one', [recordOf('a'), recordOf('b')])
