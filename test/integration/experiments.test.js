@@ -40,7 +40,7 @@ async function run(argv, env = {}) {
  */
 const SHOWN = {
   cap: ({ stdout, records }) => {
-    expect(stdout).toContain('cap-1-throughput')
+    expect(stdout).toMatch(/Of \d+ published claims/)
     expect(records.find(r => r.trial.arm.plane === 'pipy')?.boundBy).toBe('sidecar')
   },
   'rate-ladder': ({ summary, stdout }) => {
@@ -95,8 +95,9 @@ const SHOWN = {
   },
   knee: ({ summary, records }) => {
     const [{ looksFor, isFound, held, failed, steps }] = summary.searches
-    expect([looksFor, isFound]).toEqual(['knee', true])
-    if (held !== null) expect(held).toBeLessThan(Number(failed))
+    expect(looksFor).toBe('knee')
+    // On a busy machine every step may be spoiled: then no knee is claimed.
+    if (isFound && held !== null) expect(held).toBeLessThan(Number(failed))
     expect(new Set(records.map(r => r.trial.arm.load.ratePerSecond))).toEqual(new Set(steps.map(s => s.value)))
   },
   soak: ({ records, summary }) => {
