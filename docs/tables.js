@@ -1,3 +1,4 @@
+import { QUANTITIES } from '../src/judge/quantities.js'
 import { EXIT_MEANINGS } from '../src/lib/exit-status.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
 import { listExperiments, readExperiment } from '../src/verbs/read-experiment.js'
@@ -33,6 +34,7 @@ function createTables() {
   )
   return new Map([
     ...words,
+    ['Quantities', [['name', 'shown as', 'definition'], ...tabulateQuantities()]],
     [
       'Experiments',
       [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readExperiment(name).question])],
@@ -45,4 +47,16 @@ function createTables() {
 function renderTable([header, ...rows]) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+/** Quantities by the names that experiments use; those of a family together. */
+function tabulateQuantities() {
+  /** @type {Map<string, string[]>} */
+  const rows = new Map()
+  for (const { name, family, label, definition } of Object.values(QUANTITIES)) {
+    const [names = ''] = rows.get((family ?? { label }).label) ?? []
+    const shown = family ?? { label, definition }
+    rows.set(shown.label, [[names, `\`${name}\``].filter(Boolean).join(', '), shown.label, shown.definition])
+  }
+  return [...rows.values()]
 }

@@ -17,7 +17,7 @@ export const EXIT_MEANINGS = {
   [EXIT.failed]: 'failed; verify: a number does not agree; doctor: something is missing',
   [EXIT.usage]: 'the command line or an experiment file is wrong; nothing was run',
   [EXIT.nothingShown]: 'it ran, but nothing could be compared or found, or a required verdict was not reached',
-  [EXIT.planeMissing]: 'a data plane named with --planes is not here',
+  [EXIT.planeMissing]: 'the program of a data plane named with --planes is not here',
   [EXIT.thresholdCrossed]: 'a --threshold was crossed',
   [EXIT.hangup]: 'its terminal was closed (SIGHUP); npm run cleanup removes what it left',
   [EXIT.interrupted]: 'interrupted (SIGINT, Ctrl-C); what was measured is kept',
