@@ -49,7 +49,7 @@ export function listDisparities({ parity }) {
 export function tellPolicy({ parity }) {
   const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
   return isOpen
-    ? ["traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]
+    ? ["Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]
     : []
 }
 

@@ -38,7 +38,7 @@ describe('tabulateParity', () => {
 describe('tellPolicy', () => {
   it('names the open policy where sidecars speak TLS', () => {
     expect(tellPolicy({ parity: [row({ trafficPolicy: 'open' })] })).toEqual([
-      "traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA",
+      "Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA",
     ])
     expect(tellPolicy({ parity: [row({ trafficPolicy: 'listed' })] })).toEqual([])
     expect(tellPolicy({ parity: [row({ trafficPolicy: 'open', tls: 'plaintext' })] })).toEqual([])
