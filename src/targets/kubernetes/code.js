@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
 
 // What node/ may import, and no more (test/architecture.test.js).
 const FOLDERS = ['src/node', 'src/lib']
-const CONTRACT = 'src/model/sidecar-contract.js'
 
 /**
  * The kit's own code that runs in pods, by its path in the kit.
@@ -15,6 +13,5 @@ export function readAgentCode() {
   const files = FOLDERS.flatMap(folder =>
     Object.entries(readTextFiles(path.join(ROOT, folder))).map(([name, text]) => [`${folder}/${name}`, text]),
   )
-  files.push([CONTRACT, readFileSync(path.join(ROOT, CONTRACT), 'utf8')])
   return { 'package.json': '{ "type": "module" }\n', ...Object.fromEntries(files) }
 }
