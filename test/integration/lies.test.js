@@ -29,8 +29,8 @@ async function lie(argv, { env, inWindow } = {}) {
   const { exitCode, stdout, stderr } = await child
   const records = exitCode === 1 ? [] : readRun(out).records
   const gates = records.flatMap(r => r.gates)
-  // Long lines are wrapped, with two spaces before what follows.
-  const unwrapped = `${stdout}`.replace(/\n +(?=\S)/g, ' ')
+  // Long lines are wrapped where a word ends.
+  const unwrapped = `${stdout}`.replace(/\s+/g, ' ')
   return { exitCode, stdout: unwrapped, stderr: `${stderr}`, records, gates, out }
 }
 
