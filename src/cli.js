@@ -22,6 +22,10 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
+// execa listens to this signal as an end of the process, and leaves it deadly. With a listener here, a file that may not
+// grow (ulimit -f) is an error of its write.
+process.on('SIGXFSZ', () => {})
+
 const stopping = new AbortController()
 // Everything that waits listens to it.
 setMaxListeners(0, stopping.signal)

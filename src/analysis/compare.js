@@ -206,7 +206,9 @@ function wordsFor(trials, row) {
     const isUnbound = row.use === 'capacity' && boundBy !== 'sidecar' && boundBy !== null
     return [
       ...(isUnbound ? [`${boundBy} bound`] : []),
-      ...gates.filter(gate => gate.spoils.includes(use)).map(({ gate }) => GATE_WORDS[gate]),
+      ...gates
+        .filter(gate => gate.spoils.includes(use))
+        .map(({ gate }) => (Object.hasOwn(GATE_WORDS, gate) ? GATE_WORDS[gate] : gate)),
     ]
   })
   return new Set(words.length > 0 ? words : ['not measured'])

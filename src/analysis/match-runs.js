@@ -89,7 +89,7 @@ export function findWarnings({ old, next }) {
   return [
     ...SAID.flatMap(({ label, of }) => sayDifference({ label, old: of(x), next: of(y) })),
     ...Object.keys(y.tools)
-      .filter(name => name in x.tools)
+      .filter(name => Object.hasOwn(x.tools, name))
       .flatMap(name => sayTools({ label: name, old: x.tools[name], next: y.tools[name] })),
     ...sayDifference({ label: 'rounds', old: before, next: now }).map(
       words => `${words}: the first ${Math.min(before, now)} are compared`,

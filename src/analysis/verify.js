@@ -1,6 +1,7 @@
 import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
 import { ratePerSecond } from '../judge/measures.js'
+import { BenchError } from '../lib/errors.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { readLoadLog, readObserved } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
@@ -8,7 +9,7 @@ import { summarise } from './summarise.js'
 
 /**
  * @import { Measured } from '../judge/gates.js'
- * @import { LoadGenerator, Manifest, TrialRecord } from '../model/types.ts'
+ * @import { LoadGenerator, LoadResult, Manifest, Summary, TrialRecord } from '../model/types.ts'
  */
 
 const SHOWN_MOST = 20
@@ -24,9 +25,7 @@ const ROUNDING = 1e-9
  */
 export function verifyRun({ folder, load }) {
   const { manifest, records, warnings } = readRun(folder)
-  const written = readSummary(folder)
-  const fault = findFault(summarySchema, written)
-  const differences = fault === null ? [] : [`summary.json: ${fault}`]
+  const { written, differences } = readWritten(folder)
   const relaxed = manifest.settings.relaxes.map(r => r.gate)
 
   /** @type {string[]} */
@@ -37,7 +36,7 @@ export function verifyRun({ folder, load }) {
     else differences.push(...compare(again, pick(record, again), record.trial.id))
   }
   differences.push(...compareCalibrations(manifest, records))
-  differences.push(...compare(summarise({ manifest, records }), written, 'summary.json'))
+  if (written !== null) differences.push(...compare(summarise({ manifest, records }), written, 'summary.json'))
 
   const shown = differences.slice(0, SHOWN_MOST)
   const rest = differences.length - shown.length
@@ -53,6 +52,20 @@ export function verifyRun({ folder, load }) {
       ...(rest > 0 ? [`and ${rest} more`] : []),
       conclude({ differences: differences.length, without: without.length, leftOut: warnings.length }),
     ],
+  }
+}
+
+/**
+ * @param {string} folder
+ * @returns {{ written: Summary | null, differences: string[] }} null: it cannot be read
+ */
+function readWritten(folder) {
+  try {
+    const written = readSummary(folder)
+    const fault = findFault(summarySchema, written)
+    return { written, differences: fault === null ? [] : [`summary.json: ${fault}`] }
+  } catch (error) {
+    return { written: null, differences: [/** @type {Error} */ (error).message] }
   }
 }
 
@@ -86,15 +99,35 @@ function compareCalibrations({ calibrations }, records) {
 function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
-  const observed = readObserved(folder, trial.id)
-  if (observed === null) return 'observation.json is missing or damaged'
-  const described = describeWindow(observed)
-  if (described === null) return 'samples.jsonl has no sample of an edge of the window'
-  const isIdle = trial.arm.load.kind === 'idle'
-  const result = isIdle ? null : load.parseResult(readLoadLog(folder, trial.id))
-  if (result === null && !isIdle) return "the load generator's log has no result"
-  const parts = { ...described, load: result }
-  return { ...parts, ...judgeTrial(/** @type {Measured} */ ({ ...record, ...parts }), relaxed) }
+  try {
+    const observed = readObserved(folder, trial.id)
+    if (observed === null) return 'observation.json is missing or damaged'
+    const described = describeWindow(observed)
+    if (described === null) return 'samples.jsonl has no sample of an edge of the window'
+    const isIdle = trial.arm.load.kind === 'idle'
+    const result = isIdle ? null : readResult({ folder, trialId: trial.id, load })
+    if (result === null && !isIdle) return "the load generator's log has no result"
+    const parts = { ...described, load: result }
+    return { ...parts, ...judgeTrial(/** @type {Measured} */ ({ ...record, ...parts }), relaxed) }
+  } catch (error) {
+    if (error instanceof BenchError) return error.message
+    throw error
+  }
+}
+
+/**
+ * @param {{ folder: string, trialId: string, load: Pick<LoadGenerator, 'parseResult'> }} options
+ * @returns {LoadResult | null} null: there is none
+ * @throws {BenchError} with the file, when it cannot be read or is damaged
+ */
+function readResult({ folder, trialId, load }) {
+  const read = readLoadLog(folder, trialId)
+  if (read === null) return null
+  try {
+    return load.parseResult(read.log)
+  } catch (error) {
+    throw new BenchError(`${read.file}: ${/** @type {Error} */ (error).message}`, { cause: error })
+  }
 }
 
 /**
@@ -109,7 +142,7 @@ function pick(value, shape) {
     return isAlike ? shape.map((part, i) => pick(value[i], part)) : value
   }
   if (typeof shape !== 'object' || shape === null || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(value[name], part)]))
+  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(own(value, name), part)]))
 }
 
 /**
@@ -126,12 +159,21 @@ function compare(computed, written, at) {
   if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)])
     return [...names].flatMap(name =>
-      compare(a[name], b[name], `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`),
+      compare(own(a, name), own(b, name), `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`),
     )
   }
   const isNothing = (/** @type {unknown} */ v) => v === null || (typeof v === 'number' && !Number.isFinite(v))
   if (a === b || (isNothing(a) && isNothing(b))) return []
   return [`${at} is ${show(b)}, and the records say ${show(a)}`]
+}
+
+/**
+ * A member by a name that may be one of every object, such as `constructor`.
+ * @param {any} value
+ * @param {string} name
+ */
+function own(value, name) {
+  return Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /** @param {unknown} value */

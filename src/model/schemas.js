@@ -13,6 +13,10 @@ const schemaVersion = z.literal(SCHEMA_VERSION)
 const count = z.int().min(0)
 const fraction = z.number().min(0)
 const nullable = z.number().nullable()
+// A folder below raw/ has the name of its trial: a part of a path, and none that leads elsewhere.
+const id = z.string().regex(/^(?!\.{1,2}$)(?!__proto__$)[^/\\\p{Cc}]{1,200}$/u, 'it is no name that a folder can have')
+// Far above what a run can measure: a report makes a place for each.
+const ROUNDS_MOST = 100_000
 
 export const load = z
   .object({
@@ -53,7 +57,7 @@ export const planeChoice = z.object({
   profile: z.string().nullable().describe('a profile of the plane other than its first, or null'),
 })
 export const arm = planeChoice.extend({
-  id: z.string(),
+  id,
   repeatOf: z.string().nullable().describe('A/A: the arm that this one repeats'),
   calibratedBy: z.string().nullable().describe('the closed loop that finds what rates it can be asked for'),
   hasSidecars: z.boolean(),
@@ -63,7 +67,7 @@ export const arm = planeChoice.extend({
   conditions,
 })
 export const trial = z.object({
-  id: z.string(),
+  id,
   round: z.int().positive(),
   arm,
   repeats: z.string().nullable().describe('the trial that it runs again'),
@@ -267,20 +271,26 @@ export const edge = z.object({
 })
 export const observedProcess = processFacts.extend({ name: z.string().describe('as in samples.jsonl') })
 /** raw/<trial>/observation.json: what was observed of a window, but its samples. Lists are in the order of `processes`. */
-export const observationSchema = z.object({
-  schemaVersion,
-  processes: z.array(observedProcess),
-  window,
-  start: edge,
-  end: edge,
-  before: z.array(look).describe('before any load'),
-  after: z.array(look).describe('just after the window, under load still'),
-  overflows: z.array(overflows),
-  onHost: z.array(count).nullable().describe('the processes on the host of the edges, by their place; null: all'),
-  cpus: count,
-  sampleSource,
-  clockOffsetMs: z.number().describe("how far the clock of what observes is from the generator's"),
-})
+export const observationSchema = z
+  .object({
+    schemaVersion,
+    processes: z.array(observedProcess),
+    window,
+    start: edge,
+    end: edge,
+    before: z.array(look).describe('before any load'),
+    after: z.array(look).describe('just after the window, under load still'),
+    overflows: z.array(overflows),
+    onHost: z.array(count).nullable().describe('the processes on the host of the edges, by their place; null: all'),
+    cpus: count,
+    sampleSource,
+    clockOffsetMs: z.number().describe("how far the clock of what observes is from the generator's"),
+  })
+  .refine(
+    ({ processes, start, end, before, after, overflows }) =>
+      [start.states, end.states, before, after, overflows].every(list => list.length === processes.length),
+    'its lists are not as long as its list of processes',
+  )
 
 export const trafficPolicy = z.enum(['listed', 'open'])
 export const settings = z.object({
@@ -351,7 +361,7 @@ export const manifestSchema = z.object({
   scripts: z.array(scriptFolder),
   settings,
   thresholds: z.array(z.string()),
-  rounds: z.int().positive(),
+  rounds: z.int().positive().max(ROUNDS_MOST),
   arms: z.array(arm).min(1).describe('of a search: what it starts from'),
   search: searchSpec.nullable(),
   calibrations: z.array(calibration),

@@ -1,18 +1,88 @@
-import { readFileSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
+
+/**
+ * The files of a run's folder: whole or not there, and never outside of it.
+ */
+
+const LINE_END = '\n'.charCodeAt(0)
+const REASONS = /** @type {Record<string, string | undefined>} */ ({
+  ENOSPC: 'the disk is full; what was recorded before is kept',
+  EDQUOT: 'the disk quota is used up; what was recorded before is kept',
+  EFBIG: 'it is larger than this process may write (ulimit -f); what was recorded before is kept',
+})
 
 /**
  * @param {string} file
  * @returns {string | null} null: there is no such file
- * @throws {BenchError} when it is there and cannot be read
+ * @throws {BenchError} when it is there and cannot be read, or is not a file: reading a pipe would wait for its writer
  */
 export function readText(file) {
   try {
-    return readFileSync(file, 'utf8')
+    if (statSync(file).isFile()) return readFileSync(file, 'utf8')
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw new BenchError(`cannot read ${file}: ${message}`, { cause: error })
+  }
+  throw new BenchError(`cannot read ${file}: it is a directory, a pipe or a device, and not a file`)
+}
+
+/**
+ * Writes a document beside its place and renames it: a reader finds it whole, or the one before.
+ * @param {string} folder
+ * @param {string} name of the file below the folder
+ * @param {string} text
+ * @returns {string} the file
+ * @throws {BenchError} when it cannot be written, or would be written through a link
+ */
+export function writeWhole(folder, name, text) {
+  const file = path.join(folder, name)
+  const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`)
+  try {
+    refuseLinks(folder, name)
+    mkdirSync(path.dirname(file), { recursive: true })
+    // Of a process that was killed and had the same id.
+    rmSync(beside, { force: true })
+    writeFlushed(openSync(beside, 'wx'), text)
+    renameSync(beside, file)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    throw cannotWrite(file, error)
+  }
+  return file
+}
+
+/**
+ * Appends a line to a file and flushes it. It begins on a line of its own, also after one that a full disk cut off.
+ * @param {string} folder
+ * @param {string} name
+ * @param {string} line
+ * @throws {BenchError} when it cannot be written, or would be written through a link
+ */
+export function appendLine(folder, name, line) {
+  const file = path.join(folder, name)
+  try {
+    refuseLinks(folder, name)
+    const descriptor = openSync(file, 'a+')
+    writeFlushed(descriptor, `${endsInLine(descriptor) ? '' : '\n'}${line}\n`)
+  } catch (error) {
+    throw cannotWrite(file, error)
   }
 }
 
@@ -21,7 +91,44 @@ export function readText(file) {
  * @param {unknown} error
  */
 export function cannotWrite(file, error) {
+  if (error instanceof BenchError) return error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-  const why = code === 'ENOSPC' ? 'the disk is full; what was recorded before is kept' : message
-  return new BenchError(`cannot write ${file}: ${why}`, { cause: error })
+  return new BenchError(`cannot write ${file}: ${REASONS[code ?? ''] ?? message}`, { cause: error })
+}
+
+/**
+ * Results come from other people: a link among them must not name another file to overwrite.
+ * @param {string} folder may be a link itself
+ * @param {string} name
+ */
+function refuseLinks(folder, name) {
+  let at = folder
+  for (const part of name.split('/')) {
+    at = path.join(at, part)
+    if (!lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) continue
+    throw new BenchError(
+      `cannot write ${path.join(folder, name)}: ${at} is a link to ${readlinkSync(at)}, and nothing is written through links: remove it`,
+    )
+  }
+}
+
+/**
+ * Writes all of a text, to the disk, and closes the file.
+ * @param {number} descriptor
+ * @param {string} text
+ */
+function writeFlushed(descriptor, text) {
+  try {
+    writeFileSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** @param {number} descriptor */
+function endsInLine(descriptor) {
+  const { size } = fstatSync(descriptor)
+  const last = Buffer.alloc(1)
+  return size === 0 || (readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === LINE_END)
 }

@@ -1,7 +1,7 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
-import { cannotWrite, readText } from './files.js'
+import { readText, writeWhole } from './files.js'
 
 /**
  * The raw files of a trial: raw/<trial>/.
@@ -17,17 +17,12 @@ import { cannotWrite, readText } from './files.js'
  * @throws {import('../lib/errors.js').BenchError} when it cannot be written
  */
 export function writeObserved(folder, { trial, samples, names, observation = null }) {
-  const raw = path.join(folder, 'raw', trial.id)
+  const raw = `raw/${trial.id}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
     toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
-  try {
-    mkdirSync(raw, { recursive: true })
-    appendFileSync(path.join(raw, 'samples.jsonl'), `${lines.join('\n')}\n`)
-    if (observation) writeFileSync(path.join(raw, 'observation.json'), `${toJson(observation)}\n`)
-  } catch (error) {
-    throw cannotWrite(raw, error)
-  }
+  writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
+  if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
 }
 
 /**
@@ -35,6 +30,7 @@ export function writeObserved(folder, { trial, samples, names, observation = nul
  * @param {string} folder
  * @param {string} trialId
  * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: it is not there, or not whole
+ * @throws {import('../lib/errors.js').BenchError} when it cannot be read
  */
 export function readObserved(folder, trialId) {
   const [observation] = parseLines(readText(path.join(folder, 'raw', trialId, 'observation.json')))
@@ -42,7 +38,7 @@ export function readObserved(folder, trialId) {
   const names = /** @type {ObservationRecord} */ (observation).processes.map(({ name }) => name)
   const samples = readSamples(folder, trialId).map(({ processes, ...moment }) => ({
     ...moment,
-    readings: names.map(name => /** @type {Reading} */ (processes[name] ?? {})),
+    readings: names.map(name => /** @type {Reading} */ (Object.hasOwn(processes, name) ? processes[name] : {})),
   }))
   return { observation, samples }
 }
@@ -52,6 +48,7 @@ export function readObserved(folder, trialId) {
  * @param {string} folder
  * @param {string} trialId
  * @returns {SampleLine[]} none where there are no samples
+ * @throws {import('../lib/errors.js').BenchError} when they cannot be read
  */
 export function readSamples(folder, trialId) {
   return parseLines(readText(path.join(folder, 'raw', trialId, 'samples.jsonl'))).filter(
@@ -63,12 +60,16 @@ export function readSamples(folder, trialId) {
  * What the load generator of a trial printed.
  * @param {string} folder
  * @param {string} trialId
- * @returns {string} empty where there is none
+ * @returns {{ file: string, log: string } | null} null: there is none
+ * @throws {import('../lib/errors.js').BenchError} when it cannot be read
  */
 export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)
-  const names = existsSync(raw) ? readdirSync(raw).filter(name => name.endsWith('-generator.log')) : []
-  return (names.length > 0 && readText(path.join(raw, names[0]))) || ''
+  const isFolder = statSync(raw, { throwIfNoEntry: false })?.isDirectory()
+  const name = isFolder ? readdirSync(raw).find(entry => entry.endsWith('-generator.log')) : undefined
+  if (name === undefined) return null
+  const file = path.join(raw, name)
+  return { file, log: readText(file) ?? '' }
 }
 
 /** @param {unknown} value */

@@ -1,20 +1,11 @@
-import {
-  closeSync,
-  cpSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import path from 'node:path'
+import { QUANTITIES } from '../judge/quantities.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { createRecordCheck } from './check-record.js'
-import { cannotWrite, readText } from './files.js'
+import { appendLine, cannotWrite, readText, writeWhole } from './files.js'
 
 /**
  * The manifest, the trials and the summary of a run on disk.
@@ -36,22 +27,7 @@ export function createResultsFolder(folder) {
     throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
   }
   // From here on, a run without this file has lost its trials.
-  writeResult(folder, 'trials.jsonl', '')
-}
-
-/**
- * @param {string} folder
- * @param {string} name
- * @param {string} text
- * @throws {BenchError} when it cannot be written
- */
-export function writeResult(folder, name, text) {
-  const file = path.join(folder, name)
-  try {
-    writeFileSync(file, text)
-  } catch (error) {
-    throw cannotWrite(file, error)
-  }
+  writeWhole(folder, 'trials.jsonl', '')
 }
 
 /**
@@ -61,18 +37,7 @@ export function writeResult(folder, name, text) {
  * @throws {BenchError} when it cannot be written
  */
 export function appendTrial(folder, record) {
-  const file = path.join(folder, 'trials.jsonl')
-  try {
-    const fd = openSync(file, 'a')
-    try {
-      writeSync(fd, `${JSON.stringify(record)}\n`)
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
-  } catch (error) {
-    throw cannotWrite(file, error)
-  }
+  appendLine(folder, 'trials.jsonl', JSON.stringify(record))
 }
 
 /**
@@ -83,11 +48,17 @@ export function appendTrial(folder, record) {
 export function copyTrial({ from, to, record, trial }) {
   const raw = path.join(from, 'raw', record.trial.id)
   try {
-    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', trial.id), { recursive: true })
+    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', trial.id), { recursive: true, filter: isCopied })
   } catch (error) {
     throw cannotWrite(to, error)
   }
   appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
+}
+
+/** Links would name files outside of the run. @param {string} file */
+function isCopied(file) {
+  const stat = lstatSync(file)
+  return stat.isFile() || stat.isDirectory()
 }
 
 /**
@@ -133,9 +104,7 @@ export function readRun(folder) {
  */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
-  const summary = parseJson(file, `${file} is missing: no summary was written of ${folder}`)
-  assertVersion(file, summary)
-  return summary
+  return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
 }
 
 /**
@@ -144,34 +113,41 @@ export function readSummary(folder) {
  */
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
-  const manifest = parseJson(file, `${folder} holds no run: ${file} is missing`)
-  assertVersion(file, manifest)
-  const fault = findFault(manifestSchema, manifest)
+  const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))
+  const fault = findFault(manifestSchema, manifest) ?? findUnknown(manifest)
   if (fault !== null) throw new BenchError(`${file} is not a manifest of this kit: ${fault}`)
   return manifest
 }
 
-/**
- * @param {string} file
- * @param {string} otherwise what is said where there is no such file
- */
-function parseJson(file, otherwise) {
-  const text = readText(file)
-  if (text === null) throw new BenchError(otherwise)
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new BenchError(`${file} is not JSON: ${/** @type {Error} */ (error).message}`, { cause: error })
-  }
+/** @param {Manifest} manifest */
+function findUnknown({ settings }) {
+  const unknown = settings.shows.quantities.find(name => !Object.hasOwn(QUANTITIES, name))
+  return unknown === undefined ? null : `settings.shows.quantities: unknown quantity "${unknown}"`
 }
 
 /**
+ * An object of JSON, of the version that this kit reads.
  * @param {string} file
- * @param {{ schemaVersion: unknown }} written
+ * @param {string} otherwise what is said where there is no such file
+ * @returns {object}
  */
-function assertVersion(file, { schemaVersion }) {
-  if (schemaVersion === SCHEMA_VERSION) return
-  throw new BenchError(
-    `${file} has schema version ${schemaVersion}, and this kit reads version ${SCHEMA_VERSION}: read it with the kit that wrote it`,
-  )
+function parseDocument(file, otherwise) {
+  const text = readText(file)
+  if (text === null) throw new BenchError(otherwise)
+  let written
+  try {
+    written = JSON.parse(text)
+  } catch (error) {
+    throw new BenchError(`${file} is not JSON: ${/** @type {Error} */ (error).message}`, { cause: error })
+  }
+  if (typeof written !== 'object' || written === null || Array.isArray(written)) {
+    throw new BenchError(`${file} is not a document of this kit: it holds no object`)
+  }
+  if (written.schemaVersion !== SCHEMA_VERSION) {
+    const version = JSON.stringify(written.schemaVersion)
+    throw new BenchError(
+      `${file} has schema version ${version}, and this kit reads version ${SCHEMA_VERSION}: read it with the kit that wrote it`,
+    )
+  }
+  return written
 }

@@ -97,7 +97,7 @@ function tabulateGates(summary) {
       ['why, the first of them', 'left'],
     ],
     rows: listFired(summary).map(({ gate, arms, reason }) => [
-      ...[gate, arms, GATE_SPOILS[gate]?.join(', ') ?? 'everything', reason],
+      ...[gate, arms, Object.hasOwn(GATE_SPOILS, gate) ? GATE_SPOILS[gate].join(', ') : 'everything', reason],
     ]),
   }
 }

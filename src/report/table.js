@@ -23,10 +23,10 @@ const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
  * The answer, the verdicts, a row per plane, cap and link (or a column per value of the axis that the experiment is
  * about), what limits them, and where the rest is.
  * @param {Summary} summary
- * @param {{ folder?: string | null, warnings?: string[], claims?: string[] }} [given] folder: of the run; warnings: what
- *   of it is missing; claims: lines on published claims
+ * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: string[] }} [given] folder: of the
+ *   run; hasPage: report.html is in it; warnings: what of the run is missing; claims: lines on published claims
  */
-export function renderTable(summary, { folder = null, warnings = [], claims = [] } = {}) {
+export function renderTable(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
   const { arms, machine, run, shows, notMeasured } = summary
   const missing = [...warnings, ...describeNotMeasured(notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
@@ -48,7 +48,7 @@ export function renderTable(summary, { folder = null, warnings = [], claims = []
     [...notes.flatMap(wrapHanging), ...renderParity(summary), ...claims.flatMap(wrapHanging)],
     [
       ...(isOfSearch || isIdle ? [] : listRest('Not shown here; these commands show it:', renderNext(summary))),
-      ...(folder === null ? [] : listRest('More:', listMore(folder, claims.length > 0))),
+      ...(folder === null ? [] : listRest('More:', listMore(folder, { hasPage, hasClaims: claims.length > 0 }))),
     ],
   ])
 }
@@ -102,11 +102,11 @@ function renderParity({ parity, arms, relaxes }) {
 
 /**
  * @param {string} folder
- * @param {boolean} hasClaims
+ * @param {{ hasPage: boolean, hasClaims: boolean }} options
  */
-function listMore(folder, hasClaims) {
+function listMore(folder, { hasPage, hasClaims }) {
   return [
-    `${folder}/report.html: charts, every trial, where the numbers are from`,
+    `${hasPage ? `${folder}/report.html` : `npm run report -- ${folder} --format html`}: charts, every trial, where the numbers are from`,
     ...(hasClaims ? [`npm run claims -- ${folder}: each published claim, theirs and ours`] : []),
     `npm run verify -- ${folder}: every number again, from the records`,
   ]

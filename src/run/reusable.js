@@ -35,7 +35,7 @@ export function openReusable({ folders, machine, tools, scripts, layout, kit, se
         .filter(own => isOther(own, findScripts(manifest, own)))
         .map(own => `the scripts of ${nameScripts(own)}`),
       ...Object.keys(topologies)
-        .filter(link => link in manifest.topologies)
+        .filter(link => Object.hasOwn(manifest.topologies, link))
         .filter(link => JSON.stringify(manifest.topologies[link]) !== JSON.stringify(topologies[link]))
         .map(link => `the link ${link}`),
       ...(manifest.settings.trafficPolicy === settings.trafficPolicy ? [] : ['traffic policy']),

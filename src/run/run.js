@@ -1,6 +1,7 @@
 import { estimatePlanSeconds } from '../plan/plan.js'
+import { writeWhole } from '../records/files.js'
 import { writeObserved } from '../records/raw.js'
-import { appendTrial, copyTrial, writeResult } from '../records/records.js'
+import { appendTrial, copyTrial } from '../records/records.js'
 import { calibrate } from './calibrate.js'
 import { gateParity } from './parity/gate.js'
 import { describeLeft, describeTrial } from './progress.js'
@@ -120,7 +121,7 @@ function createManifestWriter(folder, manifest) {
   let known = manifest
   return (/** @type {Record<string, unknown>} */ found) => {
     known = { ...known, ...found }
-    writeResult(folder, 'manifest.json', `${JSON.stringify(known, null, 2)}\n`)
+    writeWhole(folder, 'manifest.json', `${JSON.stringify(known, null, 2)}\n`)
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { compareTargets, renderAgreement } from '../analysis/agree.js'
 import { BenchError } from '../lib/errors.js'
+import { EXIT } from '../lib/exit-status.js'
 import { createTurns } from '../lib/turns.js'
 import { readRun, readSummary } from '../records/records.js'
 import { writeDocuments } from './documents.js'
@@ -26,7 +27,7 @@ const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
  * @param {Context} context
  */
 export function addAgree(program, context) {
-  const { print, say } = context
+  const { print, say, end } = context
   const command = program
     .command('agree')
     .description('run an experiment on this machine and on its cluster, and say whether they agree')
@@ -65,7 +66,7 @@ export function addAgree(program, context) {
         } finally {
           // Not before both have ended: to draw one would take CPU from the other.
           const summarised = folders.filter(folder => existsSync(path.join(folder, 'summary.json')))
-          for (const folder of summarised) await writeDocuments(folder, context)
+          for (const folder of summarised) if (!(await writeDocuments(folder, context))) end(EXIT.failed)
         }
         const [local, other] = folders.map(readSide)
         print(renderAgreement(compareTargets({ local, other }), TARGETS[1]))

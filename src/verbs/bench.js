@@ -1,4 +1,5 @@
 import { findStatus } from '../analysis/status.js'
+import { EXIT } from '../lib/exit-status.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { measure } from './measure.js'
 import { collect, TARGET, withCluster, withExperiment } from './options.js'
@@ -40,6 +41,7 @@ export function addBench(program, context) {
       /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
       let watchers = null
       let isWhole = false
+      let isReported = true
       try {
         watchers = await context.watch(options)
         const experiment = readExperiment(experimentName)
@@ -53,14 +55,16 @@ export function addBench(program, context) {
           execution: { command: process.argv.slice(2), thresholds: options.threshold, retain: options.retain },
           watcher: watchers,
           signal,
-          finish: folder => writeDocuments(folder, context),
+          finish: async folder => {
+            isReported = await writeDocuments(folder, context)
+          },
         })
         isWhole = true
         await watchers.close()
         print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
         const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
         for (const reason of reasons) say(reason)
-        end(status)
+        end(isReported ? status : EXIT.failed)
         sayWhere(folder, context)
         sayLacks(preparation, context)
       } finally {

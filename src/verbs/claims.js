@@ -1,5 +1,7 @@
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
+import { BenchError } from '../lib/errors.js'
+import { EXIT } from '../lib/exit-status.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
 import { findClaims } from './documents.js'
@@ -14,17 +16,24 @@ import { findClaims } from './documents.js'
  * @param {Command} program
  * @param {Context} context
  */
-export function addClaims(program, { print, say }) {
+export function addClaims(program, { print, say, end }) {
   program
     .command('claims')
     .description('compare published numbers with your runs')
     .argument('<results...>', 'results folders, oldest first')
     .option('--json', 'print the answers as JSON')
     .action((/** @type {string[]} */ folders, options) => {
-      const summaries = folders.map(folder => {
-        const run = readRun(folder)
-        for (const warning of run.warnings) say(warning)
-        return summarise(run)
+      const summaries = folders.flatMap(folder => {
+        try {
+          const run = readRun(folder)
+          for (const warning of run.warnings) say(warning)
+          return [summarise(run)]
+        } catch (error) {
+          if (!(error instanceof BenchError) || folders.length === 1) throw error
+          say(`left out: ${error.message}`)
+          end(EXIT.failed)
+          return []
+        }
       })
       const results = evaluateClaims({ files: findClaims(), summaries })
       print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results).join('\n'))

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { summarise } from '../analysis/summarise.js'
 import { ROOT } from '../lib/paths.js'
-import { readRun, readSummary, writeResult } from '../records/records.js'
+import { writeWhole } from '../records/files.js'
+import { readRun, readSummary } from '../records/records.js'
 import { readClaims } from './read-claims.js'
 import { listExperiments } from './read-experiment.js'
 
@@ -10,6 +12,9 @@ import { listExperiments } from './read-experiment.js'
  * @import { Summary } from '../model/types.ts'
  * @import { Context } from './program.js'
  */
+
+/** The report as a page, which is written last: it is there where all of them are. */
+export const PAGE = 'report.html'
 
 /** The published claims that the kit knows. */
 export function findClaims() {
@@ -23,7 +28,7 @@ export function findClaims() {
  */
 export function writeSummary(folder) {
   const summary = summarise(readRun(folder))
-  writeResult(folder, 'summary.json', `${JSON.stringify(summary, null, 2)}\n`)
+  writeWhole(folder, 'summary.json', `${JSON.stringify(summary, null, 2)}\n`)
   return summary
 }
 
@@ -40,14 +45,17 @@ export async function openDocuments(given) {
  * Writes the documents of a run, also of one that was cut short. A run is not lost for its report.
  * @param {string} folder
  * @param {Pick<Context, 'say' | 'signal'>} context
+ * @returns {Promise<boolean>} whether they could be written
  */
 export async function writeDocuments(folder, { say, signal }) {
   try {
     const documents = await openDocuments({ folder, summary: readSummary(folder) })
     documents.write()
     if (signal.aborted) sayWhere(folder, { say })
+    return true
   } catch (error) {
     say(`no report was written: ${/** @type {Error} */ (error).message}; try npm run report -- ${folder} --format html`)
+    return false
   }
 }
 
@@ -57,5 +65,6 @@ export async function writeDocuments(folder, { say, signal }) {
  */
 export function sayWhere(folder, { say }) {
   const where = path.relative('', folder) || folder
-  say(`results: ${where}; to look at: ${path.join(where, 'report.html')}`)
+  const page = path.join(where, PAGE)
+  say(`results: ${where}${existsSync(page) ? `; to look at: ${page}` : ''}`)
 }

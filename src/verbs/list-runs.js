@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
+import { findFault, summarySchema } from '../model/schemas.js'
 import { readRun, readSummary } from '../records/records.js'
 import { answerOf } from '../report/answer.js'
 
@@ -44,6 +45,9 @@ function describeRun(folder) {
   try {
     if (existsSync(path.join(folder, 'summary.json'))) {
       const summary = readSummary(folder)
+      const fault = findFault(summarySchema, summary)
+      if (fault !== null)
+        throw new BenchError(`summary.json is damaged: ${fault}; npm run report -- ${folder} reads the trials`)
       const { startedAt, experiment } = summary.run
       return { folder, startedAt, experiment, says: answerOf(summary) }
     }

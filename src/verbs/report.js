@@ -1,14 +1,16 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
+import { BenchError } from '../lib/errors.js'
 import { readRun } from '../records/records.js'
 import { tellClaims } from '../report/claims.js'
 import { renderArmsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
 import { describeUnfinished } from '../report/missing.js'
 import { renderTable } from '../report/table.js'
-import { findClaims, openDocuments } from './documents.js'
+import { findClaims, openDocuments, PAGE } from './documents.js'
 import { listRuns } from './list-runs.js'
 
 /**
@@ -20,18 +22,15 @@ import { listRuns } from './list-runs.js'
 
 const RESULTS = 'results'
 
-/** @typedef {{ folder: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported */
+/** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported out: for files */
 
 /** What is printed, and what is written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
   text: ({ folder, summary, run }) =>
     renderText(summary, { folder, warnings: describeUnfinished(run.manifest, run.records) }),
-  html: async run => {
-    ;(await openDocuments(run)).writeHtml()
-    return path.join(run.folder, 'report.html')
-  },
+  html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
-  svg: async run => (await openDocuments(run)).writeSvgs().join('\n'),
+  svg: async run => writeOut(run, (await openDocuments(run)).writeSvgs).join('\n'),
   csv: ({ summary }) => renderArmsCsv(summary).trimEnd(),
   json: ({ summary }) => JSON.stringify(summary, null, 2),
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
@@ -46,12 +45,8 @@ export function addReport(program, { print, say }) {
     .command('report')
     .description('print a run from its records; without one, list all runs')
     .argument('[results]', 'a results folder')
-    .option(
-      '--format <name>',
-      `${Object.keys(FORMATS).join(', ')}; html and svg are written beside the records`,
-      parseFormat,
-      'text',
-    )
+    .option('--format <name>', `${Object.keys(FORMATS).join(', ')}; html and svg are files`, parseFormat, 'text')
+    .option('--out <dir>', 'where html and svg are written (default: the results folder)')
     .option('--json', 'the same as --format json')
     .action(async (folder, options) => {
       if (folder === undefined) {
@@ -61,19 +56,36 @@ export function addReport(program, { print, say }) {
       const run = readRun(folder)
       for (const warning of run.warnings) say(warning)
       const summary = summarise(run)
-      print(await FORMATS[options.json ? 'json' : options.format]({ folder, summary, run }))
+      print(await FORMATS[options.json ? 'json' : options.format]({ folder, out: options.out ?? folder, summary, run }))
     })
+}
+
+/**
+ * @template T
+ * @param {Reported} reported
+ * @param {(out: string) => T} write
+ * @throws {BenchError} with where else the document can go
+ */
+function writeOut({ out }, write) {
+  try {
+    return write(out)
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    throw new BenchError(`${message}; give --out another folder, or print it: --format text, md, csv, json or junit`, {
+      cause: error,
+    })
+  }
 }
 
 /**
  * The table, with the count of the claims that the experiment can test.
  * @param {Summary} summary
- * @param {{ folder: string, warnings?: string[] }} of
+ * @param {{ folder: string, warnings?: string[], hasPage?: boolean }} of
  */
-export function renderText(summary, { folder, warnings = [] }) {
+export function renderText(summary, { folder, warnings = [], hasPage = existsSync(path.join(folder, PAGE)) }) {
   const results = evaluateClaims({ files: findClaims(), summaries: [summary] })
   const claims = tellClaims(results.filter(claim => claim.experiment === summary.run.experiment))
-  return renderTable(summary, { folder: path.relative('', folder) || folder, warnings, claims })
+  return renderTable(summary, { folder: path.relative('', folder) || folder, hasPage, warnings, claims })
 }
 
 /** @param {string} root */
@@ -90,6 +102,7 @@ function renderList(root) {
 
 /** @param {string} name */
 function parseFormat(name) {
-  if (!(name in FORMATS)) throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(FORMATS).join(', ')}`)
+  if (!Object.hasOwn(FORMATS, name))
+    throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(FORMATS).join(', ')}`)
   return name
 }

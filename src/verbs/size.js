@@ -51,6 +51,7 @@ export function addSize(program, context) {
       if (site === null) return
       /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
       let watchers = null
+      let isReported = true
       try {
         watchers = await context.watch(options)
         const asked = { experiment, options: { ...own, profile: 'standard' }, site }
@@ -73,12 +74,15 @@ export function addSize(program, context) {
           execution: { command: process.argv.slice(2), reusable },
           watcher: watchers,
           signal,
-          finish: folder => writeDocuments(folder, context),
+          finish: async folder => {
+            isReported = await writeDocuments(folder, context)
+          },
         })
         await watchers.close()
         print(options.json ? JSON.stringify(summary, null, 2) : renderSizes(summary).join('\n').trimEnd())
         if (node && !options.json) print(renderNodeFit(summary.sizes, node).join('\n'))
         if (!summary.sizes.some(size => size.isChecked)) end(EXIT.nothingShown)
+        if (!isReported) end(EXIT.failed)
         sayWhere(folder, context)
         sayLacks(preparation, context)
       } finally {

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
-import path from 'node:path'
 import { evaluateClaims } from '../analysis/claims/claims.js'
+import { BenchError } from '../lib/errors.js'
+import { writeWhole } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
-import { readRun, writeResult } from '../records/records.js'
+import { readRun } from '../records/records.js'
 import { drawSvg } from '../report/charts/draw-svg.js'
 import { shorten } from '../report/charts/style.js'
 import { listCharts } from '../report/charts.js'
@@ -11,6 +11,7 @@ import { renderHtml } from '../report/html.js'
 import { renderMarkdown } from '../report/markdown.js'
 import { describeSeries } from '../report/series.js'
 import { thinSeries } from '../report/thin.js'
+import { PAGE } from './documents.js'
 import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
@@ -30,47 +31,44 @@ const MODULES = ['../lib/units.js', 'charts/palette.js', 'charts/style.js', 'cha
 /**
  * @param {{ folder: string, summary: Summary, claims: ClaimsFile[], run?: ReturnType<typeof readRun> }} given
  *   summary: as made of the records; claims: all that are known; run: as it was read
- * @throws {import('../lib/errors.js').BenchError} where the folder holds no run
+ * @throws {BenchError} where the folder holds no run
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run
-  const series = readSeries(folder, records)
+  const { series, unread } = readSeries(folder, records)
   const claims = evaluateClaims({ files, summaries: [summary] }).filter(
     claim => claim.experiment === summary.run.experiment,
   )
-  const seriesOf = (/** @type {string} */ id) => series[id] ?? []
-  const lost = records.filter(r => r.window !== null && !(r.trial.id in series)).map(r => r.trial.id)
+  const seriesOf = (/** @type {string} */ id) => series.get(id) ?? []
+  const lost = records.filter(r => r.window !== null && !series.has(r.trial.id)).map(r => r.trial.id)
   const document = createDocument({
     ...{ manifest, summary, records, claims, seriesOf },
     warnings: [
       ...warnings,
+      ...unread,
       ...(lost.length > 0 ? [`Without samples, so not drawn over time: ${lost.join(', ')}`] : []),
     ],
   })
-  /** Writes report.html beside the records. */
-  const writeHtml = () => writeResult(folder, 'report.html', renderHtml(document, { series, assets: readAssets() }))
+  const writeHtml = (out = folder) =>
+    writeWhole(out, PAGE, renderHtml(document, { series: Object.fromEntries(series), assets: readAssets() }))
   return {
     document,
     markdown: () => renderMarkdown(document),
+
+    /** Writes report.html beside the records, or into another folder; returns the file. */
     writeHtml,
 
-    /** Writes report.html and report.md beside the records. */
+    /** Writes report.md and report.html beside the records. */
     write() {
+      writeWhole(folder, 'report.md', renderMarkdown(document))
       writeHtml()
-      writeResult(folder, 'report.md', renderMarkdown(document))
     },
 
-    /**
-     * Writes every chart as a file of its own.
-     * @returns {string[]} the files
-     */
-    writeSvgs() {
-      const charts = path.join(folder, 'charts')
-      mkdirSync(charts, { recursive: true })
-      return listCharts(document.charts).map(chart => {
-        writeResult(charts, `${chart.id}.svg`, drawSvg(chart, { isStandalone: true }))
-        return path.join(charts, `${chart.id}.svg`)
-      })
+    /** Writes every chart as a file of its own; returns the files. */
+    writeSvgs(out = folder) {
+      return listCharts(document.charts).map(chart =>
+        writeWhole(out, `charts/${chart.id}.svg`, drawSvg(chart, { isStandalone: true })),
+      )
     },
   }
 }
@@ -84,20 +82,27 @@ function readAssets() {
  * The sidecars of every trial over time, thinned; one trial after the other, since all samples together may not fit.
  * @param {string} folder
  * @param {TrialRecord[]} records
- * @returns {Record<string, SidecarSeries[]>} by the trial's id; those without samples are not in it
+ * @returns {{ series: Map<string, SidecarSeries[]>, unread: string[] }} by the trial's id; those without samples are not
+ *   in it. unread: why samples cannot be read
  */
 function readSeries(folder, records) {
   const sidecars = records.reduce((sum, r) => sum + r.processes.filter(p => p.role === 'sidecar').length, 0)
   const share = Math.floor(POINTS_MOST / Math.max(1, SERIES_OF_SIDECAR * sidecars))
   const most = Math.min(POINTS_OF_TRIAL_MOST, Math.max(POINTS_OF_TRIAL_LEAST, share))
-  return Object.fromEntries(
-    records.flatMap(record => {
-      if (record.window === null) return []
+  /** @type {Map<string, SidecarSeries[]>} */
+  const series = new Map()
+  const unread = []
+  for (const record of records.filter(r => r.window !== null)) {
+    try {
       const samples = readSamples(folder, record.trial.id)
-      if (samples.length === 0) return []
-      return [[record.trial.id, describeSeries({ record, samples }).map(series => thin(series, most))]]
-    }),
-  )
+      const drawn = describeSeries({ record, samples }).map(own => thin(own, most))
+      if (samples.length > 0) series.set(record.trial.id, drawn)
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error
+      unread.push(error.message)
+    }
+  }
+  return { series, unread }
 }
 
 /**

@@ -243,7 +243,7 @@ describe('trials that are not there', () => {
     const folder = copyRun()
     rmSync(`${folder}/trials.jsonl`)
     mkdirSync(`${folder}/trials.jsonl`)
-    expect(() => readRun(folder)).toThrow(`cannot read ${folder}/trials.jsonl: EISDIR`)
+    expect(() => readRun(folder)).toThrow(`cannot read ${folder}/trials.jsonl: it is a directory`)
   })
 
   it('are none in a run that has only begun', () => {

@@ -18,7 +18,8 @@ function show(options = {}) {
   const folder = path.join(base, `run-${++count}`)
   const { summary } = writeDefaultRun({ folder, ...options })
   const { manifest, records } = readRun(folder)
-  const text = renderText(summary, { folder: 'results/RUN', warnings: describeUnfinished(manifest, records) })
+  const warnings = describeUnfinished(manifest, records)
+  const text = renderText(summary, { folder: 'results/RUN', warnings, hasPage: true })
   return { folder, summary, lines: text.split('\n') }
 }
 const occurrences = (/** @type {string} */ text, /** @type {string} */ words) => text.split(words).length - 1

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendTrial, createResultsFolder, writeResult } from '../../src/records/records.js'
+import { writeWhole } from '../../src/records/files.js'
+import { appendTrial, createResultsFolder } from '../../src/records/records.js'
 import { openReusable } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
@@ -54,7 +55,7 @@ describe('openReusable', () => {
     createResultsFolder(folder)
     const own = { machine, tools, rounds: 1, arms: [armOf()], ...fields }
     const manifest = createManifest({ ...own, settings: { ...settings, ...fields.settings } })
-    writeResult(folder, 'manifest.json', JSON.stringify(manifest))
+    writeWhole(folder, 'manifest.json', JSON.stringify(manifest))
     for (const record of records) appendTrial(folder, record)
     return folder
   }

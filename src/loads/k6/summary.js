@@ -1,18 +1,48 @@
+import { z } from 'zod'
+import { BenchError } from '../../lib/errors.js'
+import { findFault, loadResult } from '../../model/schemas.js'
+
 /**
  * @import { Distribution, LoadPoint, LoadResult } from '../../model/types.ts'
  */
+
+const number = z.number().nullable()
+const metric = z.record(z.string(), z.unknown())
+const printed = z.object({
+  metrics: z.record(z.string(), metric.nullable()),
+  pieceMs: z.number().optional(),
+  pieces: z.array(z.tuple([z.number(), number, number])).optional(),
+})
+const READ = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
 
 /**
  * The result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
  * `values` (all 1.x), or beside its name and type (the machine-readable summary): both are read.
  * @param {string} log what k6 printed
  * @returns {LoadResult | null} null: it printed no result
+ * @throws {BenchError} with the line, when the result is cut off, or has something else where a number belongs
  */
 export function parseResult(log) {
-  const line = log.split('\n').findLast(l => l.startsWith('{"metrics":'))
-  if (line === undefined) return null
-  const { metrics, pieceMs, pieces = [] } = JSON.parse(line)
-  const valuesOf = (/** @type {string} */ name) => metrics[name]?.values ?? metrics[name] ?? {}
+  const lines = log.split('\n')
+  const at = lines.findLastIndex(line => line.startsWith('{"metrics":'))
+  if (at < 0) return null
+  try {
+    const result = readResult(lines[at])
+    const failures = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5)
+    return assertWhole(loadResult, { ...result, failures })
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    throw new BenchError(`line ${at + 1}: the result of the load is damaged: ${message}`, { cause: error })
+  }
+}
+
+/**
+ * @param {string} line
+ * @returns {Omit<LoadResult, 'failures'>}
+ */
+function readResult(line) {
+  const { metrics, pieceMs = 0, pieces = [] } = assertWhole(printed, JSON.parse(line))
+  const valuesOf = (/** @type {string} */ name) => readNumbers(metrics[name] ?? {})
   const countOf = (/** @type {string} */ name) => valuesOf(name).count ?? 0
   // http_req_failed is a rate whose "passes" are the failures; k6's machine-readable summary calls them matches.
   const { passes, matches } = valuesOf('http_req_failed')
@@ -34,8 +64,31 @@ export function parseResult(log) {
     lagP99Ms: findLag(valuesOf('lag'), countOf('dropped_iterations')),
     distribution,
     series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
-    failures: [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5),
   }
+}
+
+/**
+ * The numbers of a metric that the kit reads.
+ * @param {z.infer<typeof metric>} written
+ * @returns {Record<string, number>}
+ */
+function readNumbers({ values, ...beside }) {
+  const read = Object.entries(assertWhole(metric, values ?? beside)).filter(
+    ([name, value]) => READ.test(name) && value !== null,
+  )
+  return assertWhole(z.record(z.string(), z.number()), Object.fromEntries(read))
+}
+
+/**
+ * @template T
+ * @param {z.ZodType<T>} schema
+ * @param {unknown} value
+ * @returns {T}
+ */
+function assertWhole(schema, value) {
+  const fault = findFault(schema, value)
+  if (fault !== null) throw new Error(fault)
+  return /** @type {T} */ (value)
 }
 
 /**

@@ -1,0 +1,222 @@
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { verifyRun } from '../../src/analysis/verify.js'
+import { k6 } from '../../src/loads/k6/index.js'
+import { readRun, readSummary } from '../../src/records/records.js'
+import { listRuns } from '../../src/verbs/list-runs.js'
+import { openReport } from '../../src/verbs/write-report.js'
+import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { runFake } from '../fakes/fake-run.js'
+
+const base = mkdtempSync(path.join(os.tmpdir(), 'hostile-test-'))
+const load = createFakeLoad()
+let copies = 0
+
+beforeAll(async () => {
+  await runFake({ folder: path.join(base, 'run'), target: await createFakeTarget() })
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+/** A copy of a run, to be spoiled. */
+function copyRun() {
+  const folder = path.join(base, `copy-${++copies}`)
+  cpSync(path.join(base, 'run'), folder, { recursive: true })
+  return folder
+}
+
+/**
+ * Puts something else in the place of a file.
+ * @param {string} file
+ * @param {'pipe' | 'directory' | 'device'} kind
+ */
+function replace(file, kind) {
+  rmSync(file)
+  if (kind === 'pipe') execFileSync('mkfifo', [file])
+  else if (kind === 'directory') mkdirSync(file)
+  else execFileSync('ln', ['-s', '/dev/zero', file])
+}
+const KINDS = /** @type {const} */ (['pipe', 'directory', 'device'])
+
+describe('a document that is none', () => {
+  it.each([
+    'null',
+    '[]',
+    '"a"',
+    '1',
+    '{}',
+    '{"schemaVersion":"3"}',
+    '{"schemaVersion":3}',
+    '',
+    '{',
+  ])('is refused with its name: %s', text => {
+    const folder = copyRun()
+    writeFileSync(`${folder}/manifest.json`, text)
+    expect(() => readRun(folder)).toThrow(new RegExp(`^${folder}/manifest.json (is not|has schema version)`))
+  })
+
+  it('does not end verify where it is the summary', () => {
+    const folder = copyRun()
+    for (const text of ['null', '[]', '{"sche']) {
+      writeFileSync(`${folder}/summary.json`, text)
+      const { lines, agrees } = verifyRun({ folder, load })
+      expect(agrees).toBe(false)
+      expect(lines[0]).toBe('24 of 24 records were computed again from their raw files')
+      expect(lines.join('\n')).toContain(`differs: ${folder}/summary.json is not`)
+    }
+  })
+
+  it('leaves the other runs in the list', () => {
+    const root = path.join(base, 'list')
+    for (const [name, text] of [
+      ['none', 'null'],
+      ['empty', '{"schemaVersion":3}'],
+    ]) {
+      cpSync(path.join(base, 'run'), path.join(root, name), { recursive: true })
+      writeFileSync(path.join(root, name, 'summary.json'), text)
+    }
+    cpSync(path.join(base, 'run'), path.join(root, 'whole'), { recursive: true })
+    const says = Object.fromEntries(listRuns(root).map(run => [path.basename(run.folder), run.says]))
+    expect(says.none).toContain('summary.json is not a document of this kit')
+    expect(says.empty).toContain('summary.json is damaged: run: ')
+    expect(says.whole).toContain('CPU per request')
+  })
+
+  it('leaves the other runs to claims, with a status', async () => {
+    const folder = copyRun()
+    writeFileSync(`${folder}/manifest.json`, 'null')
+    const argv = ['src/cli.js', 'claims', folder, path.join(base, 'run')]
+    const { exitCode, stdout, stderr } = await execa('node', argv, { reject: false })
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: `left out: ${folder}/manifest.json is not a document of this kit: it holds no object`,
+    })
+    expect(stdout).toContain(' claims: ')
+  })
+})
+
+describe('a line of trials.jsonl', () => {
+  it.each(['null', '[]', '1', '"a"', '{"trial":null}', '{"__proto__":{"trial":1}}'])('is left out: %s', text => {
+    const folder = copyRun()
+    appendFileSync(`${folder}/trials.jsonl`, `${text}\n`)
+    const { records, warnings } = readRun(folder)
+    expect(records).toHaveLength(24)
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain(`${folder}/trials.jsonl:25: the record is left out: `)
+  })
+
+  it.each([
+    '__proto__',
+    '../../out',
+    'a/b',
+    'a\\b',
+    '..',
+    '.',
+    '',
+    'a\0b',
+    'a\x1b[2J',
+    'a'.repeat(300),
+  ])('is left out where its id is no name of a folder: %j', id => {
+    const folder = copyRun()
+    const [first] = readFileSync(`${folder}/trials.jsonl`, 'utf8').split('\n')
+    const record = JSON.parse(first)
+    appendFileSync(`${folder}/trials.jsonl`, `${JSON.stringify({ ...record, trial: { ...record.trial, id } })}\n`)
+    expect(readRun(folder).warnings.join()).toContain('trial.id: it is no name that a folder can have')
+  })
+
+  it('may have an id that every object has a member of', () => {
+    const folder = copyRun()
+    const text = readFileSync(`${folder}/trials.jsonl`, 'utf8')
+    const [first] = readRun(folder).records
+    writeFileSync(`${folder}/trials.jsonl`, text.replace(`"id":"${first.trial.id}"`, '"id":"constructor"'))
+    const { document } = openReport({ folder, summary: readSummary(folder), claims: [] })
+    expect(document.missing.join()).toContain('Without samples, so not drawn over time: constructor')
+  })
+
+  it('may name a gate that this kit does not have, or every object', () => {
+    const folder = copyRun()
+    const text = readFileSync(`${folder}/trials.jsonl`, 'utf8')
+    const gate = { gate: 'constructor', spoils: ['cpuPerRequest'], reason: 'made up' }
+    writeFileSync(`${folder}/trials.jsonl`, text.replaceAll('"gates":[]', `"gates":${JSON.stringify([gate])}`))
+    const { lines } = verifyRun({ folder, load })
+    expect(lines.join('\n')).toContain('.gates[0] is {"gate":"constructor"')
+  })
+})
+
+describe('a quantity that the kit does not have', () => {
+  it.each(['constructor', 'speed'])('is refused: %s', name => {
+    const folder = copyRun()
+    const manifest = JSON.parse(readFileSync(`${folder}/manifest.json`, 'utf8'))
+    manifest.settings.shows.quantities = [name]
+    writeFileSync(`${folder}/manifest.json`, JSON.stringify(manifest))
+    expect(() => readRun(folder)).toThrow(`settings.shows.quantities: unknown quantity "${name}"`)
+  })
+})
+
+describe('a raw file that is damaged', () => {
+  it('is named by verify with its line, and the other trials are computed', () => {
+    const folder = copyRun()
+    const { trial } = readRun(folder).records[1]
+    const [name] = readdirSync(`${folder}/raw/${trial.id}`).filter(entry => entry.endsWith('-generator.log'))
+    const log = `${folder}/raw/${trial.id}/${name}`
+    writeFileSync(log, 'level=info\n{"metrics":{"http_re')
+    const parseResult = (/** @type {string} */ text) =>
+      text.includes('{"metrics"') ? k6.parseResult(text) : load.parseResult(text)
+    const { lines } = verifyRun({ folder, load: { parseResult } })
+    expect(lines[0]).toBe('23 of 24 records were computed again from their raw files')
+    expect(lines[1]).toContain(`not computed again: ${trial.id}: ${log}: line 2: the result of the load is damaged: `)
+  })
+
+  it.each(['null', '[]', '{"schemaVersion":3}', 'short lists'])('is said to be damaged: %s', text => {
+    const folder = copyRun()
+    const { trial } = readRun(folder).records[0]
+    const file = `${folder}/raw/${trial.id}/observation.json`
+    const observation = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, text === 'short lists' ? JSON.stringify({ ...observation, before: [] }) : text)
+    expect(verifyRun({ folder, load }).lines[1]).toBe(
+      `not computed again: ${trial.id}: observation.json is missing or damaged`,
+    )
+  })
+})
+
+describe.each(KINDS)('a %s', kind => {
+  it.each(['manifest.json', 'trials.jsonl'])('in the place of %s is refused, and not waited for', name => {
+    const folder = copyRun()
+    replace(`${folder}/${name}`, kind)
+    expect(() => readRun(folder)).toThrow(`cannot read ${folder}/${name}: it is a directory, a pipe or a device`)
+  })
+
+  it('in the place of a raw file is named, and the other trials are computed and drawn', () => {
+    const folder = copyRun()
+    const [a, b, c] = readRun(folder).records.map(({ trial }) => `${folder}/raw/${trial.id}`)
+    const log = `${c}/${readdirSync(c).find(name => name.endsWith('-generator.log'))}`
+    const files = [`${a}/observation.json`, `${b}/samples.jsonl`, log]
+    for (const file of files) replace(file, kind)
+    const { lines } = verifyRun({ folder, load })
+    expect(lines[0]).toBe('21 of 24 records were computed again from their raw files')
+    for (const [i, file] of files.entries()) expect(lines[1 + i]).toContain(`: cannot read ${file}: it is a directory`)
+    const { document } = openReport({ folder, summary: readSummary(folder), claims: [] })
+    expect(document.missing[0]).toContain(`cannot read ${files[1]}`)
+  })
+})
+
+describe('a format', () => {
+  it.each(['constructor', 'toString', '__proto__'])('that every object has a member of is unknown: %s', async name => {
+    const argv = ['src/cli.js', 'report', path.join(base, 'run'), '--format', name]
+    const { exitCode, stderr } = await execa('node', argv, { reject: false })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(`"${name}" is none of text, html`)
+  })
+})
