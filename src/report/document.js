@@ -51,7 +51,7 @@ export function createDocument(run) {
     question: /** @type {string} */ (manifest.question ?? ''),
     startedAt: summary.run.startedAt,
     answer: answerOf(summary),
-    missing: [...warnings, ...describeUnfinished(manifest, records), ...describeNotMeasured(notMeasured)],
+    missing: [...warnings, ...describeUnfinished(run), ...describeNotMeasured(notMeasured)],
     verdicts: tellVerdicts(summary),
     contrasts: tellContrasts(summary),
     findings: [

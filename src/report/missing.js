@@ -1,19 +1,27 @@
 /**
  * Whether a run is whole. Pure.
- * @import { Manifest, TrialRecord } from '../model/types.ts'
+ * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
  */
 
+const CUT_SHORT = 'This run was cut short, or still goes on'
+
 /**
- * @param {Manifest} manifest
- * @param {TrialRecord[]} records
- * @returns {string[]} a line where the run was cut short, or still goes on
+ * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }} run
+ * @returns {string[]} a line where the run was cut short, still goes on, or has trials that failed
  */
-export function describeUnfinished({ arms, rounds, search, calibrations }, records) {
-  if (search) return []
-  const calibrating = new Set(calibrations.map(c => c.armId))
+export function describeUnfinished({ manifest: { arms, rounds, search }, records, summary }) {
+  if (search) {
+    const ended = summary.searches.length + summary.sizes.length
+    const found = `${ended} of ${arms.length} searches have ended, after ${records.length} trials`
+    return ended < arms.length ? [`${CUT_SHORT}: ${found}.`] : []
+  }
   const planned = arms.length * rounds
-  const run = records.filter(r => r.trial.repeats === null && !calibrating.has(r.trial.arm.id)).length
-  return run < planned ? [`This run was cut short, or still goes on: ${run} of ${planned} trials are recorded.`] : []
+  // Those that find the capacity are of other arms.
+  const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
+  const failed = own.filter(r => r.outcome === 'failed').length
+  if (own.length >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []
+  const also = failed > 0 ? `, and ${failed} of them failed` : ''
+  return [`${CUT_SHORT}: ${own.length} of ${planned} trials are recorded${also}.`]
 }
 
 /**

@@ -27,7 +27,7 @@ const RESULTS = 'results'
 /** What is printed, and what is written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
   text: ({ folder, summary, run }) =>
-    renderText(summary, { folder, warnings: describeUnfinished(run.manifest, run.records) }),
+    renderText(summary, { folder, warnings: describeUnfinished({ ...run, summary }) }),
   html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
   svg: async run => writeOut(run, (await openDocuments(run)).writeSvgs).join('\n'),

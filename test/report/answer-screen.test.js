@@ -18,7 +18,7 @@ function show(options = {}) {
   const folder = path.join(base, `run-${++count}`)
   const { summary } = writeDefaultRun({ folder, ...options })
   const { manifest, records } = readRun(folder)
-  const warnings = describeUnfinished(manifest, records)
+  const warnings = describeUnfinished({ manifest, records, summary })
   const text = renderText(summary, { folder: 'results/RUN', warnings, hasPage: true })
   return { folder, summary, lines: text.split('\n') }
 }

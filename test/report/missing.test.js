@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { describeUnfinished } from '../../src/report/missing.js'
+import { createManifest } from '../fakes/fake-manifest.js'
+import { createArm, createRecord } from '../fakes/fake-records.js'
+
+/** @import { TrialRecord } from '../../src/model/types.ts' */
+
+const none = { searches: [], sizes: [] }
+const arm = createArm({ calibratedBy: 'link-pipy-capacity' })
+const manifest = createManifest({ arms: [arm], rounds: 6 })
+
+/** @param {number} count @param {Partial<TrialRecord>} [fields] */
+const recorded = (count, fields) =>
+  Array.from({ length: count }, (_, i) => ({ ...createRecord({ arm, round: i + 1 }), ...fields }))
+const failed = (/** @type {number} */ count) => recorded(count, { outcome: 'failed' })
+
+describe('what is said of a run that is not whole', () => {
+  it('is nothing where it is whole', () => {
+    expect(describeUnfinished({ manifest, records: recorded(6), summary: none })).toEqual([])
+  })
+
+  it('is how many trials of how many are recorded, and how many of them failed', () => {
+    expect(describeUnfinished({ manifest, records: recorded(4), summary: none })).toEqual([
+      'This run was cut short, or still goes on: 4 of 6 trials are recorded.',
+    ])
+    expect(describeUnfinished({ manifest, records: [...recorded(3), ...failed(2)], summary: none })).toEqual([
+      'This run was cut short, or still goes on: 5 of 6 trials are recorded, and 2 of them failed.',
+    ])
+  })
+
+  it('is how many failed, where all were tried', () => {
+    expect(describeUnfinished({ manifest, records: failed(6), summary: none })).toEqual(['6 of 6 trials failed.'])
+  })
+
+  it('counts no trial that only looked for the capacity, also where that was cut short', () => {
+    const [record] = recorded(1)
+    const trial = { ...record.trial, arm: { ...arm, id: 'link-pipy-capacity' } }
+    expect(describeUnfinished({ manifest, records: [{ ...record, trial }], summary: none })).toEqual([
+      'This run was cut short, or still goes on: 0 of 6 trials are recorded.',
+    ])
+  })
+
+  it('is how many searches of how many have ended', () => {
+    const search = /** @type {const} */ ({ kind: 'knee', precision: 0.05, p99Ms: 50, startPerSecond: 100 })
+    const run = { manifest: { ...manifest, arms: [arm, createArm({ plane: 'envoy' })], search }, records: recorded(7) }
+    const found = /** @type {any} */ ({})
+    expect(describeUnfinished({ ...run, summary: { searches: [found], sizes: [] } })).toEqual([
+      'This run was cut short, or still goes on: 1 of 2 searches have ended, after 7 trials.',
+    ])
+    expect(describeUnfinished({ ...run, summary: { searches: [found], sizes: [found] } })).toEqual([])
+  })
+})
