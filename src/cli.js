@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { BenchError } from './lib/errors.js'
 import { EXIT } from './lib/exit-status.js'
 import { readKit } from './lib/kit.js'
+import { showControls } from './lib/printable.js'
 import { createProgram, exitStatusOf, messageOf } from './verbs/program.js'
 import { openWatchers } from './verbs/watchers.js'
 
@@ -12,7 +13,7 @@ import { openWatchers } from './verbs/watchers.js'
 
 /** Beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */
 let sayBeside = null
-const write = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+const write = (/** @type {string} */ line) => void process.stderr.write(`${showControls(line)}\n`)
 const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
 
 // stdout and stderr may be closed by their reader (`| head`): the run goes on, and removes what it started.
@@ -42,7 +43,7 @@ for (const [name, status] of /** @type {const} */ ([
 
 /** @type {Context} */
 const context = {
-  print: text => void process.stdout.write(`${text}\n`),
+  print: text => void process.stdout.write(`${showControls(text)}\n`),
   say,
   end(status) {
     process.exitCode = status

@@ -1,4 +1,5 @@
 import { createLogUpdate } from 'log-update'
+import { showControls } from '../lib/printable.js'
 import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThrottled, sayTrial } from './words.js'
 
 /**
@@ -54,7 +55,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
     /** Prints a line above the view. @param {string} line */
     say(line) {
       if (isOpen) update.clear()
-      stream.write(`${line}\n`)
+      stream.write(`${showControls(line)}\n`)
       if (isOpen && lines.length > 0) update(lines.join('\n'))
     },
     /** Removes the view; what is said from then on is printed as it is. */

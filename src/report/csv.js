@@ -1,5 +1,6 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { quantityOf } from '../judge/quantity.js'
+import { showControls } from '../lib/printable.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
 
@@ -39,6 +40,15 @@ function renderCsv(rows) {
 
 /** @param {Cell} cell */
 function renderCell(cell) {
-  const text = cell === null || cell === undefined || Number.isNaN(cell) ? '' : `${cell}`
+  const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
+  const text = isMissing ? '' : typeof cell === 'string' ? quoteFormula(showControls(cell)) : `${cell}`
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/**
+ * A spreadsheet runs a cell that begins like a formula: behind an apostrophe it is text.
+ * @param {string} text
+ */
+function quoteFormula(text) {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }

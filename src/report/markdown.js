@@ -1,3 +1,4 @@
+import { showControls } from '../lib/printable.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /**
@@ -70,7 +71,7 @@ function list(lines) {
 function fence(lines) {
   const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(([ticks]) => ticks.length)))
   const ticks = '`'.repeat(longest + 1)
-  return [ticks, ...lines, ticks].join('\n')
+  return [ticks, ...lines.map(showControls), ticks].join('\n')
 }
 
 /**
@@ -78,7 +79,7 @@ function fence(lines) {
  * @param {string} text
  */
 function escapeText(text) {
-  return text
+  return showControls(text)
     .replace(
       /[&<>]/g,
       character => /** @type {Record<string, string>} */ ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character],

@@ -1,3 +1,5 @@
+import { showControls } from '../lib/printable.js'
+
 /**
  * HTML whose every value is escaped, unless it is HTML made here. Pure.
  */
@@ -28,7 +30,7 @@ export function trust(markup) {
 
 /** @param {string} text */
 export function escapeMarkup(text) {
-  return text.replace(/[&<>"']/g, character => ESCAPES[character])
+  return showControls(text).replace(/[&<>"']/g, character => ESCAPES[character])
 }
 
 /** @param {string | number | null | Markup | Markup[]} value @returns {string} */

@@ -1,4 +1,5 @@
 import { init } from 'echarts'
+import { showControls } from '../../lib/printable.js'
 import { escapeMarkup } from '../markup.js'
 import { BACKGROUND } from './palette.js'
 import { WIDTH } from './style.js'
@@ -17,7 +18,7 @@ export function drawSvg({ title, description, height, option }, { isStandalone =
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {
     chart.setOption(isStandalone ? { ...option, backgroundColor: BACKGROUND } : option)
-    const svg = chart.renderToSVGString()
+    const svg = showControls(chart.renderToSVGString())
     if (!isStandalone) return svg
     const named = `<title>${escapeMarkup(title)}</title><desc>${escapeMarkup(description)}</desc>`
     return svg.replace(/^<svg[^>]*>/, opening => `${opening}${named}`)

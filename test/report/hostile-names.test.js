@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
+
+/**
+ * Names in a run of other people, which reach every document.
+ */
+
+const base = mkdtempSync(path.join(os.tmpdir(), 'hostile-names-test-'))
+const folder = path.join(base, 'run')
+// A title of the terminal, a colour, a line back, a table's border, a command, markup; and a formula in front.
+const NAME = '=cmd|\x1b]0;owned\x07\x1b[31m\r`x`|<img src=x>\u202e'
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+beforeAll(() => {
+  const change = (/** @type {any} */ record) => ({
+    ...record,
+    outcome: record.trial.round === 2 ? 'failed' : record.outcome,
+    reasons: [NAME],
+    processes: record.processes.map((/** @type {any} */ p) => ({ ...p, service: NAME, command: [NAME] })),
+  })
+  const arms = [NAME, 'envoy'].map((plane, i) => ({ ...createArms()[1], id: `arm-${i}`, plane }))
+  writeFakeRun({
+    folder,
+    arms,
+    change,
+    manifest: { question: NAME, command: [NAME], notMeasured: [{ plane: NAME, reason: NAME }] },
+  })
+})
+
+const run = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
+// Line ends and tabs aside.
+const CONTROL = /(?!\r?\n|\t)[\p{Cc}\p{Cf}]/u
+
+describe('a name of a run', () => {
+  it.each(['text', 'md', 'csv', 'json', 'junit'])('moves no terminal as %s', async format => {
+    const { exitCode, stdout, stderr } = await run('report', folder, '--format', format)
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('owned')
+    expect(stdout + stderr).not.toMatch(CONTROL)
+  })
+
+  it.each([
+    ['verify', folder],
+    ['compare', folder, folder],
+    ['claims', folder],
+    ['bench', NAME],
+    ['report', `${folder}\x1b[2J`],
+  ])('moves no terminal where it is said by %s', async (...argv) => {
+    const { stdout, stderr } = await run(...argv)
+    expect(`${stdout}${stderr}`).not.toBe('')
+    expect(stdout + stderr).not.toMatch(CONTROL)
+  })
+
+  it('stays in its cell, and is no markup, in Markdown', async () => {
+    const { stdout } = await run('report', folder, '--format', 'md')
+    expect(stdout).not.toMatch(/<img|(?<!\\)`x/)
+    expect(stdout).toContain('\\|&lt;img src=x&gt;')
+    const rows = stdout.split('\n').filter(line => line.startsWith('| '))
+    expect(rows.filter(row => /(?<!\\)\|[^|]*cmd(?!\\\|)/.test(row))).toEqual([])
+  })
+
+  it('is no formula of a spreadsheet, and a number is a number', async () => {
+    const { stdout } = await run('report', folder, '--format', 'csv')
+    const [, first] = stdout.split('\r\n')
+    expect(first).toContain("arm-0,'=cmd|\\u001b]0;owned")
+    expect(stdout).not.toMatch(/(^|[,"\n])[=+@]/m)
+  })
+
+  it('is shown, and is no markup, in the page and the charts', async () => {
+    await run('report', folder, '--format', 'html')
+    const page = readFileSync(`${folder}/report.html`, 'utf8')
+    const body = page.slice(0, page.indexOf('<script'))
+    expect(body).toContain('\\u001b]0;owned')
+    expect(body).not.toMatch(CONTROL)
+    expect(body).not.toContain('<img')
+    const { stdout } = await run('report', folder, '--format', 'svg')
+    for (const file of stdout.split('\n')) expect(readFileSync(file, 'utf8'), file).not.toMatch(CONTROL)
+  })
+})
