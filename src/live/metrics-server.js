@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { listen } from './listen.js'
+import { listen, onlyOwnHosts } from './listen.js'
 import { createMetrics } from './metrics.js'
 
 /**
@@ -15,15 +15,17 @@ import { createMetrics } from './metrics.js'
  */
 export async function startMetricsServer({ address }) {
   const metrics = createMetrics()
-  const server = http.createServer(async (request, response) => {
-    const isFound = String(request.url).split('?')[0] === '/metrics'
-    if (request.method !== 'GET' || !isFound) {
-      response.writeHead(isFound ? 405 : 404, { 'content-type': 'text/plain' }).end('the metrics are at /metrics\n')
-      return
-    }
-    const text = await metrics.text()
-    response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text)
-  })
+  const server = http.createServer(
+    onlyOwnHosts(address, async (request, response) => {
+      const isFound = String(request.url).split('?')[0] === '/metrics'
+      if (request.method !== 'GET' || !isFound) {
+        response.writeHead(isFound ? 405 : 404, { 'content-type': 'text/plain' }).end('the metrics are at /metrics\n')
+        return
+      }
+      const text = await metrics.text()
+      response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text)
+    }),
+  )
   const url = await listen(server, address)
   return {
     url: `${url}metrics`,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { listen } from './listen.js'
+import { listen, onlyOwnHosts } from './listen.js'
 import { createStream } from './stream.js'
 
 /**
@@ -52,16 +52,18 @@ const PAGE = Object.entries({
 export async function startLiveServer({ address, state, assets, intervalMs }) {
   const files = readFiles(assets)
   const stream = createStream({ state, intervalMs })
-  const server = http.createServer((request, response) => {
-    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
-    const path = String(request.url).split('?')[0]
-    const file = files.get(path)
-    if (request.method !== 'GET') {
-      answer(response.setHeader('allow', 'GET'), { status: 405, text: `${request.method} is not answered, GET is` })
-    } else if (path === '/events') stream.join(response)
-    else if (file) answer(response, { status: 200, ...file })
-    else answer(response, { status: 404, text: 'not found: the page is at /' })
-  })
+  const server = http.createServer(
+    onlyOwnHosts(address, (request, response) => {
+      for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
+      const path = String(request.url).split('?')[0]
+      const file = files.get(path)
+      if (request.method !== 'GET') {
+        answer(response.setHeader('allow', 'GET'), { status: 405, text: `${request.method} is not answered, GET is` })
+      } else if (path === '/events') stream.join(response)
+      else if (file) answer(response, { status: 200, ...file })
+      else answer(response, { status: 404, text: 'not found: the page is at /' })
+    }),
+  )
   const url = await listen(server, address)
   return {
     url,

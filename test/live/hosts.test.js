@@ -1,0 +1,72 @@
+import http from 'node:http'
+import os from 'node:os'
+import { afterEach, describe, expect, it } from 'vitest'
+import { parseAddress } from '../../src/live/address.js'
+import { startMetricsServer } from '../../src/live/metrics-server.js'
+import { startLiveServer } from '../../src/live/server.js'
+import { createRunState } from '../../src/live/state.js'
+
+/** @type {(() => Promise<void>)[]} */
+const cleanups = []
+afterEach(async () => {
+  for (const cleanUp of cleanups.splice(0)) await cleanUp()
+})
+
+const SERVERS = /** @type {const} */ ([
+  [
+    'the live page',
+    (/** @type {string} */ text) => {
+      const assets = { echarts: '', modules: {} }
+      return startLiveServer({ address: parseAddress(text, '--live'), state: createRunState(), assets })
+    },
+  ],
+  ['the metrics', (/** @type {string} */ text) => startMetricsServer({ address: parseAddress(text, '--metrics') })],
+])
+
+describe.each(SERVERS)('%s', (_, start) => {
+  /** @param {string} text @param {string | null} host of the request; null: none */
+  async function ask(text, host) {
+    const { url, close } = await start(text)
+    cleanups.push(close)
+    const { port, pathname } = new URL(url)
+    const headers = host === null ? {} : { host: host.replace('PORT', port) }
+    const request = http.get({ host: '127.0.0.1', port, path: pathname, headers, setHost: false, agent: false })
+    /** @type {http.IncomingMessage} */
+    const response = await new Promise((resolve, reject) => request.on('response', resolve).on('error', reject))
+    response.setEncoding('utf8')
+    let body = ''
+    for await (const part of response) body += part
+    return { status: response.statusCode, type: response.headers['content-type'], body }
+  }
+
+  it.each([
+    '127.0.0.1:PORT',
+    'localhost:PORT',
+    'LOCALHOST',
+    'bench.localhost:1',
+    '127.9.8.7',
+    '[::1]:PORT',
+  ])('answers a name of this machine alone: %s', async host => expect((await ask(':0', host)).status).toBe(200))
+
+  it.each([
+    'evil.example',
+    'evil.example:PORT',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '192.0.2.1',
+    'a b',
+    '@',
+  ])('refuses a name of others, and says why: %s', async host => {
+    const { status, type, body } = await ask(':0', host)
+    expect({ status, type }).toEqual({ status: 421, type: 'text/plain; charset=utf-8' })
+    expect(body).toBe('nothing is served under this name: use localhost, 127.0.0.1, or the URL that the run printed\n')
+  })
+
+  it('refuses a request without a name', async () => expect((await ask(':0', null)).status).toBeGreaterThanOrEqual(400))
+
+  it('answers under the name that it printed and every address, where all addresses are bound', async () => {
+    for (const host of [os.hostname(), '192.0.2.1:PORT', 'localhost'])
+      expect((await ask('0.0.0.0:0', host)).status, host).toBe(200)
+    expect((await ask('0.0.0.0:0', 'evil.example')).status).toBe(421)
+  })
+})
