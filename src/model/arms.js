@@ -52,7 +52,8 @@ export function nameOnAxis(arm, contrast) {
  * @returns {PlaneChoice} variant: the folder as it was written
  */
 export function parseChoice(text) {
-  const [contender, variant = null] = text.split('=', 2)
+  // What comes after the first "=" is a path, which may contain others.
+  const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))
   const [plane, profile = null] = contender.split(':', 2)
   return { plane, variant, profile }
 }

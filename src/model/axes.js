@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ON_AXES } from './bounds.js'
 
 /**
  * What experiments vary beside the plane. Each axis: which values it takes, what is taken where an experiment
@@ -16,34 +17,32 @@ import { z } from 'zod'
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
  */
 
-const count = z.int().positive()
-
 /** In the order in which arms are made of them. @type {Record<AxisName, Axis>} */
 export const AXES = {
   link: { schema: z.string(), values: [], of: arm => arm.link, show: v => `link ${v}`, label: 'link' },
   services: {
-    schema: count,
+    schema: ON_AXES.services,
     values: [1],
     of: arm => arm.conditions.services,
     show: v => `${v} ${v === 1 ? 'service' : 'services'}`,
     label: 'services',
   },
   ratePerSecond: {
-    schema: z.number().positive(),
+    schema: ON_AXES.ratePerSecond,
     values: [null],
     of: arm => arm.load.ratePerSecond ?? null,
     show: v => `${v} requests/s`,
     label: 'requests/s',
   },
   users: {
-    schema: count,
+    schema: ON_AXES.users,
     values: [null],
     of: arm => arm.load.users,
     show: v => `${v} users`,
     label: 'users',
   },
   payloadBytes: {
-    schema: count,
+    schema: ON_AXES.payloadBytes,
     values: [1024],
     of: arm => arm.load.payloadBytes,
     show: v => `${v} bytes`,
@@ -57,7 +56,7 @@ export const AXES = {
     label: 'connections',
   },
   burstSeconds: {
-    schema: z.number().positive(),
+    schema: ON_AXES.burstSeconds,
     values: [null],
     of: arm => arm.load.burst?.seconds ?? null,
     show: v => `burst of ${v} s`,
@@ -81,7 +80,7 @@ export const AXES = {
   },
   workers: {
     isOfSidecars: true,
-    schema: count,
+    schema: ON_AXES.workers,
     values: [null],
     of: arm => arm.conditions.workers,
     show: v => (v === null ? 'workers by cap' : `${v} ${v === 1 ? 'worker' : 'workers'}`),
@@ -89,7 +88,7 @@ export const AXES = {
   },
   configuredServices: {
     isOfSidecars: true,
-    schema: z.int().min(0),
+    schema: ON_AXES.configuredServices,
     values: [0],
     of: arm => arm.conditions.configuredServices,
     show: v => `${v} configured services`,
@@ -97,7 +96,7 @@ export const AXES = {
   },
   memoryLimitBytes: {
     isOfSidecars: true,
-    schema: count,
+    schema: ON_AXES.memoryLimitBytes,
     values: [null],
     of: arm => arm.conditions.memoryLimitBytes,
     show: v => (v === null ? 'no memory limit' : `${Number((v / 2 ** 20).toFixed(2))} MiB`),
@@ -105,7 +104,7 @@ export const AXES = {
   },
   changesPerMinute: {
     isOfSidecars: true,
-    schema: z.int().min(0),
+    schema: ON_AXES.changesPerMinute,
     values: [null],
     of: arm => arm.conditions.changesPerMinute,
     show: v => (v === null ? 'configured once' : `${v} changes/min`),
@@ -113,7 +112,7 @@ export const AXES = {
   },
   capCores: {
     isOfSidecars: true,
-    schema: z.number().positive(),
+    schema: ON_AXES.capCores,
     values: [],
     of: arm => arm.capCores,
     show: v => (v === null ? 'no cap' : `${v} cores`),

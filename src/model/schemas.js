@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AXIS_NAMES } from './axes.js'
+import * as bounds from './bounds.js'
 import { SCHEMA_VERSION } from './versions.js'
 
 /**
@@ -15,8 +16,6 @@ const fraction = z.number().min(0)
 const nullable = z.number().nullable()
 // A folder below raw/ has the name of its trial: a part of a path, and none that leads elsewhere.
 const id = z.string().regex(/^(?!\.{1,2}$)(?!__proto__$)[^/\\\p{Cc}]{1,200}$/u, 'it is no name that a folder can have')
-// Far above what a run can measure: a report makes a place for each.
-const ROUNDS_MOST = 100_000
 
 export const load = z
   .object({
@@ -361,7 +360,7 @@ export const manifestSchema = z.object({
   scripts: z.array(scriptFolder),
   settings,
   thresholds: z.array(z.string()),
-  rounds: z.int().positive().max(ROUNDS_MOST),
+  rounds: bounds.rounds,
   arms: z.array(arm).min(1).describe('of a search: what it starts from'),
   search: searchSpec.nullable(),
   calibrations: z.array(calibration),

@@ -4,6 +4,7 @@ import { PARITY_NAMES } from '../judge/parity-rows.js'
 import { QUANTITY_NAMES } from '../judge/quantities.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { lengthSeconds, ON_AXES, p99Ms, rounds } from '../model/bounds.js'
 
 /**
  * @import { AxisName } from '../model/types.ts'
@@ -25,7 +26,6 @@ export const PROFILES = {
 // What an experiment may set aside, because it is its axis.
 const RELAXABLE = [...GATE_NAMES, ...PARITY_NAMES]
 
-const positive = z.number().positive()
 const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
 const optionalAxes = /** @type {Record<Exclude<AxisName, 'link' | 'capCores'>, z.ZodOptional<z.ZodArray<any>>>} */ (
   Object.fromEntries(
@@ -38,14 +38,14 @@ const optionalAxes = /** @type {Record<Exclude<AxisName, 'link' | 'capCores'>, z
 const axes = z.strictObject({
   plane: z.array(z.string()).min(1),
   link: z.array(z.string()).min(1),
-  capCores: z.array(positive).min(1),
+  capCores: z.array(ON_AXES.capCores).min(1),
   ...optionalAxes,
 })
 
 const search = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('size'), p99Ms: positive, isExtrapolated: z.boolean() }),
-  z.strictObject({ kind: z.literal('knee'), p99Ms: positive, startPerSecond: positive }),
-  z.strictObject({ kind: z.literal('memory-floor'), p99Ms: positive.nullable().default(null) }),
+  z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
+  z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ON_AXES.ratePerSecond }),
+  z.strictObject({ kind: z.literal('memory-floor'), p99Ms: p99Ms.nullable().default(null) }),
 ])
 
 const schema = z.strictObject({
@@ -86,9 +86,9 @@ const schema = z.strictObject({
     .partialRecord(
       z.enum(['smoke', 'quick', 'standard', 'full']),
       z.strictObject({
-        rounds: z.int().positive().optional(),
-        warmupSeconds: positive.optional(),
-        windowSeconds: positive.optional(),
+        rounds: rounds.optional(),
+        warmupSeconds: lengthSeconds.optional(),
+        windowSeconds: lengthSeconds.optional(),
         hasControl: z.boolean().optional(),
         /** Instead of those above, in this profile. */
         axes: axes.partial().optional(),

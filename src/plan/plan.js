@@ -30,6 +30,8 @@ const SEARCH_TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 // A capacity that rates are chosen by.
 const CALIBRATION_SECONDS = 3
+// All are made before the first runs.
+const TRIALS_MOST = 100_000
 
 /**
  * What was asked for beside the experiment; null or absent where nothing was.
@@ -72,6 +74,8 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
       ends(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values),
     ]),
   )
+  const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * caps.length)
+  assertFew(cells * profile.rounds, experiment)
   const asked = product(lists).flatMap(cell =>
     planes.flatMap(choice =>
       (hasSidecars(choice.plane) ? ends(caps) : [null]).map(cap =>
@@ -188,7 +192,7 @@ function sumSeconds(arms) {
  * @returns {Profile & { axes?: Partial<Experiment['axes']> }}
  */
 function findProfile(experiment, { profile, rounds }) {
-  if (!(profile in PROFILES))
+  if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)
   const own = experiment.profiles[/** @type {'quick'} */ (profile)]
   return { ...PROFILES[profile], ...own, ...(rounds ? { rounds } : {}) }
@@ -227,6 +231,16 @@ function chooseCaps({ axes, overrides: { caps }, cpus, mustBind }) {
         : [`${axes.capCores.map(reason).join('; ')}: measuring at ${FALLBACK_CAP} instead (give --cpu to choose)`],
     notMeasured: others.map(cap => ({ plane: `every plane at ${cap} cores`, reason: reason(cap) })),
   }
+}
+
+/**
+ * @param {number} trials
+ * @param {Experiment} experiment
+ * @throws {UsageError} before so many are made
+ */
+function assertFew(trials, { name }) {
+  if (trials <= TRIALS_MOST) return
+  throw new UsageError(`${name} would be ${trials} trials, at most ${TRIALS_MOST}: ask for fewer values or rounds`)
 }
 
 /**
@@ -346,7 +360,8 @@ function idOf(arm, lists) {
   const { ratePerSecond } = arm.load
   return [
     arm.link,
-    nameOf(arm).replace(/[:=]/g, '-'),
+    // It is a folder's name, too, and a variant may be called anything.
+    nameOf(arm).replaceAll(/[^A-Za-z0-9._]+/g, '-'),
     arm.capCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
     ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),

@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
 import { parseChoice } from '../model/arms.js'
 import { AXES } from '../model/axes.js'
+import { p99Ms, rounds, seed } from '../model/bounds.js'
 import { PROFILES } from '../plan/experiment.js'
 
 /**
@@ -24,15 +25,15 @@ export function withExperiment(command) {
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
     .option('--cpu <list>', 'CPU limit of each sidecar in cores, such as 0.5,1; or none', parseCaps)
-    .option('--users <list>', 'closed loop: virtual users; open loop: the most requests at a time', parseCounts)
-    .option('--rate <list>', 'open loop: requests per second (this measures latency)', parseCounts)
-    .option('--payload <list>', 'body sizes, posted and echoed, such as 1KiB', parseSizes)
-    .option('--services <list>', 'how many copies of the last service of the link', parseCounts)
+    .option('--users <list>', 'closed loop: virtual users; open loop: the most requests at a time', parseAxis('users'))
+    .option('--rate <list>', 'open loop: requests per second (this measures latency)', parseAxis('ratePerSecond'))
+    .option('--payload <list>', 'body sizes, posted and echoed, such as 1KiB', parseAxis('payloadBytes'))
+    .option('--services <list>', 'how many copies of the last service of the link', parseAxis('services'))
     .option('--tls <list>', 'between sidecars: plaintext, ecdsa-p256, rsa-2048', parseAxis('tls'))
     .option('--protocol <list>', 'between sidecars: http/1.1, http/2', parseAxis('protocol'))
-    .option('--workers <list>', 'worker threads of each sidecar; default: its cap, rounded up', parseCounts)
-    .option('--memory <list>', 'memory limit of each sidecar, such as 64MiB', parseSizes)
-    .option('--rounds <n>', 'how often each arm is measured', parseCount)
+    .option('--workers <list>', 'worker threads of each sidecar; default: its cap, rounded up', parseAxis('workers'))
+    .option('--memory <list>', 'memory limit of each sidecar, such as 64MiB', parseAxis('memoryLimitBytes'))
+    .option('--rounds <n>', 'how often each arm is measured', parseRounds)
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
     .option('--no-pin', 'let generator, applications and sidecars share CPUs')
@@ -80,8 +81,9 @@ export function parsePlanes(text) {
     if (choice.variant === null) return choice
     const variant = path.resolve(choice.variant)
     if (!existsSync(path.join(variant, 'main.js'))) {
+      const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
       throw new UsageError(
-        `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/`,
+        `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/${cut}`,
       )
     }
     return { ...choice, variant }
@@ -90,13 +92,7 @@ export function parsePlanes(text) {
 
 /** @param {string} text */
 function parseCaps(text) {
-  if (text === 'none') return text
-  return parseList(text).map(entry => {
-    const cap = Number(entry)
-    if (!(cap > 0) || !Number.isFinite(cap))
-      throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
-    return cap
-  })
+  return text === 'none' ? text : parseAxis('capCores')(text)
 }
 
 /** @param {string} text */
@@ -107,29 +103,59 @@ function parseList(text) {
   return items
 }
 
-/** @param {string} text */
-function parseCounts(text) {
-  return parseList(text).map(parseCount)
+/**
+ * @param {AxisName} name
+ * @returns {(text: string) => any[]}
+ */
+function parseAxis(name) {
+  const parse = parseOnAxis(name)
+  return text => parseList(text).map(entry => parse(entry))
 }
 
-/** @param {string} text */
-function parseSizes(text) {
-  return parseList(text).map(parseSize)
+/** How values are written that are not words. @type {Partial<Record<AxisName, (text: string) => number>>} */
+const READ = {
+  users: parseCount,
+  ratePerSecond: parseCount,
+  services: parseCount,
+  workers: parseCount,
+  payloadBytes: parseSize,
+  memoryLimitBytes: parseSize,
+  capCores: parseCores,
 }
 
 /**
  * @param {AxisName} name
- * @returns {(text: string) => unknown[]}
+ * @returns {(text: string) => any} reads one value
  */
-function parseAxis(name) {
-  const { schema } = AXES[name]
-  return text =>
-    parseList(text).map(entry => {
-      const result = schema.safeParse(entry)
-      if (result.success) return result.data
-      const { values } = /** @type {any} */ (result.error.issues[0])
-      throw new InvalidArgumentError(`"${entry}" is none of ${values.join(', ')}`)
-    })
+export function parseOnAxis(name) {
+  const read = READ[name] ?? (text => text)
+  return text => assertFits(AXES[name].schema, read(text), text)
+}
+
+/**
+ * @param {import('zod').ZodType} schema
+ * @param {unknown} value
+ * @param {string} text as it was written
+ */
+function assertFits(schema, value, text) {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  // The last: of a number that is no safe integer either, it is the one with the reason.
+  const issue = /** @type {any} */ (result.error.issues.at(-1))
+  throw new InvalidArgumentError(issue.values ? `"${text}" is none of ${issue.values.join(', ')}` : `${issue.message}.`)
+}
+
+/** @param {string} text */
+function parseCores(text) {
+  const cores = Number(text)
+  if (!(cores > 0) || !Number.isFinite(cores))
+    throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
+  return cores
+}
+
+/** @param {string} text */
+function parseRounds(text) {
+  return assertFits(rounds, parseCount(text), text)
 }
 
 /**
@@ -139,7 +165,7 @@ function parseAxis(name) {
 export function parseMilliseconds(text) {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
   if (!(Number(number) > 0)) throw new InvalidArgumentError('a time such as 20ms or 1.5s is needed')
-  return Number(number) * (unit === 's' ? 1000 : 1)
+  return assertFits(p99Ms, Number(number) * (unit === 's' ? 1000 : 1), text)
 }
 
 /**
@@ -181,5 +207,5 @@ export function parseSize(text) {
 /** @param {string} text */
 export function parseSeed(text) {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed')
-  return Number(text)
+  return assertFits(seed, Number(text), text)
 }

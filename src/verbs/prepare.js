@@ -78,8 +78,9 @@ export async function prepare({ experiment, overrides, thresholds, app, site, sa
  * @throws {UsageError} for a plane, profile or variant that the kit does not have
  */
 function assertKnown({ plane, profile, variant }) {
+  if (!Object.hasOwn(planes, plane))
+    throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const known = planes[plane]
-  if (!known) throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
   if (profile === null || known.profiles.slice(1).includes(profile)) return
   if (known.profiles.length === 0) throw new UsageError(`the plane ${plane} has no profiles: write it without ":"`)

@@ -8,7 +8,7 @@ import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { measure } from './measure.js'
-import { parseCount, parseMilliseconds, parsePlanes, parseSeed, parseSize } from './options.js'
+import { parseMilliseconds, parseOnAxis, parsePlanes, parseSeed } from './options.js'
 import { announce, openSite, prepareWith, sayLacks } from './preparation.js'
 import { withWatchers } from './watchers.js'
 
@@ -26,11 +26,11 @@ export function addSize(program, context) {
   const { print, say, end, signal } = context
   withWatchers(program.command('size'))
     .description('find and prove the smallest CPU and memory limit that holds a load')
-    .requiredOption('--rate <n>', 'requests per second to hold', parseCount)
+    .requiredOption('--rate <n>', 'requests per second to hold', parseOnAxis('ratePerSecond'))
     .requiredOption('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
     .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
-    .option('--users <n>', 'the most requests at a time', parseCount)
-    .option('--payload <size>', 'posted and echoed, such as 1KiB', parseSize)
+    .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
+    .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--node <size>', 'also print how many sidecars fit a node of 2c4g (cores, GiB)')
     .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
