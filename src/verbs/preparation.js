@@ -3,6 +3,7 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { k6 } from '../loads/k6/index.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
+import { assertOut } from '../records/assert-out.js'
 import { openKubernetesSite } from '../targets/kubernetes/site.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { openLocalSite } from '../targets/local/site.js'
@@ -46,9 +47,11 @@ export function stampNow() {
  * @param {any} options
  * @param {Context} context
  * @returns {Promise<Site | null>}
+ * @throws {UsageError} where no results can be written
  */
 export async function openSite(options, context) {
-  const { cpu, target, context: name, node, loadNode, namespace, image, samples } = options
+  const { cpu, target, context: name, node, loadNode, namespace, image, samples, out } = options
+  if (out) assertOut(out)
   const { signal, end } = context
   // Two sites of one process are two runs.
   const runId = `${stampNow()}-${process.pid}${target === 'kubernetes' ? '-k8s' : ''}`
