@@ -17,7 +17,7 @@ import { createProcessAccounting } from './process-accounting.js'
 
 /**
  * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of
- * its own that no trial before it had.
+ * its own that the trials before it did not have.
  * @param {{ runId: string, way: CapWay }} options
  * @returns {Promise<Target>}
  */
@@ -25,7 +25,7 @@ export async function createLocalTarget({ runId, way }) {
   const isCapped = way.how === 'v1' || way.how === 'v2'
   /** @type {CgroupTree} */
   const tree = isCapped ? await createTree({ way, runId }) : createProcessAccounting({ runId })
-  const block = chooseBlock()
+  const nextAddress = createAddresses(chooseBlock())
   /** @type {Set<RunningProcess>} */
   const running = new Set()
 
@@ -40,11 +40,8 @@ export async function createLocalTarget({ runId, way }) {
 
     locate: folder => folder,
 
-    async placesFor(start, services) {
-      const third = (start % 254) + 1
-      return Object.fromEntries(
-        [...services, PROBER, GENERATOR].map((name, i) => [name, placeAt(`127.${block}.${third}.${i + 1}`)]),
-      )
+    async placesFor(_start, services) {
+      return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, placeAt(nextAddress())]))
     },
 
     async deploy(specs, { start, folder }) {
@@ -91,6 +88,19 @@ export async function createLocalTarget({ runId, way }) {
 /** @param {import('../../model/types.ts').Handle[]} processes of this target */
 function probesOf(processes) {
   return processes.map(p => /** @type {RunningProcess} */ (p).probe)
+}
+
+/**
+ * The addresses of a block, one after the other. They begin again when all were given out, which takes 130 starts of 500
+ * services: connections of the first have ended by then.
+ * @param {number} block its second octet
+ */
+export function createAddresses(block) {
+  let last = 0
+  return () => {
+    last = (last % 0xfffe) + 1
+    return `127.${block}.${last >> 8}.${last & 0xff}`
+  }
 }
 
 /** A second octet under which nothing listens. */

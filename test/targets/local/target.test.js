@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLocalTarget } from '../../../src/targets/local/index.js'
+import { createAddresses, createLocalTarget } from '../../../src/targets/local/index.js'
 
 /** @import { ProcessSpec, Target } from '../../../src/model/types.ts' */
 
@@ -48,7 +49,26 @@ const createSpec = (address, argv = ['-e', LISTEN, address, '8080']) => ({
   image: null,
 })
 
+describe('the addresses of a run', () => {
+  it('are valid and distinct over the whole block, and begin again after it', () => {
+    const next = createAddresses(7)
+    const given = Array.from({ length: 65_534 }, next)
+    expect(new Set(given).size).toBe(given.length)
+    expect(given.filter(address => !net.isIPv4(address))).toEqual([])
+    expect([given[0], given[255], given.at(-1)]).toEqual(['127.7.0.1', '127.7.1.0', '127.7.255.254'])
+    expect(next()).toBe(given[0])
+  })
+})
+
 describe('a local target without cgroups', () => {
+  it('has a place for each of 500 services, which no start before it had', async () => {
+    const names = Array.from({ length: 500 }, (_, i) => `ratings-${i}`)
+    const starts = [await target.placesFor(0, names), await target.placesFor(1, names)]
+    const addresses = starts.flatMap(places => Object.values(places).map(place => place.listen))
+    expect(new Set(addresses).size).toBe(2 * 502)
+    expect(addresses.filter(address => !net.isIPv4(address))).toEqual([])
+  })
+
   it('reads the processes of each start as its own, and ends them', async () => {
     const deployments = []
     for (const start of [0, 1]) {
