@@ -85,7 +85,7 @@ describe('bad input', () => {
     ['too many workers', ['bench', '--workers', '99999'], 'at most 1024: each is a thread'],
     ['too little memory', ['bench', '--memory', '1KiB'], 'at least 1MiB: with less no program starts'],
     ['too much memory', ['bench', '--memory', '2000GiB'], 'at most 1024GiB'],
-    ['too long a p99', ['size', '--rate', '1', '--p99', `${'9'.repeat(400)}s`], 'at most 60 s'],
+    ['too long a p99', ['size', '--rate', '1', '--p99', `${'9'.repeat(40)}s`], 'at most 60 s'],
     ['too long a seed', ['bench', '--seed', '4294967296'], 'at most 4294967295: a seed has 32 bits'],
     [
       'too many trials',
