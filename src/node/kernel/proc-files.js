@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
+export { processStartTicks } from '../../lib/process-start.js'
+
 /**
  * The entries of a folder of /proc; none when its process has ended.
  * @param {string} folder
@@ -30,20 +32,4 @@ export function readSafely(file) {
  */
 export function readPids(folder) {
   return readFileSync(`${folder}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(Number)
-}
-
-/**
- * When a process started, in clock ticks since boot (proc(5), stat field 22); null when there is none.
- * @param {number} pid
- */
-export function processStartTicks(pid) {
-  try {
-    return Number(
-      readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ')[19],
-    )
-  } catch {
-    return null
-  }
 }

@@ -1,0 +1,64 @@
+import { readlinkSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { cacheFolder } from '../lib/paths.js'
+import { processStartTicks } from '../lib/process-start.js'
+
+/**
+ * The folders beside the cached programs into which they are downloaded. Each says in its name who made it: the process
+ * and when it started, and the namespace in which its number counts.
+ */
+
+const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\d+)-\w{6}$/
+// As kits before this one named them.
+const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
+// A folder whose maker nobody here can ask for is left this long: no download takes as much.
+const FOREIGN_MS = 24 * 3600 * 1000
+
+/**
+ * Makes a folder for a download.
+ * @param {string} cache the folder of all tools
+ * @param {string} name of the program
+ */
+export async function openDownload(cache, name) {
+  await mkdir(cache, { recursive: true })
+  const { pid } = process
+  return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${readPidNamespace()}-`))
+}
+
+/**
+ * Removes what interrupted downloads left, whose maker has ended.
+ * @param {string} [cache] the folder of all tools
+ * @returns {Promise<string[]>} what was removed, in words
+ */
+export async function removeStaleDownloads(cache = cacheFolder()) {
+  const removed = []
+  for (const name of await readdir(cache).catch(() => [])) {
+    const folder = path.join(cache, name)
+    if (!isStale(folder, name)) continue
+    await rm(folder, { recursive: true, force: true })
+    removed.push(`interrupted download ${folder}`)
+  }
+  return removed
+}
+
+/**
+ * @param {string} folder
+ * @param {string} name
+ */
+function isStale(folder, name) {
+  const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
+  if (pid === undefined && !NAMELESS.test(name)) return false
+  if (namespace === `${readPidNamespace()}`) return processStartTicks(Number(pid)) !== Number(ticks)
+  const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+  return Date.now() - mtimeMs > FOREIGN_MS
+}
+
+/** The number of the namespace in which this process has its own; 0 where it cannot be read. */
+function readPidNamespace() {
+  try {
+    return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0)
+  } catch {
+    return 0
+  }
+}
