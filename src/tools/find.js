@@ -1,62 +1,116 @@
 import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { execa } from 'execa'
 import { BenchError } from '../lib/errors.js'
 import { hashFile } from '../lib/hash.js'
-import { lastLines } from '../lib/log-tail.js'
 import { cacheFolder } from '../lib/paths.js'
 import { fetchTool } from './fetch.js'
+import { askVersion } from './version.js'
 
 /**
  * @import { Tool, ToolSpec } from '../model/types.ts'
  */
 
-const VERSION_SECONDS = 30
 // Longer than a fetch takes to fail where nothing can be reached: that is said once, of what is missing.
 const SAY_SECONDS = 6
 
 /**
+ * How a program is looked for.
+ * @typedef {object} Finding
+ * @property {NodeJS.ProcessEnv} environment
+ * @property {typeof fetchTool | null} fetch null: nothing is fetched
+ * @property {(line: string) => void} say is told that a fetch goes on, or that a program could not be checked
+ * @property {AbortSignal} [signal]
+ */
+
+/**
  * Finds a program: its variable, else PATH, else the kit's cache, else fetched now.
  * @param {ToolSpec} spec
- * @param {{ environment?: NodeJS.ProcessEnv, fetch?: typeof fetchTool | null, onFetch?: (name: string) => void }} [options]
- *   fetch null: look, but do not fetch; onFetch: called when a fetch goes on
+ * @param {Partial<Finding>} [options]
  * @returns {Promise<Tool | { missing: string }>} missing: why it cannot be had
- * @throws {BenchError} when one is there but too old, or does not run
+ * @throws {BenchError} when one is there but too old, does not run, or is not what was fetched; the signal's reason
  */
-export async function findTool(spec, { environment = process.env, fetch = fetchTool, onFetch } = {}) {
+export async function findTool(spec, options = {}) {
+  /** @type {Finding} */
+  const finding = { environment: process.env, fetch: fetchTool, say: () => {}, ...options }
+  const { environment, signal } = finding
+  signal?.throwIfAborted()
   const named = environment[spec.variable]
-  if (named) return probeTool(spec, path.resolve(named), `${spec.variable}=${named}`)
+  if (named) return probeTool(spec, { program: path.resolve(named), source: `${spec.variable}=${named}`, signal })
 
   const onPath = await findOnPath(spec.name, environment.PATH ?? '')
-  if (onPath) return probeTool(spec, onPath, 'PATH')
+  if (onPath) return probeTool(spec, { program: onPath, source: 'PATH', signal })
 
   const folder = path.join(cacheFolder(), spec.name)
-  const cached = path.join(folder, spec.name)
-  if (await isExecutable(cached)) return probeTool(spec, cached, 'cache')
+  const program = path.join(folder, spec.name)
+  const isCached = await isExecutable(program)
+  if (isCached && (await isAsFetched(folder, spec.name))) return probeTool(spec, { program, source: 'cache', signal })
 
-  const notFound = `no ${spec.name} in ${spec.variable}, PATH or ${folder}`
-  if (!fetch) return { missing: notFound }
-  const saying = setTimeout(() => onFetch?.(spec.name), SAY_SECONDS * 1000)
+  const why = await fetchInto(folder, spec, finding)
+  if (why === null) return probeTool(spec, { program, source: 'fetched', signal })
+  if (!isCached) return { missing: `no ${spec.name} in ${spec.variable}, PATH or ${folder}${why}` }
+  finding.say(`${program} is used unchecked: it was fetched before the kit kept the hash of programs${why}`)
+  return probeTool(spec, { program, source: 'cache', signal })
+}
+
+/**
+ * @param {string} folder
+ * @param {ToolSpec} spec
+ * @param {Finding} finding
+ * @returns {Promise<string | null>} the end of a sentence: why it was not fetched; null: it was
+ */
+async function fetchInto(folder, { name }, { fetch, say, signal }) {
+  if (fetch === null) return ''
+  const saying = setTimeout(() => say(`fetching ${name}`), SAY_SECONDS * 1000)
   try {
-    await fetch(spec.name, folder)
+    await fetch(name, folder, signal)
+    return null
   } catch (error) {
-    return { missing: `${notFound}, and it cannot be fetched: ${/** @type {Error} */ (error).message}` }
+    signal?.throwIfAborted()
+    return `, and it cannot be fetched: ${/** @type {Error} */ (error).message}`
   } finally {
     clearTimeout(saying)
   }
-  return probeTool(spec, cached, 'fetched')
+}
+
+/**
+ * Whether a program in the cache is the one that was fetched.
+ * @param {string} folder
+ * @param {string} name
+ * @returns {Promise<boolean>} false: nobody can tell, it was fetched before its hash was kept
+ * @throws {BenchError} where it is another
+ */
+async function isAsFetched(folder, name) {
+  const fetched = await readProgramHash(path.join(folder, 'origin.json'))
+  if (fetched === null) return false
+  const sha256 = await hashFile(path.join(folder, name))
+  if (sha256 === fetched) return true
+  throw new BenchError(
+    `${path.join(folder, name)} is not what was fetched: its SHA-256 is ${sha256}, and was ${fetched}; remove the folder ${folder} to have it fetched again`,
+  )
+}
+
+/**
+ * @param {string} file
+ * @returns {Promise<string | null>}
+ */
+async function readProgramHash(file) {
+  try {
+    const { programSha256 } = JSON.parse(await readFile(file, 'utf8'))
+    return typeof programSha256 === 'string' ? programSha256 : null
+  } catch {
+    return null
+  }
 }
 
 /**
  * @param {ToolSpec} spec
- * @param {string} program
- * @param {string} source
+ * @param {{ program: string, source: string, signal?: AbortSignal }} found
  * @returns {Promise<Tool>}
  */
-async function probeTool(spec, program, source) {
+async function probeTool(spec, { program, source, signal }) {
   const advice = `set ${spec.variable} to one that is ${spec.wanted}, or take it away to have the kit fetch its own`
-  const { version, failed, said } = await askVersion(spec, program)
+  const { version, failed, said } = await askVersion(spec, program, { signal })
   if (!version) {
     throw new BenchError(
       `${program} (${source}) ${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}; wanted ${spec.name} ${spec.wanted}: ${advice}`,
@@ -66,31 +120,6 @@ async function probeTool(spec, program, source) {
     throw new BenchError(`${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)
   }
   return { name: spec.name, path: program, version, sha256: await hashFile(program), source }
-}
-
-/**
- * The version that a program prints. It is ended as soon as it has: Pipy 1.5 sometimes hangs when it should exit.
- * @param {ToolSpec} spec
- * @param {string} program
- */
-async function askVersion(spec, program) {
-  const child = execa(program, spec.versionArgv, {
-    reject: false,
-    all: true,
-    stdin: 'ignore',
-    timeout: VERSION_SECONDS * 1000,
-  })
-  let printed = ''
-  for await (const line of child.iterable({ from: 'all' })) {
-    printed += `${line}\n`
-    const version = spec.parseVersion(printed)
-    if (version) {
-      child.kill('SIGKILL')
-      return { version, failed: false, said: printed }
-    }
-  }
-  const { failed, all, shortMessage } = await child
-  return { version: null, failed, said: lastLines(all || shortMessage || '', 3).join(' | ') }
 }
 
 /**

@@ -20,7 +20,7 @@ import { toolSpecs } from './preparation.js'
  * @param {Command} program
  * @param {Context} context
  */
-export function addDoctor(program, { print, end }) {
+export function addDoctor(program, { print, say, end, signal }) {
   const toolNames = toolSpecs().map(t => t.name)
   program
     .command('doctor')
@@ -36,10 +36,12 @@ export function addDoctor(program, { print, end }) {
       {},
     )
     .action(async ({ target, context = null, node = null, loadNode = null, image }) => {
+      const specs = [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool]
       const findings =
         target === 'kubernetes'
           ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
-          : await examineMachine({ specs: [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool], findTool })
+          : await examineMachine({ specs, findTool: spec => findTool(spec, { say, signal }) })
+      signal.throwIfAborted()
       const isReady = findings.every(({ level }) => level !== 'missing')
       print(describe(findings, isReady))
       if (!isReady) end(EXIT.failed)

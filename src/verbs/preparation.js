@@ -29,9 +29,19 @@ export function toolSpecs() {
   return [...dataPlanes.flatMap(p => p.tool ?? []), k6.tool, nodeTool]
 }
 
-/** @param {Pick<Context, 'say'>} context */
-export function createFinder({ say }) {
-  return (/** @type {ToolSpec} */ spec) => findTool(spec, { onFetch: name => say(`fetching ${name}`) })
+/**
+ * Looks for programs on this machine. Where one does not run, what goes on for the others is ended.
+ * @param {Pick<Context, 'say' | 'signal'>} context
+ * @returns {(spec: ToolSpec) => ReturnType<typeof findTool>}
+ */
+export function createFinder({ say, signal }) {
+  const failing = new AbortController()
+  const ending = AbortSignal.any([signal, failing.signal])
+  return spec =>
+    findTool(spec, { say, signal: ending }).catch(error => {
+      failing.abort(error)
+      throw error
+    })
 }
 
 export function chooseSeed() {

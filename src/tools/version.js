@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { lastLines } from '../lib/log-tail.js'
+
+/**
+ * @import { ToolSpec } from '../model/types.ts'
+ */
+
+const DEADLINE_SECONDS = 10
+const PRINTED_MOST = 65_536
+const LINES = 3
+
+/** @typedef {{ version: string | null, failed: boolean, said: string }} Answer */
+
+/**
+ * The version that a program prints. The program is ended as soon as it has, and so is whatever it started: Pipy 1.5
+ * sometimes hangs when it should exit, and anything may stand in its place.
+ * @param {ToolSpec} spec
+ * @param {string} program
+ * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
+ * @returns {Promise<Answer>}
+ * @throws the signal's reason, when it aborts
+ */
+export async function askVersion(spec, program, { signal, deadlineSeconds = DEADLINE_SECONDS } = {}) {
+  signal?.throwIfAborted()
+  const deadline = new AbortController()
+  const stop = () => deadline.abort()
+  const timer = setTimeout(stop, deadlineSeconds * 1000)
+  signal?.addEventListener('abort', stop)
+  try {
+    const answer = await listen(spec, program, deadline.signal)
+    signal?.throwIfAborted()
+    if (answer.version !== null || !deadline.signal.aborted) return answer
+    return { ...answer, said: `${answer.said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s` }
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * @param {ToolSpec} spec
+ * @param {string} program
+ * @param {AbortSignal} deadline
+ * @returns {Promise<Answer>}
+ */
+function listen({ versionArgv, parseVersion }, program, deadline) {
+  let printed = ''
+  return new Promise(resolve => {
+    const settle = (/** @type {{ failed: boolean, why?: string }} */ { failed, why = '' }) =>
+      resolve({ version: parseVersion(printed), failed, said: lastLines(printed, LINES).join(' | ') || why })
+    // A process group of its own, so that what it starts ends with it. A file that is no program throws at once.
+    const child = startSafely(program, versionArgv)
+    if (child instanceof Error) return settle({ failed: true, why: child.message })
+    const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
+      if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
+      // What left the group may hold them open.
+      child.stdout.destroy()
+      child.stderr.destroy()
+      settle(how)
+    }
+    deadline.addEventListener('abort', () => end({ failed: false }))
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', text => {
+        printed += text
+        if (parseVersion(printed) !== null || printed.length > PRINTED_MOST) end({ failed: false })
+      })
+    }
+    child.on('error', ({ message }) => end({ failed: true, why: message }))
+    child.on('exit', () => killGroup(child.pid))
+    child.on('close', code => end({ failed: code !== 0 }))
+  })
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} argv
+ */
+function startSafely(program, argv) {
+  try {
+    return spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  } catch (error) {
+    return /** @type {Error} */ (error)
+  }
+}
+
+/** @param {number | undefined} pid of the group's first process; undefined: it was never started */
+function killGroup(pid) {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended, or it is another user's.
+  }
+}
