@@ -361,7 +361,9 @@ function idOf(arm, lists) {
   return [
     arm.link,
     // It is a folder's name, too, and a variant may be called anything.
-    nameOf(arm).replaceAll(/[^A-Za-z0-9._]+/g, '-'),
+    nameOf(arm)
+      .replaceAll(/[^A-Za-z0-9._]+/g, '-')
+      .slice(0, 80),
     arm.capCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
     ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
