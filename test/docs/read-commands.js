@@ -45,11 +45,15 @@ function readPage(page) {
 
 /** @param {string} text @param {Pick<Command, 'where' | 'isInBlock'>} found */
 function split(text, found) {
-  return text
-    .replace(/^\$ /, '')
-    .replace(/\s+#.*$/, '')
-    .split(' && ')
-    .map(part => ({ ...found, text: part, argv: expand(splitWords(part), found.where) }))
+  return (
+    text
+      .replace(/^\$ /, '')
+      .replace(/\s+#.*$/, '')
+      // A line of the kit's own output: the command, and what it shows.
+      .replace(/: .*$/, '')
+      .split(' && ')
+      .map(part => ({ ...found, text: part, argv: expand(splitWords(part), found.where) }))
+  )
 }
 
 /** Words as a shell splits them, without variables before and redirections behind. @param {string} text */

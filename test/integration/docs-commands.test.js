@@ -17,7 +17,6 @@ const runs = ['old', 'new'].map(name => path.join(folder, name))
 let count = 0
 
 const SHORT = ['--profile', 'smoke', '--rounds', '1']
-const SMALL = ['--rate', '200', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--users', '16']
 // 3: no verdict; 5: a threshold was crossed. One short round on a busy machine ends with either.
 const MEASURED = [0, 3, 5]
 
@@ -27,7 +26,6 @@ const MEASURED = [0, 3, 5]
  */
 const SMOKE = {
   bench: argv => [...without(argv, SHORT), ...SHORT, '--out', path.join(folder, `run-${++count}`)],
-  size: argv => [...without(argv, SMALL), ...SMALL, '--out', path.join(folder, `run-${++count}`)],
 }
 
 /**
@@ -37,6 +35,8 @@ const SMOKE = {
 const SKIPPED = [
   [/^npm |vitest|^npx (tsc|biome)/, 'installs the kit, or is a test itself'],
   [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
+  [/--resume/, 'test/faults resumes a run'],
+  [/^node src\/cli\.js (size|bench (hops|cap-ladder))/, 'test/integration/experiments.test.js runs it'],
   [
     / --target kubernetes|^node src\/cli\.js agree/,
     'needs a cluster: test/integration/kubernetes.test.js runs it there',
@@ -51,7 +51,7 @@ describe('a command of the documentation', { timeout: 600_000 }, () => {
   const commands = readCommands().filter(command => command.isInBlock)
   // Commands that differ only in what is made short are one.
   const keyOf = (/** @type {typeof commands[0]} */ { argv }) => {
-    const given = argv[2] === 'size' ? SMALL : argv[2] === 'bench' ? SHORT : []
+    const given = argv[2] === 'bench' ? SHORT : []
     return without(argv, given).join(' ')
   }
   const isFirst = (/** @type {typeof commands[0]} */ command, /** @type {number} */ i) =>
