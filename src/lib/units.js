@@ -13,3 +13,7 @@ export const mib = bytes => (bytes / MIB).toFixed(1)
  * @param {number} [digits]
  */
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`
+
+/** @param {number} seconds of which those below a minute and a half are said as such */
+export const timeLeft = seconds =>
+  seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`

@@ -1,4 +1,4 @@
-import { mib, percent } from '../lib/units.js'
+import { mib, percent, timeLeft } from '../lib/units.js'
 
 /**
  * The words in which the terminal and the page say the same. Runs in browsers, too. Pure.
@@ -17,13 +17,9 @@ export function sayTrial({ nth, trials }) {
   return trials === null ? `trial ${nth}` : `trial ${nth} of ${trials}`
 }
 
-/**
- * As in the lines of progress: seconds below a minute and a half.
- * @param {number | null} seconds
- */
+/** @param {number | null} seconds */
 export function sayLeft(seconds) {
-  if (seconds === null) return null
-  return seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`
+  return seconds === null ? null : timeLeft(seconds)
 }
 
 /**
