@@ -7,6 +7,7 @@ import { median } from 'simple-statistics'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { k6 } from '../../src/loads/k6/index.js'
+import { openLedger } from '../../src/node/ledger.js'
 import { createApplication } from '../../src/services/applications.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
@@ -179,7 +180,10 @@ function boundSidecars({ processes }) {
 /** Both scripts against the same echo, in turn. */
 async function compareScripts() {
   const [k6Found, pipyFound] = [await need(k6.tool), await need(pipyTool)]
-  const target = await createLocalTarget({ runId: `self-${process.pid}`, way: await findCapWay() })
+  const target = await createLocalTarget({
+    ledger: openLedger({ runId: `self-${process.pid}` }),
+    way: await findCapWay(),
+  })
   const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-self-'))
   const { reach: echo } = (await target.placesFor(0, ['echo'])).echo
   const load = {

@@ -1,5 +1,6 @@
 // The nouns of the kit, types only. Units are in the names; addresses are 'a.b.c.d'.
 import type { z } from 'zod'
+import type { Ledger } from '../node/ledger.js'
 import type { createProber } from '../node/prober.js'
 import type * as S from './schemas.js'
 
@@ -371,6 +372,8 @@ export type Window = z.infer<typeof S.window>
 export interface Site {
   target: Target
   runId: string
+  /** What the run holds on this machine; its folder is where only this user reads. */
+  ledger: Ledger
   /** CPUs of a machine that services run on. */
   cpus: number
   /** Facts for the manifest. */

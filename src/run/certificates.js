@@ -1,30 +1,26 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'
 import { GENERATOR, identityOf } from '../model/sidecar-contract.js'
-import { processStartTicks } from '../node/kernel/proc-files.js'
 import { SERVICES as PARITY_SERVICES } from './parity/rig.js'
 
 /**
  * @import { Plan, Topology } from '../model/types.ts'
+ * @import { Ledger } from '../node/ledger.js'
  */
 
 /**
- * Makes a folder that only this user can read, with the certificates of a run: its keys must not be among the results.
- * The folder is removed when this process ends, too; its file `owner` tells the verb `cleanup` whether that process lives.
- * @param {{ runId: string, plan: Plan, topologies: Record<string, Topology> }} options
+ * Makes the certificates of a run in the folder of its ledger, which only this user can read: keys must not be among the
+ * results. They are removed when this process ends, too.
+ * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology> }} options
  * @returns {Promise<{ certificates: string, close: (options: { retain: boolean }) => void }>} certificates: of all key types;
- *   close: removes the folder, unless services that read it are retained
+ *   close: removes them, unless services that read them are retained
  */
-export async function openScratch({ runId, plan, topologies }) {
-  const scratch = path.join(os.tmpdir(), `sidecar-bench.${runId}`)
-  mkdirSync(scratch, { mode: 0o700 })
-  const removeFolder = () => rmSync(scratch, { recursive: true, force: true })
-  process.on('exit', removeFolder)
-  writeFileSync(path.join(scratch, 'owner'), `${process.pid} ${processStartTicks(process.pid)}`)
-  const certificates = path.join(scratch, 'certificates')
+export async function openCertificates({ ledger, plan, topologies }) {
+  const certificates = path.join(ledger.folder, 'certificates')
+  const removeKeys = () => rmSync(certificates, { recursive: true, force: true })
+  process.on('exit', removeKeys)
   const names = Object.values(topologies).flatMap(({ services }) => services.map(({ name }) => name))
   const services = [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])].map(name => ({
     name,
@@ -37,8 +33,8 @@ export async function openScratch({ runId, plan, topologies }) {
   return {
     certificates,
     close({ retain }) {
-      process.off('exit', removeFolder)
-      if (!retain) removeFolder()
+      process.off('exit', removeKeys)
+      if (!retain) removeKeys()
     },
   }
 }

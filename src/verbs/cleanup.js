@@ -1,3 +1,5 @@
+import { BenchError } from '../lib/errors.js'
+import { readLedgers } from '../node/ledger.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
@@ -17,19 +19,34 @@ import { TARGET } from './options.js'
 export function addCleanup(program, { print }) {
   program
     .command('cleanup')
-    .description('remove processes, cgroups and namespaces that a killed run left')
+    .description('remove processes, cgroups, keys and namespaces that killed runs left')
+    .argument('[run]', 'the id of one run, also where it was retained; all that were killed')
     .addOption(TARGET())
+    .option('--retained', 'also what runs with --retain were asked to leave')
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
     .option('--all', 'on Kubernetes: also what other machines started')
-    .action(async ({ target, context, all }) => {
-      /** @type {string[]} */
-      const said = []
-      if (target === 'kubernetes') {
-        said.push(...(await cleanUpCluster({ api: await connect({ context: context ?? null }), isAll: all ?? false })))
-      }
-      // A run on a cluster leaves its certificates here, too.
-      const removed = await cleanUpLocal(await findCapWay())
-      said.push(...removed.map(what => `removed ${what}`))
+    .action(async (run = null, { target, retained: hasRetained = false, context = null, all: isAll = false }) => {
+      const isCluster = target === 'kubernetes'
+      const kept = hasRetained ? [] : readLedgers().filter(ledger => ledger.isRetained)
+      const cluster = isCluster
+        ? await cleanUpCluster({
+            api: await connect({ context }),
+            isAll,
+            run,
+            retained: kept.map(({ runId }) => runId),
+          })
+        : { removed: [], left: [] }
+      // A run on a cluster leaves its keys here, too.
+      const local = await cleanUpLocal({ way: await findCapWay(), run, hasRetained, knowsCluster: isCluster })
+      const said = [
+        ...[...cluster.removed, ...local.removed].map(what => `removed ${what}`),
+        ...[...cluster.left, ...local.left].map(what => `left    ${what}`),
+      ]
+      if (said.length === 0 && run !== null)
+        throw new BenchError(`no run ${run} left anything here: npm run cleanup says which runs did`)
       print(said.length > 0 ? said.join('\n') : 'nothing was left behind')
+      if (local.failed.length > 0) {
+        throw new BenchError(`not removed: ${local.failed.join('; ')}; call it again as the user who started the run`)
+      }
     })
 }

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { none } from '../../src/dataplanes/none/index.js'
+import { openLedger } from '../../src/node/ledger.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
@@ -20,6 +22,8 @@ import { hasSidecars } from './fake-records.js'
  */
 
 let runs = 0
+const LEDGERS = mkdtempSync(path.join(os.tmpdir(), 'fake-ledgers-'))
+process.once('exit', () => rmSync(LEDGERS, { recursive: true, force: true }))
 
 const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25], users: [10] }'
 
@@ -65,6 +69,7 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
   const { text = `name: fake\nquestion: q\naxes: ${axes}\n${more}` } = options
   const planes = options.planes ?? [none, createFakePlane('cheap'), createFakePlane('dear')]
   const cpus = Math.max(4, cores.length)
+  const runId = `fake-${process.pid}-${++runs}`
   const plan = createPlan({
     experiment: parseExperiment(text, 'fake.yaml'),
     overrides: {
@@ -90,7 +95,15 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
       layout: { topologies, placementOf: createPlacing({ arms: plan.arms, topologies, cores }) },
     },
     site: {
-      ...{ target, runId: `fake-${process.pid}-${++runs}`, cpus, machine: {}, sampleSource: 'cgroup', cores },
+      ...{
+        target,
+        runId,
+        ledger: openLedger({ runId, root: LEDGERS }),
+        cpus,
+        machine: {},
+        sampleSource: 'cgroup',
+        cores,
+      },
       findTool: async () => fakeTool,
     },
   }

@@ -40,7 +40,7 @@ const recordsOf = out => readRun(out).records
  */
 async function waitForLine(out, words) {
   for (let i = 0; i < 1600; i++) {
-    if (pidsOf(words).length > 0) return pidsOf(words)[0]
+    if (pidsOf(words, out).length > 0) return pidsOf(words, out)[0]
     await new Promise(resolve => setTimeout(resolve, 25))
   }
   throw new Error(`no process ${words} for ${out}`)
@@ -148,7 +148,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     await waitForLine(out, 'k6-generator')
     let pid = 0
     for (let i = 0; i < 1600 && !pid; i++) {
-      ;[pid = 0] = pidsOf('ratings-sidecar').filter(() => pidsOf('k6-generator').length > 0)
+      ;[pid = 0] = pidsOf('ratings-sidecar', out).filter(() => pidsOf('k6-generator', out).length > 0)
       if (!pid) await new Promise(resolve => setTimeout(resolve, 25))
     }
     await new Promise(resolve => setTimeout(resolve, 500))
@@ -166,6 +166,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
   it.for([
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 129],
   ])('stops in order on %s, keeps what was measured, and leaves nothing behind', async ([signal, status], context) => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start([...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '3'])
@@ -192,7 +193,9 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy'])
     await waitForLine(out, 'k6-generator')
-    expect((await execa('node', ['src/cli.js', 'cleanup'])).stdout).toBe('nothing was left behind')
+    const spared = await execa('node', ['src/cli.js', 'cleanup'], { env: { TMPDIR: folder } })
+    expect(spared.stdout).toMatch(/^left {4}run \S+: it goes on in process \d+: kill \d+ ends it$/)
+    expect(pidsOf('k6-generator', out)).toHaveLength(1)
     child.kill('SIGKILL')
     await child
     expect(listMarked().length).toBeGreaterThan(0)
@@ -204,11 +207,14 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
 
   it('retains the last trial, says what, and cleanup removes it', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { child } = start([...ONE_SIDECAR, '--planes', 'pipy', '--retain'])
+    const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy', '--retain'])
     const { stderr } = await child
     expect(`${stderr}`).toMatch(/retained: ratings's application, ratings's sidecar.*remove them with: npm run cleanup/)
-    expect(pidsOf('ratings-sidecar')).toHaveLength(1)
-    await execa('node', ['src/cli.js', 'cleanup'])
+    expect(pidsOf('ratings-sidecar', out)).toHaveLength(1)
+    const kept = await execa('node', ['src/cli.js', 'cleanup'])
+    expect(kept.stdout).toMatch(/^left {4}run \S+: it was retained: npm run cleanup -- \S+ removes it/)
+    expect(pidsOf('ratings-sidecar', out)).toHaveLength(1)
+    await execa('node', ['src/cli.js', 'cleanup', '--retained'])
     expectNothingLeft()
   })
 

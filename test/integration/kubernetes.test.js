@@ -319,7 +319,7 @@ describe('what goes wrong in a run', () => {
         ...{ what: 'its namespaces', deadlineSeconds: 60, intervalMs: 200 },
       },
     )
-    expect((await start([], { verb: 'cleanup' }).child).stdout).toMatch(/left +namespace .*: its run is going/)
+    expect((await start([], { verb: 'cleanup' }).child).stdout).toMatch(/left +namespace .*: its run goes on/)
     child.kill('SIGKILL')
     await child
     expect((await start([], { verb: 'cleanup' }).child).stdout.match(/removed namespace/g)).toHaveLength(2)

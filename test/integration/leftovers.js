@@ -1,22 +1,24 @@
 import { readdirSync } from 'node:fs'
-import os from 'node:os'
 import { expect } from 'vitest'
+import { readLedgers } from '../../src/node/ledger.js'
 import { treeParents } from '../../src/targets/local/cgroups.js'
 import { listMarked } from '../../src/targets/local/marks.js'
 import { capWay } from './real-tools.js'
 
-/** No process, cgroup or folder of a run is left on this machine. */
+/** No process, cgroup, key or ledger of a run is left on this machine. */
 export function expectNothingLeft() {
   expect(listMarked()).toEqual([])
   for (const parent of treeParents(capWay))
     expect(readdirSync(parent).filter(name => name.startsWith('sidecar-bench.2'))).toEqual([])
-  expect(readdirSync(os.tmpdir()).filter(name => name.startsWith('sidecar-bench.'))).toEqual([])
+  expect(readLedgers()).toEqual([])
 }
 
 /**
- * The processes of a service in a role, of every run.
+ * The processes of a service in a role, of one run: other runs of the machine are not to die of a test.
  * @param {string} name such as ratings-sidecar
+ * @param {string} out of the run, as on its command line
  */
-export function pidsOf(name) {
-  return listMarked().flatMap(marked => (marked.name === name ? [marked.pid] : []))
+export function pidsOf(name, out) {
+  const ids = readLedgers().flatMap(({ runId, owner }) => (owner?.command.includes(out) ? [runId] : []))
+  return listMarked().flatMap(marked => (marked.name === name && ids.includes(marked.runId) ? [marked.pid] : []))
 }

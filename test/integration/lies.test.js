@@ -16,7 +16,7 @@ let count = 0
 /**
  * A run of one plane at one sidecar, with something done to it once its window is open.
  * @param {string[]} argv
- * @param {{ env?: Record<string, string>, inWindow?: (child: import('execa').ResultPromise) => unknown }} [options]
+ * @param {{ env?: Record<string, string>, inWindow?: (child: import('execa').ResultPromise, out: string) => unknown }} [options]
  */
 async function lie(argv, { env, inWindow } = {}) {
   const out = path.join(folder, `run-${++count}`)
@@ -24,7 +24,7 @@ async function lie(argv, { env, inWindow } = {}) {
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, env })
   if (inWindow) {
     await windowOf(out)
-    await inWindow(child)
+    await inWindow(child, out)
   }
   const { exitCode, stdout, stderr } = await child
   const records = exitCode === 1 ? [] : readRun(out).records
@@ -243,8 +243,8 @@ describe('is caught:', { timeout: 90_000 }, () => {
     const PIPY = createWrapper('again', 'pipy', 'while true; do "$TOOL" "$@"; done')
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5', '--app', 'node'], {
       env: { PIPY },
-      inWindow: () => {
-        const pids = pidsOf('ratings-sidecar').filter(
+      inWindow: (_, out) => {
+        const pids = pidsOf('ratings-sidecar', out).filter(
           pid => !readSafely(`/proc/${pid}/cmdline`).startsWith('/bin/bash'),
         )
         for (const pid of pids) process.kill(pid, 'SIGKILL')

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { certificatesFolder } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { identityOf } from '../../src/model/sidecar-contract.js'
+import { openLedger } from '../../src/node/ledger.js'
 import { LEFT_OUT } from '../../src/node/parity/corpus.js'
 import { probeRig } from '../../src/run/parity/gate.js'
 import { createRig, SERVICES } from '../../src/run/parity/rig.js'
@@ -71,7 +72,10 @@ describe.each(
 
   beforeAll(async () => {
     if (!tool || unsupported) return
-    target = await createLocalTarget({ runId: `test-${process.pid}-${Date.now()}`, way: capWay })
+    target = await createLocalTarget({
+      ledger: openLedger({ runId: `test-${process.pid}-${Date.now()}` }),
+      way: capWay,
+    })
     rig = await createRig({
       ...{ target, index: 0, plane, tool, scripts: path.resolve('pipy-scripts'), signal, certificates, measured },
       folder: path.join(folder, [plane.name, tls, protocol.replace('/', ''), trafficPolicy].join('-')),

@@ -24,7 +24,7 @@ describe('measure', () => {
     const { preparation, site } = prepareFake({ target: await createFakeTarget(), load, axes: AXES, more: MORE, cores })
     /** @type {string[]} */
     const finished = []
-    const scratch = path.join(os.tmpdir(), `sidecar-bench.${site.runId}`)
+    const keys = path.join(site.ledger.folder, 'certificates')
     const run = measure({
       preparation,
       site: { ...site, sampleSource: 'kubelet' },
@@ -35,18 +35,18 @@ describe('measure', () => {
       finish: async folder => void finished.push(folder),
       gate: async () => [],
     })
-    return { run, finished, scratch }
+    return { run, finished, keys }
   }
   const read = (/** @type {string} */ name) => JSON.parse(readFileSync(path.join(out, name), 'utf8'))
 
   it('leaves the manifest, the records and their summary, and no keys', async () => {
-    const { run, finished, scratch } = await measureFake()
+    const { run, finished, keys } = await measureFake()
     const { folder, summary } = await run
     expect(folder).toBe(out)
     expect(finished).toEqual([out])
     expect(read('summary.json').arms).toHaveLength(1)
     expect(summary.run.experiment).toBe('fake')
-    expect(existsSync(scratch)).toBe(false)
+    expect(existsSync(keys)).toBe(false)
   })
 
   it('says in the manifest the CPUs of the arms and of what finds their capacity', async () => {
@@ -63,11 +63,11 @@ describe('measure', () => {
       if (++calls === 2) abort.abort(new Error('interrupted'))
       return {}
     }
-    const { run, finished, scratch } = await measureFake({ load: createFakeLoad({ results }), signal: abort.signal })
+    const { run, finished, keys } = await measureFake({ load: createFakeLoad({ results }), signal: abort.signal })
     await expect(run).rejects.toThrow('interrupted')
     expect(read('summary.json').calibrations).toHaveLength(1)
     expect(finished).toEqual([out])
-    expect(existsSync(scratch)).toBe(false)
+    expect(existsSync(keys)).toBe(false)
   })
 
   it('touches nothing in a folder that is not empty', async () => {

@@ -13,6 +13,7 @@ import { watchPods } from './pod-watch.js'
 
 /**
  * @import { Deployment, Handle, Place, ProcessSpec, Target } from '../../model/types.ts'
+ * @import { Ledger } from '../../node/ledger.js'
  * @import { Api } from './api.js'
  * @import { ContainerHandle } from './container.js'
  * @import { Where } from './pod.js'
@@ -25,7 +26,7 @@ const GONE_SECONDS = 60
 /**
  * @typedef {object} ClusterOptions
  * @property {Api} api
- * @property {string} runId
+ * @property {Ledger} ledger of the run; closing the target closes it
  * @property {string} namespace of the services; the readers' is named after it
  * @property {Where} where the services go
  * @property {Where} loadWhere
@@ -46,8 +47,8 @@ const GONE_SECONDS = 60
  * @returns {Target & { open: () => Promise<Opened>, namespace: string }}
  */
 export function createKubernetesTarget(options) {
-  const { api, runId, namespace, where, loadWhere, hasNativeSidecars, sampleSource, cpus, node, signal } = options
-  const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: runId }
+  const { api, ledger, namespace, where, loadWhere, hasNativeSidecars, sampleSource, cpus, node, signal } = options
+  const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: ledger.runId }
   const files = createFiles({ api, namespace, labels })
   /** @type {string[]} */
   const created = []
@@ -116,11 +117,16 @@ export function createKubernetesTarget(options) {
       const opened = await opening?.catch(() => null)
       opened?.agents.close()
       opened?.pods.close()
-      if (retain) return created.map(name => `the namespace ${name}`)
+      if (retain) {
+        ledger.close({ retain })
+        return created.map(name => `the namespace ${name}`)
+      }
       await removeNamespaces({ api, names: created }).catch(error => {
         const advice = 'what the run left there is removed by: npm run cleanup -- --target kubernetes'
         throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
       })
+      for (const name of created) ledger.release('namespace', name)
+      ledger.close()
       return []
     },
   }
@@ -192,14 +198,15 @@ export function createKubernetesTarget(options) {
  * @param {ClusterOptions & { labels: Record<string, string>, created: string[] }} options created: gets their names
  */
 async function openNamespaces({ nodeImage, created, ...options }) {
-  const { api, runId, namespace } = options
+  const { api, ledger, namespace } = options
   const readerNamespace = options.sampleSource === 'kubelet' ? null : `${namespace}-reader`
   for (const [name, level] of /** @type {const} */ ([
     [namespace, 'restricted'],
     [readerNamespace, 'privileged'],
   ])) {
     if (name === null) continue
-    await createNamespace({ api, name, runId, level })
+    ledger.hold('namespace', name)
+    await createNamespace({ api, name, runId: ledger.runId, level })
     created.push(name)
   }
   const pods = await watchPods({ api, namespaces: created })

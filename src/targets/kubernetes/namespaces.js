@@ -52,26 +52,29 @@ export async function removeNamespaces({ api, names }) {
 }
 
 /**
- * Removes the namespaces of runs that have ended. It leaves those of a run that goes on, and of runs of other
- * machines, which may go on.
- * @param {{ api: Api, isAll: boolean }} options isAll: those of other machines, too
- * @returns {Promise<string[]>} what was removed, and what was left
+ * Removes the namespaces of runs that have ended. It leaves those of a run that goes on, of a run that was retained,
+ * and of runs of other machines, which may go on.
+ * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options isAll: those of other
+ *   machines, too; run: only its own; retained: ids of runs that were
+ * @returns {Promise<{ removed: string[], left: string[] }>} left: with the reason
  */
-export async function cleanUpCluster({ api, isAll }) {
+export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
   const found = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })
-  const said = []
+  const left = []
   const names = []
   for (const { metadata } of found) {
+    const runId = metadata.labels[LABELS.run]
+    if (run !== null && runId !== run) continue
     const [host, pid, ticks] = (metadata.annotations?.[OWNER] ?? '').split(' ')
     const isHere = host === os.hostname()
-    if (isHere && processStartTicks(Number(pid)) === Number(ticks))
-      said.push(`left     namespace ${metadata.name}: its run is going`)
+    const what = `namespace ${metadata.name}`
+    if (isHere && processStartTicks(Number(pid)) === Number(ticks)) left.push(`${what}: its run goes on`)
     else if (!isHere && !isAll)
-      said.push(
-        `left     namespace ${metadata.name}: its run was started on ${host || 'another machine'}; remove it with --all`,
-      )
+      left.push(`${what}: its run was started on ${host || 'another machine'}; remove it with --all`)
+    else if (run === null && retained.includes(runId))
+      left.push(`${what}: it was retained; remove it with --retained, or with the id of its run: ${runId}`)
     else names.push(metadata.name)
   }
   await removeNamespaces({ api, names })
-  return [...said, ...names.map(name => `removed namespace ${name}`)]
+  return { removed: names.map(name => `namespace ${name}`), left }
 }

@@ -1,5 +1,6 @@
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { suggest } from '../../lib/nearest.js'
+import { openLedger } from '../../node/ledger.js'
 import { nodeTool } from '../../tools/node.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
@@ -60,9 +61,10 @@ export async function openKubernetesSite({
     await readSummary(api, machine.node)
   }
   const nodeImage = images.node ?? nodeTool.image
+  const ledger = openLedger({ runId })
   const target = createKubernetesTarget({
     api,
-    runId,
+    ledger,
     nodeImage,
     loadWhere,
     signal,
@@ -77,6 +79,7 @@ export async function openKubernetesSite({
   return {
     target,
     runId,
+    ledger,
     cpus: machine.cpus,
     machine: { ...machine, cluster: api.server, kubernetes: gitVersion },
     sampleSource,

@@ -10,9 +10,9 @@ import { removeCgroup } from './remove-cgroup.js'
 const PERIOD_US = 100_000
 
 /**
- * A subtree in each of the hierarchies cpu, cpuacct and memory of cgroup v1 (some may share a mount).
+ * Makes a subtree in each of the hierarchies cpu, cpuacct and memory of cgroup v1 (some may share a mount).
  * @param {{ parents: { cpu: string, cpuacct: string, memory: string }, name: string }} options
- * @returns {Promise<CgroupTree>}
+ * @returns {Promise<CgroupTree['create']>}
  */
 export async function createTreeV1({ parents, name }) {
   const bases = {
@@ -21,12 +21,7 @@ export async function createTreeV1({ parents, name }) {
     memory: path.join(parents.memory, name),
   }
   for (const base of distinct(bases)) await mkdir(base)
-  return {
-    create: (group, limits) => createGroup(bases, group, limits),
-    remove: async () => {
-      for (const base of distinct(bases)) await removeCgroup(base)
-    },
-  }
+  return (group, limits) => createGroup(bases, group, limits)
 }
 
 /**

@@ -13,15 +13,15 @@ const PERIOD_US = 100_000
 const CONTROLLERS = '+cpu +memory'
 
 /**
- * A subtree of a cgroup v2 hierarchy. The controllers must already be on in `parent`.
+ * Makes a subtree of a cgroup v2 hierarchy. The controllers must already be on in `parent`.
  * @param {{ parent: string, name: string }} options
- * @returns {Promise<CgroupTree>}
+ * @returns {Promise<CgroupTree['create']>}
  */
 export async function createTreeV2({ parent, name }) {
   const base = path.join(parent, name)
   await mkdir(base)
   await writeFile(path.join(base, 'cgroup.subtree_control'), CONTROLLERS)
-  return { create: (group, limits) => createGroup(path.join(base, group), limits), remove: () => removeCgroup(base) }
+  return (group, limits) => createGroup(path.join(base, group), limits)
 }
 
 /**

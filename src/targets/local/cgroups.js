@@ -4,9 +4,11 @@ import { execa } from 'execa'
 import { parseMounts } from '../../node/kernel/mounts.js'
 import { createTreeV1 } from './cgroup-v1.js'
 import { createTreeV2, enableControllers } from './cgroup-v2.js'
+import { removeCgroup } from './remove-cgroup.js'
 
 /**
  * @import { Reading } from '../../model/types.ts'
+ * @import { Ledger } from '../../node/ledger.js'
  */
 
 /** @typedef {{ cpuCores: number | null, memoryLimitBytes: number | null }} GroupLimits */
@@ -78,14 +80,28 @@ export async function findCapWay({
 }
 
 /**
- * @param {{ way: Extract<CapWay, { how: 'v1' | 'v2' }>, runId: string }} options
+ * The cgroups of a run.
+ * @param {{ way: Extract<CapWay, { how: 'v1' | 'v2' }>, ledger: Ledger }} options
  * @returns {Promise<CgroupTree>}
  */
-export async function createTree({ way, runId }) {
-  const name = `${PREFIX}${runId}`
-  if (way.how === 'v1') return createTreeV1({ parents: way.parents, name })
-  await enableControllers(way.parents.cpu)
-  return createTreeV2({ parent: way.parents.cpu, name })
+export async function createTree({ way, ledger }) {
+  const name = `${PREFIX}${ledger.runId}`
+  const folders = treeParents(way).map(parent => path.join(parent, name))
+  for (const folder of folders) ledger.hold('cgroup', folder)
+  const remove = async () => {
+    for (const folder of folders) {
+      await removeCgroup(folder)
+      ledger.release('cgroup', folder)
+    }
+  }
+  try {
+    if (way.how === 'v1') return { create: await createTreeV1({ parents: way.parents, name }), remove }
+    await enableControllers(way.parents.cpu)
+    return { create: await createTreeV2({ parent: way.parents.cpu, name }), remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
 }
 
 /**

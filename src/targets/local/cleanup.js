@@ -1,54 +1,116 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { processStartTicks } from '../../node/kernel/proc-files.js'
+import { groupBy } from '../../lib/group-by.js'
+import { readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
 import { runIdOf, treeParents } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
 import { removeCgroup } from './remove-cgroup.js'
 
 /**
+ * @import { LedgerEntry } from '../../node/ledger.js'
  * @import { CapWay } from './cgroups.js'
  */
 
 /**
- * Removes what ended runs left on this machine: processes, cgroups, certificates.
- * @param {CapWay} way how processes are capped here
- * @returns {Promise<string[]>} what was removed
+ * @typedef {object} CleanupOptions
+ * @property {CapWay} way how processes are capped here
+ * @property {string | null} [run] only this one, also where it was retained or has no ledger
+ * @property {boolean} [hasRetained] also what runs were asked to leave
+ * @property {boolean} [knowsCluster] the namespaces of ended runs are gone
+ * @property {string} [root] the folder of ledgers
  */
-export async function cleanUpLocal(way) {
-  const removed = []
-  const isGone = (/** @type {string} */ runId) => !isOwnerAlive(runId)
 
-  for (const { pid, runId } of listMarked()) {
-    if (!isGone(runId)) continue
-    kill(pid)
-    removed.push(`process ${pid} of run ${runId}`)
-  }
-  for (const parent of treeParents(way)) {
-    for (const name of readdirSync(parent)) {
-      const runId = runIdOf(name)
-      if (runId === null || !isGone(runId)) continue
-      await removeCgroup(path.join(parent, name))
-      removed.push(`cgroup ${path.join(parent, name)}`)
+/**
+ * What was done; `left` says why, `failed` what stays though it was to go.
+ * @typedef {{ removed: string[], left: string[], failed: string[] }} Cleaned
+ */
+
+/**
+ * Removes what ended runs left on this machine. It touches nothing of a run whose owner lives, may live in another
+ * container, or is not known; each step is taken whatever came of the others.
+ * @param {CleanupOptions} options
+ * @returns {Promise<Cleaned>}
+ */
+export async function cleanUpLocal({ way, run = null, hasRetained = false, knowsCluster = false, root }) {
+  /** @type {Cleaned} */
+  const cleaned = { removed: [], left: [], failed: [] }
+  const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
+  const processes = groupBy(listMarked(), ({ runId }) => runId)
+  const trees = groupBy(listTrees(way, [...ledgers.values()]), ({ runId }) => runId)
+  for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...trees.keys()])) {
+    if (run !== null && runId !== run) continue
+    const ledger = ledgers.get(runId) ?? null
+    const reason = whyLeft({ ledger, runId, isNamed: run !== null, hasRetained })
+    if (reason !== null) {
+      cleaned.left.push(`run ${runId}: ${reason}`)
+      continue
+    }
+    const steps = [
+      ...(processes.get(runId) ?? []).map(({ pid }) => ({
+        what: `process ${pid} of run ${runId}`,
+        take: () => kill(pid),
+      })),
+      ...(trees.get(runId) ?? []).map(({ folder }) => ({ what: `cgroup ${folder}`, take: () => removeCgroup(folder) })),
+    ]
+    const hasFailed = await takeSteps(steps, cleaned)
+    if (ledger === null || hasFailed) continue
+    const namespaces = ledger.holdings.filter(({ kind }) => kind === 'namespace')
+    if (namespaces.length > 0 && !knowsCluster) {
+      const names = namespaces.map(({ name }) => name).join(', ')
+      cleaned.left.push(`namespace ${names} of run ${runId}: npm run cleanup -- --target kubernetes removes it`)
+    } else {
+      await takeSteps([{ what: `folder ${ledger.folder}`, take: () => removeLedger(ledger.folder) }], cleaned)
     }
   }
-  for (const name of readdirSync(os.tmpdir())) {
-    const runId = runIdOf(name)
-    if (runId === null || !isGone(runId)) continue
-    rmSync(path.join(os.tmpdir(), name), { recursive: true, force: true })
-    removed.push(`folder ${path.join(os.tmpdir(), name)}`)
-  }
-  return removed
+  removeHalfMadeLedgers(root)
+  return cleaned
 }
 
-/** @param {string} runId */
-function isOwnerAlive(runId) {
-  try {
-    const [pid, ticks] = readFileSync(path.join(os.tmpdir(), `sidecar-bench.${runId}`, 'owner'), 'utf8')
-      .split(' ')
-      .map(Number)
-    return processStartTicks(pid) === ticks
-  } catch {
-    return false
+/**
+ * @param {{ ledger: LedgerEntry | null, runId: string, isNamed: boolean, hasRetained: boolean }} options
+ * @returns {string | null} null: it is to be removed
+ */
+function whyLeft({ ledger, runId, isNamed, hasRetained }) {
+  const byName = `npm run cleanup -- ${runId} removes it`
+  if (ledger?.state === 'alive') return `it goes on in process ${ledger.owner?.pid}: kill ${ledger.owner?.pid} ends it`
+  if (isNamed) return null
+  if (ledger === null) return `this user has no ledger of it, it may go on: ${byName}`
+  if (ledger.state === 'unknown') return `its owner cannot be seen from here, it may go on: ${byName}`
+  if (ledger.isRetained && !hasRetained) return `it was retained: ${byName}, --retained removes every retained run`
+  return null
+}
+
+/**
+ * The cgroups of runs: those of this way to cap, and those that the ledgers name. A run may have had another way.
+ * @param {CapWay} way
+ * @param {LedgerEntry[]} ledgers
+ */
+function listTrees(way, ledgers) {
+  const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
+  const named = ledgers.flatMap(({ holdings }) =>
+    holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),
+  )
+  return [...new Set([...here, ...named.filter(existsSync)])].flatMap(folder => {
+    const runId = runIdOf(path.basename(folder))
+    return runId === null ? [] : [{ runId, folder }]
+  })
+}
+
+/**
+ * @param {{ what: string, take: () => unknown }[]} steps
+ * @param {Cleaned} cleaned changed
+ * @returns {Promise<boolean>} whether one failed
+ */
+async function takeSteps(steps, cleaned) {
+  let hasFailed = false
+  for (const { what, take } of steps) {
+    try {
+      await take()
+      cleaned.removed.push(what)
+    } catch (error) {
+      hasFailed = true
+      cleaned.failed.push(`${what}: ${/** @type {Error} */ (error).message}`)
+    }
   }
+  return hasFailed
 }

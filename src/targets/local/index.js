@@ -11,21 +11,33 @@ import { createProcessAccounting } from './process-accounting.js'
 
 /**
  * @import { Deployment, ProcessSpec, Target } from '../../model/types.ts'
+ * @import { Ledger } from '../../node/ledger.js'
  * @import { CapWay, CgroupTree } from './cgroups.js'
  * @import { RunningProcess } from './process.js'
  */
 
+// 127.0 and 127.1 are what other programs take.
+const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
+
 /**
  * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of
  * its own that the trials before it did not have.
- * @param {{ runId: string, way: CapWay }} options
+ * @param {{ ledger: Ledger, way: CapWay }} options ledger: of the run; closing the target closes it
  * @returns {Promise<Target>}
  */
-export async function createLocalTarget({ runId, way }) {
+export async function createLocalTarget({ ledger, way }) {
+  const { runId } = ledger
   const isCapped = way.how === 'v1' || way.how === 'v2'
+  const block = holdBlock(ledger)
   /** @type {CgroupTree} */
-  const tree = isCapped ? await createTree({ way, runId }) : createProcessAccounting({ runId })
-  const nextAddress = createAddresses(chooseBlock())
+  let tree
+  try {
+    tree = isCapped ? await createTree({ way, ledger }) : createProcessAccounting({ runId })
+  } catch (error) {
+    ledger.release('addresses', block)
+    throw error
+  }
+  const nextAddress = createAddresses(block)
   /** @type {Set<RunningProcess>} */
   const running = new Set()
 
@@ -77,8 +89,11 @@ export async function createLocalTarget({ runId, way }) {
       process.off('exit', killAll)
       if (!retain) {
         await tree.remove()
+        ledger.release('addresses', block)
+        ledger.close()
         return []
       }
+      ledger.close({ retain })
       for (const process of running) process.unref()
       return [...running].map(({ spec }) => `${spec.service}'s ${spec.role}`)
     },
@@ -93,24 +108,36 @@ function probesOf(processes) {
 /**
  * The addresses of a block, one after the other. They begin again when all were given out, which takes 130 starts of 500
  * services: connections of the first have ended by then.
- * @param {number} block its second octet
+ * @param {string} block its first two bytes
  */
 export function createAddresses(block) {
   let last = 0
   return () => {
     last = (last % 0xfffe) + 1
-    return `127.${block}.${last >> 8}.${last & 0xff}`
+    return `${block}.${last >> 8}.${last & 0xff}`
   }
 }
 
-/** A second octet under which nothing listens. */
-function chooseBlock() {
-  const taken = new Set(listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.')))
-  for (let tries = 0; tries < 1000; tries++) {
-    const block = randomInt(2, 255)
-    if (!taken.has(`127.${block}`)) return block
+/**
+ * Takes a block of addresses in which nothing listens, and which no other run holds.
+ * @param {Ledger} ledger
+ * @returns {string} its first two bytes, such as 127.7
+ */
+function holdBlock(ledger) {
+  const listening = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))
+  const listHeld = () => ledger.others().flatMap(({ holdings }) => holdings.map(({ name }) => name))
+  const taken = new Set([...listening, ...listHeld()])
+  const free = BLOCKS.filter(block => !taken.has(block))
+  while (free.length > 0) {
+    const [block] = free.splice(randomInt(free.length), 1)
+    // Two runs that start at once both see the other's entry, and both choose again.
+    ledger.hold('addresses', block)
+    if (!listHeld().includes(block)) return block
+    ledger.release('addresses', block)
   }
-  throw new BenchError('no free block of loopback addresses 127.x.0.0/16: something listens in every one')
+  throw new BenchError(
+    'no free block of loopback addresses 127.x.0.0/16: something listens in each, or another run holds it',
+  )
 }
 
 /** @param {ProcessSpec[]} specs */

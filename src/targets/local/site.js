@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
+import { openLedger } from '../../node/ledger.js'
 import { readCores, readMachine } from '../../node/machine.js'
 import { findOnPath } from '../../tools/find.js'
 import { createLocalTarget } from './index.js'
@@ -18,9 +19,14 @@ const readBootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')
  */
 export async function openLocalSite({ runId, way, findTool }) {
   const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
+  const ledger = openLedger({ runId })
   return {
-    target: await createLocalTarget({ runId, way }),
+    target: await createLocalTarget({ ledger, way }).catch(error => {
+      ledger.close()
+      throw error
+    }),
     runId,
+    ledger,
     cpus: os.availableParallelism(),
     machine: { ...readMachine(), bootId: readBootId(), cgroupVersion: way.version, capWay: way.how },
     sampleSource: 'cgroup',

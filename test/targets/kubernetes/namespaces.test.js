@@ -21,7 +21,7 @@ function createFakeApi(held) {
   })
 }
 const owned = (/** @type {string} */ name, /** @type {string} */ owner) => ({
-  metadata: { name, annotations: { 'sidecar-bench/owner': owner } },
+  metadata: { name, annotations: { 'sidecar-bench/owner': owner }, labels: { 'sidecar-bench/run': `run-${name}` } },
 })
 const own = `${os.hostname()} ${process.pid} ${processStartTicks(process.pid)}`
 
@@ -32,13 +32,25 @@ describe('cleanUpCluster', () => {
       dead: owned('dead', `${os.hostname()} ${process.pid} 1`),
       elsewhere: owned('elsewhere', 'edge-7 1 1'),
     })
-    expect(await cleanUpCluster({ api, isAll: false })).toEqual([
-      'left     namespace going: its run is going',
-      'left     namespace elsewhere: its run was started on edge-7; remove it with --all',
-      'removed namespace dead',
-    ])
-    expect(await cleanUpCluster({ api, isAll: true })).toContain('removed namespace elsewhere')
+    expect(await cleanUpCluster({ api, isAll: false })).toEqual({
+      removed: ['namespace dead'],
+      left: [
+        'namespace going: its run goes on',
+        'namespace elsewhere: its run was started on edge-7; remove it with --all',
+      ],
+    })
+    expect((await cleanUpCluster({ api, isAll: true })).removed).toEqual(['namespace elsewhere'])
     expect(Object.keys(api.held)).toEqual(['going'])
+  })
+
+  it('leaves what was retained until its run is named, and then touches no other', async () => {
+    const api = createFakeApi({ kept: owned('kept', 'gone 1 1'), other: owned('other', 'gone 1 1') })
+    const retained = ['run-kept', 'run-other']
+    const { removed, left } = await cleanUpCluster({ api, isAll: true, retained })
+    expect(removed).toEqual([])
+    expect(left[0]).toContain('it was retained; remove it with --retained, or with the id of its run: run-kept')
+    expect((await cleanUpCluster({ api, isAll: true, run: 'run-kept', retained })).removed).toEqual(['namespace kept'])
+    expect(Object.keys(api.held)).toEqual(['other'])
   })
 })
 

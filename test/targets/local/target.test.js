@@ -3,6 +3,7 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openLedger } from '../../../src/node/ledger.js'
 import { createAddresses, createLocalTarget } from '../../../src/targets/local/index.js'
 
 /** @import { ProcessSpec, Target } from '../../../src/model/types.ts' */
@@ -16,7 +17,7 @@ let folder
 beforeEach(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'local-target-'))
   target = await createLocalTarget({
-    runId: `local-test-${process.pid}`,
+    ledger: openLedger({ runId: `local-test-${process.pid}`, root: path.join(folder, 'ledgers') }),
     way: { how: 'none', version: null, reason: 'a test' },
   })
 })
@@ -51,7 +52,7 @@ const createSpec = (address, argv = ['-e', LISTEN, address, '8080']) => ({
 
 describe('the addresses of a run', () => {
   it('are valid and distinct over the whole block, and begin again after it', () => {
-    const next = createAddresses(7)
+    const next = createAddresses('127.7')
     const given = Array.from({ length: 65_534 }, next)
     expect(new Set(given).size).toBe(given.length)
     expect(given.filter(address => !net.isIPv4(address))).toEqual([])
@@ -93,5 +94,20 @@ describe('a local target without cgroups', () => {
       /^ratings-application did not start: it ended with status 3; the end of its log \(.*\.log\):\n {2}no such port$/,
     )
     await deployment.remove()
+  })
+})
+
+describe('addresses', () => {
+  it('are of a block that no other run holds', async () => {
+    const root = path.join(folder, 'others')
+    const other = openLedger({ runId: 'other', root })
+    for (let block = 2; block <= 254; block++) if (block !== 77) other.hold('addresses', `127.${block}`)
+    const way = /** @type {const} */ ({ how: 'none', version: null, reason: 'a test' })
+    const second = await createLocalTarget({ ledger: openLedger({ runId: 'second', root }), way })
+    expect((await second.placesFor(0, ['ratings'])).ratings.listen).toMatch(/^127\.77\./)
+    await expect(createLocalTarget({ ledger: openLedger({ runId: 'third', root }), way })).rejects.toThrow(
+      /no free block of loopback addresses/,
+    )
+    await second.close()
   })
 })

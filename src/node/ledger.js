@@ -1,0 +1,211 @@
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import { BenchError } from '../lib/errors.js'
+import { listSafely, processStartTicks, readSafely } from './kernel/proc-files.js'
+
+/**
+ * The ledgers of the runs of this machine: each is a folder that says which process owns the run, and what the run holds
+ * beside its processes. An entry is on disk before the thing is made, so `cleanup` finds what a killed run left.
+ */
+
+/** @typedef {'cgroup' | 'addresses' | 'namespace'} Kind addresses: the first two bytes of a block of loopback addresses */
+/** @typedef {{ kind: Kind, name: string }} Holding */
+
+/**
+ * The process that runs a run. A pid alone is given out again, after a boot or in another container at once.
+ * @typedef {{ pid: number, startTicks: number | null, pidNamespace: string, bootId: string, command: string[] }} Owner
+ */
+
+/**
+ * @typedef {object} LedgerEntry
+ * @property {string} runId
+ * @property {string} folder
+ * @property {Owner | null} owner null: the file is damaged
+ * @property {'alive' | 'gone' | 'unknown'} state of the owner; unknown: it may live in another container
+ * @property {boolean} isRetained its services were to stay
+ * @property {Holding[]} holdings
+ */
+
+/** @typedef {ReturnType<typeof openLedger>} Ledger */
+
+const HALF_MADE_MS = 60_000
+
+/** The folder of the ledgers of this user. It is not below TMPDIR: a run and its cleanup may see different ones. */
+export function ledgersFolder() {
+  return `/tmp/sidecar-bench-${process.getuid?.()}`
+}
+
+/**
+ * Opens the ledger of a run that this process owns.
+ * @param {{ runId: string, root?: string }} options root: the folder of ledgers
+ * @throws {BenchError} when it cannot be written
+ */
+export function openLedger({ runId, root = ledgersFolder() }) {
+  const folder = path.join(root, runId)
+  const halfMade = path.join(root, `.${runId}`)
+  try {
+    makeOwnFolder(root)
+    mkdirSync(halfMade, { mode: 0o700 })
+    writeFileSync(path.join(halfMade, 'owner.json'), JSON.stringify(describeOwner()))
+    renameSync(halfMade, folder)
+  } catch (error) {
+    if (error instanceof BenchError) throw error
+    throw new BenchError(
+      `cannot write down in ${root} what this run holds: ${/** @type {Error} */ (error).message}; a run that is killed could not be cleaned up`,
+      { cause: error },
+    )
+  }
+  const held = new Set()
+  const write = (/** @type {string} */ sign, /** @type {Kind} */ kind, /** @type {string} */ name) =>
+    appendFileSync(path.join(folder, 'holdings.jsonl'), `${JSON.stringify([sign, kind, name])}\n`)
+
+  return {
+    runId,
+    folder,
+    /** To be called before the thing is made. @param {Kind} kind @param {string} name */
+    hold(kind, name) {
+      write('+', kind, name)
+      held.add(`${kind} ${name}`)
+    },
+    /** To be called when the thing is gone. @param {Kind} kind @param {string} name */
+    release(kind, name) {
+      held.delete(`${kind} ${name}`)
+      write('-', kind, name)
+    },
+    /** Other runs, as their ledgers say. */
+    others: () => readLedgers(root).filter(entry => entry.runId !== runId),
+    /** @param {{ retain?: boolean }} [options] retain: all stays, until `cleanup` is asked to remove it */
+    close({ retain = false } = {}) {
+      if (retain) writeFileSync(path.join(folder, 'retained'), '')
+      else if (held.size === 0) removeLedger(folder)
+    },
+  }
+}
+
+/**
+ * @param {string} [root]
+ * @returns {LedgerEntry[]} none where there are none
+ */
+export function readLedgers(root = ledgersFolder()) {
+  return listSafely(root)
+    .filter(name => !name.startsWith('.'))
+    .map(runId => {
+      const folder = path.join(root, runId)
+      const owner = parseOwner(readSafely(path.join(folder, 'owner.json')))
+      const isRetained = existsSync(path.join(folder, 'retained'))
+      return { runId, folder, owner, state: stateOf(owner), isRetained, holdings: readHoldings(folder) }
+    })
+}
+
+/** Removes a ledger with the keys in it, and the folder of ledgers after the last. @param {string} folder */
+export function removeLedger(folder) {
+  rmSync(folder, { recursive: true, force: true })
+  try {
+    rmdirSync(path.dirname(folder))
+  } catch {
+    // Another run has its ledger there.
+  }
+}
+
+/**
+ * Removes ledgers whose process was killed while it made them: they hold nothing yet.
+ * @param {string} [root]
+ */
+export function removeHalfMadeLedgers(root = ledgersFolder()) {
+  for (const name of listSafely(root).filter(name => name.startsWith('.'))) {
+    const folder = path.join(root, name)
+    const made = statSync(folder, { throwIfNoEntry: false })
+    if (made && Date.now() - made.mtimeMs > HALF_MADE_MS) removeLedger(folder)
+  }
+}
+
+/** @returns {Owner} this process */
+function describeOwner() {
+  const { pid } = process
+  return { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
+}
+
+/** In which pid means what. */
+function readPlace() {
+  return {
+    pidNamespace: readlinkSync('/proc/self/ns/pid'),
+    bootId: readSafely('/proc/sys/kernel/random/boot_id').trim(),
+  }
+}
+
+/**
+ * @param {Owner | null} owner
+ * @returns {LedgerEntry['state']}
+ */
+function stateOf(owner) {
+  if (owner === null) return 'unknown'
+  const here = readPlace()
+  if (owner.bootId !== here.bootId) return 'gone'
+  if (owner.pidNamespace !== here.pidNamespace) return 'unknown'
+  return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
+}
+
+/**
+ * @param {string} text
+ * @returns {Owner | null}
+ */
+function parseOwner(text) {
+  try {
+    const owner = JSON.parse(text)
+    const isWhole = Number.isInteger(owner.pid) && Number.isInteger(owner.startTicks) && Array.isArray(owner.command)
+    return isWhole ? owner : null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * @param {string} folder
+ * @returns {Holding[]}
+ */
+function readHoldings(folder) {
+  /** @type {Map<string, Holding>} */
+  const held = new Map()
+  for (const line of readSafely(path.join(folder, 'holdings.jsonl')).split('\n')) {
+    const [sign, kind, name] = parseLine(line)
+    if (sign === '+') held.set(`${kind} ${name}`, { kind, name })
+    if (sign === '-') held.delete(`${kind} ${name}`)
+  }
+  return [...held.values()]
+}
+
+/** @param {string} line */
+function parseLine(line) {
+  try {
+    return JSON.parse(line)
+  } catch {
+    // The process was killed while it wrote the line, and before it made the thing.
+    return []
+  }
+}
+
+/**
+ * Every user may write in /tmp: a folder of this name may be somebody else's.
+ * @param {string} root
+ */
+function makeOwnFolder(root) {
+  try {
+    mkdirSync(root, { mode: 0o700 })
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
+  }
+  const { uid, mode } = lstatSync(root)
+  const isOwn = lstatSync(root).isDirectory() && uid === process.getuid?.() && (mode & 0o077) === 0
+  if (!isOwn) throw new BenchError(`${root} is not a folder that only this user can read: remove it`)
+}

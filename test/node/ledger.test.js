@@ -1,0 +1,87 @@
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openLedger, readLedgers } from '../../src/node/ledger.js'
+
+/** @type {string} */
+let root
+beforeEach(() => {
+  root = mkdtempSync(path.join(os.tmpdir(), 'ledger-test-'))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+/** @param {string} folder @param {object} change */
+function changeOwner(folder, change) {
+  const file = path.join(folder, 'owner.json')
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...change }))
+}
+
+describe('a ledger', () => {
+  it('says what a run holds, and that its owner lives', () => {
+    const ledger = openLedger({ runId: 'a', root })
+    ledger.hold('cgroup', '/sys/fs/cgroup/sidecar-bench.a')
+    ledger.hold('addresses', '127.7')
+    ledger.release('cgroup', '/sys/fs/cgroup/sidecar-bench.a')
+    const [entry] = readLedgers(root)
+    expect(entry).toMatchObject({ runId: 'a', state: 'alive', isRetained: false })
+    expect(entry.owner?.pid).toBe(process.pid)
+    expect(entry.holdings).toEqual([{ kind: 'addresses', name: '127.7' }])
+  })
+
+  it('can be read by its user only', () => {
+    const { folder } = openLedger({ runId: 'a', root })
+    expect(statSync(folder).mode & 0o077).toBe(0)
+  })
+
+  it('goes when the run holds nothing, and stays while it holds something or was retained', () => {
+    for (const runId of ['empty', 'holding', 'retained']) {
+      const ledger = openLedger({ runId, root })
+      if (runId === 'holding') ledger.hold('namespace', 'n')
+      ledger.close({ retain: runId === 'retained' })
+    }
+    expect(readLedgers(root).map(({ runId, isRetained }) => [runId, isRetained])).toEqual([
+      ['holding', false],
+      ['retained', true],
+    ])
+  })
+
+  it('knows an owner that has gone by its start and by the boot, and does not know one of another container', () => {
+    const { folder } = openLedger({ runId: 'a', root })
+    const stateNow = () => readLedgers(root)[0].state
+    changeOwner(folder, { pidNamespace: 'pid:[1]' })
+    expect(stateNow()).toBe('unknown')
+    changeOwner(folder, { bootId: 'an earlier boot' })
+    expect(stateNow()).toBe('gone')
+    writeFileSync(path.join(folder, 'owner.json'), '{"pid": "x"')
+    expect(stateNow()).toBe('unknown')
+  })
+
+  it('knows a pid that was given out again', () => {
+    const { folder } = openLedger({ runId: 'a', root })
+    changeOwner(folder, { startTicks: 1 })
+    expect(readLedgers(root)[0].state).toBe('gone')
+  })
+
+  it('reads on where the last line was cut off', () => {
+    const ledger = openLedger({ runId: 'a', root })
+    ledger.hold('cgroup', '/c')
+    appendFileSync(path.join(ledger.folder, 'holdings.jsonl'), '["+","cgr')
+    expect(readLedgers(root)[0].holdings).toEqual([{ kind: 'cgroup', name: '/c' }])
+  })
+
+  it('is not written into a folder that others may read', () => {
+    chmodSync(root, 0o755)
+    expect(() => openLedger({ runId: 'a', root })).toThrow(/is not a folder that only this user can read: remove it/)
+    expect(existsSync(path.join(root, 'a'))).toBe(false)
+  })
+})

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openLedger } from '../../../src/node/ledger.js'
+import { cleanUpLocal } from '../../../src/targets/local/cleanup.js'
+import { renderMarks } from '../../../src/targets/local/marks.js'
+
+/** @type {import('../../../src/targets/local/cgroups.js').CapWay} */
+const way = { how: 'none', version: null, reason: 'a test' }
+const RUN = `cleanup-test-${process.pid}`
+/** @type {string} */
+let root
+/** @type {import('node:child_process').ChildProcess[]} */
+let children
+beforeEach(() => {
+  root = mkdtempSync(path.join(os.tmpdir(), 'cleanup-test-'))
+  children = []
+})
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** @param {{ isOwnerGone?: boolean, retain?: boolean }} [options] */
+function leaveRun({ isOwnerGone = true, retain = false } = {}) {
+  const ledger = openLedger({ runId: RUN, root })
+  const child = spawn('sleep', ['60'], {
+    env: { ...process.env, ...renderMarks({ runId: RUN, start: '0', name: 'n' }) },
+  })
+  children.push(child)
+  const keys = path.join(ledger.folder, 'certificates')
+  mkdirSync(keys)
+  if (retain) ledger.close({ retain })
+  if (isOwnerGone) {
+    const file = path.join(ledger.folder, 'owner.json')
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), startTicks: 1 }))
+  }
+  return { ledger, child, keys }
+}
+const ended = (/** @type {import('node:child_process').ChildProcess} */ child) =>
+  new Promise(resolve => child.once('exit', (_, signal) => resolve(signal)))
+// Other runs of this machine have traces, too.
+const ofThisRun = (/** @type {string[]} */ lines) => lines.filter(line => line.includes(RUN) || line.includes(root))
+
+describe('cleanUpLocal', () => {
+  it('removes the processes and keys of a run whose owner has gone', async () => {
+    const { child, keys } = leaveRun()
+    const end = ended(child)
+    const { removed, failed } = await cleanUpLocal({ way, root, run: RUN })
+    expect(removed).toEqual([`process ${child.pid} of run ${RUN}`, `folder ${path.dirname(keys)}`])
+    expect(failed).toEqual([])
+    expect(await end).toBe('SIGKILL')
+    expect(existsSync(keys)).toBe(false)
+  })
+
+  it('leaves a run whose owner lives, also when it is named', async () => {
+    const { child } = leaveRun({ isOwnerGone: false })
+    for (const run of [RUN, null]) {
+      const { removed, left } = await cleanUpLocal({ way, root, run })
+      expect(ofThisRun(removed)).toEqual([])
+      expect(ofThisRun(left)).toEqual([`run ${RUN}: it goes on in process ${process.pid}: kill ${process.pid} ends it`])
+    }
+    expect(child.exitCode ?? child.signalCode).toBeNull()
+  })
+
+  it('leaves a run without a ledger until it is named', async () => {
+    const { ledger, child } = leaveRun()
+    rmSync(ledger.folder, { recursive: true })
+    const { removed, left } = await cleanUpLocal({ way, root })
+    expect(ofThisRun(removed)).toEqual([])
+    expect(ofThisRun(left)[0]).toContain('this user has no ledger of it')
+    const named = await cleanUpLocal({ way, root, run: RUN })
+    expect(named.removed).toEqual([`process ${child.pid} of run ${RUN}`])
+  })
+
+  it('leaves what was retained until it is named, or all of that is asked for', async () => {
+    leaveRun({ retain: true })
+    const { removed, left } = await cleanUpLocal({ way, root })
+    expect(ofThisRun(removed)).toEqual([])
+    expect(ofThisRun(left)[0]).toContain('it was retained')
+    expect(ofThisRun((await cleanUpLocal({ way, root, hasRetained: true })).removed)).toHaveLength(2)
+  })
+
+  it('keeps the ledger of a run on a cluster until its namespace is gone', async () => {
+    const { ledger } = leaveRun()
+    ledger.hold('namespace', 'sidecar-bench-x')
+    const { left } = await cleanUpLocal({ way, root, run: RUN })
+    expect(left).toEqual([`namespace sidecar-bench-x of run ${RUN}: npm run cleanup -- --target kubernetes removes it`])
+    expect(existsSync(ledger.folder)).toBe(true)
+    await cleanUpLocal({ way, root, run: RUN, knowsCluster: true })
+    expect(existsSync(ledger.folder)).toBe(false)
+  })
+
+  it('goes on after a step that failed, says so, and keeps the ledger for the next time', async () => {
+    const { ledger, child } = leaveRun()
+    // A folder that is no cgroup and is not empty cannot be removed as one.
+    const tree = path.join(root, 'tree', `sidecar-bench.${RUN}`)
+    mkdirSync(path.join(tree, 'sub'), { recursive: true })
+    writeFileSync(path.join(tree, 'sub', 'cgroup.procs'), '')
+    ledger.hold('cgroup', tree)
+    const end = ended(child)
+    const { failed } = await cleanUpLocal({ way, root, run: RUN })
+    expect(failed).toHaveLength(1)
+    expect(failed[0]).toContain(`cgroup ${tree}`)
+    expect(await end).toBe('SIGKILL')
+    expect(existsSync(ledger.folder)).toBe(true)
+  })
+})
