@@ -19,7 +19,7 @@ export const EXIT_MEANINGS = {
   [EXIT.nothingShown]: 'it ran, but nothing could be compared or found, or a required verdict was not reached',
   [EXIT.planeMissing]: 'the program of a data plane named with --planes is not here',
   [EXIT.thresholdCrossed]: 'a --threshold was crossed',
-  [EXIT.hangup]: 'its terminal was closed (SIGHUP); npm run cleanup removes what it left',
+  [EXIT.hangup]: 'its terminal was closed (SIGHUP); what was measured is kept',
   [EXIT.interrupted]: 'interrupted (SIGINT, Ctrl-C); what was measured is kept',
   [EXIT.terminated]: 'terminated (SIGTERM); what was measured is kept',
 }

@@ -92,7 +92,14 @@ export const shows = z.object({
 })
 export const relaxation = z.object({ gate: z.string(), why: z.string() })
 const missing = z.object({ plane: z.string(), reason: z.string() })
-const run = z.object({ id: z.string(), startedAt: z.string(), experiment: z.string(), seed: count })
+const resumption = z.object({ at: z.string(), trials: count.describe('that were recorded until then') })
+const run = z.object({
+  id: z.string(),
+  startedAt: z.string(),
+  experiment: z.string(),
+  seed: count,
+  resumed: z.array(resumption).optional().describe('when it went on after it was cut short'),
+})
 export const tool = z.object({
   name: z.string(),
   path: z.string(),

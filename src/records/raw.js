@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
 import { readText, writeWhole } from './files.js'
@@ -23,6 +23,15 @@ export function writeObserved(folder, { trial, samples, names, observation = nul
   )
   writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
   if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
+}
+
+/**
+ * Removes what a trial left that was cut short before it was recorded.
+ * @param {string} folder
+ * @param {string} trialId
+ */
+export function removeRaw(folder, trialId) {
+  rmSync(path.join(folder, 'raw', trialId), { recursive: true, force: true })
 }
 
 /**

@@ -184,6 +184,7 @@ function tabulateProvenance({ run, kit, command, target, machine, tools, setting
     ],
     rows: [
       ['run', `${run.id}, started ${run.startedAt}, seed ${run.seed}`],
+      ...(run.resumed ?? []).map(({ at, trials }) => ['went on', `${at}, after ${trials} trials`]),
       ['command', command.join(' ')],
       ['kit', `${kit.version}${kit.git ? `, git ${kit.git}` : ''}`],
       ['records', `schema version ${manifest.schemaVersion}, method version ${manifest.methodVersion}`],

@@ -2,8 +2,9 @@ import path from 'node:path'
 import { readKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
-import { openScratch } from './certificates.js'
+import { openCertificates } from './certificates.js'
 import { observeIdle } from './idle-machine.js'
+import { assertSame, continueManifest } from './resume.js'
 import { runPlan } from './run.js'
 import { hashScripts } from './scripts.js'
 
@@ -11,6 +12,7 @@ import { hashScripts } from './scripts.js'
  * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts'
  * @import { Watcher } from './events.js'
  * @import { GateParity } from './parity/gate.js'
+ * @import { Interrupted } from './resume.js'
  * @import { Turns } from './rounds.js'
  * @import { Reusable } from './search.js'
  */
@@ -37,6 +39,7 @@ export const SCRIPT_FOLDERS = {
  * @property {string[]} [thresholds] ratios that must hold, for the manifest
  * @property {boolean} [retain] leave the services of the last trial running
  * @property {Reusable} [reusable] trials of earlier runs that a search may take
+ * @property {Interrupted} [interrupted] the run to go on with, whose trials are not run again
  * @property {Turns} [turns]
  * @property {string} [echoScripts] applications to measure with instead of the kit's
  */
@@ -48,25 +51,30 @@ export const SCRIPT_FOLDERS = {
  */
 export async function executePlan({ preparation, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
-  const { command, thresholds = [], retain = false, echoScripts = SCRIPT_FOLDERS.echo, turns, reusable } = execution
+  const { command, thresholds = [], retain = false, echoScripts = SCRIPT_FOLDERS.echo, ...continued } = execution
+  const { turns, reusable, interrupted } = continued
   const startedAt = new Date().toISOString()
-  const { certificates, close } = await openScratch({ runId: site.runId, plan, topologies: layout.topologies })
+  const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
   let isWhole = false
   try {
     const before = await observeIdle({ site, say: watcher.say, signal })
     const scripts = { ...SCRIPT_FOLDERS, echo: echoScripts }
-    const known = await describeRun({ preparation, site, scripts, startedAt, before })
+    const described = await describeRun({ preparation, site, scripts, startedAt, before })
+    const now = { ...described, layout }
+    if (interrupted) assertSame({ interrupted, plan, now })
+    const known = { ...described, thresholds, command }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
     const testbed = { site, programs, layout, folders, settings: plan.settings }
     await runPlan({
       plan,
       testbed,
-      manifest: { ...known, thresholds, command },
+      manifest: interrupted ? continueManifest({ interrupted, known }) : known,
       watcher,
       signal,
       retain,
       turns,
       reusable,
+      recorded: interrupted?.records,
       gate,
     })
     isWhole = true

@@ -1,3 +1,4 @@
+import { timeLeft } from '../lib/units.js'
 import { estimateSeconds } from '../plan/plan.js'
 
 /**
@@ -18,8 +19,7 @@ export function describeTrial({ trial, outcome, load, window, boundBy, isSteady,
 /** @param {number | null} secondsLeft */
 export function describeLeft(secondsLeft) {
   const left = Math.round(secondsLeft ?? 0)
-  if (left <= 0) return ''
-  return left >= 90 ? ` (${Math.round(left / 60)} min left)` : ` (${left} s left)`
+  return left <= 0 ? '' : ` (${timeLeft(left)})`
 }
 
 /**
@@ -27,7 +27,9 @@ export function describeLeft(secondsLeft) {
  * @param {Trial[]} trials
  */
 export function createPace(trials) {
-  const start = performance.now()
+  let start = performance.now()
+  /** The first that was not recorded before. @type {number | null} */
+  let first = null
   let done = 0
   return {
     /**
@@ -36,8 +38,12 @@ export function createPace(trials) {
      */
     secondsLeft(trial, isDone) {
       const at = trials.findIndex(t => t.id === trial.id)
+      if (first === null) {
+        first = at
+        start = performance.now()
+      }
       done = Math.max(done, isDone ? at + 1 : at)
-      const pace = done > 0 ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(0, done)) : 1
+      const pace = done > first ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(first, done)) : 1
       return estimateSeconds(trials.slice(done)) * pace
     },
   }

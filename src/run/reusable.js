@@ -7,41 +7,59 @@ import { readRun } from '../records/records.js'
 
 /**
  * Trials of earlier runs that a search may take instead of measuring again.
- * @import { Arm, Kit, Layout, Placement, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
+ * @import { Arm, Kit, Layout, Manifest, Placement, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
  * @import { Reusable } from './search.js'
  */
 
 const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'node']
 
 /**
+ * What trials are measured with now.
+ * @typedef {object} Setting
+ * @property {Record<string, unknown>} machine
+ * @property {Record<string, Tool>} tools
+ * @property {ScriptFolder[]} scripts
+ * @property {Layout} layout
+ * @property {Kit} kit
+ * @property {Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'>} settings
+ */
+
+/**
+ * Why trials of another run cannot stand beside those that are measured now.
+ * @param {Manifest} manifest of the other run
+ * @param {Setting} now
+ * @returns {string[]} what differs; none where they can
+ */
+export function findDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
+  const relaxedBy = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
+    relaxes.map(({ gate }) => gate).join()
+  return [
+    ...(manifest.methodVersion === METHOD_VERSION ? [] : ['method version']),
+    ...(manifest.kit.sha256 === kit.sha256 ? [] : ["the kit's code"]),
+    ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
+    ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
+    ...scripts.filter(own => isOther(own, findScripts(manifest, own))).map(own => `the scripts of ${nameScripts(own)}`),
+    ...Object.keys(topologies)
+      .filter(link => Object.hasOwn(manifest.topologies, link))
+      .filter(link => JSON.stringify(manifest.topologies[link]) !== JSON.stringify(topologies[link]))
+      .map(link => `the link ${link}`),
+    ...(manifest.settings.trafficPolicy === settings.trafficPolicy ? [] : ['traffic policy']),
+    ...(manifest.settings.app === settings.app ? [] : ['applications']),
+    ...(relaxedBy(manifest.settings) === relaxedBy(settings) ? [] : ['the gates set aside']),
+  ]
+}
+
+/**
  * Opens runs of this machine, since its start, with the same kit, programs, scripts and settings.
- * @param {{ folders: string[], machine: Record<string, unknown>, tools: Record<string, Tool>, scripts: ScriptFolder[],
- *   layout: Layout, kit: Kit, settings: Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'> }} options
+ * @param {Setting & { folders: string[] }} options
  * @returns {Reusable}
  * @throws {UsageError} for a run of another machine, or with another kit, other programs, scripts or settings
  */
-export function openReusable({ folders, machine, tools, scripts, layout, kit, settings }) {
-  const { topologies, placementOf } = layout
-  const relaxedBy = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
-    relaxes.map(({ gate }) => gate).join()
+export function openReusable({ folders, ...now }) {
+  const { placementOf } = now.layout
   const found = folders.flatMap(folder => {
     const { manifest, records } = readRun(folder)
-    const differing = [
-      ...(manifest.methodVersion === METHOD_VERSION ? [] : ['method version']),
-      ...(manifest.kit.sha256 === kit.sha256 ? [] : ["the kit's code"]),
-      ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
-      ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
-      ...scripts
-        .filter(own => isOther(own, findScripts(manifest, own)))
-        .map(own => `the scripts of ${nameScripts(own)}`),
-      ...Object.keys(topologies)
-        .filter(link => Object.hasOwn(manifest.topologies, link))
-        .filter(link => JSON.stringify(manifest.topologies[link]) !== JSON.stringify(topologies[link]))
-        .map(link => `the link ${link}`),
-      ...(manifest.settings.trafficPolicy === settings.trafficPolicy ? [] : ['traffic policy']),
-      ...(manifest.settings.app === settings.app ? [] : ['applications']),
-      ...(relaxedBy(manifest.settings) === relaxedBy(settings) ? [] : ['the gates set aside']),
-    ]
+    const differing = findDifferences(manifest, now)
     if (differing.length > 0) {
       throw new UsageError(
         `--from ${folder}: its trials cannot be taken, for it differs in ${differing.join(', ')}: leave it out of --from, and they are measured again`,

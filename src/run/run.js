@@ -1,6 +1,6 @@
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { writeWhole } from '../records/files.js'
-import { writeObserved } from '../records/raw.js'
+import { removeRaw, writeObserved } from '../records/raw.js'
 import { appendTrial, copyTrial } from '../records/records.js'
 import { calibrate } from './calibrate.js'
 import { gateParity } from './parity/gate.js'
@@ -33,26 +33,27 @@ const ALONE = { take: async () => {}, pass: () => {} }
  * Runs a plan: checks that the planes do equal work, then searches, or measures round after round. All it leaves is
  * on disk: the manifest, and the record of every trial.
  * @param {{ plan: Plan, testbed: Testbed, manifest: Omit<Manifest, 'parity'>, watcher: Watcher, signal: AbortSignal,
- *   retain?: boolean, turns?: Turns, reusable?: Reusable, gate?: GateParity }} options
- *   retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take
+ *   retain?: boolean, turns?: Turns, reusable?: Reusable, recorded?: Map<string, TrialRecord>, gate?: GateParity }} options
+ *   retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take;
+ *   recorded: trials of this run that are not run again, by id
  * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
 export async function runPlan({ plan, testbed, manifest, watcher, signal, ...options }) {
-  const { retain = false, turns = ALONE, reusable = NOTHING, gate = gateParity } = options
+  const { retain = false, turns = ALONE, reusable = NOTHING, recorded = new Map(), gate = gateParity } = options
   const { site, folders } = testbed
   const { say, watch } = watcher
   const standing = createStandingServices({ keepsServices: plan.settings.keepsServices, retains: retain })
   let index = 0
   const nextIndex = () => index++
-  const run = createRunOne({ testbed, standing, nextIndex, watcher, signal })
-  const writeManifest = createManifestWriter(folders.results, manifest)
+  const run = createRunOne({ testbed, standing, recorded, nextIndex, watcher, signal })
+  const writeManifest = createManifestWriter(folders.results, { parity: [], ...manifest })
   const announce = (/** @type {Plan} */ planned) =>
     watch?.({ kind: 'planned', ...describePlan(planned, manifest), atMs: Date.now() })
 
   /** @type {'finished' | 'interrupted' | 'failed'} */
   let outcome = 'failed'
   try {
-    writeManifest({ parity: [] })
+    writeManifest({})
     announce(plan)
     await turns.take()
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
@@ -84,11 +85,18 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
 }
 
 /**
- * @param {{ testbed: Testbed, standing: StandingServices, nextIndex: () => number, watcher: Watcher, signal: AbortSignal }} options
+ * @param {{ testbed: Testbed, standing: StandingServices, recorded: Map<string, TrialRecord>, nextIndex: () => number,
+ *   watcher: Watcher, signal: AbortSignal }} options
  * @returns {RunOne}
  */
-function createRunOne({ testbed, standing, nextIndex, watcher: { say, watch }, signal }) {
+function createRunOne({ testbed, standing, recorded, nextIndex, watcher: { say, watch }, signal }) {
   return async ({ trial, progress, secondsLeft }) => {
+    const known = recorded.get(trial.id)
+    if (known) {
+      watch?.({ kind: 'trial-ended', record: known, atMs: Date.now() })
+      return known
+    }
+    removeRaw(testbed.folders.results, trial.id)
     watch?.({ kind: 'trial-started', trial, progress, secondsLeft: secondsLeft?.(false) ?? null, atMs: Date.now() })
     const { record, ...observed } = await runTrial({ testbed, trial, start: nextIndex(), standing, watch, signal })
     appendTrial(testbed.folders.results, record)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { compareTargets, renderAgreement } from '../analysis/agree.js'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
+import { takeEvery } from '../lib/take-every.js'
 import { createTurns } from '../lib/turns.js'
 import { readRun, readSummary } from '../records/records.js'
 import { writeDocuments } from './documents.js'
@@ -72,7 +73,7 @@ export function addAgree(program, context) {
         print(renderAgreement(compareTargets({ local, other }), TARGETS[1]))
         say(`results: ${out}`)
       } finally {
-        for (const site of sites) await site.target.close()
+        await takeEvery(sites.map(site => () => site.target.close()))
       }
     })
 }

@@ -22,8 +22,9 @@ import { stampNow } from './preparation.js'
  */
 export async function measure({ preparation, site, out, execution, watcher, signal, ...options }) {
   const { finish = async () => {}, gate } = options
-  const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${preparation.plan.experiment}`))
-  createResultsFolder(folder)
+  const started = execution.interrupted?.folder ?? out
+  const folder = path.resolve(started ?? path.join('results', `${stampNow()}-${preparation.plan.experiment}`))
+  if (!execution.interrupted) createResultsFolder(folder)
   try {
     await executePlan({ preparation, site, folder, execution, watcher, signal, gate })
   } catch (error) {

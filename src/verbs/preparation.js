@@ -2,10 +2,12 @@ import { execa } from 'execa'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { k6 } from '../loads/k6/index.js'
+import { readLedgers } from '../node/ledger.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { assertOut } from '../records/assert-out.js'
 import { openKubernetesSite } from '../targets/kubernetes/site.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
+import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { openLocalSite } from '../targets/local/site.js'
 import { findTool } from '../tools/find.js'
 import { nodeTool } from '../tools/node.js'
@@ -80,6 +82,14 @@ export async function openSite(options, context) {
     return null
   }
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
+  const { removed } = await cleanUpLocal({ way })
+  if (removed.length > 0) context.say(`removed what a killed run left: ${removed.join(', ')}`)
+  for (const { state, owner } of readLedgers()) {
+    if (state !== 'alive' || owner === null || owner.pid === process.pid) continue
+    context.say(
+      `another run goes on here, process ${owner.pid} (${owner.command.join(' ')}): each takes CPU of the other`,
+    )
+  }
   return openLocalSite({ runId, way, findTool: createFinder(context) })
 }
 

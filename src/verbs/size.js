@@ -1,6 +1,7 @@
 import { parseNode } from '../analysis/node-fit.js'
 import { EXIT } from '../lib/exit-status.js'
 import { readKit } from '../lib/kit.js'
+import { takeEvery } from '../lib/take-every.js'
 import { createSizeExperiment } from '../plan/size-experiment.js'
 import { renderNodeFit, renderSizes } from '../report/searches.js'
 import { SCRIPT_FOLDERS } from '../run/execute.js'
@@ -86,8 +87,7 @@ export function addSize(program, context) {
         sayWhere(folder, context)
         sayLacks(preparation, context)
       } finally {
-        await watchers?.close()
-        await site.target.close()
+        await takeEvery([() => watchers?.close(), () => site.target.close()])
       }
     })
 }

@@ -1,0 +1,75 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openInterrupted } from '../../src/run/resume.js'
+import { measure } from '../../src/verbs/measure.js'
+import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { prepareFake } from '../fakes/fake-run.js'
+
+const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], capCores: [1], ratePerSecond: [10], users: [10] }'
+const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 3, hasControl: false } }'
+// Of two planes: what each reaches, then three rounds.
+const TRIALS = 8
+
+describe('a run that was cut short', () => {
+  /** @type {string} */
+  let out
+  beforeEach(() => {
+    out = path.join(mkdtempSync(path.join(os.tmpdir(), 'resume-test-')), 'run')
+  })
+  afterEach(() => rmSync(path.dirname(out), { recursive: true, force: true }))
+
+  /** @param {{ load?: any, signal?: AbortSignal, isResumed?: boolean, more?: string }} [options] */
+  async function measureFake({ load, signal = new AbortController().signal, isResumed = false, more = MORE } = {}) {
+    const asked = { load: load ?? createFakeLoad(), axes: AXES, more }
+    const { preparation, site } = prepareFake({ target: await createFakeTarget(), ...asked })
+    return measure({
+      preparation,
+      site,
+      out,
+      execution: { command: ['bench'], interrupted: isResumed ? openInterrupted(out) : undefined },
+      watcher: { say: () => {} },
+      signal,
+      gate: async () => [],
+    })
+  }
+  async function interruptAfter(/** @type {number} */ nth) {
+    const abort = new AbortController()
+    let calls = 0
+    const results = () => {
+      if (++calls === nth) abort.abort(new Error('interrupted'))
+      return {}
+    }
+    await expect(measureFake({ load: createFakeLoad({ results }), signal: abort.signal })).rejects.toThrow()
+  }
+  const lines = () => readFileSync(path.join(out, 'trials.jsonl'), 'utf8').split('\n').filter(Boolean)
+  const ids = () => lines().map(line => JSON.parse(line).trial.id)
+  const manifest = () => JSON.parse(readFileSync(path.join(out, 'manifest.json'), 'utf8'))
+
+  it.each([1, 5])('goes on where it stopped, after trial %i', async nth => {
+    await interruptAfter(nth)
+    const before = lines()
+    const started = manifest().run
+    expect(before).toHaveLength(nth)
+    const { summary } = await measureFake({ isResumed: true })
+    expect(lines().slice(0, nth)).toEqual(before)
+    expect(new Set(ids()).size).toBe(TRIALS)
+    expect(ids()).toHaveLength(TRIALS)
+    expect(summary.arms.map(({ trials }) => trials.completed)).toEqual([3, 3])
+    expect(manifest().run).toMatchObject({ ...started, resumed: [{ trials: nth }] })
+  })
+
+  it('is not resumed where it would measure something else, or elsewhere, or with other code of the kit', async () => {
+    await interruptAfter(3)
+    const more = MORE.replace('rounds: 3', 'rounds: 4')
+    await expect(measureFake({ isResumed: true, more })).rejects.toThrow(
+      /--resume .*: what is missing cannot stand beside what it has, for rounds differs now: start a new run/,
+    )
+    const { machine, kit, ...rest } = manifest()
+    const changed = { ...rest, machine: { ...machine, kernel: 'Linux 9' }, kit: { ...kit, sha256: '0'.repeat(64) } }
+    writeFileSync(path.join(out, 'manifest.json'), JSON.stringify(changed))
+    await expect(measureFake({ isResumed: true })).rejects.toThrow(/the kit's code, machine\.kernel differ now/)
+    expect(lines()).toHaveLength(3)
+  })
+})
