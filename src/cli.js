@@ -1,25 +1,45 @@
 #!/usr/bin/env node
 import { setMaxListeners } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { BenchError } from './lib/errors.js'
 import { EXIT } from './lib/exit-status.js'
 import { readKit } from './lib/kit.js'
 import { showControls } from './lib/printable.js'
-import { createProgram, exitStatusOf, messageOf } from './verbs/program.js'
-import { openWatchers } from './verbs/watchers.js'
 
 /**
  * @import { Context } from './verbs/program.js'
  */
+
+// Node opens every module at once, the kit every process's counters.
+const LEAST_OPEN_FILES = 512
+const LIMITS = '/proc/self/limits'
+const limits = existsSync(LIMITS) ? readFileSync(LIMITS, 'utf8') : ''
+const openFiles = Number(/Max open files +(\d+)/.exec(limits)?.[1])
+if (openFiles < LEAST_OPEN_FILES) {
+  process.stderr.write(
+    `error: ${openFiles} open files are too few, the kit needs ${LEAST_OPEN_FILES}: ulimit -n 1024\n`,
+  )
+  process.exit(EXIT.failed)
+}
+const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')
+const { openWatchers } = await import('./verbs/watchers.js')
 
 /** Beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */
 let sayBeside = null
 const write = (/** @type {string} */ line) => void process.stderr.write(`${showControls(line)}\n`)
 const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
 
-// stdout and stderr may be closed by their reader (`| head`): the run goes on, and removes what it started.
+// stdout and stderr may be closed by their reader (`| head`) or with the terminal: the run goes on to its end.
+const UNREAD = ['EPIPE', 'EIO']
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', error => {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPIPE') throw error
+  stream.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+    // More errors of the stream follow this one.
+    stream.on('error', () => {})
+    if (UNREAD.includes(`${error.code}`)) return
+    write(`error: the output cannot be written: ${error.message}; what was measured is in the results folder`)
+    process.once('exit', () => {
+      process.exitCode ||= EXIT.failed
+    })
   })
 }
 
@@ -30,16 +50,41 @@ process.on('SIGXFSZ', () => {})
 const stopping = new AbortController()
 // Everything that waits listens to it.
 setMaxListeners(0, stopping.signal)
+
+/**
+ * Stops what runs, in order.
+ * @param {BenchError} reason
+ * @param {string} line
+ */
+function stop(reason, line) {
+  say(`${line}: stopping what runs; what was measured is kept`)
+  stopping.abort(reason)
+}
+
+// npm passes on the signal that its process group got, too: the second one is nobody's wish.
+const SAME_SIGNAL_MS = 1000
+let stoppedAt = 0
 for (const [name, status] of /** @type {const} */ ([
   ['SIGINT', EXIT.interrupted],
   ['SIGTERM', EXIT.terminated],
+  ['SIGHUP', EXIT.hangup],
 ])) {
   process.on(name, () => {
-    if (stopping.signal.aborted) return
-    say(`${name}: stopping what runs; what was measured is kept`)
-    stopping.abort(new BenchError(`interrupted by ${name}`, { exitStatus: status }))
+    if (!stopping.signal.aborted) {
+      stoppedAt = Date.now()
+      stop(new BenchError(`interrupted by ${name}`, { exitStatus: status }), name)
+    } else if (Date.now() - stoppedAt > SAME_SIGNAL_MS) {
+      say(`${name} again: ended at once; npm run cleanup removes what is left`)
+      process.exit(status)
+    }
   })
 }
+// With a handler, a write beyond the file-size limit (ulimit -f) fails and is said; without one, it ends this process.
+process.on('SIGXFSZ', () => {})
+process.on('uncaughtException', error => {
+  if (stopping.signal.aborted) say(`${messageOf(error)}`)
+  else stop(new BenchError(error.message, { cause: error }), `${messageOf(error)}`)
+})
 
 /** @type {Context} */
 const context = {
@@ -65,7 +110,8 @@ try {
     .version((await readKit()).version)
     .parseAsync()
 } catch (error) {
-  process.exitCode = exitStatusOf(error)
+  // A signal also ends programs that this one waits for: what they fail with then is no failure.
+  process.exitCode = exitStatusOf(stopping.signal.aborted ? stopping.signal.reason : error)
   const message = messageOf(error)
   if (message !== null) say(message)
 }
