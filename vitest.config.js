@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.js'],
-          exclude: [`${REAL}/**`],
+          exclude: [`${REAL}/**`, 'test/faults/**'],
           maxWorkers: 2,
           testTimeout: 60_000,
           sequence: { groupOrder: 0 },
@@ -34,13 +34,21 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      {
+        test: {
+          ...oneByOne,
+          name: 'faults',
+          include: ['test/faults/*.test.js'],
+          sequence: { groupOrder: 3 },
+        },
+      },
       // After everything that measures without a cluster: even an idle one takes CPU.
       {
         test: {
           ...oneByOne,
           name: 'cluster',
           include: [`${REAL}/kubernetes*.test.js`],
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

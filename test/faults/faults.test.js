@@ -1,0 +1,290 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { capWay, need, tools } from '../integration/real-tools.js'
+import { cleanUp, folder, PHASES, readRecords, runWithFault } from './faulty-run.js'
+import { count, printTable } from './table.js'
+
+/**
+ * Faults at every phase of a run, with the real tools. FAULTS=all injects each signal in each phase; else each phase and
+ * each signal are met once.
+ * @import { Fate, Phase } from './faulty-run.js'
+ */
+
+const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGKILL: 137 }
+const SIGNALS = /** @type {(keyof typeof STATUS)[]} */ (Object.keys(STATUS))
+const isWhole = process.env.FAULTS === 'all'
+// After the last trial a run is short: it may have ended before the signal came.
+const LATE = ['summarise', 'report', 'teardown']
+const pause = (/** @type {number} */ ms) => new Promise(resolve => setTimeout(resolve, ms))
+
+afterAll(() => {
+  printTable()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A Pipy that takes its time to say its version, ignores SIGTERM, and has a child. */
+function createSlowTool() {
+  const file = path.join(folder, 'slow-pipy')
+  writeFileSync(file, `#!/bin/bash\ntrap '' TERM\n[ "$1" = --version ] && sleep 8\nexec ${tools.pipy?.path} "$@"\n`)
+  chmodSync(file, 0o755)
+  return file
+}
+
+/** @param {Fate} fate @param {{ fault: string, phase: string, statuses: number[], isKilled?: boolean, lost?: number }} expected */
+async function judge(fate, { fault, phase, statuses, isKilled = false, lost = 0 }) {
+  const { stay } = isKilled ? await cleanUp(fate.leftovers) : { stay: fate.leftovers }
+  const isReadable = fate.verified === undefined || fate.verified === 0
+  const hasSurvived = statuses.includes(/** @type {number} */ (fate.exitCode)) && isReadable
+  count({ fault, phase, hasSurvived, lost, leftovers: stay.length })
+  expect(statuses, `${fate.stdout}\n${fate.stderr}`).toContain(fate.exitCode)
+  expect(fate.stderr).not.toMatch(/\n {4}at /)
+  if (fate.verified !== undefined) expect(fate.verified, 'of verify').toBe(0)
+  expect(stay).toEqual([])
+}
+
+describe('a signal to the kit', { timeout: 90_000 }, () => {
+  const all = PHASES.flatMap((phase, i) => SIGNALS.map((signal, j) => ({ phase, signal, isChosen: i % 4 === j })))
+
+  it.for(all.filter(({ isChosen }) => isWhole || isChosen))('$signal in the phase $phase', async ({
+    phase,
+    signal,
+  }, context) => {
+    need(context, 'pipy', 'k6', 'caps')
+    const fate = await runWithFault({
+      phase,
+      env: phase === 'tools' ? { PIPY: createSlowTool() } : {},
+      async inject({ ownerPid }) {
+        if (phase === 'tools') await pause(1500)
+        process.kill(ownerPid(), signal)
+      },
+    })
+    const statuses = [STATUS[signal], ...(LATE.includes(phase) ? [0] : [])]
+    await judge(fate, { fault: signal, phase, statuses, isKilled: signal === 'SIGKILL' })
+  })
+
+  it('a Ctrl-C at the terminal, which its whole process group gets', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const fate = await runWithFault({
+      phase: 'tools',
+      env: { PIPY: createSlowTool() },
+      async inject({ pid }) {
+        await pause(1500)
+        process.kill(-pid, 'SIGINT')
+      },
+    })
+    await judge(fate, { fault: 'SIGINT to the group', phase: 'tools', statuses: [130] })
+  })
+
+  it('a second Ctrl-C ends it at once', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const fate = await runWithFault({
+      phase: 'window',
+      async inject({ ownerPid, processes }) {
+        const pid = ownerPid()
+        // What does not end keeps the teardown waiting.
+        for (const k6 of processes(/k6/)) process.kill(k6, 'SIGSTOP')
+        process.kill(pid, 'SIGINT')
+        await pause(1100)
+        try {
+          process.kill(pid, 'SIGINT')
+        } catch {
+          // The teardown was quicker.
+        }
+      },
+    })
+    await judge(fate, { fault: 'SIGINT twice', phase: 'window', statuses: [130], isKilled: true })
+  })
+
+  it('a run that follows cleans up after one that was killed', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const killed = await runWithFault({
+      phase: 'window',
+      inject: ({ ownerPid }) => process.kill(ownerPid(), 'SIGKILL'),
+    })
+    expect(killed.leftovers.length).toBeGreaterThan(2)
+    const next = await runWithFault({ phase: 'tools', inject: () => {} })
+    expect(next.stderr).toMatch(/removed what a killed run left: process \d+/)
+    expect(next.exitCode).toBe(0)
+    expect((await cleanUp(killed.leftovers)).stay).toEqual([])
+    count({ fault: 'SIGKILL, then another run', phase: 'window', hasSurvived: true, lost: 0, leftovers: 0 })
+  })
+
+  it('a run that was killed is resumed', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const killed = await runWithFault({
+      phase: 'between rounds',
+      inject: ({ ownerPid }) => process.kill(ownerPid(), 'SIGKILL'),
+    })
+    await cleanUp(killed.leftovers)
+    const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--resume', killed.out], { reject: false })
+    expect(exitCode, stderr).toBe(0)
+    expect(stderr).toContain('1 trials are recorded in')
+    expect(readRecords(killed.out).filter(({ trial }) => trial.repeats === null)).toHaveLength(2)
+    expect((await execa('node', ['src/cli.js', 'verify', killed.out], { reject: false })).exitCode).toBe(0)
+    count({ fault: 'SIGKILL, then --resume', phase: 'between rounds', hasSurvived: true, lost: 0, leftovers: 0 })
+  })
+})
+
+/** What is done to the processes of a role in the window of the first trial, and what its record then says. */
+const PROCESS_FAULTS = /** @type {const} */ ([
+  ['sidecar', 'SIGKILL', /ratings's sidecar died .*SIGKILL/],
+  ['application', 'SIGKILL', /ratings's application died .*SIGKILL/],
+  ['generator', 'SIGKILL', /generator.*SIGKILL/],
+  ['sidecar', 'SIGSTOP', /sidecar/],
+  ['application', 'SIGSTOP', /application/],
+  ['generator', 'SIGSTOP', /generator/],
+  ['sidecar', 'out of memory', /sidecar.*memory/],
+  ['application', 'out of memory', /application.*memory/],
+  ['generator', 'out of memory', /generator.*memory/],
+])
+
+describe('a process of the run', { timeout: 90_000 }, () => {
+  it.for(PROCESS_FAULTS)('%s: %s', async ([role, fault, reason], context) => {
+    need(context, 'pipy', 'k6', 'caps')
+    const fate = await runWithFault({
+      phase: 'window',
+      inject({ processes, runId }) {
+        if (fault === 'out of memory') return takeMemory(`${runId()}`, role)
+        for (const pid of processes(new RegExp(`-${role}$`))) process.kill(pid, fault)
+      },
+    })
+    const [first, second] = fate.records
+    expect(first.outcome).not.toBe('completed')
+    expect(first.reasons.join('; ')).toMatch(reason)
+    expect(second.outcome).toBe('completed')
+    await judge(fate, { fault: `${fault} of the ${role}`, phase: 'window', statuses: [0, 3] })
+  })
+})
+
+/**
+ * Has the kernel kill a role for memory: the limit of its cgroup leaves room for less than what another process, which
+ * the kernel must not kill, then takes in it.
+ * @param {string} runId
+ * @param {string} role
+ */
+function takeMemory(runId, role) {
+  if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
+  const base = path.join(capWay.parents.memory, `sidecar-bench.${runId}`)
+  const [name] = readdirSync(base).filter(entry => entry.endsWith(`-${role}`))
+  const [limit, usage] =
+    capWay.how === 'v1' ? ['memory.limit_in_bytes', 'memory.usage_in_bytes'] : ['memory.max', 'memory.current']
+  const group = path.join(base, name)
+  const used = Number(readFileSync(path.join(group, usage), 'utf8'))
+  writeFileSync(path.join(group, limit), `${used + 4 * 1024 ** 2}`)
+  // tail keeps a line in memory until it ends.
+  const hog = `echo -1000 >/proc/self/oom_score_adj; echo $$ >${group}/cgroup.procs; head -c 12M /dev/zero | tail`
+  execa('bash', ['-c', hog], { reject: false, timeout: 5000 })
+}
+
+describe('what the run stands on', { timeout: 120_000 }, () => {
+  /** @param {import('vitest').TestContext} context @param {string} size */
+  async function mountDisk(context, size) {
+    if (process.getuid?.() !== 0) context.skip('needs root, to mount a small disk')
+    const disk = path.join(folder, `disk-${size}`)
+    mkdirSync(disk)
+    await execa('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', disk])
+    return disk
+  }
+
+  it('a disk that is full', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const disk = await mountDisk(context, '2m')
+    try {
+      const fate = await runWithFault({
+        phase: 'between rounds',
+        out: path.join(disk, 'run'),
+        inject: () => execa('dd', ['if=/dev/zero', `of=${disk}/filler`, 'bs=4k'], { reject: false }),
+      })
+      expect(fate.stderr).toMatch(/cannot write .*: the disk is full; what was recorded before is kept/)
+      expect(fate.records.length).toBeGreaterThanOrEqual(1)
+      await judge(fate, { fault: 'full disk', phase: 'between rounds', statuses: [1] })
+    } finally {
+      await execa('umount', [disk])
+    }
+  })
+
+  it('results that become read-only', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const disk = await mountDisk(context, '20m')
+    try {
+      const fate = await runWithFault({
+        phase: 'between rounds',
+        out: path.join(disk, 'run'),
+        inject: () => execa('mount', ['-o', 'remount,ro', disk], { reject: false }).then(() => {}),
+      })
+      expect(fate.stderr).toMatch(/cannot write .*|read-only/)
+      await judge(fate, { fault: 'read-only results', phase: 'between rounds', statuses: [1] })
+    } finally {
+      await execa('umount', ['-l', disk])
+    }
+  })
+
+  it.each([
+    ['raw', 'window'],
+    ['', 'between rounds'],
+  ])('its folder %s removed under it', async (name, phase) => {
+    const fate = await runWithFault({
+      phase: /** @type {Phase} */ (phase),
+      inject: ({ out }) => rmSync(path.join(out, name), { recursive: true, force: true }),
+    })
+    await judge(fate, { fault: `results/${name} removed`, phase, statuses: [0, 1, 3] })
+  })
+
+  it('a port that another process takes', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const server = net.createServer()
+    const fate = await runWithFault({
+      phase: 'between rounds',
+      inject: () =>
+        new Promise((resolve, reject) => server.listen(15003, '0.0.0.0', () => resolve(null)).on('error', reject)),
+    })
+    server.close()
+    expect(fate.stderr + fate.records.map(r => r.reasons.join()).join()).toMatch(/15003/)
+    await judge(fate, { fault: 'a port taken', phase: 'between rounds', statuses: [0, 1, 3] })
+  })
+
+  it.each([
+    ['few file descriptors', 'ulimit -n 256', /256 open files are too few, the kit needs 512: ulimit -n 1024/],
+    ['a small file-size limit', 'ulimit -f 8', /cannot write .*: EFBIG: file too large/],
+  ])('%s', async (fault, limit, words) => {
+    const fate = await runWithFault({
+      phase: 'tools',
+      wrap: ([program, ...words]) => ['bash', '-c', `${limit}; exec "$@"`, 'bash', program, ...words],
+      inject: () => {},
+    })
+    expect(fate.stderr).toMatch(words)
+    await judge(fate, { fault, phase: 'all', statuses: [1] })
+  })
+
+  it('a stdout on a full disk', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const fate = await runWithFault({
+      phase: 'tools',
+      wrap: ([program, ...words]) => ['bash', '-c', 'exec "$@" >/dev/full', 'bash', program, ...words],
+      inject: () => {},
+    })
+    expect(fate.stderr).toContain('the output cannot be written')
+    expect(fate.records).toHaveLength(2)
+    await judge(fate, { fault: 'stdout on a full disk', phase: 'all', statuses: [1] })
+  })
+
+  it('a machine that is suspended for 5 s', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const fate = await runWithFault({
+      phase: 'window',
+      async inject({ ownerPid, processes }) {
+        const pids = [ownerPid(), ...processes(/./)]
+        for (const pid of pids) process.kill(pid, 'SIGSTOP')
+        await pause(5000)
+        for (const pid of pids.reverse()) process.kill(pid, 'SIGCONT')
+      },
+    })
+    const [first, second] = fate.records
+    expect(first.outcome).not.toBe('completed')
+    expect(second.outcome).toBe('completed')
+    await judge(fate, { fault: 'suspended for 5 s', phase: 'window', statuses: [0, 3] })
+  })
+})
