@@ -4,6 +4,7 @@ import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
+import { removeStaleDownloads } from '../tools/downloads.js'
 import { TARGET } from './options.js'
 
 /**
@@ -38,8 +39,9 @@ export function addCleanup(program, { print }) {
         : { removed: [], left: [] }
       // A run on a cluster leaves its keys here, too.
       const local = await cleanUpLocal({ way: await findCapWay(), run, hasRetained, knowsCluster: isCluster })
+      const downloads = run === null ? await removeStaleDownloads() : []
       const said = [
-        ...[...cluster.removed, ...local.removed].map(what => `removed ${what}`),
+        ...[...cluster.removed, ...local.removed, ...downloads].map(what => `removed ${what}`),
         ...[...cluster.left, ...local.left].map(what => `left    ${what}`),
       ]
       if (said.length === 0 && run !== null)
