@@ -13,7 +13,7 @@ import { recommendedBytes } from '../search/memory-floor.js'
  * @throws {UsageError}
  */
 export function parseNode(text) {
-  const [, cores, gigabytes] = /^(\d+(?:\.\d+)?)c(\d+(?:\.\d+)?)g$/.exec(text) ?? []
+  const [, cores, gigabytes] = /^(\d{1,6}(?:\.\d{1,6})?)c(\d{1,6}(?:\.\d{1,6})?)g$/.exec(text) ?? []
   if (!(Number(cores) > 0) || !(Number(gigabytes) > 0)) {
     throw new UsageError(`--node ${text}: write cores and GiB, such as 2c4g`)
   }

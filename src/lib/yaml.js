@@ -1,6 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { UsageError } from './errors.js'
 import { suggest } from './nearest.js'
+import { sayIssue } from './say-issue.js'
 
 /**
  * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name.
@@ -11,18 +12,56 @@ import { suggest } from './nearest.js'
  */
 export function parseYaml({ text, file, schema }) {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
+  const document = parse(text, { lines, file })
   if (document.errors.length > 0) {
     const [{ message, pos }] = document.errors
-    throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${message.split('\n')[0]}`)
+    throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${sayError(message)}`)
   }
-  const result = schema.safeParse(document.toJS())
+  const result = schema.safeParse(resolve(document, file))
   if (result.success) return result.data
   // A name that is unknown explains another that is missing.
   const { issues } = result.error
   const issue = issues.find(i => i.code === 'unrecognized_keys') ?? issues[0]
   const { path, words } = explain(issue, schema, at => document.getIn(at))
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.join('.') || 'the file'}: ${words}`)
+}
+
+/**
+ * @param {string} text
+ * @param {{ lines: LineCounter, file: string }} options
+ */
+function parse(text, { lines, file }) {
+  try {
+    return parseDocument(text, { lineCounter: lines })
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+/**
+ * @param {import('yaml').Document} document
+ * @param {string} file
+ */
+function resolve(document, file) {
+  try {
+    return document.toJS()
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+/**
+ * Nested deeper than the stack, or aliases that stand for each other or for too much.
+ * @param {string} file
+ * @param {unknown} error
+ */
+function unreadable(file, error) {
+  return new UsageError(`${file}: it cannot be read: ${sayError(/** @type {Error} */ (error).message)}`)
+}
+
+/** @param {string} message of the YAML library, whose next lines quote the text */
+function sayError(message) {
+  return /call stack/.test(message) ? 'it is nested too deep' : message.split('\n')[0]
 }
 
 /**
@@ -38,9 +77,11 @@ function explain(issue, schema, read) {
   }
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String)
-    return { path, words: `unknown value "${read(path)}"${suggest(`${read(path)}`, names)}` }
+    const value = read(path)
+    if (value === undefined) return { path, words: `it is missing (one of: ${names.join(', ')})` }
+    return { path, words: `unknown value "${value}"${suggest(`${value}`, names)}` }
   }
-  return { path, words: issue.message }
+  return { path, words: sayIssue(issue) }
 }
 
 /**

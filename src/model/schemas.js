@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sayIssue } from '../lib/say-issue.js'
 import { AXIS_NAMES } from './axes.js'
 import * as bounds from './bounds.js'
 import { SCHEMA_VERSION } from './versions.js'
@@ -560,6 +561,6 @@ export function renderSchemas() {
 export function findFault(schema, value) {
   const result = schema.safeParse(value)
   if (result.success) return null
-  const [{ path, message }] = result.error.issues
-  return `${path.join('.') || 'it'}: ${message}`
+  const [issue] = result.error.issues
+  return `${issue.path.join('.') || 'it'}: ${sayIssue(issue)}`
 }

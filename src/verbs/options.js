@@ -191,7 +191,8 @@ export function createImageParser(tools) {
 
 /** @param {string} text */
 export function parseCount(text) {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('a whole number above 0 is needed')
+  if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
+    throw new InvalidArgumentError('a whole number above 0 is needed')
   return Number(text)
 }
 

@@ -9,6 +9,6 @@ export const OVERFLOW_PATH = '/stats?filter=overflow|overload_close'
 export function parseOverflows(text) {
   return text
     .split('\n')
-    .map(line => Number(/^\S+: (\d+)$/.exec(line)?.[1] ?? 0))
+    .map(line => Number(/^\S+: (\d{1,15})$/.exec(line)?.[1] ?? 0))
     .reduce((sum, count) => sum + count, 0)
 }

@@ -65,7 +65,7 @@ export const k6 = {
   },
 
   parseWindow: log => {
-    const [, start, end] = /msg="window (\d+) (\d+)"/.exec(log) ?? []
+    const [, start, end] = /msg="window (\d{1,15}) (\d{1,15})"/.exec(log) ?? []
     return start ? { startMs: Number(start), endMs: Number(end) } : null
   },
 

@@ -12,8 +12,13 @@ export function encode(message) {
 
 /**
  * @param {string} line
- * @returns {any}
+ * @returns {any} null: it is no message
  */
 export function decode(line) {
-  return JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value))
+  try {
+    const message = JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value))
+    return typeof message === 'object' ? message : null
+  } catch {
+    return null
+  }
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { numberAfter, openCounterFile } from './counter-file.js'
+import { numberAfter, numberOf, openCounterFile } from './counter-file.js'
 import { readPids } from './proc-files.js'
 
 /**
@@ -26,13 +26,13 @@ export function openCountersV1(folders) {
       const stat = files.stat.read()
       return {
         atSeconds: (before + after) / 2000,
-        cpuSeconds: Number(usage) / 1e9,
+        cpuSeconds: numberOf(usage) / 1e9,
         periods: numberAfter(cpu, 'nr_periods'),
         throttledPeriods: numberAfter(cpu, 'nr_throttled'),
         throttledSeconds: numberAfter(cpu, 'throttled_time') / 1e9,
         anonBytes: numberAfter(stat, 'total_rss'),
-        workingSetBytes: Math.max(0, Number(files.current.read()) - numberAfter(stat, 'total_inactive_file')),
-        peakBytes: Number(files.peak.read()),
+        workingSetBytes: Math.max(0, numberOf(files.current.read()) - numberAfter(stat, 'total_inactive_file')),
+        peakBytes: numberOf(files.peak.read()),
         oomKills: numberAfter(files.oom.read(), 'oom_kill'),
       }
     },
@@ -51,8 +51,8 @@ export function openCountersV1(folders) {
 function readCap(folder) {
   let least = Number.POSITIVE_INFINITY
   for (let at = folder; existsSync(path.join(at, 'cpu.cfs_quota_us')); at = path.dirname(at)) {
-    const quota = Number(readFileSync(path.join(at, 'cpu.cfs_quota_us'), 'utf8'))
-    const period = Number(readFileSync(path.join(at, 'cpu.cfs_period_us'), 'utf8'))
+    const quota = numberOf(readFileSync(path.join(at, 'cpu.cfs_quota_us'), 'utf8'))
+    const period = numberOf(readFileSync(path.join(at, 'cpu.cfs_period_us'), 'utf8'))
     if (quota > 0) least = Math.min(least, quota / period)
   }
   return Number.isFinite(least) ? least : null

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { numberAfter, openCounterFile } from './counter-file.js'
+import { numberAfter, numberOf, openCounterFile } from './counter-file.js'
 import { readPids } from './proc-files.js'
 
 /**
@@ -32,8 +32,8 @@ export function openCountersV2(folder) {
         throttledPeriods: numberAfter(cpu, 'nr_throttled'),
         throttledSeconds: numberAfter(cpu, 'throttled_usec') / 1e6,
         anonBytes: numberAfter(stat, 'anon'),
-        workingSetBytes: Math.max(0, Number(files.current.read()) - numberAfter(stat, 'inactive_file')),
-        peakBytes: peak ? Number(peak.read()) : null,
+        workingSetBytes: Math.max(0, numberOf(files.current.read()) - numberAfter(stat, 'inactive_file')),
+        peakBytes: peak ? numberOf(peak.read()) : null,
         oomKills: numberAfter(files.events.read(), 'oom_kill'),
       }
     },
@@ -55,7 +55,7 @@ function readCap(folder) {
     const file = path.join(at, 'cpu.max')
     if (!existsSync(file)) continue
     const [quota, period] = readFileSync(file, 'utf8').trim().split(' ')
-    if (quota !== 'max') least = Math.min(least, Number(quota) / Number(period))
+    if (quota !== 'max') least = Math.min(least, numberOf(quota) / numberOf(period ?? ''))
   }
   return Number.isFinite(least) ? least : null
 }

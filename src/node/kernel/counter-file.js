@@ -29,12 +29,20 @@ export function openCounterFile(path) {
 }
 
 /**
+ * The number that a file holds alone; NaN where it holds something else.
+ * @param {string} text
+ */
+export function numberOf(text) {
+  return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
+}
+
+/**
  * The number after a name in a text of `name value` lines; NaN where the name is not there.
  * @param {string} text
  * @param {string} name
  */
 export function numberAfter(text, name) {
-  if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1), 10)
+  if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
   const at = text.indexOf(`\n${name} `)
   return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }

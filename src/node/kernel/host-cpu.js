@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { numberOf } from './counter-file.js'
 
 /**
  * Clock ticks of all CPUs so far: idle (with iowait), stolen, busy (without interrupts), all; and the number of
@@ -6,8 +7,17 @@ import { readFileSync } from 'node:fs'
  * @returns {import('../../model/types.ts').HostCpu}
  */
 export function readHostCpu() {
-  const lines = readFileSync('/proc/stat', 'utf8').split('\n')
-  const [user, nice, system, idle, iowait, irq, softirq, steal] = lines[0].trim().split(/\s+/).slice(1).map(Number)
+  return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
+}
+
+/**
+ * @param {string} stat the text of /proc/stat
+ * @returns {import('../../model/types.ts').HostCpu} NaN: what cannot be read
+ */
+export function parseHostCpu(stat) {
+  const lines = stat.split('\n')
+  const ticks = (/^cpu\s+(.*)$/.exec(lines[0])?.[1] ?? '').split(/\s+/).map(numberOf)
+  const [user, nice, system, idle, iowait, irq, softirq, steal = Number.NaN] = ticks
   const busy = user + nice + system
   return {
     idle: idle + iowait,

@@ -7,9 +7,10 @@ export function parseMounts(mountinfo) {
   /** @type {string | null} */
   let v2 = null
   for (const line of mountinfo.split('\n').filter(Boolean)) {
-    const [left, right] = line.split(' - ')
+    const [left, right = ''] = line.split(' - ')
     const mountPoint = left.split(' ')[4]
     const [type, , options = ''] = right.split(' ')
+    if (mountPoint === undefined) continue
     if (type === 'cgroup2') v2 ??= mountPoint
     if (type === 'cgroup') for (const option of options.split(',')) v1.set(option, mountPoint)
   }

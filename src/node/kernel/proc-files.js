@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { numberOf } from './counter-file.js'
 
 export { processStartTicks } from '../../lib/process-start.js'
 
@@ -31,5 +32,5 @@ export function readSafely(file) {
  * @param {string} folder
  */
 export function readPids(folder) {
-  return readFileSync(`${folder}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(Number)
+  return readFileSync(`${folder}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(numberOf)
 }

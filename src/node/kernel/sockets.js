@@ -64,7 +64,7 @@ function parse(text) {
     .split('\n')
     .slice(1)
     .map(line => line.trim().split(/\s+/))
-    .filter(fields => fields[3] === LISTEN)
+    .filter(fields => fields[3] === LISTEN && /^(?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}$/i.test(fields[1]))
     .map(fields => {
       const [hex, port] = fields[1].split(':')
       return { address: parseAddress(hex), port: Number.parseInt(port, 16), inode: fields[9] }

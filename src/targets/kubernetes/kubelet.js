@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitUntil } from '../../lib/wait.js'
+import { readKubeletSummary } from './answers.js'
 import { describeWindow, findSamples } from './kubelet-window.js'
 
 /**
@@ -112,7 +113,7 @@ export function parseCpu(cpu) {
  * @throws {import('../../lib/errors.js').BenchError} when that is not allowed: it takes `get` on `nodes/proxy`
  */
 export function readSummary(api, node) {
-  return api.request(`read the kubelet's counters of ${node}`, () =>
-    api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' }),
+  return api.request(`read the kubelet's counters of ${node}`, async () =>
+    readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),
   )
 }

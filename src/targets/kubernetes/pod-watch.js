@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { readPod } from './answers.js'
 
 /**
  * @import { V1Pod } from '@kubernetes/client-node'
@@ -40,11 +41,11 @@ export async function watchPods({ api, namespaces }) {
       try {
         const { items, metadata } = await api.core.listNamespacedPod({ namespace })
         for (const key of [...pods.keys()]) if (key.startsWith(`${namespace}/`)) pods.delete(key)
-        for (const pod of items) pods.set(keyOf(pod), pod)
+        for (const pod of items.map(readPod)) pods.set(keyOf(pod), pod)
         tell()
         await new Promise((resolve, reject) => {
           const onEvent = (/** @type {string} */ type, /** @type {V1Pod} */ pod) => {
-            if (type === 'ADDED' || type === 'MODIFIED') pods.set(keyOf(pod), pod)
+            if (type === 'ADDED' || type === 'MODIFIED') pods.set(keyOf(pod), readPod(pod))
             else if (type === 'DELETED') pods.delete(keyOf(pod))
             else if (type === 'ERROR') return
             tell()
@@ -64,7 +65,10 @@ export async function watchPods({ api, namespaces }) {
       await delay(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => {})
     }
   }
-  for (const namespace of namespaces) await api.request('list pods', () => api.core.listNamespacedPod({ namespace }))
+  for (const namespace of namespaces) {
+    const { items } = await api.request('list pods', () => api.core.listNamespacedPod({ namespace }))
+    items.map(readPod)
+  }
   for (const namespace of namespaces) follow(namespace)
 
   return {

@@ -62,20 +62,23 @@ export function converse({ stdin, stdout, closed, end, what }) {
     const lines = (rest + chunk).split('\n')
     rest = /** @type {string} */ (lines.pop())
     for (const line of lines) {
-      const { id, result, error } = decode(line)
+      const message = decode(line)
+      if (message === null) return lose('it sent what is no message')
+      const { id, result, error } = message
       const waiting = asked.get(id)
       asked.delete(id)
       if (error !== undefined) waiting?.reject(new BenchError(error))
       else waiting?.resolve(result)
     }
   })
-  closed.then(said => {
+  const lose = (/** @type {string} */ said) => {
     isOpen = false
     for (const { reject } of asked.values()) {
       reject(new BenchError(`the connection to the agent in ${what} was lost${said ? `: ${said}` : ''}`))
     }
     asked.clear()
-  })
+  }
+  closed.then(lose)
   return {
     call(procedure, args, { signal } = {}) {
       if (!isOpen) return Promise.reject(new BenchError(`the agent in ${what} is no longer there`))

@@ -2,6 +2,7 @@ import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { suggest } from '../../lib/nearest.js'
 import { openLedger } from '../../node/ledger.js'
 import { nodeTool } from '../../tools/node.js'
+import { readNode } from './answers.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
 import { readSummary } from './kubelet.js'
@@ -51,7 +52,7 @@ export async function openKubernetesSite({
   const { minor, gitVersion } = await readVersion(api)
   const nodes = await api.list('v1', 'Node')
   const where = chooseNode(nodes, node, '--node')
-  const machine = describeNode(where.node)
+  const machine = describeNode(readNode(where.node))
   const loadWhere = loadNode === null ? where.where : chooseNode(nodes, loadNode, '--load-node').where
   if (sampleSource === 'kubelet') {
     if (loadWhere !== where.where) {
@@ -147,7 +148,7 @@ export function findDefect({ spec, status }) {
 }
 
 /** @param {any} node */
-function describeNode({ metadata, status }) {
+export function describeNode({ metadata, status }) {
   const { nodeInfo, allocatable, capacity } = status
   return {
     node: metadata.name,
@@ -170,5 +171,6 @@ export function parseCpu(quantity) {
 
 /** @param {string} quantity of memory: `24684092Ki`, or bytes */
 export function parseBytes(quantity) {
-  return Number.parseInt(quantity, 10) * 1024 ** ('KMGT'.indexOf(quantity.at(-2) ?? ' ') + 1)
+  const [, number, unit = '', binary] = /^(\d+)(?:([kKMGT])(i?))?$/.exec(quantity) ?? []
+  return Number(number) * (binary ? 1024 : 1000) ** ' KMGT'.indexOf(unit.toUpperCase() || ' ')
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { numberAfter, openCounterFile } from '../../../src/node/kernel/counter-file.js'
+import { numberAfter, numberOf, openCounterFile } from '../../../src/node/kernel/counter-file.js'
+import { parseHostCpu } from '../../../src/node/kernel/host-cpu.js'
 import { parseMounts } from '../../../src/node/kernel/mounts.js'
 import { readThreads } from '../../../src/node/kernel/probe.js'
 import { findConflict, parseListeners } from '../../../src/node/kernel/sockets.js'
@@ -36,6 +37,28 @@ describe('numberAfter', () => {
     expect(numberAfter(stat, 'nr_periods')).toBe(40)
     expect(numberAfter(stat, 'usec')).toBeNaN()
     expect(numberAfter(stat, 'nr_throttled')).toBeNaN()
+  })
+})
+
+describe('numberOf', () => {
+  it('is the number that a file holds alone', () => expect(numberOf('123456789012\n')).toBe(123456789012))
+
+  it.each(['', '\n', 'max\n', '-1\n', '1 2\n', '1e3', '9'.repeat(400)])('is not known of %j', text =>
+    expect(numberOf(text)).toBeNaN())
+})
+
+describe('parseHostCpu', () => {
+  it('knows no more than the kernel tells', () => {
+    expect(parseHostCpu('cpu  1 2 3 40 5 6 7 8 0 0\ncpu0 1\ncpu1 1\n')).toEqual({
+      ...{ idle: 45, steal: 8, busy: 6, total: 72, cpus: 2 },
+    })
+    expect(parseHostCpu('')).toMatchObject({ idle: Number.NaN, steal: Number.NaN, busy: Number.NaN, cpus: 0 })
+  })
+})
+
+describe('parseMounts', () => {
+  it('leaves out lines that are cut off', () => {
+    expect(parseMounts('30 23 0:26 / /sys/fs/cgroup rw\n - cgroup2\n')).toEqual({ v1: new Map(), v2: null })
   })
 })
 

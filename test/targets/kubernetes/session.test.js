@@ -105,6 +105,16 @@ describe('a conversation with the agent', () => {
     for (const byte of Buffer.from(text)) stdout.write(Buffer.from([byte]))
     expect(await Promise.all(answers)).toEqual([Number.NaN, 'β'])
   })
+
+  it.each(['null', '{"id":0', '7', ''])('ends with an error where an answer is none: %j', async line => {
+    const stdout = new PassThrough()
+    const closed = new Promise(() => {})
+    const session = converse({ stdin: new PassThrough(), stdout, closed, end() {}, what: 'a pod' })
+    const answer = session.call('a', null)
+    stdout.write(`${line}\n`)
+    await expect(answer).rejects.toThrow('the connection to the agent in a pod was lost: it sent what is no message')
+    expect(session.isOpen()).toBe(false)
+  })
 })
 
 describe('measureClockOffset', () => {

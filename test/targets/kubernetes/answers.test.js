@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { readKubeletSummary, readPod } from '../../../src/targets/kubernetes/answers.js'
+import { parseBytes } from '../../../src/targets/kubernetes/site.js'
+
+describe('an answer of a cluster', () => {
+  it('is taken as it came where the kit knows it', () => {
+    const pod = { metadata: { name: 'a', extra: 1 }, status: { phase: 'Running' } }
+    expect(readPod(pod)).toBe(pod)
+  })
+
+  it.each([
+    null,
+    [],
+    {},
+    { metadata: { name: 1 } },
+    { metadata: { name: 'a' }, status: { containerStatuses: [null] } },
+  ])('is refused with the member where it does not: %j', pod =>
+    expect(() => readPod(pod)).toThrow('the cluster described a pod in a way that the kit does not know: '))
+
+  it('holds numbers, and times', () => {
+    const counters = (/** @type {object} */ cpu) => readKubeletSummary({ node: { cpu } })
+    expect(() => counters({ time: 'soon', usageCoreNanoSeconds: 1 })).toThrow('node.cpu.time: it is no time')
+    expect(() => counters({ time: '2026-01-01T00:00:00Z', usageCoreNanoSeconds: '1' })).toThrow('usageCoreNanoSeconds')
+  })
+})
+
+describe('parseBytes', () => {
+  it.each([
+    ['24684092Ki', 24684092 * 1024],
+    ['16Gi', 16 * 2 ** 30],
+    ['129M', 129e6],
+    ['4k', 4000],
+    ['25276502016', 25276502016],
+  ])('%s', (text, bytes) => expect(parseBytes(text)).toBe(bytes))
+})
