@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 const REAL = 'test/integration'
+const FUZZ = 'test/fuzz'
 // Real services on loopback share the CPUs: one file at a time, a project after the other.
 const oneByOne = { fileParallelism: false, testTimeout: 60_000 }
 
@@ -12,9 +13,17 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.js'],
-          exclude: [`${REAL}/**`, 'test/faults/**'],
+          exclude: [`${REAL}/**`, `${FUZZ}/**`, 'test/faults/**'],
           maxWorkers: 2,
           testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'fuzz',
+          include: [`${FUZZ}/*.test.js`],
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },

@@ -1,0 +1,154 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { compareRuns } from '../../src/analysis/compare-runs.js'
+import { summarise } from '../../src/analysis/summarise.js'
+import { verifyRun } from '../../src/analysis/verify.js'
+import { describeWindow } from '../../src/judge/describe-window.js'
+import { findFault, manifestSchema, observationSchema, summarySchema, trialSchema } from '../../src/model/schemas.js'
+import { readObserved } from '../../src/records/raw.js'
+import { readRun } from '../../src/records/records.js'
+import { renderComparison } from '../../src/report/comparison.js'
+import { renderArmsCsv } from '../../src/report/csv.js'
+import { renderJunit } from '../../src/report/junit.js'
+import { listRuns } from '../../src/verbs/list-runs.js'
+import { renderText } from '../../src/verbs/report.js'
+import { openReport } from '../../src/verbs/write-report.js'
+import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { runFake } from '../fakes/fake-run.js'
+import { mutateJson, mutateText, pick } from './mutate.js'
+
+/**
+ * Readers of the documents of a run, alone, and through everything that is said of a run.
+ * @import { Parser } from './harness.js'
+ * @import { Random } from './mutate.js'
+ */
+
+export const RUN_FOLDER = mkdtempSync(path.join(os.tmpdir(), 'fuzz-runs-'))
+const whole = path.join(RUN_FOLDER, 'whole')
+const folder = path.join(RUN_FOLDER, 'changed')
+const load = createFakeLoad()
+await runFake({ folder: whole, target: await createFakeTarget() })
+cpSync(whole, folder, { recursive: true })
+const [first] = readRun(whole).records
+const raw = `raw/${first.trial.id}`
+// Readers are tried on a run of a few trials: each input is read whole.
+const small = path.join(RUN_FOLDER, 'runs/small')
+cpSync(path.join(whole, raw), path.join(small, raw), { recursive: true })
+for (const name of ['manifest.json', 'summary.json']) cpSync(path.join(whole, name), path.join(small, name))
+const lines = readFileSync(path.join(whole, 'trials.jsonl'), 'utf8').split('\n').slice(0, 3)
+writeFileSync(path.join(small, 'trials.jsonl'), `${lines.join('\n')}\n`)
+
+const NAMES = [
+  ...['manifest.json', 'trials.jsonl', 'summary.json'],
+  ...readdirSync(path.join(whole, raw)).map(name => `${raw}/${name}`),
+]
+
+/** @typedef {{ name: string, text: string }} Change */
+
+/**
+ * @param {string} from a run
+ * @param {string} name of a document
+ * @param {Random} random
+ * @returns {Change}
+ */
+function change(from, name, random) {
+  const text = readFileSync(path.join(from, name), 'utf8')
+  if (name.endsWith('.json')) return { name, text: mutateJson(JSON.parse(text), random) }
+  if (!name.endsWith('.jsonl') || random() < 0.2) return { name, text: mutateText(text, random) }
+  const lines = text.trimEnd().split('\n')
+  const at = Math.floor(random() * lines.length)
+  lines[at] = mutateJson(JSON.parse(lines[at]), random)
+  return { name, text: `${lines.join('\n')}\n` }
+}
+
+/**
+ * Reads a run with one document changed.
+ * @template T
+ * @param {string} at
+ * @param {() => T} readIt
+ */
+function withChange(at, readIt) {
+  return (/** @type {Change} */ { name, text }) => {
+    const file = path.join(at, name)
+    const before = readFileSync(file)
+    writeFileSync(file, text)
+    try {
+      return readIt()
+    } finally {
+      writeFileSync(file, before)
+    }
+  }
+}
+
+/**
+ * @param {string} name of the document
+ * @param {() => unknown} readIt
+ * @param {Parser['findFault']} check
+ * @returns {Parser}
+ */
+const ofDocument = (name, readIt, check) => ({
+  name: name.replace(raw, 'raw'),
+  make: random => change(small, name, random),
+  parse: withChange(small, readIt),
+  findFault: check,
+})
+
+/**
+ * @param {string} name
+ * @param {number} share
+ * @param {() => string} say
+ * @returns {Parser}
+ */
+const ofWhole = (name, share, say) => ({
+  name,
+  share,
+  make: random => change(folder, pick(NAMES, random), random),
+  parse: withChange(folder, say),
+  findFault: text => (/\[object Object\]|function \w*\(|undefined/.test(text) ? 'it says what no reader knows' : null),
+})
+const findFaultOfRun = (/** @type {ReturnType<typeof readRun>} */ { manifest, records }) =>
+  findFault(manifestSchema, manifest) ??
+  records.map(record => findFault(trialSchema, record)).find(fault => fault !== null) ??
+  null
+
+/** @type {Parser[]} */
+export const RUN_PARSERS = [
+  ofDocument('manifest.json', () => readRun(small), findFaultOfRun),
+  ofDocument('trials.jsonl', () => readRun(small), findFaultOfRun),
+  ofDocument(
+    'summary.json',
+    () => listRuns(path.dirname(small)),
+    runs => (runs.length === 1 && runs[0].says !== '' ? null : 'the run is listed'),
+  ),
+  ...['observation.json', 'samples.jsonl'].map(name =>
+    ofDocument(
+      `${raw}/${name}`,
+      () => {
+        const observed = readObserved(small, first.trial.id)
+        return { observed, described: observed && describeWindow(observed) }
+      },
+      ({ observed }) => (observed === null ? null : findFault(observationSchema, observed.observation)),
+    ),
+  ),
+  ofWhole('verify of a run', 0.02, () => verifyRun({ folder, load }).lines.join('\n')),
+  ofWhole('report of a run', 0.02, () => {
+    const run = readRun(folder)
+    const summary = summarise(run)
+    const fault = findFault(summarySchema, JSON.parse(JSON.stringify(summary)))
+    if (fault !== null) throw new Error(`summary: ${fault}`)
+    return [renderText(summary, { folder }), renderArmsCsv(summary), renderJunit(summary)].join('\n')
+  }),
+  ofWhole('documents of a run', 0.005, () => {
+    const report = openReport({ folder, summary: summarise(readRun(folder)), claims: [] })
+    report.writeHtml()
+    return report.markdown()
+  }),
+  ofWhole('compare with a run', 0.01, () => {
+    const [old, next] = [whole, folder].map(at => {
+      const { manifest, records } = readRun(at)
+      return { folder: at, manifest, records, summary: summarise({ manifest, records }) }
+    })
+    return renderComparison(compareRuns({ old, new: next }, { thresholds: [] }), { old, new: next })
+  }),
+]
