@@ -92,6 +92,11 @@ describe('bad input', () => {
       ['plan', '--users', '1,2,3,4,5,6,7,8,9,10,11', '--rounds', '10000'],
       'cap would be 330000 trials, at most 100000',
     ],
+    [
+      'a size of no sidecars',
+      ['size', '--rate', '400', '--p99', '20ms', '--planes', 'pipy,none'],
+      '--planes none: size looks for a limit of sidecars, and it has none',
+    ],
     ['a plane of the language', ['plan', '--planes', 'constructor'], 'unknown plane "constructor"'],
     ['a profile of the language', ['plan', '--profile', 'constructor'], 'unknown profile "constructor"'],
     ['a link of the language', ['plan', '--link', '__proto__'], 'unknown link "__proto__"'],
@@ -135,6 +140,20 @@ describe('bad input', () => {
     expect(stderr).toContain(words)
     expect(stderr).not.toMatch(/^\s+at /m)
     expect(stdout).toBe('')
+    expect(exitCode).toBe(2)
+  })
+
+  it('refuses a search that takes longer than was agreed to, with status 2', async () => {
+    const tool = (/** @type {string} */ name, /** @type {string} */ version) => {
+      const file = path.join(folder, `said-${name}`)
+      writeFileSync(file, `#!/bin/sh\necho '${version}'\n`, { mode: 0o755 })
+      return file
+    }
+    const env = { K6: tool('k6', 'k6 v1.1.0'), PIPY: tool('pipy', 'Version : 1.5.18') }
+    const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy']
+    const { exitCode, stderr } = await spawnCli(argv, { env })
+    expect(stderr).toMatch(/^a search of up to 40 trials an arm, about 89\d min/m)
+    expect(stderr).toMatch(/size would take about 89\d min, more than 60 \(--max-minutes\): add --yes to run it/)
     expect(exitCode).toBe(2)
   })
 

@@ -25,7 +25,8 @@ const OBSERVE_SECONDS = 3
 const PRECISION = { default: 0.05, smoke: 0.5 }
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
-const SEARCH_TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
+/** What a search takes, of each arm: measured, on a machine of its own. */
+export const SEARCH_TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
 // Before a burst, to know how requests are answered without one; and after it, as many times its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 // A capacity that rates are chosen by.
@@ -65,7 +66,9 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
   // At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
   const mustBind = !isOpen && !experiment.search && experiment.load.kind !== 'idle'
   const { caps, notes, notMeasured } = chooseCaps({ axes, overrides, cpus, mustBind })
-  const planes = choosePlanes(experiment, overrides).filter(({ plane }) => !missing.some(m => m.plane === plane))
+  const chosen = choosePlanes(experiment, overrides)
+  assertSearchable(experiment, chosen, hasSidecars)
+  const planes = chosen.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const ends = (/** @type {any[]} */ list) =>
     overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list
   const lists = Object.fromEntries(
@@ -231,6 +234,21 @@ function chooseCaps({ axes, overrides: { caps }, cpus, mustBind }) {
         : [`${axes.capCores.map(reason).join('; ')}: measuring at ${FALLBACK_CAP} instead (give --cpu to choose)`],
     notMeasured: others.map(cap => ({ plane: `every plane at ${cap} cores`, reason: reason(cap) })),
   }
+}
+
+/**
+ * @param {Experiment} experiment
+ * @param {PlaneChoice[]} planes
+ * @param {(plane: string) => boolean} hasSidecars
+ * @throws {UsageError} for a search for a limit that a plane has no sidecars to give to
+ */
+function assertSearchable({ name, search }, planes, hasSidecars) {
+  if (search === null || search.kind === 'knee') return
+  const without = planes.find(({ plane }) => !hasSidecars(plane))
+  if (!without) return
+  throw new UsageError(
+    `--planes ${without.plane}: ${name} looks for a limit of sidecars, and it has none: leave it out`,
+  )
 }
 
 /**

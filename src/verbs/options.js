@@ -20,7 +20,7 @@ export const TARGET = () =>
 
 /** @param {Command} command */
 export function withExperiment(command) {
-  return command
+  return withLength(command)
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', 'cap')
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
@@ -44,6 +44,11 @@ export function withExperiment(command) {
       ]),
     )
     .option('--p99 <time>', 'search: the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+}
+
+/** @param {Command} command */
+export function withLength(command) {
+  return command
     .option('--max-minutes <n>', 'refuse a longer run, unless --yes is given', parseCount, DEFAULT_MINUTES)
     .option('--yes', 'run it whatever its length')
 }

@@ -3,7 +3,7 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { k6 } from '../loads/k6/index.js'
 import { readLedgers } from '../node/ledger.js'
-import { estimatePlanSeconds } from '../plan/plan.js'
+import { estimatePlanSeconds, SEARCH_TRIALS } from '../plan/plan.js'
 import { assertOut } from '../records/assert-out.js'
 import { openKubernetesSite } from '../targets/kubernetes/site.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
@@ -191,7 +191,7 @@ export function assertShort(plan, { maxMinutes, yes }) {
   const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
   if (minutes > maxMinutes && !yes) {
     throw new UsageError(
-      `${plan.experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (--profile quick, --rounds, --planes)`,
+      `${plan.experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (${plan.search ? 'a higher --rate, --planes' : '--profile quick, --rounds, --planes'})`,
     )
   }
 }
@@ -199,7 +199,7 @@ export function assertShort(plan, { maxMinutes, yes }) {
 /** What is said before a plan runs. @param {Plan & { notes: string[] }} plan */
 export function announce(plan) {
   const { notes, notMeasured, trials, settings, search } = plan
-  const what = search ? 'a search' : `${trials.length} trials`
+  const what = search ? `a search of up to ${SEARCH_TRIALS[search.kind]} trials an arm` : `${trials.length} trials`
   return [
     ...notes.map(note => `note: ${note}`),
     ...notMeasured.map(({ plane, reason }) => `not measured: ${plane}: ${reason}`),

@@ -9,8 +9,8 @@ import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { measure } from './measure.js'
-import { parseMilliseconds, parseOnAxis, parsePlanes, parseSeed } from './options.js'
-import { announce, openSite, prepareWith, sayLacks } from './preparation.js'
+import { parseMilliseconds, parseOnAxis, parsePlanes, parseSeed, withLength } from './options.js'
+import { announce, assertShort, openSite, prepareWith, sayLacks } from './preparation.js'
 import { withWatchers } from './watchers.js'
 
 /**
@@ -25,7 +25,7 @@ import { withWatchers } from './watchers.js'
  */
 export function addSize(program, context) {
   const { print, say, end, signal } = context
-  withWatchers(program.command('size'))
+  withWatchers(withLength(program.command('size')))
     .description('find and prove the smallest CPU and memory limit that holds a load')
     .requiredOption('--rate <n>', 'requests per second to hold', parseOnAxis('ratePerSecond'))
     .requiredOption('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
@@ -59,6 +59,7 @@ export function addSize(program, context) {
         const preparation = await prepareWith(asked, context)
         const { plan, programs, layout } = preparation
         for (const note of announce(plan)) say(note)
+        assertShort(plan, options)
         const reusable = openReusable({
           folders: options.from ?? [],
           machine: site.machine,
