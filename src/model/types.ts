@@ -266,10 +266,12 @@ export interface Handle {
   ending(): string | null
   /** Whether the kernel killed it, or a process of it, for memory. */
   isOutOfMemory(): boolean
+  /** Whether a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
+  isStopped(): boolean
   /** What its administration port answers, at the path of its spec or another; null where it has none. */
   readAdmin(path?: string): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
-  /** A sentence with the last lines of its log. */
+  /** A sentence with what the kernel knows of why, and the last lines of its log. */
   describeFailure(what: string): Promise<string>
   readLog(): Promise<string>
 }

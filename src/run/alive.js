@@ -1,8 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
 
 /**
  * @import { Handle } from '../model/types.ts'
+ * @import { Phase } from './events.js'
  */
+
+const ENDING_MS = 500
+
+/** @type {Record<Phase, string>} */
+const WHEN = {
+  starting: 'while it was started',
+  parity: 'in the parity checks',
+  'warm-up': 'in the warm-up',
+  window: 'in the window',
+  tail: 'after the window',
+  stopping: 'while it was stopped',
+}
 
 /**
  * Whether a process is a generator that came to its end: after the window, before many processes are looked at.
@@ -15,12 +29,35 @@ export function isFinished({ spec }, how) {
 
 /**
  * @param {Handle[]} processes
- * @throws {BenchError} where one has ended
+ * @param {Phase} phase
+ * @throws {BenchError} where one has ended, or is stopped: who, when, and why as far as it is known
  */
-export async function assertAllRun(processes) {
-  for (const { spec, ending, describeFailure } of processes) {
+export async function assertAllRun(processes, phase) {
+  for (const { spec, ending, isStopped, describeFailure } of processes) {
+    const who = `${spec.service}'s ${spec.role}`
     const how = ending()
-    if (how !== null)
-      throw new BenchError(await describeFailure(`${spec.service}'s ${spec.role} died under load with ${how}`))
+    if (how !== null) throw new BenchError(await describeFailure(`${who} died ${WHEN[phase]} with ${how}`))
+    if (isStopped()) throw new BenchError(await describeFailure(`${who} came to a stop ${WHEN[phase]}`))
   }
+}
+
+/**
+ * The same where processes do not answer: that one has ended may be heard a moment later.
+ * @param {Handle[]} processes
+ * @param {Phase} phase
+ */
+export async function assertStillRun(processes, phase) {
+  await awaitEnding(processes)
+  await assertAllRun(processes, phase)
+}
+
+/**
+ * Waits a moment for one of them to end.
+ * @param {Handle[]} processes
+ */
+export async function awaitEnding(processes) {
+  const waiting = new AbortController()
+  const moment = delay(ENDING_MS, undefined, { signal: waiting.signal }).catch(() => {})
+  await Promise.race([moment, ...processes.map(p => p.exited)])
+  waiting.abort()
 }

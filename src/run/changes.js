@@ -1,3 +1,4 @@
+import { BenchError } from '../lib/errors.js'
 import { waitUntil } from '../lib/wait.js'
 
 /**
@@ -36,7 +37,13 @@ async function makeChanges({ testbed, trial, signal }, { changeTo, window }) {
     signal.throwIfAborted()
     const atSeconds = (Date.now() - window.startMs) / 1000
     const next = changeTo(changes.length + 1)
-    const effectSeconds = await testbed.site.target.call('change', { ...next, deadlineMs: window.endMs })
+    const effectSeconds = await testbed.site.target
+      .call('change', { ...next, deadlineMs: window.endMs })
+      .catch(error => {
+        signal.throwIfAborted()
+        const what = `change ${changes.length + 1} of the configuration, ${atSeconds.toFixed(1)} s into the window, failed`
+        throw new BenchError(`${what}: ${error.message}`, { cause: error })
+      })
     changes.push({ atSeconds, effectSeconds })
   }
   return changes

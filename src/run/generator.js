@@ -65,7 +65,7 @@ export async function agreeWindow({ testbed, trial, clock, signal }, generator) 
     window = { startMs, endMs: startMs + windowSeconds * 1000 }
   } else {
     const isAgreed = async () => {
-      await assertAllRun(generator.processes)
+      await assertAllRun(generator.processes, clock.phase())
       window = testbed.programs.load.parseWindow(await generator.processes[0].readLog())
       return window !== null
     }

@@ -1,17 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { createSpecs, findReachable } from '../services/specs.js'
 import { findEntry, topologyOf } from '../services/topology.js'
+import { assertAllRun, awaitEnding } from './alive.js'
 
 /**
  * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, Place, ProcessSpec, Target } from '../model/types.ts'
  * @import { Testbed } from './testbed.js'
  */
-
-const ENDING_MS = 500
 
 /** The services of an arm, and what a load needs to drive them. @typedef {Awaited<ReturnType<typeof startServices>>} Started */
 
@@ -44,19 +42,26 @@ export async function startServices({ testbed, arm, start, folder, signal }) {
     },
     remove: async () => void (await Promise.all(deployments.map(d => d.remove()))),
   }
+  let areReady = false
   try {
     if (reloadable?.control) await deploy([reloadable.control])
     if (reloadable) await target.call('perform', { actions: reloadable.setUp })
     await deploy(specs)
+    areReady = true
     const entry = findEntry(topology, { places, hasSidecars })
     await target.call('reach', { endpoints: findReachable(specs, places) })
     await sendNonce({ target, entry, arm })
     return { deployment, changeTo: reloadable?.changeTo ?? null, entry: describeEntry({ testbed, arm, places, entry }) }
   } catch (error) {
-    const ended = await awaitEnded(deployment.processes)
+    const { processes } = deployment
+    const ended = await awaitEnded(processes)
+    // Who is not ready has said why itself; who does not answer may have ended since.
+    const fallen = areReady ? await assertAllRun(processes, 'starting').catch(told => told) : null
     await deployment.remove()
-    if (ended.length > 0 && error instanceof BenchError) throw new EndedError(error.message, { cause: error, ended })
-    throw error
+    const failure = fallen ?? error
+    if (ended.length > 0 && failure instanceof BenchError)
+      throw new EndedError(failure.message, { cause: error, ended })
+    throw failure
   }
 }
 
@@ -66,7 +71,7 @@ export async function startServices({ testbed, arm, start, folder, signal }) {
  * @returns {Promise<EndedProcess[]>}
  */
 export async function awaitEnded(processes) {
-  await Promise.race([delay(ENDING_MS), ...processes.map(p => p.exited)])
+  await awaitEnding(processes)
   return processes.flatMap(p => {
     const how = p.ending()
     return how === null ? [] : [{ service: p.spec.service, role: p.spec.role, how, isOutOfMemory: p.isOutOfMemory() }]

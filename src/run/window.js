@@ -1,19 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { describeWindow } from '../judge/describe-window.js'
 import { BenchError } from '../lib/errors.js'
 import { hashText } from '../lib/hash.js'
 import { waitUntil } from '../lib/wait.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { assertAllRun, isFinished } from './alive.js'
+import { assertAllRun, assertStillRun, isFinished } from './alive.js'
 import { finishLoad, followLoad } from './generator.js'
 
 /**
  * The window of a trial: what was seen of it, and what that comes to.
  * @import { Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, TrialRecord, Window } from '../model/types.ts'
+ * @import { Phase } from './events.js'
  * @import { Course } from './trial.js'
  */
-
-const ENDING_MS = 3000
 
 /** @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings */
 /** @typedef {Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'samples' | 'orchestratorCpuSeconds'>} Numbers */
@@ -62,10 +60,13 @@ export async function observeWindow(course, { processes, generator, window }) {
 export async function readWindow(course, { processes, generator, window, before, seen }) {
   const { clock } = course
   const { start, end, after, samples } = seen
-  await assertAllRun(processes.filter(p => !isFinished(p, p.ending())))
+  await assertAllRun(
+    processes.filter(p => !isFinished(p, p.ending())),
+    clock.phase(),
+  )
   if (start === null || end === null || after === null) throw new BenchError('the window was not read to its end')
-  await assertWasRead(processes, start)
-  await assertWasRead(processes, end)
+  await assertWasRead(processes, start, clock.phase())
+  await assertWasRead(processes, end, clock.phase())
   clock.lap('window')
   clock.enter('tail')
   const overflows = await readOverflows(course, processes)
@@ -111,13 +112,13 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
 /**
  * @param {Handle[]} processes
  * @param {Edge} edge
+ * @param {Phase} phase
  */
-async function assertWasRead(processes, { sample: { readings, edge } }) {
+async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
   if (!missing) return
-  // A process that can no longer be read has ended: its exit may be heard a moment later.
-  await Promise.race([missing.exited, delay(ENDING_MS)])
-  await assertAllRun(processes)
+  // A process that can no longer be read has ended.
+  await assertStillRun(processes, phase)
   throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
 }
 
@@ -125,13 +126,19 @@ async function assertWasRead(processes, { sample: { readings, edge } }) {
  * Requests that sidecars refused, for the planes that count them.
  * @param {Course} course
  * @param {Handle[]} processes
+ * @throws {BenchError} where a sidecar does not tell them
  */
-function readOverflows({ testbed, trial }, processes) {
+function readOverflows({ testbed, trial, clock }, processes) {
   const { parseOverflows } = testbed.programs.planes[trial.arm.plane]
   return Promise.all(
-    processes.map(async ({ spec, readAdmin }) => {
+    processes.map(async process => {
+      const { spec, readAdmin, describeFailure } = process
       if (spec.role !== 'sidecar' || parseOverflows === null) return null
-      const text = await readAdmin()
+      const text = await readAdmin().catch(async error => {
+        await assertStillRun([process], clock.phase())
+        const what = `${spec.service}'s sidecar did not tell its counters after the window`
+        throw new BenchError(await describeFailure(`${what}: ${error.message}`), { cause: error })
+      })
       return text === null ? null : parseOverflows(text)
     }),
   )

@@ -104,7 +104,8 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
  * A target whose processes use a set share of a core each, by a clock that stands still but for the readings:
  * every reading is one second after the one before.
  * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec, isObserved: boolean) => string | null,
- *   capCores?: (spec: ProcessSpec) => number | null }} [options] isObserved: its window is over, or nearly
+ *   capCores?: (spec: ProcessSpec) => number | null, isStopped?: (spec: ProcessSpec, isObserved: boolean) => boolean,
+ *   readAdmin?: Handle['readAdmin'] }} [options] isObserved: its window is over, or nearly
  * @returns {Promise<Target & { running: Set<ProcessSpec>, deployed: ProcessSpec[], mostBesideEachOther: () => number }>}
  *   deployed: all ever; mostBesideEachOther: trials whose services ran at a time
  */
@@ -112,6 +113,8 @@ export async function createFakeTarget({
   cores = () => 0.1,
   ending = () => null,
   capCores = spec => spec.cpuCores,
+  isStopped = () => false,
+  readAdmin = async () => null,
 } = {}) {
   /** @type {Set<ProcessSpec>} */
   const running = new Set()
@@ -155,7 +158,11 @@ export async function createFakeTarget({
       for (const spec of specs) running.add(spec)
       most = Math.max(most, new Set([...running].map(spec => /raw\/[^/]+/.exec(spec.folder)?.[0])).size)
       const processes = specs.map(spec =>
-        createHandle({ spec, cores, ending: () => ending(spec, observed.has(spec)), capCores }),
+        createHandle({
+          ...{ spec, cores, capCores, readAdmin },
+          ending: () => ending(spec, observed.has(spec)),
+          isStopped: () => isStopped(spec, observed.has(spec)),
+        }),
       )
       return {
         processes,
@@ -191,10 +198,11 @@ function probesOf(processes) {
 }
 
 /**
- * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, ending: () => string | null, capCores: (spec: ProcessSpec) => number | null }} options
+ * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, capCores: (spec: ProcessSpec) => number | null }
+ *   & Pick<Handle, 'ending' | 'isStopped' | 'readAdmin'>} options
  * @returns {Handle}
  */
-function createHandle({ spec, cores, ending, capCores }) {
+function createHandle({ spec, cores, capCores, ending, isStopped, readAdmin }) {
   let seconds = 0
   /** @type {Probe} */
   const probe = {
@@ -221,7 +229,8 @@ function createHandle({ spec, cores, ending, capCores }) {
     exited: spec.role === 'generator' ? new Promise(resolve => setTimeout(resolve, 20, 'status 0')) : NEVER,
     ending,
     isOutOfMemory: () => false,
-    readAdmin: async () => null,
+    isStopped,
+    readAdmin,
     async waitUntilReady() {},
     describeFailure: async what => `${what}; the end of its log: boom`,
     readLog: async () => LOG,

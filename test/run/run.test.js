@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { none } from '../../src/dataplanes/none/index.js'
 import { BenchError } from '../../src/lib/errors.js'
 import { readRun } from '../../src/records/records.js'
 import { renderTable } from '../../src/report/table.js'
@@ -74,12 +75,36 @@ describe('runPlan', () => {
       [2, 'cheap'],
       [2, 'dear'],
     ])
-    expect(failed[0].reasons[0]).toMatch(/'s sidecar died under load with signal SIGSEGV; the end of its log: boom$/)
+    expect(failed[0].reasons[0]).toMatch(/'s sidecar died in the window with signal SIGSEGV; the end of its log: boom$/)
     expect(records).toHaveLength(24)
     const [sample] = readFileSync(`${folder}/raw/${failed[0].trial.id}/samples.jsonl`, 'utf8').split('\n')
     expect(Object.keys(JSON.parse(sample).processes)).toContain('gateway-sidecar')
     expect(summary.arms.flatMap(a => a.throughputPerSecond.values)).toContain(null)
     expect(target.running.size).toBe(0)
+  })
+
+  it('says of a sidecar that is stopped who it is, and when', async () => {
+    const target = await createFakeTarget({
+      isStopped: ({ service, role, folder }, isObserved) =>
+        isObserved && role === 'sidecar' && service === 'ratings' && folder.includes('r2-'),
+    })
+    const { records } = await runFake({ folder, target })
+    const failed = records.filter(r => r.outcome === 'failed')
+    expect(failed.map(r => r.trial.round)).toEqual([2, 2, 2])
+    expect(failed[0].reasons).toEqual(["ratings's sidecar came to a stop in the window; the end of its log: boom"])
+  })
+
+  it('has a reason, and no stack, of a sidecar that refuses a connection after the window', async () => {
+    const planes = ['cheap', 'dear'].map(name => ({ ...createFakePlane(name), parseOverflows: () => 0 }))
+    const target = await createFakeTarget({ readAdmin: () => Promise.reject(new Error('connect ECONNREFUSED')) })
+    const { records } = await runFake({ folder, target, planes: [none, ...planes] })
+    const failed = records.filter(r => r.outcome === 'failed')
+    expect(new Set(failed.map(r => r.trial.arm.plane))).toEqual(new Set(['cheap', 'dear']))
+    expect(failed[0].reasons).toEqual([
+      expect.stringMatching(
+        /^(gateway|ratings)'s sidecar did not tell its counters after the window: connect ECONNREFUSED; the end of/,
+      ),
+    ])
   })
 
   it('calls a trial invalid whose cap was not in force', async () => {

@@ -28,6 +28,14 @@ export function readSafely(file) {
 }
 
 /**
+ * Whether a process is stopped, by a signal or a debugger (proc(5), stat field 3).
+ * @param {number} pid
+ */
+export function isStopped(pid) {
+  return /\) [Tt] /.test(readSafely(`/proc/${pid}/stat`))
+}
+
+/**
  * The processes of a cgroup; it must be there.
  * @param {string} folder
  */

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { configurationOf, PARITY_NAMES, sizeOf } from '../../judge/parity-rows.js'
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { countWorkers } from '../../services/specs.js'
+import { assertAllRun } from '../alive.js'
 import { startServices } from '../start-services.js'
 import { createRig } from './rig.js'
 
@@ -127,6 +128,7 @@ export async function probeRig({ call, sidecars }) {
     return logs.reduce((sum, log) => sum + log.length, 0)
   }
   const answers = await call('probeAnswers', undefined)
+  await assertAllRun(sidecars.processes, 'parity')
   const before = await sumLogs()
   const { row, requests } = await call('probePooling', undefined)
   const bytes = (await sumLogs()) - before

@@ -74,6 +74,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
     }),
     ending,
     isOutOfMemory: () => ending()?.startsWith('OOMKilled') ?? false,
+    isStopped: () => false,
     describeFailure,
     readLog: () => readLog(),
 

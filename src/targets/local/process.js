@@ -4,8 +4,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { describeTail } from '../../lib/log-tail.js'
+import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
 import { createProbe } from '../../node/kernel/probe.js'
+import { isStopped } from '../../node/kernel/proc-files.js'
 import { send } from '../../node/send.js'
 import { renderMarks } from './marks.js'
 
@@ -59,13 +61,22 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
 
   const probe = createProbe({ group, listens: spec.listens })
   const readLog = () => readFile(logFile, 'utf8')
-  const describeFailure = async (/** @type {string} */ what) => `${what}${describeTail(await readLog(), logFile)}`
+  const isOutOfMemory = () => (probe.read().oomKills ?? 0) > 0
+  const findStopped = () => group.pids().find(isStopped)
+  const findCause = () => {
+    if (isOutOfMemory()) return sayKilledForMemory(spec)
+    const stopped = findStopped()
+    return stopped === undefined ? '' : `: its process ${stopped} is stopped (state T in /proc/${stopped}/stat)`
+  }
+  const describeFailure = async (/** @type {string} */ what) =>
+    `${what}${findCause()}${describeTail(await readLog(), logFile)}`
 
   return {
     spec,
     exited,
     ending: () => ending,
-    isOutOfMemory: () => (probe.read().oomKills ?? 0) > 0,
+    isOutOfMemory,
+    isStopped: () => findStopped() !== undefined,
     probe,
     readAdmin: async (path = spec.admin?.path) =>
       spec.admin ? (await send(spec.admin, { host: spec.service, path })).body : null,
@@ -77,10 +88,10 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
           throw new BenchError(await describeFailure(`${name} did not start: it ended with ${ending}`))
         return probe.countListeners() >= spec.workers
       }
-      await waitFor(isReady, {
-        what: `${name} to listen (${spec.workers} sockets an address)`,
-        deadlineSeconds: READY_SECONDS,
-        signal,
+      const what = `${name} to listen (${spec.workers} sockets an address)`
+      await waitFor(isReady, { what, deadlineSeconds: READY_SECONDS, signal }).catch(async error => {
+        if (findStopped() === undefined) throw error
+        throw new BenchError(await describeFailure(error.message), { cause: error })
       })
     },
 
@@ -95,4 +106,10 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
       group.close()
     },
   }
+}
+
+/** @param {ProcessSpec} spec */
+function sayKilledForMemory({ memoryLimitBytes }) {
+  const why = memoryLimitBytes === null ? 'the machine had none left' : `its limit is ${mib(memoryLimitBytes)} MiB`
+  return `: the kernel killed it for memory (${why})`
 }

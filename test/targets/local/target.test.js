@@ -3,6 +3,7 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { waitFor } from '../../../src/lib/wait.js'
 import { openLedger } from '../../../src/node/ledger.js'
 import { createAddresses, createLocalTarget } from '../../../src/targets/local/index.js'
 
@@ -84,6 +85,22 @@ describe('a local target without cgroups', () => {
     expect(first.identity).not.toEqual(second.identity)
     for (const deployment of deployments) await deployment.remove()
     expect(deployments.map(d => d.processes[0].ending())).toEqual(['signal SIGKILL', 'signal SIGKILL'])
+  })
+
+  it('says of a process that is stopped that it is', async () => {
+    const { ratings } = await target.placesFor(0, ['ratings'])
+    const deployment = await target.deploy([createSpec(ratings.listen)], { start: 0, folder })
+    const [running] = deployment.processes
+    await running.waitUntilReady(signal)
+    expect(running.isStopped()).toBe(false)
+    const [pid] = (await target.look([running]))[0].identity[0].split(' ')
+    process.kill(Number(pid), 'SIGSTOP')
+    await waitFor(running.isStopped, { what: 'it to be stopped', deadlineSeconds: 2 })
+    expect(await running.describeFailure('It was silent')).toMatch(
+      `It was silent: its process ${pid} is stopped (state T in /proc/${pid}/stat); its log is empty`,
+    )
+    await deployment.remove()
+    expect(running.ending()).toBe('signal SIGKILL')
   })
 
   it('says how a process ended that did not start, with the end of its log', async () => {
