@@ -150,7 +150,7 @@ const ROWS = [
     scale: 0.01,
     digits: 0,
     definition:
-      'CPU cores used over the cap, of the sidecar that used most of its own. 97 to 101 % means that the cap was in force and bound.',
+      'CPU cores used over the cap, of the sidecar that used most of its own. From 95 % on the sidecar counts as bound.',
     use: 'cpuPerRequest',
     sidecars: 'most',
     measure: ({ record, service }) =>

@@ -93,7 +93,11 @@ export const shows = z.object({
 })
 export const relaxation = z.object({ gate: z.string(), why: z.string() })
 const missing = z.object({ plane: z.string(), reason: z.string() })
-const resumption = z.object({ at: z.string(), trials: count.describe('that were recorded until then') })
+const resumption = z.object({
+  at: z.string(),
+  id: z.string().describe('of the run that went on'),
+  trials: count.describe('that were recorded until then'),
+})
 const run = z.object({
   id: z.string(),
   startedAt: z.string(),

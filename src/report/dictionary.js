@@ -11,7 +11,8 @@ import { QUANTITIES } from '../judge/quantities.js'
 const BOUND_BY = {
   sidecar: 'A sidecar used at least 95 % of its cap. Only then is req/s the capacity of a plane.',
   worker: 'One worker thread of a sidecar used at least 95 % of a core.',
-  application: 'A thread of an application used at least 90 % of a core.',
+  application:
+    'A thread of an application used at least 90 % of a core. (From 70 % on it already slows requests: the gate.)',
   generator: 'k6 used more than 80 % of its CPUs, or was throttled.',
   host: 'The machine was less than 5 % idle.',
   users: 'Closed loop: nothing was saturated; more users would have given more requests.',
@@ -24,10 +25,17 @@ const VERDICTS = {
   higher: 'The first has more.',
   'no-difference-shown': 'The interval includes 1, or the gap is smaller than 3 % or than an arm differed from itself.',
   indicative: 'Fewer than six rounds: a ratio without an interval, and no winner.',
-  invalid: 'A gate spoiled a round, or the planes did not do equal work: nothing is claimed.',
+  invalid:
+    'A gate spoiled a round, the planes did not do equal work, or, of capacity, something else than the sidecar was the limit: nothing is claimed.',
 }
 
 const GENERAL = {
+  arm: 'One plane at one link, cap and load.',
+  trial: 'One measurement of an arm in a round: services are started, load warms them up, and a window is measured.',
+  link: 'The services that a request passes (`bench/topologies`): in gateway-ratings, gateway calls ratings, so two sidecars are on the way.',
+  'closed loop': 'A number of users, each of which sends when it has its answer.',
+  'open loop': 'Requests that start at a fixed rate (`--rate`), whether or not earlier ones were answered.',
+  profile: 'Of a run, its rounds and lengths (`--profile quick`); of a plane, its configuration (`envoy:osm-1.1`).',
   round: 'One pass over all arms, in random order. Planes are compared round by round.',
   'median [low, high]':
     'The median over the rounds and its 95 % interval, exact from order statistics; of ratios of ten rounds and more by bootstrap. None below six rounds.',

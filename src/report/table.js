@@ -108,7 +108,7 @@ function listMore(folder, { hasPage, hasClaims }) {
   return [
     `${hasPage ? `${folder}/report.html` : `npm run report -- ${folder} --format html`}: charts, every trial, where the numbers are from`,
     ...(hasClaims ? [`npm run claims -- ${folder}: each published claim, theirs and ours`] : []),
-    `npm run verify -- ${folder}: every number again, from the records`,
+    `npm run verify -- ${folder}: every number again, from the raw files`,
   ]
 }
 

@@ -44,6 +44,6 @@ export function assertSame({ interrupted: { folder, manifest }, plan, now }) {
  */
 export function continueManifest({ interrupted: { manifest, records }, known }) {
   const { run, command, thresholds, machine, parity } = manifest
-  const resumed = [...(run.resumed ?? []), { at: known.run.startedAt, trials: records.size }]
+  const resumed = [...(run.resumed ?? []), { at: known.run.startedAt, id: known.run.id, trials: records.size }]
   return { ...known, run: { ...run, resumed }, command, thresholds, machine, parity }
 }

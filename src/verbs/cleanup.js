@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { readLedgers } from '../node/ledger.js'
+import { readRun } from '../records/records.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
@@ -13,6 +16,13 @@ import { TARGET } from './options.js'
  * @import { Context } from './program.js'
  */
 
+/** @param {string} run its id or its results folder */
+function idOf(run) {
+  if (!existsSync(path.join(run, 'manifest.json'))) return run
+  const { id, resumed } = readRun(run).manifest.run
+  return resumed?.at(-1)?.id ?? id
+}
+
 /**
  * @param {Command} program
  * @param {Context} context
@@ -21,13 +31,14 @@ export function addCleanup(program, { print }) {
   program
     .command('cleanup')
     .description('remove processes, cgroups, keys and namespaces that killed runs left')
-    .argument('[run]', 'the id of one run, also where it was retained; all that were killed')
+    .argument('[run]', 'one run, retained or not, by its results folder or its id; default: every run that was killed')
     .addOption(TARGET())
     .option('--retained', 'also what runs with --retain were asked to leave')
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
     .option('--all', 'on Kubernetes: also what other machines started')
-    .action(async (run = null, { target, retained: hasRetained = false, context = null, all: isAll = false }) => {
+    .action(async (named = null, { target, retained: hasRetained = false, context = null, all: isAll = false }) => {
       const isCluster = target === 'kubernetes'
+      const run = named === null ? null : idOf(named)
       const kept = hasRetained ? [] : readLedgers().filter(ledger => ledger.isRetained)
       const cluster = isCluster
         ? await cleanUpCluster({
