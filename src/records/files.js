@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -56,16 +57,33 @@ export function writeWhole(folder, name, text) {
   const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`)
   try {
     refuseLinks(folder, name)
-    mkdirSync(path.dirname(file), { recursive: true })
+    makeFolder(path.dirname(file))
     // Of a process that was killed and had the same id.
     rmSync(beside, { force: true })
     writeFlushed(openSync(beside, 'wx'), text)
     renameSync(beside, file)
   } catch (error) {
-    rmSync(beside, { force: true })
+    removeSafely(beside)
     throw cannotWrite(file, error)
   }
   return file
+}
+
+/** What kept a file from being written, and not what keeps it from being removed, is to be said. @param {string} file */
+function removeSafely(file) {
+  try {
+    rmSync(file, { force: true })
+  } catch {}
+}
+
+/**
+ * A folder with those above it, one by one: below /proc, Node 20 never returns from making them all.
+ * @param {string} folder
+ */
+export function makeFolder(folder) {
+  if (existsSync(folder)) return
+  makeFolder(path.dirname(folder))
+  mkdirSync(folder)
 }
 
 /**

@@ -1,11 +1,11 @@
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { QUANTITIES } from '../judge/quantities.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { createRecordCheck } from './check-record.js'
-import { appendLine, cannotWrite, readText, writeWhole } from './files.js'
+import { appendLine, cannotWrite, makeFolder, readText, writeWhole } from './files.js'
 
 /**
  * The manifest, the trials and the summary of a run on disk.
@@ -19,7 +19,7 @@ import { appendLine, cannotWrite, readText, writeWhole } from './files.js'
  */
 export function createResultsFolder(folder) {
   try {
-    mkdirSync(path.join(folder, 'raw'), { recursive: true })
+    makeFolder(path.join(folder, 'raw'))
   } catch (error) {
     throw cannotWrite(folder, error)
   }

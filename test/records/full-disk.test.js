@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, 
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeWhole } from '../../src/records/files.js'
 import { writeObserved } from '../../src/records/raw.js'
 import { appendTrial, readRun } from '../../src/records/records.js'
@@ -21,6 +21,7 @@ let folder = ''
 beforeEach(() => {
   folder = path.join(canMount ? disk : base, `run-${++count}`)
 })
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
 afterAll(() => {
   if (canMount) execFileSync('umount', ['--lazy', disk])
   rmSync(base, { recursive: true, force: true })
@@ -138,6 +139,15 @@ describe('in a results folder that is read-only', () => {
     expect(html.exitCode).toBe(1)
     expect(html.stderr).toMatch(/^error: cannot write .*report\.html: EROFS: .*; give --out another folder/)
     expect(elsewhere).toMatchObject({ exitCode: 0, stdout: path.join(base, 'elsewhere/report.html') })
+  })
+})
+
+describe('where no folder can be made', () => {
+  it.each(['/proc/none/run', '/dev/null/run'])('says so, and does not try for good: %s', async out => {
+    writeFakeRun({ folder })
+    const { exitCode, stderr } = await report(folder, '--format', 'html', '--out', out)
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`error: cannot write ${out}/report.html: `)
   })
 })
 
