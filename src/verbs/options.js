@@ -147,7 +147,9 @@ function assertFits(schema, value, text) {
   if (result.success) return result.data
   // The last: of a number that is no safe integer either, it is the one with the reason.
   const issue = /** @type {any} */ (result.error.issues.at(-1))
-  throw new InvalidArgumentError(issue.values ? `"${text}" is none of ${issue.values.join(', ')}` : `${issue.message}.`)
+  throw new InvalidArgumentError(
+    issue.values ? `${JSON.stringify(text)} is none of ${issue.values.join(', ')}` : `${issue.message}.`,
+  )
 }
 
 /** @param {string} text */

@@ -136,7 +136,8 @@ function changeValue(value, random) {
     () => Array.isArray(value) && value.push(structuredClone(value[0])),
     () => typeof value[name] === 'number' && define(value, name, value[name] * pick([-1, 1e9, 1e-9, 0.5], random)),
   ]
-  if (name === undefined) define(value, Array.isArray(value) ? '0' : pick(NAMES, random), pick(VALUES, random))
+  if (name === undefined)
+    define(value, Array.isArray(value) ? '0' : pick(NAMES, random), structuredClone(pick(VALUES, random)))
   else if (typeof value[name] === 'object' && value[name] !== null && random() < 0.85)
     define(value, name, changeValue(value[name], random))
   else pick(ways, random)()

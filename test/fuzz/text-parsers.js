@@ -97,12 +97,10 @@ const OTHERS = [
   ],
 ]
 
+const bench = new Command().exitOverride().configureOutput({ writeErr() {}, outputError() {} })
+withCluster(withExperiment(bench), ['pipy', 'envoy', 'k6'])
 /** @param {string[]} argv of `bench` */
-function parseOptions(argv) {
-  const command = new Command().exitOverride().configureOutput({ writeErr() {}, outputError() {} })
-  withCluster(withExperiment(command), ['pipy', 'envoy', 'k6']).parse(argv, { from: 'user' })
-  return command.opts()
-}
+const parseOptions = argv => bench.parse(argv, { from: 'user' }).opts()
 
 /** @type {Parser[]} */
 export const TEXT_PARSERS = [
