@@ -30,6 +30,10 @@ const CLOCK_SKEW_MS = 300 * 1000
  * @property {CryptoKeyPair} keys
  * @property {KeyType} keyType of its key, and of those of its leaves
  * @typedef {Exclude<Tls, 'plaintext'>} KeyType
+ * @typedef {object} CertificateFlaws why a peer must refuse a certificate
+ * @property {readonly ('serverAuth' | 'clientAuth')[]} [usages] both unless given
+ * @property {'past' | 'future'} [validIn] now unless given
+ * @property {boolean} [isSelfSigned]
  * @import { Tls } from '../model/types.ts'
  */
 
@@ -60,28 +64,32 @@ export async function createAuthority(name, keyType = 'ecdsa-p256') {
  * Issues a leaf certificate for a SPIFFE identity. The identity stands in the URI subject alternative
  * name, as SPIFFE's X.509-SVID asks, and in the common name too: Pipy 1.5.18 and 2.0.2 show scripts only
  * the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names), so its sidecar reads the subject.
- * @param {{ authority: Authority, identity: string, dnsName: string }} request
+ * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request keys: new
+ *   ones unless given
  * @returns {Promise<{ certificatePem: string, keyPem: string }>}
  */
-export async function issueCertificate({ authority, identity, dnsName }) {
-  const keys = await createKeys(authority.keyType)
+export async function issueCertificate({ authority, identity, dnsName, ...options }) {
+  const { usages = /** @type {const} */ (['serverAuth', 'clientAuth']), validIn, isSelfSigned } = options
+  const { keys = await createKeys(authority.keyType) } = options
+  const signer = isSelfSigned ? keys : authority.keys
+  const subject = new x509.Name([{ CN: [{ utf8String: identity }] }])
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(identity),
-    issuer: authority.certificate.subjectName,
-    subject: new x509.Name([{ CN: [{ utf8String: identity }] }]),
-    ...validity(),
+    issuer: isSelfSigned ? subject : authority.certificate.subjectName,
+    subject,
+    ...validity(validIn),
     publicKey: keys.publicKey,
-    signingKey: authority.keys.privateKey,
+    signingKey: signer.privateKey,
     signingAlgorithm: ALGORITHMS[authority.keyType].signing,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+      new x509.ExtendedKeyUsageExtension(usages.map(usage => x509.ExtendedKeyUsage[usage])),
       new x509.SubjectAlternativeNameExtension([
         { type: 'url', value: identity },
         { type: 'dns', value: dnsName },
       ]),
-      await x509.AuthorityKeyIdentifierExtension.create(authority.keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(signer.publicKey),
     ],
   })
   const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
@@ -112,14 +120,15 @@ export async function writeCertificates({ folder, services, keyType }) {
 }
 
 /** @param {KeyType} keyType */
-function createKeys(keyType) {
+export function createKeys(keyType) {
   return /** @type {Promise<CryptoKeyPair>} */ (
     webcrypto.subtle.generateKey(ALGORITHMS[keyType].key, true, ['sign', 'verify'])
   )
 }
 
-function validity() {
-  const now = Date.now()
+/** @param {CertificateFlaws['validIn']} [validIn] */
+function validity(validIn) {
+  const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn ?? 'now'] * LIFETIME_MS
   return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + LIFETIME_MS) }
 }
 

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
+import { probeAccess } from './parity/access.js'
 import { probeAnswers, probePooling } from './parity/probe.js'
 import { startUpstreams } from './parity/upstreams.js'
 import { send } from './send.js'
@@ -77,6 +78,7 @@ export function createProber({ environment }) {
     perform: ({ actions }) => perform(actions),
 
     probeAnswers: () => probeAnswers(opened()),
+    probeAccess: () => probeAccess(opened()),
     probePooling: () => probePooling(opened()),
 
     close() {

@@ -3,12 +3,14 @@ import path from 'node:path'
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'
 import { GENERATOR, identityOf } from '../model/sidecar-contract.js'
-import { SERVICES as PARITY_SERVICES } from './parity/rig.js'
+import { SERVICES as PARITY_SERVICES, writeFlawedCertificates } from './parity/credentials.js'
 
 /**
  * @import { Plan, Topology } from '../model/types.ts'
  * @import { Ledger } from '../node/ledger.js'
  */
+
+const KEY_TYPES = /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])
 
 /**
  * Makes the certificates of a run in the folder of its ledger, which only this user can read: keys must not be among the
@@ -19,16 +21,19 @@ import { SERVICES as PARITY_SERVICES } from './parity/rig.js'
  */
 export async function openCertificates({ ledger, plan, topologies }) {
   const certificates = path.join(ledger.folder, 'certificates')
-  const removeKeys = () => rmSync(certificates, { recursive: true, force: true })
+  const removeKeys = () => {
+    for (const keyType of KEY_TYPES) rmSync(certificatesFolder(certificates, keyType), { recursive: true, force: true })
+  }
   process.on('exit', removeKeys)
   const names = Object.values(topologies).flatMap(({ services }) => services.map(({ name }) => name))
   const services = [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])].map(name => ({
     name,
     identity: identityOf(name),
   }))
-  await writeCertificates({ folder: certificates, services })
-  if (plan.arms.some(arm => arm.conditions.tls === 'rsa-2048')) {
-    await writeCertificates({ folder: certificatesFolder(certificates, 'rsa-2048'), services, keyType: 'rsa-2048' })
+  for (const keyType of KEY_TYPES) {
+    if (keyType !== 'ecdsa-p256' && !plan.arms.some(arm => arm.conditions.tls === keyType)) continue
+    const folder = certificatesFolder(certificates, keyType)
+    await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services, keyType }) })
   }
   return {
     certificates,

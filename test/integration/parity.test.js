@@ -7,8 +7,9 @@ import { writeCertificates } from '../../src/lib/certificates.js'
 import { identityOf } from '../../src/model/sidecar-contract.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { LEFT_OUT } from '../../src/node/parity/corpus.js'
+import { SERVICES, writeFlawedCertificates } from '../../src/run/parity/credentials.js'
 import { probeRig } from '../../src/run/parity/gate.js'
-import { createRig, SERVICES } from '../../src/run/parity/rig.js'
+import { createRig } from '../../src/run/parity/rig.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
@@ -31,16 +32,21 @@ const CONFIGURATIONS = [
   { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
   { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },
 ]
-const REFUSED = 'plaintext (in strict mode), no certificate, foreign CA, TLS 1.2'
+const REFUSED =
+  'plaintext (in strict mode), no certificate, self-signed, another CA, expired, not yet valid, without clientAuth, without serverAuth, TLS 1.2, a weak suite'
+const UNLISTED =
+  'another identity, a prefix of the identity, a suffix of the identity, an identity that begins with it, an identity that ends with it'
 const ACCEPTS = {
-  listed: `${REFUSED}, unlisted identity refused`,
+  listed: `${REFUSED}, ${UNLISTED} refused`,
   open: `${REFUSED} refused; any identity of the mesh's CA accepted (open policy)`,
 }
 
 beforeAll(async () => {
   const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
-  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048']))
-    await writeCertificates({ folder: certificatesFolder(certificates, keyType), services, keyType })
+  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])) {
+    const folder = certificatesFolder(certificates, keyType)
+    await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services, keyType }) })
+  }
 })
 
 afterAll(() => {

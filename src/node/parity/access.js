@@ -1,23 +1,19 @@
 import { send } from '../send.js'
 import { ask } from './answers.js'
+import { NO_TLS } from './negotiation.js'
+import { PEERS, SERVERS } from './peers.js'
 
 /**
- * Who is let in by a sidecar, and whom it calls: by traffic policy, where there is TLS.
+ * Which peers a sidecar accepts, as a server and as a client, by traffic policy.
  * @import { Configuration, Probed } from './probe.js'
- * @import { Check } from './answers.js'
- * @import { Credentials } from './upstreams.js'
- * @import { ConnectionOptions } from 'node:tls'
+ * @import { Peer } from './peers.js'
  */
 
-/** What a peer comes with; null: no TLS. @type {Record<string, (of: Record<string, Credentials>) => ConnectionOptions | null>} */
-const PEERS = {
-  plaintext: () => null,
-  'no certificate': () => ({}),
-  'foreign CA': ({ foreign }) => foreign,
-  'TLS 1.2': ({ client }) => ({ ...client, maxVersion: 'TLSv1.2' }),
-  'unlisted identity': ({ stranger }) => stranger,
-  'listed identity': ({ client }) => client,
-}
+/** One connection. @typedef {{ peer: string, direction: string, expected: string, run: (rig: Probed) => Promise<string> }} Attempt run: what is found */
+/** @typedef {Omit<Attempt, 'run'> & { found: string }} Tried */
+
+const ACCEPTED = 'accepted'
+const REFUSED = 'refused'
 
 /**
  * What a configuration accepts, in words.
@@ -25,71 +21,95 @@ const PEERS = {
  */
 export function describeAccess({ tls, trafficPolicy }) {
   if (tls === 'plaintext') return 'nobody refused: there is no TLS'
-  const refused = 'plaintext (in strict mode), no certificate, foreign CA, TLS 1.2'
+  const listNames = (/** @type {Peer[]} */ peers) => peers.map(({ name }) => name).join(', ')
+  const peers = Object.values(PEERS).filter(peer => !peer.acceptedUnder.includes(trafficPolicy))
+  const refused = listNames(peers).replace('plaintext', 'plaintext (in strict mode)')
   return trafficPolicy === 'open'
     ? `${refused} refused; any identity of the mesh's CA accepted (open policy)`
-    : `${refused}, unlisted identity refused`
+    : `${refused} refused`
 }
 
 /**
- * Every peer at an inbound listener of either mode, and what calls must find at their end.
+ * Every peer at an inbound listener of either mode, and as an upstream.
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
- * @returns {Check[]}
+ * @returns {Attempt[]}
  */
-export function listAccessChecks({ tls, trafficPolicy }) {
+export function listAttempts({ tls, trafficPolicy }) {
   const hasTls = tls !== 'plaintext'
-  const isOpen = trafficPolicy === 'open'
-  const accepted = hasTls ? ['listed identity', ...(isOpen ? ['unlisted identity'] : [])] : ['plaintext']
-  const inbound = (/** @type {string} */ service, /** @type {string} */ mode, /** @type {string[]} */ ...more) =>
-    Object.keys(PEERS)
-      .filter(peer => hasTls || peer === 'plaintext')
-      .map(peer => ({
-        name: `${peer}, in ${mode} mode`,
-        run: async (/** @type {Probed} */ rig) =>
-          findDifference(await enter(rig, service, peer), [...accepted, ...more].includes(peer)),
-      }))
-  const outbound = [
-    {
-      name: 'an upstream of an unlisted identity',
-      run: async (/** @type {Probed} */ rig) => {
-        const { status, upstream } = await ask(rig, { host: 'stranger-only', path: '/everywhere' })
-        return findDifference(status === 503 && upstream === undefined ? 'refused' : `answered ${status}`, isOpen)
-      },
-    },
-    {
-      name: 'an upstream of a foreign CA',
-      run: async (/** @type {Probed} */ rig) => {
-        await ask(rig, { host: 'foreign' })
-        return rig.observed.some(o => o.observer === 'foreign') ? 'accepted, expected refused' : ''
-      },
-    },
-  ]
+  const clients = Object.values(PEERS).filter(
+    ({ options, ends }) => ends.includes('client') && (hasTls || options === null),
+  )
+  const enterAt = (/** @type {string} */ service, /** @type {string} */ direction, isPlaintextAccepted = !hasTls) =>
+    clients.map(peer => ({
+      peer: peer.name,
+      direction,
+      expected: say(peer.options === null ? isPlaintextAccepted : peer.acceptedUnder.includes(trafficPolicy)),
+      run: (/** @type {Probed} */ rig) => enter(rig, service, peer),
+    }))
+  const upstreams = SERVERS.map(([upstream, peer]) => ({
+    peer: peer.name,
+    direction: 'as an upstream',
+    expected: say(peer.acceptedUnder.includes(trafficPolicy)),
+    run: (/** @type {Probed} */ rig) => leaveTo(rig, upstream, peer),
+  }))
   return [
-    ...inbound('server', 'strict'),
-    ...inbound('permissive', 'permissive', 'plaintext'),
-    ...(hasTls ? outbound : []),
+    ...enterAt('server', 'in strict mode'),
+    ...enterAt('permissive', 'in permissive mode', true),
+    ...(hasTls ? upstreams : []),
   ]
 }
 
 /**
  * @param {Probed} rig
- * @param {string} service whose sidecar is called
- * @param {string} peer
+ * @returns {Promise<Tried[]>}
  */
-async function enter(rig, service, peer) {
-  const credentials = PEERS[peer](rig.credentials)
-  const options = credentials === null ? {} : { tls: { servername: 'server', ...credentials } }
-  return send(rig.sidecars[service], { host: 'echo' }, options).then(
-    answer => `answered ${answer.status}`,
-    () => 'refused',
+export function probeAccess(rig) {
+  return Promise.all(
+    listAttempts(rig.configuration).map(async ({ run, ...attempt }) => ({
+      ...attempt,
+      found: await run(rig).catch(error => `failed: ${error.message}`),
+    })),
   )
 }
 
 /**
- * @param {string} found
- * @param {boolean} isAccepted
+ * @param {Tried[]} tried
+ * @returns {string[]}
  */
-function findDifference(found, isAccepted) {
-  const expected = isAccepted ? 'answered 200' : 'refused'
-  return found === expected ? '' : `${found}, expected ${expected}`
+export function listDifferences(tried) {
+  return tried
+    .filter(({ found, expected }) => found !== expected)
+    .map(({ peer, direction, found, expected }) => `${peer}, ${direction}: ${found}, expected ${expected}`)
+}
+
+/**
+ * @param {Probed} rig
+ * @param {string} service whose sidecar is called
+ * @param {Peer} peer
+ */
+async function enter(rig, service, { credential, options }) {
+  const own = credential === null ? {} : rig.credentials[credential]
+  const tls = options === null ? undefined : { servername: 'server', ...own, ...options }
+  return send(rig.sidecars[service], { host: 'echo' }, { tls }).then(
+    ({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`),
+    () => REFUSED,
+  )
+}
+
+/**
+ * The upstream notes what reaches it, and never answers: the client's sidecar answers 503 for it.
+ * @param {Probed} rig
+ * @param {string} upstream
+ * @param {Peer} peer
+ */
+async function leaveTo(rig, upstream, { options }) {
+  const { status } = await ask(rig, { host: upstream })
+  if (status !== 503) return `answered ${status}`
+  // Without TLS, the sidecar's attempt to begin it is noted, too.
+  return say(rig.observed.some(o => o.observer === upstream && (options !== null || o.tls === NO_TLS)))
+}
+
+/** @param {boolean} isAccepted */
+function say(isAccepted) {
+  return isAccepted ? ACCEPTED : REFUSED
 }

@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { describeAccess, listAccessChecks } from './access.js'
+import { describeAccess, listDifferences, probeAccess } from './access.js'
 import { ANSWERS, ask } from './answers.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './negotiation.js'
 
@@ -34,7 +34,7 @@ const POOL_REQUESTS = 20
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
   const answers = await runChecks(rig, ANSWERS)
-  const access = await runChecks(rig, listAccessChecks(configuration))
+  const access = listDifferences(await probeAccess(rig))
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
   const asClient = await negotiateAsClient(rig)
   const count = (/** @type {number} */ wrong) => `${ANSWERS.length - wrong} of ${ANSWERS.length} as they must be`

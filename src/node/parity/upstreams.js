@@ -4,6 +4,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { waitFor } from '../../lib/wait.js'
 import { describeSession, NO_TLS } from './negotiation.js'
+import { SERVERS } from './peers.js'
 
 /**
  * What sidecars are tried with: upstreams that answer, refuse, reset, hang, and note what was negotiated with them.
@@ -20,10 +21,9 @@ const STOPPED_LISTENER = `require('net').createServer().listen({ host: process.a
 
 /** The upstreams, each at a port of its own; nothing listens at that of `gone`. */
 export const UPSTREAMS = Object.fromEntries(
-  ['a', 'b', 'slow', 'rude', 'quiet', 'full', 'gone', 'observed', 'p256', 'foreign'].map((name, i) => [
-    name,
-    20001 + i,
-  ]),
+  ['a', 'b', 'slow', 'rude', 'quiet', 'full', 'gone', 'observed', 'p256']
+    .concat(SERVERS.map(([name]) => name))
+    .map((name, i) => [name, 20001 + i]),
 )
 
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
@@ -85,15 +85,20 @@ export async function startUpstreams({ address, ca, credentials, group, environm
     )
     /** @type {Observed[]} */
     const observed = []
-    const observe = (/** @type {string} */ name, /** @type {Credentials} */ own, ecdhCurve = group) => {
-      const server = options.tls === 'plaintext' ? net.createServer() : createTlsServer({ ...own, ca, ecdhCurve })
-      const event = options.tls === 'plaintext' ? 'connection' : 'secureConnection'
-      server.on(event, socket => noteFirst(socket, note => observed.push({ observer: name, ...note }), ecdhCurve))
+    const observe = (/** @type {string} */ name, /** @type {tls.TlsOptions | null} */ own) => {
+      const pinned = own && { ca, ecdhCurve: group, ...own }
+      const server = pinned ? createTlsServer(pinned) : net.createServer()
+      const note = (/** @type {Omit<Observed, 'observer'>} */ first) => observed.push({ observer: name, ...first })
+      server.on(pinned ? 'secureConnection' : 'connection', socket =>
+        noteFirst(socket, note, pinned?.ecdhCurve ?? group),
+      )
       return serve(name, server)
     }
-    await observe('observed', credentials.server)
-    await observe('p256', credentials.server, 'P-256')
-    await observe('foreign', credentials.foreign)
+    const hasTls = options.tls !== 'plaintext'
+    await observe('observed', hasTls ? credentials.server : null)
+    await observe('p256', hasTls ? { ...credentials.server, ecdhCurve: 'P-256' } : null)
+    for (const [name, { credential, options: own }] of hasTls ? SERVERS : [])
+      await observe(name, own && { ...credentials[/** @type {string} */ (credential)], ...own })
 
     const full = spawn(process.execPath, ['-e', STOPPED_LISTENER, address, `${UPSTREAMS.full}`], {
       stdio: 'ignore',

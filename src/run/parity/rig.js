@@ -1,18 +1,15 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { certificatesFolder } from '../../lib/certificate-files.js'
-import { createAuthority, issueCertificate } from '../../lib/certificates.js'
 import { identityOf, PORTS, PROBER, TLS } from '../../model/sidecar-contract.js'
 import { ROUTES } from '../../node/parity/corpus.js'
+import { SERVERS } from '../../node/parity/peers.js'
 import { UPSTREAMS } from '../../node/parity/upstreams.js'
 import { createModel } from '../../services/topology.js'
+import { readCredentials } from './credentials.js'
 
 /**
  * @import { Cluster, DataPlane, Deployment, Place, ProcessSpec, Protocol, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../../model/types.ts'
  */
-
-/** The services that have a certificate in the rig. */
-export const SERVICES = ['client', 'server', 'stranger']
 
 // The permissive one is another server: it has the server's certificate, and accepts the same identities.
 /** @type {Topology} */
@@ -72,7 +69,7 @@ export async function createRig({
   }
   await target.call('open', {
     address: places[PROBER].listen,
-    ...(await readCredentials(certificates)),
+    ...readCredentials(certificates),
     sidecars: sidecarsAt,
     configuration: { ...measured, ...TLS },
   })
@@ -99,16 +96,6 @@ export async function createRig({
   }
 }
 
-/** @param {string} folder of certificates */
-async function readCredentials(folder) {
-  const read = (/** @type {string} */ name) => readFileSync(`${folder}/${name}.pem`, 'utf8')
-  const own = SERVICES.map(name => [name, { cert: read(name), key: read(`${name}-key`) }])
-  const authority = await createAuthority('foreign')
-  const foreign = await issueCertificate({ authority, identity: identityOf('client'), dnsName: 'client' })
-  const credentials = { ...Object.fromEntries(own), foreign: { cert: foreign.certificatePem, key: foreign.keyPem } }
-  return { ca: read('ca'), credentials }
-}
-
 /**
  * The models of the measured configuration, with the corpus's routes and upstreams in place of applications.
  * @param {{ places: Record<string, Place>, certificates: string, measured: Measured }} options
@@ -121,10 +108,18 @@ function createModels({ places, certificates, measured }) {
   }))
   const upstream = (/** @type {string} */ name) => ({ address: places[PROBER].reach, port: UPSTREAMS[name] })
   const server = { ...client.clusters[0], endpoints: [{ address: places.server.reach, port: PORTS.inbound }] }
-  const accepting = (/** @type {string} */ name) =>
-    server.mtls && measured.trafficPolicy === 'listed'
-      ? { ...server.mtls, acceptedIdentities: [identityOf(name)] }
-      : server.mtls
+  const observers = ['observed', 'p256'].map(name => ({ ...server, name, endpoints: [upstream(name)] }))
+  const { mtls } = server
+  const acceptedIdentities = measured.trafficPolicy === 'open' ? null : [identityOf('client')]
+  const peers =
+    mtls === null
+      ? []
+      : SERVERS.map(([name]) => ({
+          ...server,
+          name,
+          endpoints: [upstream(name)],
+          mtls: { ...mtls, acceptedIdentities },
+        }))
   const to = (/** @type {string | null} */ host, /** @type {string} */ cluster) => ({
     host,
     pathPrefix: '/',
@@ -134,18 +129,9 @@ function createModels({ places, certificates, measured }) {
   const outbound = {
     address: places.client.listen,
     port: PORTS.outbound,
-    routes: [
-      to('stranger-only', 'wrong'),
-      ...['observed', 'p256', 'foreign'].map(name => to(name, name)),
-      to(null, 'server'),
-    ],
+    routes: [...[...observers, ...peers].map(({ name }) => to(name, name)), to(null, 'server')],
   }
-  const clusters = [
-    server,
-    { ...server, name: 'wrong', mtls: accepting('stranger') },
-    ...['observed', 'p256'].map(name => ({ ...server, name, endpoints: [upstream(name)] })),
-    { ...server, name: 'foreign', endpoints: [upstream('foreign')], mtls: accepting('client') },
-  ]
+  const clusters = [server, ...observers, ...peers]
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
 }
 

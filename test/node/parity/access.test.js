@@ -1,19 +1,29 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
-
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createAuthority, issueCertificate } from '../../../src/lib/certificates.js'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import tls from 'node:tls'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
 import { identityOf } from '../../../src/model/sidecar-contract.js'
-import { describeAccess, listAccessChecks } from '../../../src/node/parity/access.js'
+import { describeAccess, listAttempts, listDifferences, probeAccess } from '../../../src/node/parity/access.js'
 import { negotiateAsServer } from '../../../src/node/parity/negotiation.js'
+import { PEERS } from '../../../src/node/parity/peers.js'
+import { startUpstreams, UPSTREAMS } from '../../../src/node/parity/upstreams.js'
+import { readCredentials, SERVICES, writeFlawedCertificates } from '../../../src/run/parity/credentials.js'
 
 /**
  * @import { Credentials } from '../../../src/node/parity/upstreams.js'
  * @import { Configuration } from '../../../src/node/parity/probe.js'
  */
 
+// Its ports are the upstreams' own.
+const ADDRESS = `127.251.248.${(process.pid % 250) + 1}`
+const folder = mkdtempSync(path.join(os.tmpdir(), 'access-test-'))
 /** @type {Record<string, Credentials>} */
-const credentials = {}
+let credentials
 /** @type {Credentials} */
 let rsa
 let ca = ''
@@ -21,16 +31,14 @@ let ca = ''
 const servers = []
 
 beforeAll(async () => {
-  const authorities = await Promise.all([createAuthority('mesh'), createAuthority('foreign')])
-  ca = `${authorities[0].certificate.toString('pem')}`
-  const issue = async (/** @type {string} */ name, authority = authorities[0]) => {
-    const issued = await issueCertificate({ authority, identity: identityOf(name), dnsName: name })
-    return { cert: issued.certificatePem, key: issued.keyPem }
-  }
-  for (const name of ['client', 'server', 'stranger']) credentials[name] = await issue(name)
-  credentials.foreign = await issue('client', authorities[1])
-  rsa = await issue('server', await createAuthority('mesh', 'rsa-2048'))
+  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services }) })
+  ;({ ca, credentials } = readCredentials(folder))
+  const authority = await createAuthority('mesh', 'rsa-2048')
+  const { certificatePem, keyPem } = await issueCertificate({ authority, identity: 'x', dnsName: 'server' })
+  rsa = { cert: certificatePem, key: keyPem }
 })
+afterAll(() => rmSync(folder, { recursive: true }))
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
@@ -45,7 +53,7 @@ async function listen(server) {
 
 /**
  * What a strict sidecar would do, by its traffic policy.
- * @param {string[] | null} accepted identities; null: any of the authority
+ * @param {string[] | ((name: string) => boolean) | null} accepted identities; null: any of the authority
  * @param {https.ServerOptions} [options]
  */
 function createStrict(accepted, options) {
@@ -53,74 +61,147 @@ function createStrict(accepted, options) {
   const own = { ...credentials.server, ca, requestCert: true, ...pinned }
   return https.createServer({ ...own, ...options }, (request, response) => {
     const { subject } = /** @type {import('node:tls').TLSSocket} */ (request.socket).getPeerCertificate()
-    if (accepted === null || accepted.includes(`${subject?.CN}`)) response.end()
+    const isAccepted = Array.isArray(accepted) ? (/** @type {string} */ name) => accepted.includes(name) : accepted
+    if (isAccepted === null || isAccepted(`${subject?.CN}`)) response.end()
     else request.socket.destroy()
   })
 }
 
+// Takes everything that a peer can do wrong.
+const LENIENT = /** @type {const} */ ({
+  rejectUnauthorized: false,
+  minVersion: 'TLSv1.2',
+  ciphers: `${tls.DEFAULT_CIPHERS}:TLS_AES_128_CCM_8_SHA256:@SECLEVEL=0`,
+})
+
 /**
- * What the checks of a strict listener find.
+ * What the attempts at a strict listener find.
  * @param {http.Server} server
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  */
-async function probe(server, configuration) {
+async function enter(server, configuration) {
   const rig = /** @type {any} */ ({ sidecars: { server: await listen(server) }, credentials })
-  const checks = listAccessChecks(configuration).filter(check => check.name.endsWith('in strict mode'))
-  const found = await Promise.all(checks.map(async ({ name, run }) => [name, await run(rig)]))
-  return found.filter(([, difference]) => difference !== '').map(words => words.join(': '))
+  const attempts = listAttempts(configuration).filter(({ direction }) => direction === 'in strict mode')
+  return listDifferences(
+    await Promise.all(attempts.map(async ({ run, ...attempt }) => ({ ...attempt, found: await run(rig) }))),
+  )
+}
+
+/**
+ * What the attempts as an upstream find at a client's sidecar, which calls the upstream that the host names.
+ * @param {(name: string, socket: tls.TLSSocket) => boolean} isAccepted
+ * @param {tls.ConnectionOptions} options
+ * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
+ */
+async function leave(isAccepted, options, configuration) {
+  const sidecar = http.createServer((request, response) => {
+    const host = `${request.headers.host}`
+    const end = () => void response.writeHead(503).end('the upstream failed')
+    const to = { host: ADDRESS, port: UPSTREAMS[host] }
+    const socket = tls.connect({ ...to, ca, ...credentials.client, checkServerIdentity: () => undefined, ...options })
+    socket.on('secureConnect', () => (isAccepted(host, socket) ? socket.write('GET /') : socket.destroy()))
+    socket.on('error', () => {
+      // A sidecar that takes anything goes on without TLS.
+      if (options.rejectUnauthorized === false && host === 'plaintext') {
+        const plain = net.connect(to, () => plain.write('GET /'))
+        plain.on('close', end)
+      } else end()
+    })
+    socket.on('close', hadError => hadError || end())
+  })
+  const { close, ...upstreams } = await startUpstreams({
+    ...{ address: ADDRESS, ca, credentials, tls: configuration.tls, group: 'X25519', environment: {} },
+  })
+  try {
+    const sidecars = { client: await listen(sidecar), server: { address: ADDRESS, port: 1 } }
+    const rig = { ...upstreams, credentials, configuration, sidecars: { ...sidecars, permissive: sidecars.server } }
+    const tried = await probeAccess(/** @type {any} */ (rig))
+    return listDifferences(tried.filter(({ direction }) => direction === 'as an upstream'))
+  } finally {
+    close()
+  }
 }
 
 const listed = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'listed' })
 const open = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'open' })
 const plaintext = /** @type {const} */ ({ tls: 'plaintext', trafficPolicy: 'open' })
+const own = [identityOf('client')]
+const peersAs = (/** @type {'client' | 'server'} */ end) =>
+  Object.values(PEERS).filter(({ ends }) => ends.includes(end))
+const identities = peersAs('client').filter(peer => `${peer.acceptedUnder}` === 'open')
 
-describe('listAccessChecks', () => {
-  it('wants an unlisted identity refused where identities are listed, and accepted under the open policy', async () => {
-    const own = [identityOf('client')]
-    expect(await probe(createStrict(own), listed)).toEqual([])
-    expect(await probe(createStrict(null), open)).toEqual([])
-    expect(await probe(createStrict(null), listed)).toEqual([
-      'unlisted identity, in strict mode: answered 200, expected refused',
-    ])
-    expect(await probe(createStrict(own), open)).toEqual([
-      'unlisted identity, in strict mode: refused, expected answered 200',
-    ])
+describe('the attempts at a listener', () => {
+  it('want unlisted identities refused where identities are listed, and accepted under the open policy', async () => {
+    expect(await enter(createStrict(own), listed)).toEqual([])
+    expect(await enter(createStrict(null), open)).toEqual([])
+    expect(identities).toHaveLength(5)
+    expect(await enter(createStrict(null), listed)).toEqual(
+      identities.map(({ name }) => `${name}, in strict mode: accepted, expected refused`),
+    )
+    expect(await enter(createStrict(own), open)).toEqual(
+      identities.map(({ name }) => `${name}, in strict mode: refused, expected accepted`),
+    )
   })
 
-  it('wants everybody else refused under either policy', async () => {
-    const wrong = ['no certificate', 'foreign CA'].map(
-      peer => `${peer}, in strict mode: answered 200, expected refused`,
+  it.each([
+    ['the beginning of the identity', (/** @type {string} */ name) => name.startsWith(own[0]), 'begins with it'],
+    ['its end', (/** @type {string} */ name) => name.endsWith(own[0]), 'ends with it'],
+    ['a part of it', (/** @type {string} */ name) => own[0].startsWith(name), 'a prefix of the identity'],
+  ])('find a listener that looks only at %s', async (_, isAccepted, peer) => {
+    const found = await enter(createStrict(isAccepted), listed)
+    expect(found).toEqual([expect.stringContaining(`${peer}, in strict mode: accepted, expected refused`)])
+  })
+
+  it('want everybody else refused under either policy, and would be taken by a listener that takes all', async () => {
+    const wrong = peersAs('client').filter(
+      ({ acceptedUnder, options }) => acceptedUnder.length === 0 && options !== null,
     )
     for (const configuration of [listed, open])
-      expect(await probe(createStrict(null, { rejectUnauthorized: false }), configuration)).toEqual(
-        expect.arrayContaining(wrong),
+      expect(await enter(createStrict(null, LENIENT), configuration)).toEqual(
+        expect.arrayContaining(wrong.map(({ name }) => `${name}, in strict mode: accepted, expected refused`)),
       )
-    expect(await probe(createStrict(null, { minVersion: 'TLSv1.2' }), open)).toEqual([
-      'TLS 1.2, in strict mode: answered 200, expected refused',
-    ])
   })
 
-  it('wants plaintext answered where there is no TLS, and nobody refused', async () => {
-    expect(
-      await probe(
-        http.createServer((_, response) => void response.end()),
-        plaintext,
-      ),
-    ).toEqual([])
-    expect(await probe(createStrict(null), plaintext)).toEqual([
-      'plaintext, in strict mode: refused, expected answered 200',
+  it('want plaintext answered where there is no TLS, and nobody refused', async () => {
+    const server = http.createServer((_, response) => void response.end())
+    expect(await enter(server, plaintext)).toEqual([])
+    expect(await enter(createStrict(null), plaintext)).toEqual([
+      'plaintext, in strict mode: refused, expected accepted',
     ])
-    expect(listAccessChecks(plaintext).map(check => check.name)).toEqual([
+    expect(listAttempts(plaintext).map(({ peer, direction }) => `${peer}, ${direction}`)).toEqual([
       'plaintext, in strict mode',
       'plaintext, in permissive mode',
     ])
   })
 })
 
+describe('the attempts as an upstream', () => {
+  const checkName = (/** @type {string} */ _, /** @type {tls.TLSSocket} */ socket) =>
+    own.includes(`${socket.getPeerCertificate().subject.CN}`)
+
+  it('want a sidecar that verifies its upstreams', async () => {
+    const ciphers = 'TLS_AES_128_GCM_SHA256'
+    const strict = /** @type {const} */ ({ minVersion: 'TLSv1.3', ciphers })
+    expect(await leave(checkName, strict, listed)).toEqual([])
+    expect(await leave(() => true, strict, open)).toEqual([])
+    expect(await leave(() => true, strict, listed)).toEqual(
+      identities.map(({ name }) => `${name}, as an upstream: accepted, expected refused`),
+    )
+  })
+
+  it('would be taken by a sidecar that takes all', async () => {
+    const wrong = peersAs('server').filter(({ acceptedUnder }) => acceptedUnder.length === 0)
+    expect(await leave(() => true, LENIENT, open)).toEqual(
+      wrong.map(({ name }) => `${name}, as an upstream: accepted, expected refused`),
+    )
+  })
+})
+
 describe('describeAccess', () => {
   it('says what the configuration accepts', () => {
-    const always = 'plaintext (in strict mode), no certificate, foreign CA, TLS 1.2'
-    expect(describeAccess(listed)).toBe(`${always}, unlisted identity refused`)
+    const always =
+      'plaintext (in strict mode), no certificate, self-signed, another CA, expired, not yet valid, without clientAuth, without serverAuth, TLS 1.2, a weak suite'
+    expect(describeAccess(listed)).toBe(`${always}, ${identities.map(({ name }) => name).join(', ')} refused`)
     expect(describeAccess(open)).toBe(`${always} refused; any identity of the mesh's CA accepted (open policy)`)
     expect(describeAccess(plaintext)).toBe('nobody refused: there is no TLS')
   })

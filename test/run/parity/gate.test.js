@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { certificatesFolder } from '../../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../../src/lib/certificates.js'
 import { identityOf, PROBER, placeAt } from '../../../src/model/sidecar-contract.js'
+import { SERVERS } from '../../../src/node/parity/peers.js'
+import { SERVICES, writeFlawedCertificates } from '../../../src/run/parity/credentials.js'
 import { gateParity } from '../../../src/run/parity/gate.js'
-import { SERVICES } from '../../../src/run/parity/rig.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
@@ -17,8 +18,11 @@ const certificates = path.join(folder, 'certificates')
 
 beforeAll(async () => {
   const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
-  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048']))
-    await writeCertificates({ folder: certificatesFolder(certificates, keyType), services, keyType })
+  // Nothing here looks at the type of a key, and RSA keys take seconds.
+  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])) {
+    const folder = certificatesFolder(certificates, keyType)
+    await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services }) })
+  }
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -133,7 +137,7 @@ describe('gateParity', () => {
     expect(models.server.inbound).toMatchObject({ mtls: 'strict', acceptedIdentities: null })
     expect(models.permissive.inbound).toMatchObject({ mtls: 'permissive', acceptedIdentities: null })
     expect(models.server.trust.certificatePath).toBe(`${certificates}-rsa/server.pem`)
-    expect(models.client.clusters.map(c => c.mtls?.acceptedIdentities)).toEqual(Array(5).fill(null))
+    expect(models.client.clusters.map(c => c.mtls?.acceptedIdentities)).toEqual(Array(3 + SERVERS.length).fill(null))
 
     const listed = await createTestbed()
     await gate(listed.testbed, [armOf({ protocol: 'http/2' })])
@@ -142,14 +146,16 @@ describe('gateParity', () => {
       expect(inbound).toMatchObject({ protocol: 'http/2', acceptedIdentities: [identityOf('client')] })
     expect(client.clusters.map(c => [c.name, c.protocol, c.mtls?.acceptedIdentities])).toEqual([
       ['server', 'http/2', [identityOf('server')]],
-      ['wrong', 'http/2', [identityOf('stranger')]],
       ['observed', 'http/2', [identityOf('server')]],
       ['p256', 'http/2', [identityOf('server')]],
-      ['foreign', 'http/2', [identityOf('client')]],
+      ...SERVERS.map(([name]) => [name, 'http/2', [identityOf('client')]]),
     ])
 
     const plain = await createTestbed()
     await gate(plain.testbed, [armOf({ tls: 'plaintext' })])
+    expect(plain.rendered.at(-3)?.model.clusters.map(c => [c.name, c.mtls])).toEqual(
+      ['server', 'observed', 'p256'].map(name => [name, null]),
+    )
     expect(plain.rendered.slice(-2).map(({ model }) => model.inbound?.mtls)).toEqual(['disabled', 'disabled'])
   })
 

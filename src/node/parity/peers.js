@@ -1,0 +1,73 @@
+/**
+ * Peers that try a sidecar's mTLS. Each differs in one thing from a peer that is accepted. Pure data.
+ * @import { SecureContextOptions } from 'node:tls'
+ * @import { TrafficPolicy } from '../../model/types.ts'
+ */
+
+/**
+ * @typedef {object} Peer
+ * @property {string} name
+ * @property {string | null} credential its name among the rig's credentials; null: no certificate
+ * @property {SecureContextOptions | null} options null: no TLS
+ * @property {('client' | 'server')[]} ends of the connection that it can be
+ * @property {TrafficPolicy[]} acceptedUnder
+ */
+
+const ANY_END = /** @type {Peer['ends']} */ (['client', 'server'])
+// In TLS 1.2 the curve of a certificate is one of the groups, too.
+const TLS_1_2 = /** @type {const} */ ({ maxVersion: 'TLSv1.2', ecdhCurve: 'X25519:P-256' })
+// BoringSSL has no such suite, and OpenSSL offers it only at security level 0 since 3.2. Node wants one of TLS 1.2
+// beside a level.
+const WEAK_SUITE = /** @type {const} */ ({
+  minVersion: 'TLSv1.3',
+  ciphers: 'TLS_AES_128_CCM_8_SHA256:ECDHE-ECDSA-AES128-GCM-SHA256:@SECLEVEL=0',
+})
+
+/** By the name of the upstream that each is as a server. @type {Record<string, Peer>} */
+export const PEERS = {
+  plaintext: refused('plaintext', null, { options: null }),
+  'no-certificate': refused('no certificate', null, { ends: ['client'] }),
+  'self-signed': refused('self-signed', 'self-signed'),
+  'another-ca': refused('another CA', 'another-ca'),
+  expired: refused('expired', 'expired'),
+  'not-yet-valid': refused('not yet valid', 'not-yet-valid'),
+  'no-client-auth': refused('without clientAuth', 'no-client-auth', { ends: ['client'] }),
+  'no-server-auth': refused('without serverAuth', 'no-server-auth', { ends: ['server'] }),
+  'tls-1-2': refused('TLS 1.2', 'client', { options: TLS_1_2 }),
+  'weak-suite': refused('a weak suite', 'client', { options: WEAK_SUITE }),
+  'another-identity': unlisted('another identity', 'another-identity'),
+  prefix: unlisted('a prefix of the identity', 'prefix'),
+  suffix: unlisted('a suffix of the identity', 'suffix'),
+  'begins-alike': unlisted('an identity that begins with it', 'begins-alike'),
+  'ends-alike': unlisted('an identity that ends with it', 'ends-alike'),
+  listed: {
+    name: 'the listed identity',
+    credential: 'client',
+    options: {},
+    ends: ANY_END,
+    acceptedUnder: ['listed', 'open'],
+  },
+}
+
+/** The peers that are upstreams, by name. */
+export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.includes('server'))
+
+/**
+ * A peer that no configuration with TLS accepts.
+ * @param {string} name
+ * @param {string | null} credential
+ * @param {Partial<Peer>} [more]
+ * @returns {Peer}
+ */
+function refused(name, credential, more) {
+  return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...more }
+}
+
+/**
+ * A peer of the mesh's CA under an identity that is not listed.
+ * @param {string} name
+ * @param {string} credential
+ */
+function unlisted(name, credential) {
+  return refused(name, credential, { acceptedUnder: ['open'] })
+}

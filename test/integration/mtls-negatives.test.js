@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeCertificates } from '../../src/lib/certificates.js'
+import { identityOf } from '../../src/model/sidecar-contract.js'
+import { openLedger } from '../../src/node/ledger.js'
+import { PEERS } from '../../src/node/parity/peers.js'
+import { readCredentials, SERVICES, writeFlawedCertificates } from '../../src/run/parity/credentials.js'
+import { createRig } from '../../src/run/parity/rig.js'
+import { createLocalTarget } from '../../src/targets/local/index.js'
+import { capWay, sidecarPlanes } from './real-tools.js'
+
+/**
+ * Tries every peer of node/parity/peers.js at the real planes, and the inbound ones with openssl too. MTLS_TABLE names
+ * a file for what is found, as Markdown.
+ * @import { Rig } from '../../src/run/parity/rig.js'
+ * @import { Peer } from '../../src/node/parity/peers.js'
+ */
+
+/** @typedef {{ plane: string, policy: string, peer: string, direction: string, found: string }} Found */
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'mtls-test-'))
+const certificates = path.join(folder, 'certificates')
+const openssl = await execa('openssl', ['version'], { reject: false })
+/** @type {Found[]} */
+const all = []
+
+// No weak suite, and yet not the one that is configured. Envoy can leave out no suite of TLS 1.3.
+const STRONG_SUITE = 'TLS_AES_256_GCM_SHA384'
+const PINS_SUITE = ['pipy']
+
+beforeAll(async () => {
+  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  const authority = await writeCertificates({ folder: certificates, services })
+  await writeFlawedCertificates({ folder: certificates, authority })
+  for (const [name, { cert, key }] of Object.entries(readCredentials(certificates).credentials))
+    writeFileSync(path.join(folder, `${name}.pem`), `${cert}${key}`, { mode: 0o600 })
+})
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+  if (process.env.MTLS_TABLE) writeFileSync(process.env.MTLS_TABLE, renderTable(all))
+})
+
+const cases = sidecarPlanes.flatMap(plane =>
+  /** @type {const} */ (['listed', 'open']).map(trafficPolicy => ({ ...plane, trafficPolicy })),
+)
+
+describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy', ({ plane, tool, trafficPolicy }) => {
+  const label = `${tool?.name} ${tool?.version}`
+  /** @type {Awaited<ReturnType<typeof createLocalTarget>>} */
+  let target
+  /** @type {Rig} */
+  let rig
+
+  beforeAll(async () => {
+    if (!tool) return
+    target = await createLocalTarget({
+      ledger: openLedger({ runId: `test-${process.pid}-${Date.now()}` }),
+      way: capWay,
+    })
+    rig = await createRig({
+      ...{ target, index: 0, plane, tool, certificates, profile: null },
+      scripts: path.resolve('pipy-scripts'),
+      folder: path.join(folder, `${plane.name}-${trafficPolicy}`),
+      measured: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy },
+      signal: new AbortController().signal,
+    })
+  })
+
+  afterAll(async () => {
+    await rig?.close()
+    await target?.close()
+  })
+
+  it('accepts and refuses the peers that it must, as a server and as a client', async context => {
+    if (!tool) context.skip(`needs ${plane.name}, which cannot be had here`)
+    const tried = await rig.call('probeAccess', undefined)
+    all.push(
+      ...tried.map(({ peer, direction, found }) => ({ plane: label, policy: trafficPolicy, peer, direction, found })),
+    )
+    expect(tried.map(({ peer, direction, found }) => [peer, direction, found])).toEqual(
+      tried.map(({ peer, direction, expected }) => [peer, direction, expected]),
+    )
+    expect(tried.length).toBeGreaterThan(40)
+  })
+
+  it('treats the clients of openssl alike, and takes another strong suite only if it cannot leave it out', async context => {
+    if (!tool) context.skip(`needs ${plane.name}, which cannot be had here`)
+    if (openssl.failed) context.skip('needs openssl, which cannot be had here')
+    const [endpoint] = rig.sidecars.processes.flatMap(({ spec }) => (spec.service === 'server' ? spec.listens : []))
+    const clients = Object.values(PEERS).filter(({ ends, options }) => ends.includes('client') && options !== null)
+    const found = await Promise.all(clients.map(peer => callByOpenssl(endpoint, peer)))
+    expect(clients.map(({ name }, i) => [name, found[i]])).toEqual(
+      clients.map(({ name, acceptedUnder }) => [name, acceptedUnder.includes(trafficPolicy) ? 'accepted' : 'refused']),
+    )
+    const strong = await callByOpenssl(endpoint, { ...PEERS.listed, options: { ciphers: STRONG_SUITE } })
+    all.push({ plane: label, policy: trafficPolicy, peer: STRONG_SUITE, direction: 'in strict mode', found: strong })
+    expect(strong).toBe(PINS_SUITE.includes(`${tool?.name}`) ? 'refused' : 'accepted')
+  })
+})
+
+/**
+ * @param {{ address: string, port: number }} endpoint
+ * @param {Peer} peer
+ */
+async function callByOpenssl({ address, port }, { credential, options }) {
+  const { maxVersion, ciphers } = options ?? {}
+  const pem = path.join(folder, `${credential}.pem`)
+  const argv = ['s_client', '-quiet', '-connect', `${address}:${port}`, '-servername', 'server']
+  if (credential !== null) argv.push('-cert', pem, '-key', pem)
+  if (maxVersion === 'TLSv1.2') argv.push('-tls1_2')
+  if (ciphers) argv.push('-ciphersuites', ciphers.split(':')[0])
+  const input = 'GET / HTTP/1.1\r\nhost: echo\r\n\r\n'
+  const child = execa('openssl', argv, { input, reject: false, timeout: 10_000, stderr: 'ignore' })
+  // The connection stays open after an answer.
+  for await (const line of child) {
+    child.kill()
+    return line.startsWith('HTTP/1.1 200') ? 'accepted' : `answered ${line}`
+  }
+  return (await child).timedOut ? 'no answer within 10 s' : 'refused'
+}
+
+/**
+ * A row for each peer and what it met; directions with equal cells share it.
+ * @param {Found[]} found
+ */
+function renderTable(found) {
+  const planes = [...new Set(found.map(f => f.plane))]
+  const cellOf = (/** @type {Found} */ { plane, peer, direction }) => {
+    const own = found.filter(f => f.plane === plane && f.peer === peer && f.direction === direction)
+    const [listed, open] = ['listed', 'open'].map(policy => own.find(f => f.policy === policy)?.found ?? 'not tried')
+    return listed === open ? listed : `${listed}; ${open}: open policy`
+  }
+  /** @type {Map<string, { peer: string, cells: string[], directions: string[] }>} */
+  const rows = new Map()
+  for (const one of found.filter(f => f.plane === planes[0] && f.policy === 'listed')) {
+    const cells = planes.map(plane => cellOf({ ...one, plane }))
+    const key = JSON.stringify([one.peer, cells])
+    const row = rows.get(key) ?? { peer: one.peer, cells, directions: [] }
+    rows.set(key, { ...row, directions: [...row.directions, one.direction] })
+  }
+  const lines = [...rows.values()].map(({ peer, cells, directions }) => [peer, directions.join(', '), ...cells])
+  const head = ['the peer', 'tried', ...planes]
+  return [head, head.map(() => '---'), ...lines].map(cells => `| ${cells.join(' | ')} |\n`).join('')
+}
