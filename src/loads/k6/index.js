@@ -43,6 +43,8 @@ export const k6 = {
         'run',
         '--quiet',
         '--no-color',
+        // It would tell its makers of every test.
+        '--no-usage-report',
         // Its REST server: none, or at an address that nothing else has.
         `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
         ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
