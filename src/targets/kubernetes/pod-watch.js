@@ -37,6 +37,8 @@ export async function watchPods({ api, namespaces }) {
   /** @param {string} namespace */
   const follow = async namespace => {
     const watch = new api.k8s.Watch(api.config)
+    let abort = () => {}
+    closing.signal.addEventListener('abort', () => abort(), { once: true })
     while (!closing.signal.aborted) {
       try {
         const { items, metadata } = await api.core.listNamespacedPod({ namespace })
@@ -55,8 +57,8 @@ export async function watchPods({ api, namespaces }) {
             error ? reject(error) : resolve(null),
           )
           started.then(request => {
-            if (closing.signal.aborted) request.abort()
-            else closing.signal.addEventListener('abort', () => request.abort(), { once: true })
+            abort = () => request.abort()
+            if (closing.signal.aborted) abort()
           }, reject)
         })
       } catch {

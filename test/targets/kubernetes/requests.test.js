@@ -1,0 +1,103 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
+import { writeCertificates } from '../../../src/lib/certificates.js'
+import { identityOf } from '../../../src/model/sidecar-contract.js'
+import { openLedger } from '../../../src/node/ledger.js'
+import { ACCESS, ROLES } from '../../../src/targets/kubernetes/access.js'
+import { connect } from '../../../src/targets/kubernetes/api.js'
+import { examineCluster } from '../../../src/targets/kubernetes/doctor.js'
+import { createKubernetesTarget } from '../../../src/targets/kubernetes/index.js'
+import { cleanUpCluster } from '../../../src/targets/kubernetes/namespaces.js'
+import { createImageTools } from '../../../src/targets/kubernetes/tools.js'
+import { createContainers } from '../../fakes/cluster-objects.js'
+import { FORBIDDEN, startFakeApiServer } from '../../fakes/fake-api-server.js'
+
+/** @import { Asked } from '../../fakes/fake-api-server.js' */
+/** @import { Access } from '../../../src/targets/kubernetes/access.js' */
+
+const NAMESPACE = 'bench-r1'
+const folder = mkdtempSync(path.join(os.tmpdir(), 'requests-test-'))
+const certificates = path.join(folder, 'certificates')
+/** @type {Asked[]} */
+let asked = []
+/** @type {string[]} */
+const warnings = []
+const warn = (/** @type {Error} */ { message }) => warnings.push(message)
+
+// All that a run, the doctor and the cleanup ask of a cluster.
+beforeAll(async () => {
+  process.on('warning', warn)
+  const server = await startFakeApiServer()
+  asked = server.asked
+  const config = path.join(folder, 'config')
+  writeFileSync(
+    config,
+    JSON.stringify({
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'a' },
+      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+      clusters: [{ name: 'a', cluster: { server: server.url, 'insecure-skip-tls-verify': true } }],
+      users: [{ name: 'a', user: {} }],
+    }),
+  )
+  await writeCertificates({ folder: certificates, services: [{ name: 'gateway', identity: identityOf('gateway') }] })
+  const api = await connect({ context: null, environment: { KUBECONFIG: config }, home: folder })
+  const { signal } = new AbortController()
+  const ledger = openLedger({ runId: 'r1', root: path.join(folder, 'ledgers') })
+  const target = createKubernetesTarget({
+    ...{ api, ledger, namespace: NAMESPACE, where: 'n1', loadWhere: 'n1', nodeImage: 'node', cpus: 4, node: 'n1' },
+    ...{ hasNativeSidecars: true, hasRecursiveReadOnly: true, sampleSource: 'cgroup', signal },
+  })
+  await examineCluster({ api, node: null, loadNode: null, images: {}, specs: [pipyTool] })
+  await target.open()
+  const forbidden = createImageTools({ api, target, images: {}, whereOf: () => null, signal })
+  expect(await forbidden({ ...pipyTool, name: FORBIDDEN.replace('version-', '') })).toEqual({
+    missing: expect.stringContaining('no pod is made: exceeded quota'),
+  })
+  for (const source of ['echo', 'pipy-scripts', certificates]) target.locate(source)
+  await target.placesFor(1, ['gateway'])
+  const specs = createContainers({ service: 'gateway', plane: 'envoy', cpuCores: 0.25 }).map(({ spec }) => spec)
+  const { processes, remove } = await target.deploy(specs, { start: 1, folder: path.join(folder, 'raw') })
+  await Promise.all(processes.map(p => p.waitUntilReady(signal)))
+  const refusal = 'k8s/rbac.yaml'
+  await expect(target.look(processes)).rejects.toThrow(refusal)
+  await expect(processes[1].readAdmin('/')).rejects.toThrow(refusal)
+  await remove()
+  await target.close()
+  await cleanUpCluster({ api, isAll: false })
+  server.close()
+}, 30_000)
+
+afterAll(() => {
+  process.off('warning', warn)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('what is asked of a cluster', () => {
+  it('is what the roles grant, and they grant no more', () => {
+    // Server-side apply asks for create, too; of exec and portforward see ACCESS.
+    const verbsOf = (/** @type {Asked} */ { verb, resource }) =>
+      verb === 'patch' ? ['create', 'patch'] : /\/(exec|portforward)$/.test(resource) ? ['get', 'create'] : [verb]
+    const used = asked.flatMap(one => verbsOf(one).map(verb => `${verb} ${one.resource}`))
+    const listGranted = (/** @type {Access[]} */ table) =>
+      table.flatMap(({ group, resource, verbs }) => verbs.map(verb => `${verb} ${group}/${resource}`))
+    const granted = [...listGranted(ACCESS), ...listGranted(ROLES['sidecar-bench-kubelet'])]
+    expect([...new Set(used)].sort()).toEqual(granted.sort())
+  })
+
+  it('has keys in Secrets of the run only', () => {
+    const key = readFileSync(path.join(certificates, 'gateway-key.pem'), 'utf8')
+    const forms = [key.split('\n')[2], Buffer.from(key).toString('base64').slice(80, 160)]
+    const holding = asked.filter(({ body }) => forms.some(form => body.includes(form)))
+    expect(holding.map(({ kind, namespace }) => [kind, namespace])).toEqual([['Secret', NAMESPACE]])
+    expect(asked.some(({ kind, body }) => kind === 'Deployment' && body.includes('gateway-key.pem'))).toBe(true)
+  })
+
+  // The server ends each watch at once here, and every few minutes on a cluster.
+  it('keeps nothing of watches that have ended', () => {
+    expect(asked.filter(({ verb }) => verb === 'watch').length).toBeGreaterThan(15)
+    expect(warnings).toEqual([])
+  })
+})
