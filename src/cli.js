@@ -51,19 +51,22 @@ const stopping = new AbortController()
 // Everything that waits listens to it.
 setMaxListeners(0, stopping.signal)
 
+const STOP_MS = 120_000
+let stoppedAt = 0
+
 /**
  * Stops what runs, in order.
  * @param {BenchError} reason
  * @param {string} line
  */
 function stop(reason, line) {
+  stoppedAt = Date.now()
   say(`${line}: stopping what runs; what was measured is kept`)
   stopping.abort(reason)
 }
 
 // npm passes on the signal that its process group got, too: the second one is nobody's wish.
 const SAME_SIGNAL_MS = 1000
-let stoppedAt = 0
 for (const [name, status] of /** @type {const} */ ([
   ['SIGINT', EXIT.interrupted],
   ['SIGTERM', EXIT.terminated],
@@ -71,7 +74,6 @@ for (const [name, status] of /** @type {const} */ ([
 ])) {
   process.on(name, () => {
     if (!stopping.signal.aborted) {
-      stoppedAt = Date.now()
       stop(new BenchError(`interrupted by ${name}`, { exitStatus: status }), name)
     } else if (Date.now() - stoppedAt > SAME_SIGNAL_MS) {
       say(`${name} again: ended at once; npm run cleanup removes what is left`)
@@ -79,11 +81,14 @@ for (const [name, status] of /** @type {const} */ ([
     }
   })
 }
-// With a handler, a write beyond the file-size limit (ulimit -f) fails and is said; without one, it ends this process.
-process.on('SIGXFSZ', () => {})
 process.on('uncaughtException', error => {
-  if (stopping.signal.aborted) say(`${messageOf(error)}`)
-  else stop(new BenchError(error.message, { cause: error }), `${messageOf(error)}`)
+  process.once('exit', () => {
+    process.exitCode ||= EXIT.failed
+  })
+  if (stopping.signal.aborted) return say(`${messageOf(error)}`)
+  stop(new BenchError(error.message, { cause: error }), `${messageOf(error)}`)
+  // What waits for the part that failed would wait for good.
+  setTimeout(() => process.exit(EXIT.failed), STOP_MS).unref()
 })
 
 /** @type {Context} */

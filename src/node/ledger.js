@@ -19,7 +19,11 @@ import { listSafely, processStartTicks, readSafely } from './kernel/proc-files.j
  * beside its processes. An entry is on disk before the thing is made, so `cleanup` finds what a killed run left.
  */
 
-/** @typedef {'cgroup' | 'addresses' | 'namespace'} Kind addresses: the first two bytes of a block of loopback addresses */
+/**
+ * addresses: the first two bytes of a block of loopback addresses; results: the folder; namespace: its name and the
+ * cluster's address.
+ * @typedef {'cgroup' | 'addresses' | 'namespace' | 'results'} Kind
+ */
 /** @typedef {{ kind: Kind, name: string }} Holding */
 
 /**
@@ -81,10 +85,22 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     /** To be called when the thing is gone. @param {Kind} kind @param {string} name */
     release(kind, name) {
       held.delete(`${kind} ${name}`)
-      write('-', kind, name)
+      try {
+        write('-', kind, name)
+      } catch {
+        // An entry of what is gone misleads nobody, and a teardown must go on: on a full disk, too.
+      }
     },
     /** Other runs, as their ledgers say. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
+    /** The run that may still use a thing of a name; null where none does. @param {Kind} kind @param {string} name */
+    findHolder: (kind, name) =>
+      readLedgers(root).find(
+        entry =>
+          entry.runId !== runId &&
+          entry.state !== 'gone' &&
+          entry.holdings.some(held => held.kind === kind && held.name === name),
+      ) ?? null,
     /** @param {{ retain?: boolean }} [options] retain: all stays, until `cleanup` is asked to remove it */
     close({ retain = false } = {}) {
       if (retain) writeFileSync(path.join(folder, 'retained'), '')
@@ -95,10 +111,10 @@ export function openLedger({ runId, root = ledgersFolder() }) {
 
 /**
  * @param {string} [root]
- * @returns {LedgerEntry[]} none where there are none
+ * @returns {LedgerEntry[]} none where there are none, or where somebody else could have written them
  */
 export function readLedgers(root = ledgersFolder()) {
-  return listSafely(root)
+  return listOwn(root)
     .filter(name => !name.startsWith('.'))
     .map(runId => {
       const folder = path.join(root, runId)
@@ -123,7 +139,7 @@ export function removeLedger(folder) {
  * @param {string} [root]
  */
 export function removeHalfMadeLedgers(root = ledgersFolder()) {
-  for (const name of listSafely(root).filter(name => name.startsWith('.'))) {
+  for (const name of listOwn(root).filter(name => name.startsWith('.'))) {
     const folder = path.join(root, name)
     const made = statSync(folder, { throwIfNoEntry: false })
     if (made && Date.now() - made.mtimeMs > HALF_MADE_MS) removeLedger(folder)
@@ -131,13 +147,13 @@ export function removeHalfMadeLedgers(root = ledgersFolder()) {
 }
 
 /** @returns {Owner} this process */
-function describeOwner() {
+export function describeOwner() {
   const { pid } = process
   return { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
 }
 
-/** In which pid means what. */
-function readPlace() {
+/** Where a pid is this process, and no other. */
+export function readPlace() {
   return {
     pidNamespace: readlinkSync('/proc/self/ns/pid'),
     bootId: readSafely('/proc/sys/kernel/random/boot_id').trim(),
@@ -205,7 +221,16 @@ function makeOwnFolder(root) {
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
   }
-  const { uid, mode } = lstatSync(root)
-  const isOwn = lstatSync(root).isDirectory() && uid === process.getuid?.() && (mode & 0o077) === 0
-  if (!isOwn) throw new BenchError(`${root} is not a folder that only this user can read: remove it`)
+  if (!isOwnFolder(root)) throw new BenchError(`${root} is not a folder that only this user can read: remove it`)
+}
+
+/** @param {string} root */
+function isOwnFolder(root) {
+  const found = lstatSync(root, { throwIfNoEntry: false })
+  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o077) === 0
+}
+
+/** @param {string} root */
+function listOwn(root) {
+  return isOwnFolder(root) ? listSafely(root) : []
 }

@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
@@ -98,7 +99,14 @@ export function appendLine(folder, name, line) {
   try {
     refuseLinks(folder, name)
     const descriptor = openSync(file, 'a+')
-    writeFlushed(descriptor, `${endsInLine(descriptor) ? '' : '\n'}${line}\n`)
+    const { size } = fstatSync(descriptor)
+    try {
+      writeFlushed(descriptor, `${endsInLine(descriptor) ? '' : '\n'}${line}\n`)
+    } catch (error) {
+      // Half a line would be taken for a damaged record.
+      truncateSync(file, size)
+      throw error
+    }
   } catch (error) {
     throw cannotWrite(file, error)
   }

@@ -1,4 +1,8 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
+import { leaveOutUnreachable } from '../plan/calibration.js'
+import { removeRaw } from '../records/raw.js'
 import { readRun } from '../records/records.js'
 import { findDifferences } from './reusable.js'
 
@@ -10,6 +14,8 @@ import { findDifferences } from './reusable.js'
 
 /** @typedef {ReturnType<typeof openInterrupted>} Interrupted */
 
+const CHECKS = /^(?:check|parity)-/
+
 /**
  * @param {string} folder of the run's results
  * @throws {import('../lib/errors.js').BenchError} when it holds no run
@@ -20,16 +26,48 @@ export function openInterrupted(folder) {
 }
 
 /**
+ * Removes what the checks of the run left, which are made again. Everything below the folder is written anew or read: it
+ * must not lead elsewhere.
+ * @param {Interrupted} interrupted
+ * @throws {UsageError} where the folder holds a link
+ */
+export function prepareToResume({ folder }) {
+  const link = readdirSync(folder, { recursive: true, withFileTypes: true }).find(entry => entry.isSymbolicLink())
+  if (link) throw new UsageError(`--resume ${folder}: ${path.join(link.parentPath, link.name)} is a link: remove it`)
+  for (const name of readdirSync(path.join(folder, 'raw'))) if (CHECKS.test(name)) removeRaw(folder, name)
+}
+
+/**
  * That what is measured now can stand beside what the run has.
  * @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options
  * @throws {UsageError} with what differs
  */
-export function assertSame({ interrupted: { folder, manifest }, plan, now }) {
-  const planned = new Set([...plan.arms, ...plan.calibrations].map(arm => JSON.stringify(arm)))
+export function assertSame({ interrupted: { folder, manifest, records }, plan, now }) {
+  if (plan.settings.keepsServices && records.size > 0) {
+    throw new UsageError(
+      `--resume ${folder}: ${plan.experiment} watches the same processes all the time, and they have ended: start a new run`,
+    )
+  }
+  const isEqual = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
+  // Once the capacities were found, the rates that cannot be reached are left out.
+  const reachable = leaveOutUnreachable({ plan, calibrations: manifest.calibrations }).arms
+  const ids = manifest.calibrations.map(({ armId }) => armId)
+  const isSamePlan =
+    (isEqual(manifest.arms, plan.arms) || (plan.mostOfCapacity !== null && isEqual(manifest.arms, reachable))) &&
+    isEqual(
+      ids,
+      plan.calibrations.map(arm => arm.id),
+    ) &&
+    isEqual(manifest.search, plan.search) &&
+    isEqual(manifest.settings, plan.settings)
+  const isPlaced = [...records.values()].every(record =>
+    isEqual(record.placement, now.layout.placementOf(record.trial.arm)),
+  )
   const differing = [
     ...findDifferences(manifest, now),
-    ...(manifest.arms.every(arm => planned.has(JSON.stringify(arm))) ? [] : ['what the experiment measures']),
+    ...(isSamePlan ? [] : ['what the experiment measures']),
     ...(manifest.rounds === plan.rounds ? [] : ['rounds']),
+    ...(isPlaced ? [] : ['the CPUs that processes get']),
   ]
   if (differing.length === 0) return
   throw new UsageError(

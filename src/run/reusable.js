@@ -11,7 +11,7 @@ import { readRun } from '../records/records.js'
  * @import { Reusable } from './search.js'
  */
 
-const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'node']
+const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'capWay', 'node']
 
 /**
  * What trials are measured with now.

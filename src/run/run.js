@@ -76,6 +76,8 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
       turns.pass()
       await runRounds({ plan: measured, run, turns, signal })
     }
+    // While the last trial ended, too: what was to stay has been removed.
+    signal.throwIfAborted()
     outcome = 'finished'
   } finally {
     if (signal.aborted) outcome = 'interrupted'
@@ -99,8 +101,9 @@ function createRunOne({ testbed, standing, recorded, nextIndex, watcher: { say, 
     removeRaw(testbed.folders.results, trial.id)
     watch?.({ kind: 'trial-started', trial, progress, secondsLeft: secondsLeft?.(false) ?? null, atMs: Date.now() })
     const { record, ...observed } = await runTrial({ testbed, trial, start: nextIndex(), standing, watch, signal })
-    appendTrial(testbed.folders.results, record)
+    // A trial that is recorded is not run again: its files come before its record.
     writeObserved(testbed.folders.results, { trial, ...observed })
+    appendTrial(testbed.folders.results, record)
     watch?.({ kind: 'trial-ended', record, atMs: Date.now() })
     say(`${progress}${describeLeft(secondsLeft?.(true) ?? null)}  ${describeTrial(record)}`)
     return record

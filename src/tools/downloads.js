@@ -1,4 +1,4 @@
-import { readlinkSync, statSync } from 'node:fs'
+import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { cacheFolder } from '../lib/paths.js'
@@ -6,10 +6,10 @@ import { processStartTicks } from '../lib/process-start.js'
 
 /**
  * The folders beside the cached programs into which they are downloaded. Each says in its name who made it: the process
- * and when it started, and the namespace in which its number counts.
+ * and when it started, and where its number counts.
  */
 
-const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\d+)-\w{6}$/
+const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\w+)-\w{6}$/
 // As kits before this one named them.
 const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
 // A folder whose maker nobody here can ask for is left this long: no download takes as much.
@@ -23,7 +23,7 @@ const FOREIGN_MS = 24 * 3600 * 1000
 export async function openDownload(cache, name) {
   await mkdir(cache, { recursive: true })
   const { pid } = process
-  return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${readPidNamespace()}-`))
+  return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${readPlace()}-`))
 }
 
 /**
@@ -49,16 +49,17 @@ export async function removeStaleDownloads(cache = cacheFolder()) {
 function isStale(folder, name) {
   const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
   if (pid === undefined && !NAMELESS.test(name)) return false
-  if (namespace === `${readPidNamespace()}`) return processStartTicks(Number(pid)) !== Number(ticks)
+  if (namespace === readPlace()) return processStartTicks(Number(pid)) !== Number(ticks)
   const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
   return Date.now() - mtimeMs > FOREIGN_MS
 }
 
-/** The number of the namespace in which this process has its own; 0 where it cannot be read. */
-function readPidNamespace() {
+/** Where a pid is this process: the boot of the machine, which may share its home, and the pid namespace. */
+function readPlace() {
   try {
-    return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0)
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
+    return `${boot}${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}`
   } catch {
-    return 0
+    return 'unknown'
   }
 }

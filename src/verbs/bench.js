@@ -112,7 +112,12 @@ function askAgain({ interrupted: { folder, manifest }, command }) {
   const [verb, ...words] = manifest.command
   if (verb !== 'bench')
     throw new UsageError(`--resume ${folder}: a run of ${verb} cannot be resumed, only one of bench`)
-  const first = defineBench(new Command(verb)).exitOverride().parse(words, { from: 'user' })
+  const first = defineBench(new Command(verb).copyInheritedSettings(/** @type {Command} */ (command.parent))).parse(
+    words,
+    {
+      from: 'user',
+    },
+  )
   const own = Object.fromEntries(given.map(name => [name, command.opts()[name]]))
   return {
     experimentName: first.processedArgs[0],

@@ -13,8 +13,13 @@ import { TARGET } from './options.js'
 /**
  * `cleanup`: removes what a killed run left.
  * @import { Command } from 'commander'
+ * @import { Api } from '../targets/kubernetes/api.js'
+ * @import { Cleaned } from '../targets/local/cleanup.js'
  * @import { Context } from './program.js'
  */
+
+/** @type {Cleaned} */
+const NOTHING = { removed: [], left: [], failed: [] }
 
 /** @param {string} run its id or its results folder */
 function idOf(run) {
@@ -37,29 +42,45 @@ export function addCleanup(program, { print }) {
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
     .option('--all', 'on Kubernetes: also what other machines started')
     .action(async (named = null, { target, retained: hasRetained = false, context = null, all: isAll = false }) => {
-      const isCluster = target === 'kubernetes'
       const run = named === null ? null : idOf(named)
-      const kept = hasRetained ? [] : readLedgers().filter(ledger => ledger.isRetained)
-      const cluster = isCluster
-        ? await cleanUpCluster({
-            api: await connect({ context }),
-            isAll,
-            run,
-            retained: kept.map(({ runId }) => runId),
-          })
-        : { removed: [], left: [] }
-      // A run on a cluster leaves its keys here, too.
-      const local = await cleanUpLocal({ way: await findCapWay(), run, hasRetained, knowsCluster: isCluster })
-      const downloads = run === null ? await removeStaleDownloads() : []
-      const said = [
-        ...[...cluster.removed, ...local.removed, ...downloads].map(what => `removed ${what}`),
-        ...[...cluster.left, ...local.left].map(what => `left    ${what}`),
-      ]
-      if (said.length === 0 && run !== null)
-        throw new BenchError(`no run ${run} left anything here: npm run cleanup says which runs did`)
-      print(said.length > 0 ? said.join('\n') : 'nothing was left behind')
-      if (local.failed.length > 0) {
-        throw new BenchError(`not removed: ${local.failed.join('; ')}; call it again as the user who started the run`)
+      const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
+      /** @type {string[]} */
+      const failed = []
+      const attempt = async (/** @type {() => Promise<Partial<Cleaned>>} */ step) => {
+        try {
+          return { ...NOTHING, ...(await step()) }
+        } catch (error) {
+          failed.push(/** @type {Error} */ (error).message)
+          return NOTHING
+        }
       }
+      const api = target === 'kubernetes' ? await connect({ context }) : null
+      // Each part is tried whatever came of the others. A run on a cluster leaves its keys here, too.
+      const done = [
+        await attempt(async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {})),
+        await attempt(async () => {
+          const isNamespaceGone = api ? createNamespaceCheck(api) : undefined
+          return cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone })
+        }),
+        await attempt(async () => ({ removed: run === null ? await removeStaleDownloads() : [] })),
+      ]
+      failed.push(...done.flatMap(part => part.failed))
+      const said = [
+        ...done.flatMap(part => part.removed.map(what => `removed ${what}`)),
+        ...done.flatMap(part => part.left.map(what => `left    ${what}`)),
+      ]
+      if (said.length > 0) print(said.join('\n'))
+      if (failed.length > 0) throw new BenchError(`not removed: ${failed.join('; ')}`)
+      if (said.length > 0) return
+      if (run !== null) throw new BenchError(`no run ${run} left anything here: npm run cleanup says which runs did`)
+      print('nothing was left behind')
     })
+}
+
+/** @param {Api} api of the cluster whose namespaces it knows */
+function createNamespaceCheck(api) {
+  return async (/** @type {string} */ held) => {
+    const [name, server] = held.split(' of ')
+    return server === api.server && (await api.readNamespace(name)) === null
+  }
 }

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { UsageError } from '../lib/errors.js'
 import { createResultsFolder } from '../records/records.js'
 import { executePlan } from '../run/execute.js'
+import { prepareToResume } from '../run/resume.js'
 import { writeSummary } from './documents.js'
 import { stampNow } from './preparation.js'
 
 /**
  * @import { Site, Summary } from '../model/types.ts'
+ * @import { Ledger } from '../node/ledger.js'
  * @import { Watcher } from '../run/events.js'
  * @import { Execution, Preparation } from '../run/execute.js'
  * @import { GateParity } from '../run/parity/gate.js'
@@ -24,16 +27,40 @@ export async function measure({ preparation, site, out, execution, watcher, sign
   const { finish = async () => {}, gate } = options
   const started = execution.interrupted?.folder ?? out
   const folder = path.resolve(started ?? path.join('results', `${stampNow()}-${preparation.plan.experiment}`))
-  if (!execution.interrupted) createResultsFolder(folder)
+  holdResults(site.ledger, folder)
   try {
-    await executePlan({ preparation, site, folder, execution, watcher, signal, gate })
-  } catch (error) {
-    if (existsSync(path.join(folder, 'trials.jsonl'))) await rescue({ folder, finish, say: watcher.say })
-    throw error
+    if (execution.interrupted) prepareToResume(execution.interrupted)
+    else createResultsFolder(folder)
+    try {
+      await executePlan({ preparation, site, folder, execution, watcher, signal, gate })
+    } catch (error) {
+      // A run that may not be resumed stays as it is.
+      const isTouched = !(execution.interrupted && error instanceof UsageError)
+      if (isTouched && existsSync(path.join(folder, 'trials.jsonl'))) await rescue({ folder, finish, say: watcher.say })
+      throw error
+    }
+    const summary = writeSummary(folder)
+    await finish(folder)
+    return { folder, summary }
+  } finally {
+    site.ledger.release('results', folder)
   }
-  const summary = writeSummary(folder)
-  await finish(folder)
-  return { folder, summary }
+}
+
+/**
+ * Two runs in one folder would mix their trials.
+ * @param {Ledger} ledger
+ * @param {string} folder
+ * @throws {UsageError} where another run writes there
+ */
+function holdResults(ledger, folder) {
+  ledger.hold('results', folder)
+  const holder = ledger.findHolder('results', folder)
+  if (holder === null) return
+  ledger.release('results', folder)
+  throw new UsageError(
+    `the run ${holder.runId}${holder.owner ? ` (process ${holder.owner.pid})` : ''} writes into ${folder}: wait until it has ended`,
+  )
 }
 
 /**

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { execa } from 'execa'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
+import { EXIT } from '../lib/exit-status.js'
 import { k6 } from '../loads/k6/index.js'
 import { readLedgers } from '../node/ledger.js'
 import { estimatePlanSeconds, SEARCH_TRIALS } from '../plan/plan.js'
@@ -16,6 +18,7 @@ import { prepare } from './prepare.js'
 /**
  * From the words of the command line to a site and a plan: where registries meet.
  * @import { Plan, Site, ToolSpec } from '../model/types.ts'
+ * @import { CapWay } from '../targets/local/cgroups.js'
  * @import { Context } from './program.js'
  * @import { Preparation } from '../run/execute.js'
  * @import { Experiment } from '../plan/experiment.js'
@@ -66,8 +69,9 @@ export async function openSite(options, context) {
   if (out) assertOut(out)
   const { signal, end } = context
   // Two sites of one process are two runs.
-  const runId = `${stampNow()}-${process.pid}${target === 'kubernetes' ? '-k8s' : ''}`
+  const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${target === 'kubernetes' ? '-k8s' : ''}`
   if (target === 'kubernetes') {
+    await makeRoom(await findCapWay(), context)
     return openKubernetesSite({
       ...{ runId, context: name ?? null, node: node ?? null, loadNode: loadNode ?? null },
       ...{ namespace: namespace ?? null, images: image, loadTool: k6.tool.name, signal },
@@ -77,20 +81,31 @@ export async function openSite(options, context) {
   const way = await findCapWay()
   if (way.how === 'systemd-run') {
     const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
-    const { exitCode } = await execa(command, argv, { stdio: 'inherit', reject: false })
-    end(exitCode ?? 1)
+    // It removes what it started by itself, however long that takes.
+    const passed = { cancelSignal: signal, forceKillAfterDelay: /** @type {const} */ (false) }
+    const { exitCode } = await execa(command, argv, { stdio: 'inherit', reject: false, ...passed })
+    signal.throwIfAborted()
+    end(exitCode ?? EXIT.failed)
     return null
   }
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
-  const { removed } = await cleanUpLocal({ way })
-  if (removed.length > 0) context.say(`removed what a killed run left: ${removed.join(', ')}`)
+  await makeRoom(way, context)
+  return openLocalSite({ runId, way, findTool: createFinder(context) })
+}
+
+/**
+ * Removes what killed runs left here, and says which run goes on beside this one.
+ * @param {CapWay} way
+ * @param {Pick<Context, 'say'>} context
+ */
+async function makeRoom(way, { say }) {
+  const { removed, failed } = await cleanUpLocal({ way })
+  if (removed.length > 0) say(`removed what a killed run left: ${removed.join(', ')}`)
+  if (failed.length > 0) say(`left by a killed run, and not removed: ${failed.join('; ')}`)
   for (const { state, owner } of readLedgers()) {
     if (state !== 'alive' || owner === null || owner.pid === process.pid) continue
-    context.say(
-      `another run goes on here, process ${owner.pid} (${owner.command.join(' ')}): each takes CPU of the other`,
-    )
+    say(`another run goes on here, process ${owner.pid} (${owner.command.join(' ')}): each takes CPU of the other`)
   }
-  return openLocalSite({ runId, way, findTool: createFinder(context) })
 }
 
 /**

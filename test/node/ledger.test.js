@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   chmodSync,
@@ -10,7 +12,8 @@ import {
 } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { processStartTicks } from '../../src/lib/process-start.js'
 import { openLedger, readLedgers } from '../../src/node/ledger.js'
 
 /** @type {string} */
@@ -83,5 +86,18 @@ describe('a ledger', () => {
     chmodSync(root, 0o755)
     expect(() => openLedger({ runId: 'a', root })).toThrow(/is not a folder that only this user can read: remove it/)
     expect(existsSync(path.join(root, 'a'))).toBe(false)
+  })
+
+  it('knows an owner that has ended and that nobody has asked for its status', async () => {
+    const { folder } = openLedger({ runId: 'a', root })
+    // The shell's child ends, and what becomes of the shell does not ask.
+    const shell = spawn('/bin/sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 5'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const [printed] = await once(shell.stdout, 'data')
+    const pid = Number(printed)
+    changeOwner(folder, { pid, startTicks: processStartTicks(pid) })
+    expect(readLedgers(root)[0].state).toBe('alive')
+    await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '), { timeout: 5000 })
+    expect(readLedgers(root)[0].state).toBe('gone')
+    shell.kill()
   })
 })

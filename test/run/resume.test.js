@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -71,5 +71,31 @@ describe('a run that was cut short', () => {
     writeFileSync(path.join(out, 'manifest.json'), JSON.stringify(changed))
     await expect(measureFake({ isResumed: true })).rejects.toThrow(/the kit's code, machine\.kernel differ now/)
     expect(lines()).toHaveLength(3)
+  })
+
+  it('is not resumed while it goes on', async () => {
+    await interruptAfter(1)
+    const { site } = prepareFake({ target: await createFakeTarget(), axes: AXES, more: MORE })
+    site.ledger.hold('results', out)
+    await expect(measureFake({ isResumed: true })).rejects.toThrow(
+      `the run ${site.runId} (process ${process.pid}) writes into ${out}: wait until it has ended`,
+    )
+    site.ledger.release('results', out)
+    expect(lines()).toHaveLength(1)
+  })
+
+  it('writes through no link', async () => {
+    await interruptAfter(1)
+    symlinkSync('/tmp', path.join(out, 'raw', 'check-x'))
+    await expect(measureFake({ isResumed: true })).rejects.toThrow(/raw\/check-x is a link: remove it/)
+    expect(existsSync('/tmp')).toBe(true)
+  })
+
+  it('is not resumed where it watches processes that have ended', async () => {
+    await interruptAfter(3)
+    const more = `${MORE}\nkeepsServices: true`
+    await expect(measureFake({ isResumed: true, more })).rejects.toThrow(
+      /watches the same processes all the time, and they have ended: start a new run/,
+    )
   })
 })

@@ -207,7 +207,8 @@ describe('a program that does not end', () => {
 describe('an interrupted download', () => {
   const cache = path.join(folder, 'downloads')
   const make = (/** @type {string} */ name) => mkdirSync(path.join(cache, name), { recursive: true })
-  const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
+  const namespace = `${boot}${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}`
   const own = `.pipy-${process.pid}-${processStartTicks(process.pid)}-${namespace}-aaaaaa`
   afterEach(() => rmSync(cache, { recursive: true, force: true }))
 

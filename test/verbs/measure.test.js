@@ -24,7 +24,7 @@ describe('measure', () => {
     const { preparation, site } = prepareFake({ target: await createFakeTarget(), load, axes: AXES, more: MORE, cores })
     /** @type {string[]} */
     const finished = []
-    const keys = path.join(site.ledger.folder, 'certificates')
+    const keys = path.join(site.ledger.folder, 'keys')
     const run = measure({
       preparation,
       site: { ...site, sampleSource: 'kubelet' },

@@ -1,4 +1,4 @@
-import { BenchError } from '../../lib/errors.js'
+import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { PORTS, PROBER } from '../../model/sidecar-contract.js'
 import { startAgents } from './agents.js'
 import { awaitPods } from './await-pods.js'
@@ -125,7 +125,7 @@ export function createKubernetesTarget(options) {
         const advice = 'what the run left there is removed by: npm run cleanup -- --target kubernetes'
         throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
       })
-      for (const name of created) ledger.release('namespace', name)
+      for (const name of created) ledger.release('namespace', `${name} of ${api.server}`)
       ledger.close()
       return []
     },
@@ -205,8 +205,15 @@ async function openNamespaces({ nodeImage, created, ...options }) {
     [readerNamespace, 'privileged'],
   ])) {
     if (name === null) continue
-    ledger.hold('namespace', name)
-    await createNamespace({ api, name, runId: ledger.runId, level })
+    const held = `${name} of ${api.server}`
+    ledger.hold('namespace', held)
+    try {
+      await createNamespace({ api, name, runId: ledger.runId, level })
+    } catch (error) {
+      // Refused: it is not there, or not this run's. An answer that was lost leaves that open.
+      if (!(error instanceof SiteLostError)) ledger.release('namespace', held)
+      throw error
+    }
     created.push(name)
   }
   const pods = await watchPods({ api, namespaces: created })

@@ -2,6 +2,7 @@ import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
 import { waitFor } from '../../lib/wait.js'
 import { processStartTicks } from '../../node/kernel/proc-files.js'
+import { readPlace } from '../../node/ledger.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 
 /**
@@ -19,7 +20,7 @@ const OWNER = 'sidecar-bench/owner'
  * @throws {BenchError}
  */
 export async function createNamespace({ api, name, runId, level }) {
-  const owner = `${os.hostname()} ${process.pid} ${processStartTicks(process.pid)}`
+  const owner = describeOwnerHere()
   try {
     await api.create(renderNamespace({ name, runId, level, annotations: { [OWNER]: owner } }))
   } catch (error) {
@@ -65,16 +66,29 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
   for (const { metadata } of found) {
     const runId = metadata.labels[LABELS.run]
     if (run !== null && runId !== run) continue
-    const [host, pid, ticks] = (metadata.annotations?.[OWNER] ?? '').split(' ')
-    const isHere = host === os.hostname()
+    const [host, pid, ticks, ...place] = (metadata.annotations?.[OWNER] ?? '').split(' ')
+    const isHere = [host, ...place].join(' ') === placeHere()
     const what = `namespace ${metadata.name}`
     if (isHere && processStartTicks(Number(pid)) === Number(ticks)) left.push(`${what}: its run goes on`)
     else if (!isHere && !isAll)
-      left.push(`${what}: its run was started on ${host || 'another machine'}; remove it with --all`)
+      left.push(
+        `${what}: its run was started on ${host || 'another machine'}, in a container of it or before it was booted; remove it with --all`,
+      )
     else if (run === null && retained.includes(runId))
       left.push(`${what}: it was retained; remove it with --retained, or with the id of its run: ${runId}`)
     else names.push(metadata.name)
   }
   await removeNamespaces({ api, names })
   return { removed: names.map(name => `namespace ${name}`), left }
+}
+
+/** A hostname alone may be that of two machines, and of a container. */
+function placeHere() {
+  const { bootId, pidNamespace } = readPlace()
+  return [os.hostname(), bootId, pidNamespace].join(' ')
+}
+
+function describeOwnerHere() {
+  const [host, ...place] = placeHere().split(' ')
+  return [host, process.pid, processStartTicks(process.pid), ...place].join(' ')
 }

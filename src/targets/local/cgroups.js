@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
+import { BenchError } from '../../lib/errors.js'
+import { takeEvery } from '../../lib/take-every.js'
 import { parseMounts } from '../../node/kernel/mounts.js'
 import { createTreeV1 } from './cgroup-v1.js'
 import { createTreeV2, enableControllers } from './cgroup-v2.js'
@@ -87,13 +89,16 @@ export async function findCapWay({
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
   const folders = treeParents(way).map(parent => path.join(parent, name))
+  const there = folders.find(folder => existsSync(folder))
+  if (there) throw new BenchError(`the cgroup ${there} is already there, and is not of this run: start it again`)
   for (const folder of folders) ledger.hold('cgroup', folder)
-  const remove = async () => {
-    for (const folder of folders) {
-      await removeCgroup(folder)
-      ledger.release('cgroup', folder)
-    }
-  }
+  const remove = () =>
+    takeEvery(
+      folders.map(folder => async () => {
+        await removeCgroup(folder)
+        ledger.release('cgroup', folder)
+      }),
+    )
   try {
     if (way.how === 'v1') return { create: await createTreeV1({ parents: way.parents, name }), remove }
     await enableControllers(way.parents.cpu)

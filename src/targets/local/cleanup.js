@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync, statfsSync } from 'node:fs'
 import path from 'node:path'
 import { groupBy } from '../../lib/group-by.js'
 import { readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
@@ -11,12 +11,15 @@ import { removeCgroup } from './remove-cgroup.js'
  * @import { CapWay } from './cgroups.js'
  */
 
+// CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC, statfs(2).
+const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
+
 /**
  * @typedef {object} CleanupOptions
  * @property {CapWay} way how processes are capped here
  * @property {string | null} [run] only this one, also where it was retained or has no ledger
  * @property {boolean} [hasRetained] also what runs were asked to leave
- * @property {boolean} [knowsCluster] the namespaces of ended runs are gone
+ * @property {(namespace: string) => Promise<boolean>} [isNamespaceGone] default: nobody has looked
  * @property {string} [root] the folder of ledgers
  */
 
@@ -31,7 +34,7 @@ import { removeCgroup } from './remove-cgroup.js'
  * @param {CleanupOptions} options
  * @returns {Promise<Cleaned>}
  */
-export async function cleanUpLocal({ way, run = null, hasRetained = false, knowsCluster = false, root }) {
+export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
   /** @type {Cleaned} */
   const cleaned = { removed: [], left: [], failed: [] }
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
@@ -54,10 +57,13 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, knows
     ]
     const hasFailed = await takeSteps(steps, cleaned)
     if (ledger === null || hasFailed) continue
-    const namespaces = ledger.holdings.filter(({ kind }) => kind === 'namespace')
-    if (namespaces.length > 0 && !knowsCluster) {
-      const names = namespaces.map(({ name }) => name).join(', ')
-      cleaned.left.push(`namespace ${names} of run ${runId}: npm run cleanup -- --target kubernetes removes it`)
+    const namespaces = ledger.holdings.flatMap(({ kind, name }) => (kind === 'namespace' ? [name] : []))
+    const there = []
+    for (const name of namespaces) if (!(await isNamespaceGone?.(name))) there.push(name)
+    if (there.length > 0) {
+      cleaned.left.push(
+        `namespace ${there.join(', ')} of run ${runId}: npm run cleanup -- --target kubernetes removes it (--context names the cluster)`,
+      )
     } else {
       await takeSteps([{ what: `folder ${ledger.folder}`, take: () => removeLedger(ledger.folder) }], cleaned)
     }
@@ -90,10 +96,19 @@ function listTrees(way, ledgers) {
   const named = ledgers.flatMap(({ holdings }) =>
     holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),
   )
-  return [...new Set([...here, ...named.filter(existsSync)])].flatMap(folder => {
+  return [...new Set([...here, ...named.filter(isCgroup)])].flatMap(folder => {
     const runId = runIdOf(path.basename(folder))
     return runId === null ? [] : [{ runId, folder }]
   })
+}
+
+/** What a ledger names is removed with the processes in it: it must be what it says. @param {string} folder */
+function isCgroup(folder) {
+  try {
+    return CGROUP_FILESYSTEMS.includes(statfsSync(folder).type)
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -101,7 +116,7 @@ function listTrees(way, ledgers) {
  * @param {Cleaned} cleaned changed
  * @returns {Promise<boolean>} whether one failed
  */
-async function takeSteps(steps, cleaned) {
+export async function takeSteps(steps, cleaned) {
   let hasFailed = false
   for (const { what, take } of steps) {
     try {

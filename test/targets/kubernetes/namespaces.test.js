@@ -2,6 +2,7 @@ import os from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { BenchError } from '../../../src/lib/errors.js'
 import { processStartTicks } from '../../../src/node/kernel/proc-files.js'
+import { readPlace } from '../../../src/node/ledger.js'
 import { cleanUpCluster, createNamespace } from '../../../src/targets/kubernetes/namespaces.js'
 
 /**
@@ -23,20 +24,22 @@ function createFakeApi(held) {
 const owned = (/** @type {string} */ name, /** @type {string} */ owner) => ({
   metadata: { name, annotations: { 'sidecar-bench/owner': owner }, labels: { 'sidecar-bench/run': `run-${name}` } },
 })
-const own = `${os.hostname()} ${process.pid} ${processStartTicks(process.pid)}`
+const { bootId, pidNamespace } = readPlace()
+const place = `${bootId} ${pidNamespace}`
+const own = `${os.hostname()} ${process.pid} ${processStartTicks(process.pid)} ${place}`
 
 describe('cleanUpCluster', () => {
   it('removes what dead runs of this machine left, and leaves those that go on or were started elsewhere', async () => {
     const api = createFakeApi({
       going: owned('going', own),
-      dead: owned('dead', `${os.hostname()} ${process.pid} 1`),
+      dead: owned('dead', `${os.hostname()} ${process.pid} 1 ${place}`),
       elsewhere: owned('elsewhere', 'edge-7 1 1'),
     })
     expect(await cleanUpCluster({ api, isAll: false })).toEqual({
       removed: ['namespace dead'],
       left: [
         'namespace going: its run goes on',
-        'namespace elsewhere: its run was started on edge-7; remove it with --all',
+        'namespace elsewhere: its run was started on edge-7, in a container of it or before it was booted; remove it with --all',
       ],
     })
     expect((await cleanUpCluster({ api, isAll: true })).removed).toEqual(['namespace elsewhere'])

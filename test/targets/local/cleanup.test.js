@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openLedger } from '../../../src/node/ledger.js'
-import { cleanUpLocal } from '../../../src/targets/local/cleanup.js'
+import { cleanUpLocal, takeSteps } from '../../../src/targets/local/cleanup.js'
 import { renderMarks } from '../../../src/targets/local/marks.js'
 
 /** @type {import('../../../src/targets/local/cgroups.js').CapWay} */
@@ -87,24 +87,51 @@ describe('cleanUpLocal', () => {
     const { ledger } = leaveRun()
     ledger.hold('namespace', 'sidecar-bench-x')
     const { left } = await cleanUpLocal({ way, root, run: RUN })
-    expect(left).toEqual([`namespace sidecar-bench-x of run ${RUN}: npm run cleanup -- --target kubernetes removes it`])
+    expect(left).toEqual([
+      `namespace sidecar-bench-x of run ${RUN}: npm run cleanup -- --target kubernetes removes it (--context names the cluster)`,
+    ])
     expect(existsSync(ledger.folder)).toBe(true)
-    await cleanUpLocal({ way, root, run: RUN, knowsCluster: true })
+    await cleanUpLocal({ way, root, run: RUN, isNamespaceGone: async () => true })
     expect(existsSync(ledger.folder)).toBe(false)
   })
 
-  it('goes on after a step that failed, says so, and keeps the ledger for the next time', async () => {
-    const { ledger, child } = leaveRun()
-    // A folder that is no cgroup and is not empty cannot be removed as one.
-    const tree = path.join(root, 'tree', `sidecar-bench.${RUN}`)
-    mkdirSync(path.join(tree, 'sub'), { recursive: true })
-    writeFileSync(path.join(tree, 'sub', 'cgroup.procs'), '')
-    ledger.hold('cgroup', tree)
-    const end = ended(child)
-    const { failed } = await cleanUpLocal({ way, root, run: RUN })
-    expect(failed).toHaveLength(1)
-    expect(failed[0]).toContain(`cgroup ${tree}`)
-    expect(await end).toBe('SIGKILL')
-    expect(existsSync(ledger.folder)).toBe(true)
+  it('touches nothing that a ledger calls a cgroup and is none', async () => {
+    const { ledger } = leaveRun()
+    const bystander = spawn('sleep', ['60'])
+    children.push(bystander)
+    const folder = path.join(root, 'tree', `sidecar-bench.${RUN}`)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(path.join(folder, 'cgroup.procs'), `${bystander.pid}`)
+    ledger.hold('cgroup', folder)
+    await cleanUpLocal({ way, root, run: RUN })
+    expect(bystander.exitCode ?? bystander.signalCode).toBeNull()
+    expect(existsSync(folder)).toBe(true)
+  })
+
+  it('believes no ledger that somebody else could have written', async () => {
+    const { child } = leaveRun()
+    chmodSync(root, 0o777)
+    const { removed } = await cleanUpLocal({ way, root })
+    expect(ofThisRun(removed)).toEqual([])
+    expect(child.exitCode ?? child.signalCode).toBeNull()
+  })
+})
+
+describe('takeSteps', () => {
+  it('goes on after a step that failed, and says which', async () => {
+    const cleaned = { removed: [], left: [], failed: [] }
+    const fail = () => {
+      throw new Error('busy')
+    }
+    expect(
+      await takeSteps(
+        [
+          { what: 'a', take: fail },
+          { what: 'b', take: () => {} },
+        ],
+        cleaned,
+      ),
+    ).toBe(true)
+    expect(cleaned).toEqual({ removed: ['b'], left: [], failed: ['a: busy'] })
   })
 })
