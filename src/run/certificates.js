@@ -20,9 +20,9 @@ const KEY_TYPES = /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])
  *   close: removes them, unless services that read them are retained
  */
 export async function openCertificates({ ledger, plan, topologies }) {
-  const folder = path.join(ledger.folder, 'keys')
-  const certificates = path.join(folder, 'certificates')
-  const removeKeys = () => rmSync(folder, { recursive: true, force: true })
+  const keys = path.join(ledger.folder, 'keys')
+  const certificates = path.join(keys, 'certificates')
+  const removeKeys = () => rmSync(keys, { recursive: true, force: true })
   process.on('exit', removeKeys)
   const names = Object.values(topologies).flatMap(({ services }) => services.map(({ name }) => name))
   const services = [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])].map(name => ({
