@@ -201,10 +201,12 @@ function readHoldings(folder) {
   return [...held.values()]
 }
 
-/** @param {string} line */
+/** @param {string} line @returns {any[]} sign, kind and name; none of them where the line is not whole */
 function parseLine(line) {
   try {
-    return JSON.parse(line)
+    const parts = JSON.parse(line)
+    const isWhole = Array.isArray(parts) && parts.length === 3 && parts.every(part => typeof part === 'string')
+    return isWhole ? parts : []
   } catch {
     // The process was killed while it wrote the line, and before it made the thing.
     return []

@@ -29,7 +29,7 @@ describe('inputs that are nearly right give a valid value, or an error that a pe
 
   it('leave no file outside of the folder that they are in', () => {
     expect(readdirSync('.').sort()).toEqual(before)
-    expect(readdirSync(RUN_FOLDER).sort()).toEqual(['changed', 'runs', 'whole'])
+    expect(readdirSync(RUN_FOLDER).sort()).toEqual(['changed', 'ledgers', 'runs', 'whole'])
     expect(existsSync('/tmp/fuzz-escaped')).toBe(false)
   })
 })

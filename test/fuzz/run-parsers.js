@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { compareRuns } from '../../src/analysis/compare-runs.js'
@@ -6,6 +6,7 @@ import { summarise } from '../../src/analysis/summarise.js'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { describeWindow } from '../../src/judge/describe-window.js'
 import { findFault, manifestSchema, observationSchema, summarySchema, trialSchema } from '../../src/model/schemas.js'
+import { readLedgers } from '../../src/node/ledger.js'
 import { readObserved } from '../../src/records/raw.js'
 import { readRun } from '../../src/records/records.js'
 import { renderComparison } from '../../src/report/comparison.js'
@@ -107,6 +108,15 @@ const ofWhole = (name, share, say) => ({
   parse: withChange(folder, say),
   findFault: text => (/\[object Object\]|function \w*\(|undefined/.test(text) ? 'it says what no reader knows' : null),
 })
+const LEDGER = {
+  'owner.json': JSON.stringify({ pid: 1, startTicks: 2, pidNamespace: 'pid:[1]', bootId: 'x', command: ['bench'] }),
+  'holdings.jsonl':
+    '["+","cgroup","/sys/fs/cgroup/a"]\n["+","addresses","127.1.0.0"]\n["-","cgroup","/sys/fs/cgroup/a"]\n',
+}
+const ledgers = path.join(RUN_FOLDER, 'ledgers')
+mkdirSync(path.join(ledgers, 'r1'), { recursive: true })
+for (const [name, text] of Object.entries(LEDGER)) writeFileSync(path.join(ledgers, 'r1', name), text)
+
 const findFaultOfRun = (/** @type {ReturnType<typeof readRun>} */ { manifest, records }) =>
   findFault(manifestSchema, manifest) ??
   records.map(record => findFault(trialSchema, record)).find(fault => fault !== null) ??
@@ -114,6 +124,18 @@ const findFaultOfRun = (/** @type {ReturnType<typeof readRun>} */ { manifest, re
 
 /** @type {Parser[]} */
 export const RUN_PARSERS = [
+  {
+    name: 'ledger of a run',
+    make: random => change(path.join(ledgers, 'r1'), pick(Object.keys(LEDGER), random), random),
+    parse: withChange(path.join(ledgers, 'r1'), () => readLedgers(ledgers)),
+    findFault: ([{ owner, holdings }]) => {
+      const isOwner = owner === null || (Number.isInteger(owner.pid) && Array.isArray(owner.command))
+      const isHeld = holdings.every(
+        (/** @type {any} */ held) => typeof held.kind === 'string' && typeof held.name === 'string',
+      )
+      return isOwner && isHeld ? null : 'an owner or a thing that is held is not one'
+    },
+  },
   ofDocument('manifest.json', () => readRun(small), findFaultOfRun),
   ofDocument('trials.jsonl', () => readRun(small), findFaultOfRun),
   ofDocument(

@@ -244,7 +244,7 @@ function ignoreGone(error) {
 function sayStatus(body) {
   if (typeof body !== 'string') return /** @type {any} */ (body)?.message ?? null
   try {
-    return JSON.parse(body).message ?? body
+    return JSON.parse(body)?.message ?? body
   } catch {
     return body.slice(0, 500)
   }
