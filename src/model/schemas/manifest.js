@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import * as bounds from '../bounds.js'
+import {
+  arm,
+  boundBy,
+  missing,
+  nullable,
+  parityRow,
+  placement,
+  relaxation,
+  run,
+  schemaVersion,
+  shows,
+  tool,
+} from './parts.js'
+
+/**
+ * manifest.json.
+ */
+
+export const trafficPolicy = z.enum(['listed', 'open'])
+
+export const settings = z.object({
+  profile: z.string(),
+  trafficPolicy,
+  app: z.enum(['pipy', 'node']).describe('what serves the applications'),
+  isPinned: z.boolean().describe('generator, applications and sidecars get CPUs of their own where there are enough'),
+  relaxes: z.array(relaxation),
+  keepsServices: z.boolean().describe('the services of an arm are started once and stay through all rounds'),
+  shows,
+})
+
+export const service = z.object({
+  name: z.string(),
+  application: z.enum(['echo', 'forward']).nullable(),
+  calls: z.array(z.string()),
+  copyOf: z.string().optional().describe('the service that it is a copy of'),
+})
+
+export const topology = z.object({
+  name: z.string(),
+  services: z.array(service),
+  entry: z.object({ service: z.string(), listener: z.enum(['inbound', 'outbound']) }),
+})
+
+const precision = z.number().describe('by how much what failed and what held may differ')
+
+export const searchSpec = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('knee'), precision, p99Ms: z.number(), startPerSecond: z.number() }),
+  z.object({ kind: z.literal('memory-floor'), precision, p99Ms: nullable }),
+  z.object({ kind: z.literal('size'), precision, p99Ms: z.number(), isExtrapolated: z.boolean() }),
+])
+
+export const scriptFolder = z
+  .object({
+    role: z.enum(['sidecar', 'application', 'generator']),
+    plane: z.string().nullable().describe('of sidecars'),
+    variant: z.string().nullable(),
+    sha256: z.string(),
+  })
+  .describe('a folder of scripts that the run used, by what is in it')
+
+export const kit = z.object({
+  version: z.string(),
+  git: z.string().nullable(),
+  sha256: z.string().describe('of src/'),
+})
+
+export const machine = z.looseObject({
+  before: z
+    .object({ seconds: z.number(), idleFraction: z.number(), stealFraction: z.number() })
+    .nullable()
+    .optional()
+    .describe('how idle it was before anything of the run'),
+})
+
+export const calibration = z.object({
+  armId: z.string(),
+  ratePerSecond: nullable,
+  boundBy: boundBy.nullable(),
+  trialId: z.string(),
+})
+
+/** manifest.json */
+export const manifestSchema = z.object({
+  schemaVersion,
+  methodVersion: z.int().describe('runs of different ones are not compared'),
+  run,
+  question: z.string(),
+  claims: z.array(z.string()),
+  command: z.array(z.string()),
+  kit,
+  target: z.string(),
+  machine,
+  tools: z.record(z.string(), tool),
+  scripts: z.array(scriptFolder),
+  settings,
+  thresholds: z.array(z.string()),
+  rounds: bounds.rounds,
+  arms: z.array(arm).min(1).describe('of a search: what it starts from'),
+  search: searchSpec.nullable(),
+  calibrations: z.array(calibration),
+  placements: z.record(z.string(), placement.nullable()).describe("by the arm's id"),
+  notMeasured: z.array(missing),
+  topologies: z.record(z.string(), topology),
+  parity: z.array(parityRow),
+})

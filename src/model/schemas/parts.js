@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { AXIS_NAMES } from '../axes.js'
+import { SCHEMA_VERSION } from '../versions.js'
+
+/**
+ * What several documents of a run have in common.
+ * @import { AxisName } from '../types.ts'
+ */
+
+export const schemaVersion = z.literal(SCHEMA_VERSION)
+export const count = z.int().min(0)
+export const fraction = z.number().min(0)
+export const nullable = z.number().nullable()
+
+// A folder below raw/ has the name of its trial: a part of a path, and none that leads elsewhere.
+const id = z.string().regex(/^(?!\.{1,2}$)(?!__proto__$)[^/\\\p{Cc}]{1,200}$/u, 'it is no name that a folder can have')
+
+export const load = z
+  .object({
+    kind: z
+      .enum(['closed', 'open', 'idle'])
+      .describe('closed: each user waits for its answer and asks again; open: requests start at a rate; idle: none'),
+    users: count.describe('closed loop: virtual users; open loop: the most requests under way; idle: 0'),
+    ratePerSecond: z.number().positive().optional().describe('of the open loop'),
+    payloadBytes: z.int().positive(),
+    connections: z.enum(['kept', 'new']).describe('new: one for every request'),
+    hasCertificate: z.boolean().describe('the client speaks mTLS to the first sidecar'),
+    burst: z
+      .object({ factor: z.number(), beginsSeconds: z.number(), seconds: z.number() })
+      .nullable()
+      .describe('of the open loop: times the rate, from the start of the window'),
+    warmupSeconds: z.number().positive(),
+    windowSeconds: z.number().positive(),
+  })
+  .describe('What drives the trial')
+
+export const tls = z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars')
+export const protocol = z.enum(['http/1.1', 'http/2']).describe('between sidecars')
+
+export const conditions = z
+  .object({
+    services: z.int().positive().describe('copies of the last service of the link'),
+    tls,
+    protocol,
+    workers: z.int().positive().nullable().describe('null: as many as the cap can use'),
+    configuredServices: count.describe('that every sidecar has routes to, and nobody calls'),
+    memoryLimitBytes: z.int().positive().nullable().describe('of each sidecar'),
+    changesPerMinute: count.nullable().describe('of the first sidecar; null: it is configured once'),
+  })
+  .describe('What the services of an arm are given beside plane, link, cap and load')
+
+export const planeChoice = z.object({
+  plane: z.string().describe('the name in the registry'),
+  variant: z.string().nullable().describe('the folder of its scripts, or null'),
+  profile: z.string().nullable().describe('a profile of the plane other than its first, or null'),
+})
+
+export const arm = planeChoice.extend({
+  id,
+  repeatOf: z.string().nullable().describe('A/A: the arm that this one repeats'),
+  calibratedBy: z.string().nullable().describe('the closed loop that finds what rates it can be asked for'),
+  hasSidecars: z.boolean(),
+  link: z.string(),
+  capCores: z.number().positive().nullable().describe('null: no cap, or no sidecars'),
+  load,
+  conditions,
+})
+
+export const trial = z.object({
+  id,
+  round: z.int().positive(),
+  arm,
+  repeats: z.string().nullable().describe('the trial that it runs again'),
+  searchOf: z.string().nullable().describe('the arm whose limit is searched for with it'),
+  warmup: z
+    .object({ plannedSeconds: z.number(), isLongest: z.boolean() })
+    .optional()
+    .describe('of a warm-up that was lengthened because users were cold; isLongest: it is lengthened no more'),
+})
+
+const cpuList = z.array(count)
+export const placement = z.object({ sidecar: cpuList, application: cpuList, generator: cpuList })
+export const boundBy = z.enum(['sidecar', 'worker', 'application', 'generator', 'host', 'users', 'rate'])
+export const role = z.enum(['sidecar', 'application', 'generator', 'control'])
+export const use = z.enum(['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory'])
+export const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
+
+export const shows = z.object({
+  quantities: z.array(z.string()).describe('names of the table of quantities'),
+  across: axisName.nullable().describe('the axis whose values are columns'),
+  contrasts: z.array(axisName).describe('axes whose values are compared with the first of them, plane by plane'),
+  hasCpuLine: z.boolean().describe('CPU is fitted as a line over the rate'),
+  hasSlopes: z.boolean().describe('memory and latency are fitted over the time of the run'),
+})
+
+export const relaxation = z.object({ gate: z.string(), why: z.string() })
+export const missing = z.object({ plane: z.string(), reason: z.string() })
+
+const resumption = z.object({
+  at: z.string(),
+  id: z.string().describe('of the run that went on'),
+  trials: count.describe('that were recorded until then'),
+})
+
+export const run = z.object({
+  id: z.string(),
+  startedAt: z.string(),
+  experiment: z.string(),
+  seed: count,
+  resumed: z.array(resumption).optional().describe('when it went on after it was cut short'),
+})
+
+export const tool = z.object({
+  name: z.string(),
+  path: z.string(),
+  version: z.string(),
+  sha256: z.string().describe('empty: it is in an image'),
+  source: z.string().describe("how it was found: its variable, PATH, the kit's cache, fetched now, or in an image"),
+  image: z.string().optional().describe('where it is in an image'),
+})
+
+export const parityRow = z.object({
+  name: z.string(),
+  plane: z.string(),
+  tls: conditions.shape.tls,
+  protocol: conditions.shape.protocol,
+  trafficPolicy: z.enum(['listed', 'open']),
+  size: z
+    .object({ link: z.string(), capCores: nullable, workers: nullable })
+    .nullable()
+    .describe('of these arms alone; null: of every arm of the configuration'),
+  found: z.string().describe('in words that are equal where the behaviour is'),
+  expected: z.string().nullable().describe('null: whatever it is, it must be equal'),
+  differences: z.array(z.string()),
+})

@@ -1,0 +1,191 @@
+import { z } from 'zod'
+import { calibration, machine } from './manifest.js'
+import {
+  arm,
+  axisName,
+  boundBy,
+  conditions,
+  count,
+  load,
+  missing,
+  nullable,
+  parityRow,
+  planeChoice,
+  relaxation,
+  run,
+  schemaVersion,
+  shows,
+  tool,
+} from './parts.js'
+
+/**
+ * summary.json.
+ */
+
+export const quantity = z
+  .object({ median: nullable, low: nullable, high: nullable, values: z.array(nullable) })
+  .describe('over the rounds; low and high are the 95 % interval, null below six; a value that a gate spoiled is null')
+
+export const quantiles = z.object({ p50: quantity, p90: quantity, p95: quantity, p99: quantity, p999: quantity })
+const trialIds = z.array(z.string())
+
+export const searchStep = z.object({
+  value: z.number(),
+  held: z.boolean().nullable().describe("null: what happened was not the sidecar's doing, or the search was cut short"),
+  why: z.string(),
+  trials: trialIds,
+})
+
+export const searchResult = planeChoice.extend({
+  looksFor: z.enum(['knee', 'cpu', 'memory']),
+  unit: z.enum(['requests/s', 'cores', 'bytes']),
+  link: z.string(),
+  failed: nullable.describe('the last that failed'),
+  held: nullable.describe('the first that held: the answer lies between'),
+  why: z.string(),
+  isFound: z.boolean(),
+  steps: z.array(searchStep),
+  unchargedBytes: nullable.describe('resident file pages that were not charged to the sidecar'),
+})
+
+const linePoints = z.array(
+  z.object({ ratePerSecond: z.number(), millicores: z.number(), residualMillicores: z.number() }),
+)
+
+export const sizeResult = planeChoice.extend({
+  cpu: searchResult,
+  memory: searchResult.nullable(),
+  checks: z.array(
+    z.object({
+      what: z.string(),
+      mustHold: z.boolean(),
+      held: z.boolean().nullable(),
+      why: z.string(),
+      trials: trialIds,
+    }),
+  ),
+  isChecked: z.boolean(),
+  extrapolated: z
+    .object({
+      cores: z.number(),
+      baseMillicores: z.number(),
+      slopeMillicoresPerRequestPerSecond: z.number(),
+      points: linePoints,
+    })
+    .nullable()
+    .describe('not measured: from a line through lower rates'),
+})
+
+export const cpuLine = planeChoice.extend({
+  link: z.string(),
+  service: z.string().nullable(),
+  services: count,
+  baseMillicores: z.number(),
+  slopeMillicoresPerRequestPerSecond: z.number(),
+  points: linePoints,
+})
+
+export const slope = planeChoice.extend({
+  armId: z.string(),
+  quantity: z.string(),
+  perHour: z.number().describe('bytes or milliseconds an hour'),
+  low: nullable,
+  high: nullable,
+  rounds: count,
+})
+
+const memoryQuantities = z.object({
+  anonBytes: quantity,
+  rssBytes: quantity,
+  workingSetBytes: quantity,
+  pssBytes: quantity,
+  peakBytes: quantity,
+})
+
+export const summarySidecar = z.object({
+  service: z.string(),
+  copyOf: z.string().nullable(),
+  cpuCores: quantity,
+  cpuOfCap: quantity,
+  cpuPerRequestMicros: quantity,
+  throttledFraction: quantity,
+  memory: memoryQuantities,
+})
+
+const summaryChanges = z.object({
+  effectMs: quantity.optional().describe('the median until a change took effect'),
+  effectMostMs: quantity.optional(),
+  failedPerChange: quantity.optional(),
+  cpuMillisPerChange: quantity.optional().describe('CPU of all sidecars more than without changes'),
+})
+
+export const summaryArm = arm.extend({
+  target: z.string(),
+  trials: z.object({ completed: count, failed: count, invalid: count }),
+  spoiled: z
+    .array(z.object({ gate: z.string(), trials: count, reason: z.string() }))
+    .describe('what spoiled something, and in how many trials'),
+  throughputPerSecond: quantity,
+  cpuPerRequestMicros: quantity.describe('the sum over its sidecars'),
+  capacityPerSecond: quantity.describe('where the sidecar bound the run'),
+  responseTimeMs: quantiles.nullable().describe('of a closed loop: at saturation, no latency'),
+  latencyMs: quantiles.nullable().describe('of an open loop'),
+  addedLatencyMs: quantiles
+    .partial()
+    .nullable()
+    .describe('of an open loop: more than without sidecars at the same rate, round by round'),
+  boundBy: boundBy.nullable(),
+  startSeconds: quantity.describe('from the start of the first process to the first answer'),
+  recoverySeconds: quantity.describe('after a burst, until requests are answered as before'),
+  changes: summaryChanges.nullable(),
+  sidecars: z.array(summarySidecar),
+})
+
+export const verdict = z.enum(['lower', 'higher', 'no-difference-shown', 'indicative', 'invalid'])
+
+export const comparison = z.object({
+  a: z.string(),
+  b: z.string().describe('another plane, or the same once more (A/A)'),
+  link: z.string(),
+  capCores: nullable,
+  load,
+  conditions,
+  contrast: axisName.nullable().describe('the axis in which the two differ; null: the plane'),
+  isControl: z.boolean().describe('A/A: b is a once more'),
+  quantity: z.string(),
+  service: z.string().nullable().describe('null: over all sidecars'),
+  ratio: quantity.describe('a over b, round by round'),
+  aaSpread: nullable.describe('how far an arm was from itself in the same run; null without an A/A pair'),
+  verdict,
+  reasons: z.array(z.string()),
+})
+
+export const thresholdResult = z.object({
+  expression: z.string(),
+  link: z.string(),
+  capCores: nullable,
+  load,
+  conditions,
+  value: nullable.describe('null: spoiled, or not measured'),
+  held: z.boolean().nullable(),
+})
+
+/** summary.json */
+export const summarySchema = z.object({
+  schemaVersion,
+  run,
+  machine,
+  tools: z.record(z.string(), tool),
+  notMeasured: z.array(missing),
+  relaxes: z.array(relaxation),
+  arms: z.array(summaryArm),
+  parity: z.array(parityRow),
+  comparisons: z.array(comparison),
+  thresholds: z.array(thresholdResult),
+  shows,
+  lines: z.array(cpuLine),
+  slopes: z.array(slope),
+  calibrations: z.array(calibration),
+  searches: z.array(searchResult),
+  sizes: z.array(sizeResult),
+})

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { boundBy, count, fraction, nullable, placement, role, schemaVersion, trial, use } from './parts.js'
+
+/**
+ * A line of trials.jsonl.
+ */
+
+export const threadCpu = z.object({ id: count, name: z.string(), cpuSeconds: z.number() })
+
+export const processFacts = z.object({
+  service: z.string(),
+  copyOf: z.string().nullable().describe('the service that this one is a copy of'),
+  role,
+  command: z.array(z.string()),
+  capCores: nullable,
+  askedWorkers: count,
+  files: z.array(z.object({ name: z.string(), sha256: z.string() })),
+})
+
+export const workers = count.nullable().describe('listening sockets an address; null where nobody could count them')
+export const cpuSet = z.string().describe('the CPUs it may run on, as the kernel lists them')
+
+export const overflows = count
+  .nullable()
+  .describe('requests a sidecar answered itself because a limit was reached; null: not counted')
+
+export const processRecord = processFacts.extend({
+  capReadBackCores: nullable.describe('the quota in force: the least of its own and its ancestors'),
+  workers,
+  cpuSet,
+  isReplaced: z.boolean().describe('it is another process, or more of them, than was started'),
+  overflows,
+  cpuSeconds: z.number().min(0),
+  cpuCores: z.number().min(0),
+  throttledFraction: fraction.nullable().describe('periods that were throttled'),
+  throttledSeconds: fraction.nullable(),
+  oomKills: count.nullable(),
+  busiestThreadCores: fraction.nullable().describe('null where threads were not read'),
+  threads: z.array(threadCpu),
+  memory: z.object({
+    anonBytes: nullable,
+    rssBytes: nullable,
+    workingSetBytes: nullable,
+    pssBytes: nullable,
+    peakBytes: nullable,
+    idleRssBytes: nullable.describe('before any load'),
+  }),
+})
+
+export const distribution = z
+  .object({ count, meanMs: z.number(), grid: z.array(z.tuple([z.number(), z.number()])) })
+  .describe('[quantile, milliseconds], rising')
+
+export const loadPoint = z.object({
+  atSeconds: z.number(),
+  seconds: z.number(),
+  count,
+  p50Ms: nullable,
+  p99Ms: nullable,
+})
+
+export const loadResult = z.object({
+  verified: count.describe('requests that started in the window and were answered rightly'),
+  failed: count.describe('requests that started in the window and were not'),
+  corrupted: count.describe('bodies or nonces that came back wrong, in the whole trial'),
+  verifiedInSecondHalf: z.int(),
+  coldUsers: count.describe('users that had not done three requests when the window opened'),
+  reportedUsers: count.nullable().describe('users that went through the whole window; null in the open loop'),
+  dropped: count.describe('requests of the open loop that found no free user, in the whole trial'),
+  lagP99Ms: nullable.describe('how late requests of the open loop started'),
+  distribution: distribution.nullable(),
+  series: z
+    .array(loadPoint)
+    .nullable()
+    .describe('of bursts: requests by when they started, from the start of the window'),
+  failures: z.array(z.string()),
+})
+
+export const window = z.object({ startMs: z.number(), endMs: z.number() }).describe('epoch milliseconds')
+
+export const sampleSource = z
+  .enum(['cgroup', 'kubelet'])
+  .describe("the kernel's own files at 10 Hz, or the kubelet's counters with their own time stamps")
+
+export const gateFinding = z.object({ gate: z.string(), spoils: z.array(use), reason: z.string() })
+
+export const change = z.object({
+  atSeconds: z.number().describe('from the start of the window'),
+  effectSeconds: nullable.describe('until a new connection was served by it; null: not up to the end of the window'),
+})
+
+export const endedProcess = z.object({ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() })
+
+/** One line of trials.jsonl. */
+export const trialSchema = z.object({
+  schemaVersion,
+  trial,
+  target: z.string(),
+  startedAt: z.string(),
+  outcome: z.enum(['completed', 'failed', 'invalid']),
+  reasons: z.array(z.string()),
+  window: window.extend({ seconds: z.number().positive(), startLateMs: z.number(), endLateMs: z.number() }).nullable(),
+  load: loadResult.nullable(),
+  processes: z.array(processRecord),
+  host: z
+    .object({ cpus: count, idleFraction: fraction, stealFraction: fraction, foreignCores: z.number().min(0) })
+    .nullable()
+    .describe("shares of the machine's CPU time in the window, and the cores that others used"),
+  placement: placement.nullable().describe('null: all roles share all CPUs'),
+  generatorCpus: z.int().positive().describe('that the generator might use'),
+  samples: z
+    .object({
+      count,
+      largestGapSeconds: z.number().min(0),
+      missing: count.describe('readings with a value that could not be read'),
+      source: sampleSource,
+      clockOffsetMs: z.number(),
+    })
+    .nullable(),
+  orchestratorCpuSeconds: nullable,
+  boundBy: boundBy.nullable(),
+  isSteady: z.boolean().nullable(),
+  gates: z.array(gateFinding),
+  changes: z.array(change).nullable().describe('of configuration, in the window; null: none were asked for'),
+  ended: z.array(endedProcess).describe('processes that ended before they were stopped'),
+  takenFrom: z.string().optional().describe('the run and the trial that it was measured as; absent: here'),
+  phasesSeconds: z.record(z.string(), z.number()),
+})
