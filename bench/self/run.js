@@ -1,5 +1,5 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|live|report ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|live|report|load ...]
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -18,6 +18,7 @@ import { compareTwoRuns } from './compare.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
 import { watchLive } from './live.js'
+import { holdLoad } from './load.js'
 import { reportLongRun } from './report.js'
 import { studySensitivity } from './sensitivity.js'
 
@@ -38,6 +39,7 @@ const measurements = {
   compare: compareTwoRuns,
   live: watchLive,
   report: reportLongRun,
+  load: holdLoad,
 
   async sidecar() {
     const { records, summary } = await bench([

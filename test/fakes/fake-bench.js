@@ -4,15 +4,15 @@ import path from 'node:path'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { look, observe } from '../../src/node/observer.js'
 import { createProber } from '../../src/node/prober.js'
+import { createAddresses } from '../../src/targets/local/index.js'
 
 /**
  * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool } from '../../src/model/types.ts'
  */
 
 // Test files run beside each other.
-const NETWORK = 150 + (process.pid % 100)
+const NETWORK = `127.${150 + (process.pid % 100)}`
 const LOG = 'the result\n'
-const NEVER = new Promise(() => {})
 
 const TOOL = (/** @type {string} */ name) => ({
   name,
@@ -118,12 +118,13 @@ export async function createFakeTarget({
 } = {}) {
   /** @type {Set<ProcessSpec>} */
   const running = new Set()
-  /** @type {Set<ProcessSpec>} */
-  const observed = new Set()
+  /** @type {WeakSet<ProcessSpec>} */
+  const observed = new WeakSet()
   /** @type {ProcessSpec[]} */
   const deployed = []
   let most = 0
   const prober = createProber({ environment: {} })
+  const nextAddress = createAddresses(NETWORK)
   let ticks = 0
   /** @type {http.RequestListener} */
   const echo = (request, response) => {
@@ -140,8 +141,7 @@ export async function createFakeTarget({
     deployed,
     mostBesideEachOther: () => most,
     locate: folder => folder,
-    placesFor: async (start, services) =>
-      Object.fromEntries(services.map((name, i) => [name, placeAt(`127.${NETWORK}.${start % 250}.${i + 1}`)])),
+    placesFor: async (_start, services) => Object.fromEntries(services.map(name => [name, placeAt(nextAddress())])),
     async deploy(specs, { folder }) {
       for (const { service, role } of specs.filter(spec => spec.role === 'generator')) {
         mkdirSync(folder, { recursive: true })
@@ -169,7 +169,10 @@ export async function createFakeTarget({
         async remove() {
           for (const spec of specs) {
             running.delete(spec)
-            for (const { address, port } of spec.listens) listeners.get(`${address}:${port}`)?.close()
+            for (const { address, port } of spec.listens) {
+              listeners.get(`${address}:${port}`)?.close()
+              listeners.delete(`${address}:${port}`)
+            }
           }
         },
       }
@@ -226,7 +229,8 @@ function createHandle({ spec, cores, capCores, ending, isStopped, readAdmin }) {
   return /** @type {Handle} */ ({
     spec,
     probe,
-    exited: spec.role === 'generator' ? new Promise(resolve => setTimeout(resolve, 20, 'status 0')) : NEVER,
+    exited:
+      spec.role === 'generator' ? new Promise(resolve => setTimeout(resolve, 20, 'status 0')) : new Promise(() => {}),
     ending,
     isOutOfMemory: () => false,
     isStopped,
