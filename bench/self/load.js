@@ -26,7 +26,8 @@ const { signal } = new AbortController()
 
 /** @returns {Promise<Finding[]>} */
 export async function holdLoad() {
-  return [...(await holdServices()), ...(await holdTicks())]
+  // First what costs least: the other leaves a large heap.
+  return [...(await holdTicks()), ...(await holdServices())]
 }
 
 /** The whole kit on fake processes, and the configurations of both planes besides. @returns {Promise<Finding[]>} */
@@ -105,18 +106,24 @@ async function holdTicks() {
       { start: 0, folder },
     )
     const startMs = Date.now() + 500
-    const { start, end, samples } = await target.observe(processes, {
+    /** Of the ticks between the edges. @type {{ atMs: number, cpuSeconds: number }[]} */
+    const ticks = []
+    const { end } = await target.observe(processes, {
       window: { startMs, endMs: startMs + 1000 * TICKS_SECONDS },
       signal,
+      onSample({ epochMs, edge }) {
+        if (edge || epochMs < startMs) return
+        const { user, system } = process.cpuUsage()
+        ticks.push({ atMs: epochMs, cpuSeconds: (user + system) / 1e6 })
+      },
     })
-    if (!start || !end) throw new Error('the window was not read')
-    const cores = (end.ownCpuSeconds - start.ownCpuSeconds) / ((end.sample.epochMs - start.sample.epochMs) / 1000)
-    const moments = samples.filter(s => !s.edge).map(s => s.epochMs)
-    const lateMs = moments.slice(1).map((at, i) => at - moments[i] - PERIOD_MS)
-    const most = Math.max(...lateMs)
+    if (!end) throw new Error('the window was not read')
+    const [first, last] = [ticks[0], ticks[ticks.length - 1]]
+    const cores = (last.cpuSeconds - first.cpuSeconds) / ((last.atMs - first.atMs) / 1000)
+    const most = Math.max(...ticks.slice(1).map(({ atMs }, i) => atMs - ticks[i].atMs - PERIOD_MS))
     return [
       finding(`${CGROUPS} cgroups at 10 Hz, cores of the sampler, below 0.05`, cores, [cores], c => c < 0.05),
-      finding(`its latest of ${moments.length} ticks, ms late, at most 100`, most, [most], ms => ms <= 100),
+      finding(`its latest of ${ticks.length} ticks, ms late, at most 100`, most, [most], ms => ms <= 100),
     ]
   } finally {
     await target.close()

@@ -6,14 +6,19 @@ import { estimateSeconds } from '../plan/plan.js'
  * @import { Trial, TrialRecord } from '../model/types.ts'
  */
 
+// Samples are taken every 0.1 s: one was missed by more than as much again.
+const GAP_SECONDS = 0.2
+
 /** @param {TrialRecord} record */
-export function describeTrial({ trial, outcome, load, window, boundBy, isSteady, reasons }) {
+export function describeTrial({ trial, outcome, load, window, boundBy, isSteady, reasons, samples }) {
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
   const invalid = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
-  if (load === null) return `${name} idle for ${window.seconds} s${invalid}`
+  const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
+  const late = isLate ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
+  if (load === null) return `${name} idle for ${window.seconds} s${late}${invalid}`
   const rate = `${Math.round(load.verified / window.seconds)} requests/s, bound by ${boundBy}`
-  return `${name} ${rate}${isSteady ? '' : ', unsteady'}${invalid}`
+  return `${name} ${rate}${isSteady ? '' : ', unsteady'}${late}${invalid}`
 }
 
 /** @param {number | null} secondsLeft */
