@@ -29,6 +29,7 @@ const CLOCK_SKEW_MS = 300 * 1000
  * @property {x509.X509Certificate} certificate
  * @property {CryptoKeyPair} keys
  * @property {KeyType} keyType of its key, and of those of its leaves
+ * @property {number} lifeMs likewise
  * @typedef {Exclude<Tls, 'plaintext'>} KeyType
  * @typedef {object} CertificateFlaws why a peer must refuse a certificate
  * @property {readonly ('serverAuth' | 'clientAuth')[]} [usages] both unless given
@@ -38,17 +39,17 @@ const CLOCK_SKEW_MS = 300 * 1000
  */
 
 /**
- * Creates a self-signed certificate authority, valid for a day.
+ * Creates a self-signed certificate authority, valid for a day unless given. Its leaves are valid as long.
  * @param {string} name its common name
- * @param {KeyType} [keyType]
+ * @param {{ keyType?: KeyType, lifeMs?: number }} [options]
  * @returns {Promise<Authority>}
  */
-export async function createAuthority(name, keyType = 'ecdsa-p256') {
+export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS } = {}) {
   const keys = await createKeys(keyType)
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(name),
     name: `CN=${name}`,
-    ...validity(),
+    ...validity({ lifeMs }),
     keys,
     signingAlgorithm: ALGORITHMS[keyType].signing,
     extensions: [
@@ -57,7 +58,7 @@ export async function createAuthority(name, keyType = 'ecdsa-p256') {
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
-  return { certificate, keys, keyType }
+  return { certificate, keys, keyType, lifeMs }
 }
 
 /**
@@ -77,7 +78,7 @@ export async function issueCertificate({ authority, identity, dnsName, ...option
     serialNumber: serialNumber(identity),
     issuer: isSelfSigned ? subject : authority.certificate.subjectName,
     subject,
-    ...validity(validIn),
+    ...validity({ validIn, lifeMs: authority.lifeMs }),
     publicKey: keys.publicKey,
     signingKey: signer.privateKey,
     signingAlgorithm: ALGORITHMS[authority.keyType].signing,
@@ -102,12 +103,12 @@ export async function issueCertificate({ authority, identity, dnsName, ...option
 /**
  * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
  * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`.
- * @param {{ folder: string, services: { name: string, identity: string }[], keyType?: KeyType }} options
+ * @param {{ folder: string, services: { name: string, identity: string }[], keyType?: KeyType, lifeMs?: number }} options
  * @returns {Promise<Authority>}
  */
-export async function writeCertificates({ folder, services, keyType }) {
+export async function writeCertificates({ folder, services, ...life }) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const authority = await createAuthority('sidecar-bench', keyType)
+  const authority = await createAuthority('sidecar-bench', life)
   const write = (/** @type {string} */ name, /** @type {string} */ text) =>
     writeFile(path.join(folder, name), text, { mode: 0o600 })
   await write('ca.pem', `${authority.certificate.toString('pem')}\n`)
@@ -126,10 +127,10 @@ export function createKeys(keyType) {
   )
 }
 
-/** @param {CertificateFlaws['validIn']} [validIn] */
-function validity(validIn) {
-  const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn ?? 'now'] * LIFETIME_MS
-  return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + LIFETIME_MS) }
+/** @param {{ validIn?: CertificateFlaws['validIn'], lifeMs: number }} options */
+function validity({ validIn, lifeMs }) {
+  const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn ?? 'now'] * lifeMs
+  return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + lifeMs) }
 }
 
 /** @param {string} name */

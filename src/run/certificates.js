@@ -3,6 +3,7 @@ import path from 'node:path'
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'
 import { GENERATOR, identityOf } from '../model/sidecar-contract.js'
+import { estimatePlanSeconds } from '../plan/plan.js'
 import { SERVICES as PARITY_SERVICES, writeFlawedCertificates } from './parity/credentials.js'
 
 /**
@@ -11,6 +12,9 @@ import { SERVICES as PARITY_SERVICES, writeFlawedCertificates } from './parity/c
  */
 
 const KEY_TYPES = /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])
+// A day, and of long plans as many times their estimate and an hour: longer warm-ups and repeated windows make at most 2.3
+// times of it (src/run/rounds.js).
+const LIFE = { leastMs: 24 * 3600 * 1000, times: 3, moreMs: 3600 * 1000 }
 
 /**
  * Makes the certificates of a run in the folder of its ledger, which only this user can read: keys must not be among the
@@ -32,7 +36,8 @@ export async function openCertificates({ ledger, plan, topologies }) {
   for (const keyType of KEY_TYPES) {
     if (keyType !== 'ecdsa-p256' && !plan.arms.some(arm => arm.conditions.tls === keyType)) continue
     const folder = certificatesFolder(certificates, keyType)
-    await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services, keyType }) })
+    const authority = await writeCertificates({ folder, services, keyType, lifeMs: findLifeMs(plan) })
+    await writeFlawedCertificates({ folder, authority })
   }
   return {
     certificates,
@@ -41,4 +46,12 @@ export async function openCertificates({ ledger, plan, topologies }) {
       if (!retain) removeKeys()
     },
   }
+}
+
+/**
+ * How long certificates are valid: longer than the run can take.
+ * @param {Parameters<typeof estimatePlanSeconds>[0]} plan
+ */
+export function findLifeMs(plan) {
+  return Math.max(LIFE.leastMs, LIFE.times * estimatePlanSeconds(plan) * 1000 + LIFE.moreMs)
 }

@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openCertificates } from '../../src/run/certificates.js'
+import { findLifeMs, openCertificates } from '../../src/run/certificates.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 let folder = ''
@@ -16,6 +17,7 @@ const open = (...keyTypes) =>
   openCertificates({
     ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
     plan: /** @type {any} */ ({
+      ...{ trials: [], calibrations: [], search: null },
       arms: keyTypes.map(tls => createArm({ conditions: { ...DEFAULT_CONDITIONS, tls } })),
     }),
     topologies: {},
@@ -44,5 +46,30 @@ describe('openCertificates', () => {
     expect(readdirSync(folder)).toHaveLength(2)
     close({ retain: false })
     expect(existsSync(folder)).toBe(false)
+  })
+})
+
+describe('findLifeMs', () => {
+  const HOUR_MS = 3600 * 1000
+  const planOf = (/** @type {number} */ hours) => {
+    const arm = createArm({ load: { warmupSeconds: 20, windowSeconds: 50 } })
+    const trial = { id: 'r1-a', round: 1, arm, repeats: null, searchOf: null }
+    return { trials: Array(Math.round((hours * 3600) / 71.4)).fill(trial), calibrations: [], search: null, arms: [arm] }
+  }
+
+  it('is a day, and for a long plan longer than it takes at most', () => {
+    expect(findLifeMs(planOf(1))).toBe(24 * HOUR_MS)
+    expect(findLifeMs(planOf(48)) / HOUR_MS).toBeCloseTo(3 * 48 + 1, 0)
+  })
+
+  it('is what leaves and authority have', async () => {
+    const { certificates } = await openCertificates({
+      ...{ ledger: /** @type {any} */ ({ folder: path.dirname(folder) }), topologies: {} },
+      plan: /** @type {any} */ (planOf(48)),
+    })
+    for (const name of ['ca', 'client']) {
+      const { validTo } = new X509Certificate(readFileSync(path.join(certificates, `${name}.pem`)))
+      expect((Date.parse(validTo) - Date.now()) / HOUR_MS).toBeCloseTo(145, 0)
+    }
   })
 })

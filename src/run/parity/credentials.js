@@ -39,7 +39,7 @@ export async function writeFlawedCertificates({ folder, authority }) {
   const own = path.join(folder, FOLDER)
   mkdirSync(own, { mode: 0o700 })
   const { keyType } = authority
-  const [another, keys] = await Promise.all([createAuthority('sidecar-bench', keyType), createKeys(keyType)])
+  const [another, keys] = await Promise.all([createAuthority('sidecar-bench', { keyType }), createKeys(keyType)])
   await Promise.all(
     Object.entries(FLAWED).map(async ([name, { identity = CLIENT, isOfAnother, ...flaws }]) => {
       const issuer = isOfAnother ? another : authority

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
   await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services }) })
   ;({ ca, credentials } = readCredentials(folder))
-  const authority = await createAuthority('mesh', 'rsa-2048')
+  const authority = await createAuthority('mesh', { keyType: 'rsa-2048' })
   const { certificatePem, keyPem } = await issueCertificate({ authority, identity: 'x', dnsName: 'server' })
   rsa = { cert: certificatePem, key: keyPem }
 })
