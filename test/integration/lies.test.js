@@ -141,6 +141,25 @@ describe('is caught:', { timeout: 90_000 }, () => {
     expect(records[0].outcome).toBe('invalid')
   })
 
+  it('a sidecar that is stopped, with the phase and its state', async context => {
+    need(context, 'envoy', 'k6', 'caps')
+    const { records } = await lie(['--planes', 'envoy', '--cpu', '0.5'], {
+      inWindow: () => process.kill(pidsOf('ratings-sidecar', path.join(folder, `run-${count}`))[0], 'SIGSTOP'),
+    })
+    expect(records[0].reasons[0]).toMatch(
+      /^ratings's sidecar came to a stop in the window: its process (\d+) is stopped \(state T in \/proc\/\1\/stat\)/,
+    )
+  })
+
+  it('a sidecar that is killed for memory, with its limit', async context => {
+    need(context, 'envoy', 'k6', 'caps')
+    const { stderr } = await lie(['--planes', 'envoy', '--cpu', '0.5', '--memory', '8MiB'])
+    expect(stderr).toMatch(
+      /ratings-sidecar did not start: it ended with .*: the kernel killed it for memory \(its limit is 8\.0 MiB\)/,
+    )
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
   it('a plane that answers by itself', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const variant = createVariant('local', 'proxy.js', text =>
