@@ -53,7 +53,11 @@ async function holdServices() {
       execution: { command: [] },
       watcher: { say: () => {} },
     },
-    ...{ signal, finish: folder => writeDocuments(folder, { say: console.error, signal }), gate: async () => [] },
+    ...{
+      signal,
+      finish: async folder => void (await writeDocuments(folder, { say: console.error, signal })),
+      gate: async () => [],
+    },
   })
   await target.close()
   const seconds = (performance.now() - start) / 1000
