@@ -166,11 +166,12 @@ describe('a program in the cache', () => {
 describe('a program that does not end', () => {
   const pids = path.join(folder, 'pids')
   // Neither listens to SIGTERM; the child holds the pipe open.
-  const stubborn = `trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! > ${pids}; wait`
+  const stubborn = (says = '') =>
+    `trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! > ${pids}; echo '${says}'; wait`
 
   it('is ended with what it started, and the error says for how long it was waited', async () => {
     const spec = { ...pipyTool, versionArgv: [] }
-    const { version, said } = await askVersion(spec, installScript(stubborn), { deadlineSeconds: 0.5 })
+    const { version, said } = await askVersion(spec, installScript(stubborn()), { deadlineSeconds: 0.5 })
     expect(version).toBeNull()
     expect(said).toBe('it printed nothing, and did not end within 0.5 s')
     await waitFor(() => !isRunning(pids), { what: 'the child to end', deadlineSeconds: 2 })
@@ -178,14 +179,14 @@ describe('a program that does not end', () => {
 
   it('is ended when the run is stopped', async () => {
     const stopping = new AbortController()
-    const finding = findTool(pipyTool, { environment: { PIPY: installScript(stubborn) }, signal: stopping.signal })
+    const finding = findTool(pipyTool, { environment: { PIPY: installScript(stubborn()) }, signal: stopping.signal })
     setTimeout(() => stopping.abort(new Error('interrupted')), 200)
     await expect(finding).rejects.toThrow('interrupted')
     await waitFor(() => !isRunning(pids), { what: 'the child to end', deadlineSeconds: 2 })
   })
 
   it('is ended with what it started when its version is known', async () => {
-    const program = installScript(`echo 'Version : 1.5.1'; ${stubborn}`)
+    const program = installScript(stubborn('Version : 1.5.1'))
     expect(await findTool(pipyTool, { environment: { PIPY: program } })).toMatchObject({ version: '1.5.1' })
     await waitFor(() => !isRunning(pids), { what: 'the child to end', deadlineSeconds: 2 })
   })
