@@ -60,7 +60,14 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   const halfMade = path.join(root, `.${runId}`)
   try {
     makeOwnFolder(root)
-    mkdirSync(halfMade, { mode: 0o700 })
+    try {
+      mkdirSync(halfMade, { mode: 0o700 })
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
+      // The last other run has just removed it with its ledger.
+      makeOwnFolder(root)
+      mkdirSync(halfMade, { mode: 0o700 })
+    }
     writeFileSync(path.join(halfMade, 'owner.json'), JSON.stringify(describeOwner()))
     renameSync(halfMade, folder)
   } catch (error) {

@@ -114,7 +114,7 @@ const LEDGER = {
     '["+","cgroup","/sys/fs/cgroup/a"]\n["+","addresses","127.1.0.0"]\n["-","cgroup","/sys/fs/cgroup/a"]\n',
 }
 const ledgers = path.join(RUN_FOLDER, 'ledgers')
-mkdirSync(path.join(ledgers, 'r1'), { recursive: true })
+mkdirSync(path.join(ledgers, 'r1'), { recursive: true, mode: 0o700 })
 for (const [name, text] of Object.entries(LEDGER)) writeFileSync(path.join(ledgers, 'r1', name), text)
 
 const findFaultOfRun = (/** @type {ReturnType<typeof readRun>} */ { manifest, records }) =>
