@@ -5,6 +5,7 @@ import { lastLines } from '../lib/log-tail.js'
  * @import { ToolSpec } from '../model/types.ts'
  */
 
+const DRAIN_MS = 300
 const DEADLINE_SECONDS = 10
 const PRINTED_MOST = 65_536
 const LINES = 3
@@ -66,7 +67,11 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
       })
     }
     child.on('error', ({ message }) => end({ failed: true, why: message }))
-    child.on('exit', () => killGroup(child.pid))
+    child.on('exit', code => {
+      killGroup(child.pid)
+      // A child of its own that left the group keeps its outputs open: what it printed has come by now.
+      setTimeout(() => end({ failed: code !== 0 }), DRAIN_MS)
+    })
     child.on('close', code => end({ failed: code !== 0 }))
   })
 }

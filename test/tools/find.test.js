@@ -195,8 +195,8 @@ describe('a program that does not end', () => {
     const program = installScript('setsid sleep 20 & exit 3')
     const start = performance.now()
     await expect(findTool(pipyTool, { environment: { PIPY: program } })).rejects.toThrow('does not run')
-    expect(performance.now() - start).toBeLessThan(11_000)
-  }, 15_000)
+    expect(performance.now() - start).toBeLessThan(5000)
+  })
 
   it('does not fill the memory with what it prints', async () => {
     await expect(findTool(pipyTool, { environment: { PIPY: installScript('exec yes') } })).rejects.toThrow(
