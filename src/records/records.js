@@ -144,7 +144,7 @@ function parseDocument(file, otherwise) {
     throw new BenchError(`${file} is not a document of this kit: it holds no object`)
   }
   if (written.schemaVersion !== SCHEMA_VERSION) {
-    const version = JSON.stringify(written.schemaVersion) ?? '(none)'
+    const version = typeof written.schemaVersion === 'number' ? written.schemaVersion : '(none)'
     throw new BenchError(
       `${file} has schema version ${version}, and this kit reads version ${SCHEMA_VERSION}: read it with the kit that wrote it`,
     )
