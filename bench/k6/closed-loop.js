@@ -26,6 +26,8 @@ export const options = {
       vus: common.USERS,
       iterations: 1,
       maxDuration: `${common.DURATION_MS + common.GRACE_MS}ms`,
+      // A request that hangs is not waited for any longer: k6 would for another 30 s.
+      gracefulStop: '0s',
     },
   },
   // Always true: a threshold is how k6 keeps a metric cut by a tag.

@@ -1,8 +1,10 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|live|report|load ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|live|report|load ...]
+//   [--rounds N] of generator
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { ROOT } from '../../src/lib/paths.js'
@@ -15,6 +17,7 @@ import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
 import { compareTwoRuns } from './compare.js'
+import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
 import { watchLive } from './live.js'
@@ -27,6 +30,7 @@ import { studySensitivity } from './sensitivity.js'
  * @import { Finding } from './kit.js'
  */
 
+const { values, positionals: asked } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string' } } })
 const K6_ROUNDS = 6
 const K6_SECONDS = 5
 
@@ -37,6 +41,7 @@ const measurements = {
   sensitivity: studySensitivity,
   kubelet: checkKubelet,
   compare: compareTwoRuns,
+  generator: () => compareGenerators(values.rounds ? Number(values.rounds) : undefined),
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,
@@ -133,8 +138,7 @@ const measurements = {
   },
 }
 
-const chosen =
-  process.argv.length > 2 ? process.argv.slice(2) : Object.keys(measurements).filter(name => name !== 'kubelet')
+const chosen = asked.length > 0 ? asked : Object.keys(measurements).filter(name => name !== 'kubelet')
 for (const name of chosen) {
   if (!(name in measurements))
     throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}`)

@@ -11,7 +11,7 @@ import { readExperiment } from '../../src/verbs/read-experiment.js'
 import { scratch } from './kit.js'
 
 /**
- * @import { Summary, TrialRecord } from '../../src/model/types.ts'
+ * @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts'
  * @import { Watcher } from '../../src/run/events.js'
  */
 
@@ -19,20 +19,21 @@ const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n
 let started = 0
 
 /**
- * @param {{ experiment: string, watch?: Watcher['watch'] }[]} runs experiment: a file
+ * @param {{ experiment: string, load?: LoadGenerator, watch?: Watcher['watch'] }[]} runs experiment: a file
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
 export async function benchInTurns(runs) {
   const way = await findCapWay()
   const turns = createTurns(runs.length)
   return Promise.all(
-    runs.map(async ({ experiment, watch }, i) => {
+    runs.map(async ({ experiment, load, watch }, i) => {
       const id = ++started
       const site = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
       try {
         const preparation = await prepare({
           experiment: readExperiment(experiment),
           overrides: OVERRIDES,
+          load,
           app: null,
           site,
           say,

@@ -1,5 +1,6 @@
 import { nameOf } from '../model/arms.js'
 import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
+import { generatorOf } from '../model/generators.js'
 import { findScripts } from '../model/scripts.js'
 
 /**
@@ -22,6 +23,8 @@ const SHARED = [
   { label: 'traffic policy', of: m => m.settings.trafficPolicy },
   // Their work shares the CPUs with that of the sidecars.
   { label: 'applications', of: m => m.settings.app },
+  // What runs beside a sidecar is part of what it costs.
+  { label: 'load generator', of: generatorOf },
   // They decide what is counted, and what a request costs beside the sidecars.
   { label: 'scripts of the load', of: m => sumOf(m, 'generator') },
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },

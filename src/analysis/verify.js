@@ -2,6 +2,7 @@ import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
 import { ratePerSecond } from '../judge/measures.js'
 import { BenchError } from '../lib/errors.js'
+import { generatorOf } from '../model/generators.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { readLoadLog, readObserved } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
@@ -19,12 +20,14 @@ const ROUNDING = 1e-9
 
 /**
  * Computes a run again: records from their raw files, by the functions that made them, and the summary from the records.
- * @param {{ folder: string, load: Pick<LoadGenerator, 'parseResult'> }} options
+ * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'> }} options
+ *   findLoad: a load generator by its name
  * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, what could not be, and each number that differs
  * @throws {import('../lib/errors.js').BenchError} when the folder holds no run
  */
-export function verifyRun({ folder, load }) {
+export function verifyRun({ folder, findLoad }) {
   const { manifest, records, warnings } = readRun(folder)
+  const load = findLoad(generatorOf(manifest))
   const { written, differences } = readWritten(folder)
   const relaxed = manifest.settings.relaxes.map(r => r.gate)
 

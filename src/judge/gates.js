@@ -217,7 +217,7 @@ const GATES = [
   {
     name: 'generator',
     finds:
-      'k6 above 80 % of its CPUs, or throttled; users whose time goes by in k6; requests that start late (p99 above 5 ms)',
+      'the generator above 80 % of its CPUs, or throttled; users whose time goes by in it; requests that start late (p99 above 5 ms)',
     isOfLoad: true,
     words: 'generator bound',
     spoils: ['capacity', 'latency'],

@@ -15,6 +15,18 @@ export function canBind(cap, cpus) {
   return cap * CPUS_PER_CAPPED_CORE <= cpus
 }
 
+// Beside wrk it is less: 1.7 on a link of one sidecar, and about 2.6 on one of two.
+const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
+
+/**
+ * Whether sidecars of a cap that cannot bind beside k6 can beside wrk.
+ * @param {{ cap: number, cpus: number, sidecars: number }} options sidecars: on the way of a request
+ */
+export function bindsOnlyBesideWrk({ cap, cpus, sidecars }) {
+  const { one, more } = CPUS_PER_CAPPED_CORE_BESIDE_WRK
+  return !canBind(cap, cpus) && cap * (sidecars === 1 ? one : more) <= cpus
+}
+
 /**
  * The largest cap at which sidecars can bind on so many CPUs.
  * @param {number} cpus

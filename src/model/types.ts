@@ -107,8 +107,10 @@ export interface ToolSpec {
   name: string
   /** The environment variable that names its path. */
   variable: string
-  /** The project's own image that carries it, pinned. */
-  image: string
+  /** The project's own image that carries it, pinned; null: there is none. */
+  image: string | null
+  /** The Debian package that carries it, where the kit does not fetch it. */
+  package?: string
   versionArgv: string[]
   /** The version in what it printed, or null. */
   parseVersion(output: string): string | null
@@ -421,6 +423,12 @@ export interface LoadOptions {
 export interface LoadGenerator {
   name: string
   tool: ToolSpec
+  /** The folder of its scripts, from the root of the kit. */
+  scripts: string
+  /** Why it cannot make an arm's load; null: it can. */
+  findUnsupported(arm: Pick<Arm, 'load' | 'conditions'>): string | null
+  /** How many of so many CPUs it can use. */
+  countCpus(options: { cpus: number; users: number }): number
   createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
   /** The window that the generator says when it starts; null while it has not. */
   parseWindow(log: string): Window | null

@@ -13,7 +13,7 @@ const BOUND_BY = {
   worker: 'One worker thread of a sidecar used at least 95 % of a core.',
   application:
     'A thread of an application used at least 90 % of a core. (From 70 % on it already slows requests: the gate.)',
-  generator: 'k6 used more than 80 % of its CPUs, or was throttled.',
+  generator: 'The generator used more than 80 % of its CPUs, or was throttled.',
   host: 'The machine was less than 5 % idle.',
   users: 'Closed loop: nothing was saturated; more users would have given more requests.',
   rate: 'Open loop: nothing was saturated at this rate.',

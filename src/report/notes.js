@@ -1,7 +1,8 @@
 import { quantityOf } from '../judge/quantity.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
-import { largestBindingCap } from '../model/caps.js'
+import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
+import { GENERATORS, generatorOf } from '../model/generators.js'
 import { tellPolicy } from './parity-table.js'
 
 /**
@@ -12,12 +13,13 @@ import { tellPolicy } from './parity-table.js'
 // Far below the rate at saturation: a proxy that is not saturated wakes up for every request, and costs up to
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
 const RATE_SHARE = 0.15
+const [DEFAULT_GENERATOR] = GENERATORS
 
 /**
  * How the numbers were made, and what limits them; the gates that fired are listed apart.
- * @param {Pick<Summary, 'arms' | 'relaxes' | 'parity'>} summary
+ * @param {Pick<Summary, 'arms' | 'relaxes' | 'parity' | 'tools'>} summary
  */
-export function renderNotes({ arms, relaxes, parity }) {
+export function renderNotes({ arms, relaxes, parity, tools }) {
   const [{ load }] = arms
   if (load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const isOpen = load.kind === 'open'
@@ -32,6 +34,9 @@ export function renderNotes({ arms, relaxes, parity }) {
       ? `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.`
       : `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`,
   ]
+  const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
+  if (generator !== DEFAULT_GENERATOR)
+    notes.push(`${generator} made the load: its runs are compared with each other only.`)
   if (arms.some(a => a.load.connections === 'new'))
     notes.push('Connections are new for every request: response times include connecting and the handshake.')
   if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
@@ -61,9 +66,9 @@ export function renderThresholds({ thresholds }) {
 
 /**
  * What this run could not show, and the command that shows it on this machine.
- * @param {Pick<Summary, 'arms' | 'machine'>} summary
+ * @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary
  */
-export function renderNext({ arms, machine }) {
+export function renderNext({ arms, machine, tools }) {
   const lines = []
   const sidecars = arms.filter(a => a.sidecars.length > 0 && a.capCores !== null)
   const [{ load, link }] = arms
@@ -71,6 +76,10 @@ export function renderNext({ arms, machine }) {
     const largest = largestBindingCap(Number(machine.cpus))
     const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
     if (largest < smallest) lines.push(`Capacity: npm run bench -- --cpu ${largest}`)
+    const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
+    const isForWrk = arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
+    if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR && bindsOnlyBesideWrk(options))
+      lines.push(`Capacity beside a lighter load: npm run bench -- --cpu ${smallest} --link ${link} --generator wrk`)
   }
   const slowest = Math.min(...arms.map(a => quantityOf(a, 'throughput').median ?? 0))
   if (load.kind === 'closed' && slowest > 0) {

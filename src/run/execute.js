@@ -17,11 +17,16 @@ import { hashScripts } from './scripts.js'
  * @import { Reusable } from './search.js'
  */
 
-/** The kit's own scripts. */
-export const SCRIPT_FOLDERS = {
-  pipyScripts: path.join(ROOT, 'pipy-scripts'),
-  echo: path.join(ROOT, 'echo'),
-  k6: path.join(ROOT, 'bench/k6'),
+/**
+ * The kit's own scripts.
+ * @param {Programs} programs
+ */
+export function findScriptFolders({ load }) {
+  return {
+    pipyScripts: path.join(ROOT, 'pipy-scripts'),
+    echo: path.join(ROOT, 'echo'),
+    load: path.join(ROOT, load.scripts),
+  }
 }
 
 /**
@@ -51,14 +56,15 @@ export const SCRIPT_FOLDERS = {
  */
 export async function executePlan({ preparation, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
-  const { command, thresholds = [], retain = false, echoScripts = SCRIPT_FOLDERS.echo, ...continued } = execution
+  const { command, thresholds = [], retain = false, echoScripts, ...continued } = execution
   const { turns, reusable, interrupted } = continued
   const startedAt = new Date().toISOString()
   const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
   let isWhole = false
   try {
     const before = await observeIdle({ site, say: watcher.say, signal })
-    const scripts = { ...SCRIPT_FOLDERS, echo: echoScripts }
+    const own = findScriptFolders(programs)
+    const scripts = { ...own, echo: echoScripts ?? own.echo }
     const described = await describeRun({ preparation, site, scripts, startedAt, before })
     const now = { ...described, layout }
     if (interrupted) assertSame({ interrupted, plan, now })
@@ -86,7 +92,7 @@ export async function executePlan({ preparation, site, folder, execution, watche
 
 /**
  * The manifest, as far as it is known before anything ran.
- * @param {{ preparation: Preparation, site: Site, scripts: typeof SCRIPT_FOLDERS, startedAt: string,
+ * @param {{ preparation: Preparation, site: Site, scripts: ReturnType<typeof findScriptFolders>, startedAt: string,
  *   before: Awaited<ReturnType<typeof observeIdle>> }} options
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */

@@ -13,7 +13,7 @@ import { assertAllRun } from './alive.js'
 // Load after the window, so that its end is measured under load and the memory is read there.
 const TAIL_MS = 1000
 const START_SECONDS = 60
-// Longer than the sidecars' request timeout and k6's own grace for requests in flight.
+// Longer than the sidecars' request timeout and the generator's own grace for requests in flight.
 const EXIT_SECONDS = 30
 const COUNT_EVERY_MS = 1000
 
@@ -22,8 +22,9 @@ const COUNT_EVERY_MS = 1000
  * @param {Testbed} testbed
  * @param {Arm} arm
  */
-export function countGeneratorCpus({ site, layout }, arm) {
-  return Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
+export function countGeneratorCpus({ site, layout, programs }, arm) {
+  const cpus = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
+  return programs.load.countCpus({ cpus, users: arm.load.users })
 }
 
 /**
@@ -38,7 +39,7 @@ export async function startGenerator({ testbed, trial, start, folder }, { entry 
   const spec = programs.load.createGenerator({
     ...entry,
     tool: programs.tools[programs.load.tool.name],
-    scripts: site.target.locate(folders.k6),
+    scripts: site.target.locate(folders.load),
     load,
     tailMs: TAIL_MS,
     cpus: countGeneratorCpus(testbed, trial.arm),

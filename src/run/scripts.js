@@ -7,14 +7,14 @@ import { hashFolder } from '../lib/hash.js'
 
 /**
  * @param {{ arms: Pick<Arm, 'plane' | 'variant'>[], planes: Record<string, Pick<DataPlane, 'hasVariants'>>,
- *   folders: { pipyScripts: string, echo: string, k6: string } }} options
+ *   folders: { pipyScripts: string, echo: string, load: string } }} options
  * @returns {ScriptFolder[]} those of the load, of the applications, and of each plane or variant that runs scripts
  */
 export function hashScripts({ arms, planes, folders }) {
   const scripted = arms.filter(({ plane }) => planes[plane].hasVariants)
   const variants = new Map(scripted.map(({ plane, variant }) => [JSON.stringify([plane, variant]), { plane, variant }]))
   return [
-    { role: 'generator', plane: null, variant: null, sha256: hashFolder(folders.k6) },
+    { role: 'generator', plane: null, variant: null, sha256: hashFolder(folders.load) },
     { role: 'application', plane: null, variant: null, sha256: hashFolder(folders.echo) },
     ...[...variants.values()].map(choice => ({
       role: /** @type {const} */ ('sidecar'),

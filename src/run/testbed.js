@@ -11,7 +11,7 @@
  * @property {string} certificates of all key types, as in certificate-files.js
  * @property {string} pipyScripts the sidecar that Pipy runs, unless an arm has a variant
  * @property {string} echo the applications
- * @property {string} k6 scripts of the load
+ * @property {string} load its scripts
  */
 
 /**

@@ -24,7 +24,7 @@ const SAY_SECONDS = 6
  */
 
 /**
- * Finds a program: its variable, else PATH, else the kit's cache, else fetched now.
+ * Finds a program: its variable, else PATH, else the kit's cache, else fetched now, unless a package carries it.
  * @param {ToolSpec} spec
  * @param {Partial<Finding>} [options]
  * @returns {Promise<Tool | { missing: string }>} missing: why it cannot be had
@@ -41,6 +41,10 @@ export async function findTool(spec, options = {}) {
   const onPath = await findOnPath(spec.name, environment.PATH ?? '')
   if (onPath) return probeTool(spec, { program: onPath, source: 'PATH', signal })
 
+  if (spec.package) {
+    const missing = `no ${spec.name} in ${spec.variable} or PATH: apt install ${spec.package}, or set ${spec.variable} to its path`
+    return { missing }
+  }
   const folder = path.join(cacheFolder(), spec.name)
   const program = path.join(folder, spec.name)
   const isCached = await isExecutable(program)
@@ -109,7 +113,8 @@ async function readProgramHash(file) {
  * @returns {Promise<Tool>}
  */
 async function probeTool(spec, { program, source, signal }) {
-  const advice = `set ${spec.variable} to one that is ${spec.wanted}, or take it away to have the kit fetch its own`
+  const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
+  const advice = `set ${spec.variable} to one that is ${spec.wanted}, or ${otherwise}`
   const { version, failed, said } = await askVersion(spec, program, { signal })
   if (!version) {
     throw new BenchError(

@@ -1,7 +1,7 @@
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/exit-status.js'
-import { k6 } from '../loads/k6/index.js'
+import { findLoad } from '../loads/registry.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { findTool } from '../tools/find.js'
@@ -36,7 +36,7 @@ export function addDoctor(program, { print, say, end, signal }) {
       {},
     )
     .action(async ({ target, context = null, node = null, loadNode = null, image }) => {
-      const specs = [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), k6.tool]
+      const specs = [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), findLoad().tool]
       const findings =
         target === 'kubernetes'
           ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })

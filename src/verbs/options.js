@@ -5,6 +5,7 @@ import { UsageError } from '../lib/errors.js'
 import { parseChoice } from '../model/arms.js'
 import { AXES } from '../model/axes.js'
 import { p99Ms, rounds, seed } from '../model/bounds.js'
+import { GENERATORS } from '../model/generators.js'
 import { PROFILES } from '../plan/experiment.js'
 
 /**
@@ -17,6 +18,11 @@ const DEFAULT_MINUTES = 60
 
 export const TARGET = () =>
   new Option('--target <name>', 'where services run').choices(['local', 'kubernetes']).default('local')
+
+export const GENERATOR = () =>
+  new Option('--generator <name>', 'what makes the load; wrk: closed loops only, at a fraction of the CPU of k6')
+    .choices(GENERATORS)
+    .default(GENERATORS[0])
 
 /** @param {Command} command */
 export function withExperiment(command) {
@@ -37,6 +43,7 @@ export function withExperiment(command) {
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
     .option('--no-pin', 'let generator, applications and sidecars share CPUs')
+    .addOption(GENERATOR())
     .addOption(
       new Option('--app <name>', 'what serves the applications; default: pipy where it is here').choices([
         'pipy',

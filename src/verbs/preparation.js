@@ -3,7 +3,7 @@ import { execa } from 'execa'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
-import { k6 } from '../loads/k6/index.js'
+import { findLoad, loads } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
 import { estimatePlanSeconds, SEARCH_TRIALS } from '../plan/plan.js'
 import { assertOut } from '../records/assert-out.js'
@@ -17,7 +17,7 @@ import { prepare } from './prepare.js'
 
 /**
  * From the words of the command line to a site and a plan: where registries meet.
- * @import { Plan, Site, ToolSpec } from '../model/types.ts'
+ * @import { LoadGenerator, Plan, Site, ToolSpec } from '../model/types.ts'
  * @import { CapWay } from '../targets/local/cgroups.js'
  * @import { Context } from './program.js'
  * @import { Preparation } from '../run/execute.js'
@@ -31,7 +31,7 @@ const CLUSTER_WARMUP_SECONDS = 3
 
 /** Every program that a run may need. */
 export function toolSpecs() {
-  return [...dataPlanes.flatMap(p => p.tool ?? []), k6.tool, nodeTool]
+  return [...dataPlanes.flatMap(p => p.tool ?? []), ...loads.map(load => load.tool), nodeTool]
 }
 
 /**
@@ -65,7 +65,7 @@ export function stampNow() {
  * @throws {UsageError} where no results can be written
  */
 export async function openSite(options, context) {
-  const { cpu, target, context: name, node, loadNode, namespace, image, samples, out } = options
+  const { cpu, target, context: name, node, loadNode, namespace, image, samples, generator, out } = options
   if (out) assertOut(out)
   const { signal, end } = context
   // Two sites of one process are two runs.
@@ -74,7 +74,7 @@ export async function openSite(options, context) {
     await makeRoom(await findCapWay(), context)
     return openKubernetesSite({
       ...{ runId, context: name ?? null, node: node ?? null, loadNode: loadNode ?? null },
-      ...{ namespace: namespace ?? null, images: image, loadTool: k6.tool.name, signal },
+      ...{ namespace: namespace ?? null, images: image, loadTool: findLoad(generator).tool.name, signal },
       ...{ sampleSource: samples },
     })
   }
@@ -112,7 +112,7 @@ async function makeRoom(way, { say }) {
  * An experiment and what was asked beside it.
  * @param {Experiment} experiment
  * @param {any} options words of the command line
- * @returns {{ experiment: Experiment, overrides: Overrides, thresholds: string[] | undefined }}
+ * @returns {{ experiment: Experiment, overrides: Overrides, thresholds: string[] | undefined, load: LoadGenerator }}
  * @throws {UsageError} where the experiment does not run on the target
  */
 export function readAsked(experiment, options) {
@@ -122,7 +122,7 @@ export function readAsked(experiment, options) {
   }
   const { search } = experiment
   const limited = search && p99 ? { ...experiment, search: { ...search, p99Ms: p99 } } : experiment
-  return { experiment: limited, overrides: readOverrides(options), thresholds }
+  return { experiment: limited, overrides: readOverrides(options), thresholds, load: findLoad(options.generator) }
 }
 
 /**

@@ -3,7 +3,9 @@ import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
-import { k6 } from '../loads/k6/index.js'
+import { findLoad } from '../loads/registry.js'
+import { wrk } from '../loads/wrk/index.js'
+import { bindsOnlyBesideWrk } from '../model/caps.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
 import { createPlacing } from '../services/placement.js'
 import { nodeTool } from '../tools/node.js'
@@ -11,7 +13,7 @@ import { readTopology } from './read-experiment.js'
 
 /**
  * From an experiment and what was asked to a plan, and the programs that it needs.
- * @import { Arm, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Arm, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Experiment } from '../plan/experiment.js'
  * @import { Overrides } from '../plan/plan.js'
  * @import { Preparation } from '../run/execute.js'
@@ -24,12 +26,13 @@ const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
 /**
  * What would run, from the question alone: no program is looked for.
  * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], site: Pick<Site, 'cpus' | 'cores'>,
- *   missing?: Plan['notMeasured'], tools?: Record<string, Tool> }} options
+ *   load?: LoadGenerator, missing?: Plan['notMeasured'], tools?: Record<string, Tool> }} options
  *   missing: planes whose program cannot be had; tools: those that were found, by name
  * @returns {Pick<Preparation, 'plan' | 'layout'>}
  * @throws {UsageError} for what cannot be asked
  */
-export function planRun({ experiment, overrides, thresholds = [], site: { cpus, cores }, missing = [], tools = {} }) {
+export function planRun({ experiment, overrides, thresholds = [], site: { cpus, cores }, ...found }) {
+  const { load = findLoad(), missing = [], tools = {} } = found
   for (const choice of choosePlanes(experiment, overrides)) assertKnown(choice)
   const plan = createPlan({
     experiment,
@@ -39,6 +42,7 @@ export function planRun({ experiment, overrides, thresholds = [], site: { cpus, 
     hasSidecars: name => planes[name].createSidecar !== null,
     findUnsupported: arm => findUnsupported({ arm, tools, cpus }),
   })
+  assertCanLoad(load, [...plan.arms, ...plan.calibrations])
   const topologies = Object.fromEntries(plan.arms.map(({ link }) => [link, readTopology(link)]))
   const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
   for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
@@ -47,29 +51,38 @@ export function planRun({ experiment, overrides, thresholds = [], site: { cpus, 
   const isShared = isPinned && plan.arms.some(arm => placementOf(arm) === null)
   const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
   const notes = isShared ? [`generator, applications and sidecars share all CPUs: ${why}`] : []
+  const bindsBesideWrk = (/** @type {Arm} */ { capCores: cap, link, ...arm }) =>
+    cap !== null &&
+    wrk.findUnsupported(arm) === null &&
+    bindsOnlyBesideWrk({ cap, cpus, sidecars: topologies[link].services.length })
+  if (load !== wrk && plan.arms.some(bindsBesideWrk))
+    notes.push(
+      'beside wrk, which takes a fraction of the CPU of k6, sidecars can bind at this cap: add --generator wrk',
+    )
   return { plan: { ...plan, notes: [...plan.notes, ...notes] }, layout: { topologies, placementOf } }
 }
 
 /**
  * What would run, and the programs that it needs.
- * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], app: 'pipy' | 'node' | null,
- *   site: Pick<Site, 'cpus' | 'cores' | 'findTool'>, say: (line: string) => void }} options
+ * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator,
+ *   app: 'pipy' | 'node' | null, site: Pick<Site, 'cpus' | 'cores' | 'findTool'>, say: (line: string) => void }} options
  *   app: what serves the applications; null: Pipy, or Node where there is no Pipy
  * @returns {Promise<Preparation>}
  * @throws {UsageError} for what cannot be asked; {BenchError} where a program that it needs is missing
  */
-export async function prepare({ experiment, overrides, thresholds, app, site, say }) {
+export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
+  const { experiment, overrides } = asked
   const { findTool } = site
   // What was asked is judged before anything is looked for, or fetched.
-  planRun({ experiment, overrides, thresholds, site })
+  planRun({ ...asked, load, site })
   const chosen = choosePlanes(experiment, overrides)
-  const { tools, missing } = await findTools({ chosen, isPlaneRequired: overrides.planes !== null, findTool })
+  const { tools, missing } = await findTools({ load, chosen, isPlaneRequired: overrides.planes !== null, findTool })
   const appRuntime = await findAppRuntime({ app, tools, findTool, say })
   /** @type {Overrides} */
   const served = { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' }
   return {
-    ...planRun({ experiment, overrides: served, thresholds, site, missing, tools }),
-    programs: { planes, load: k6, tools: { ...tools, [appRuntime.name]: appRuntime }, appRuntime },
+    ...planRun({ ...asked, overrides: served, load, site, missing, tools }),
+    programs: { planes, load, tools: { ...tools, [appRuntime.name]: appRuntime }, appRuntime },
   }
 }
 
@@ -90,15 +103,28 @@ function assertKnown({ plane, profile, variant }) {
 }
 
 /**
+ * @param {LoadGenerator} load
+ * @param {Arm[]} arms
+ * @throws {UsageError} where it cannot make the load of one
+ */
+function assertCanLoad(load, arms) {
+  for (const arm of arms.filter(({ load: { kind } }) => kind !== 'idle')) {
+    const reason = load.findUnsupported(arm)
+    if (reason !== null)
+      throw new UsageError(`--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`)
+  }
+}
+
+/**
  * The load's program, and those of the planes.
- * @param {{ chosen: PlaneChoice[], isPlaneRequired: boolean, findTool: FindTool }} options
+ * @param {{ load: LoadGenerator, chosen: PlaneChoice[], isPlaneRequired: boolean, findTool: FindTool }} options
  * @returns {Promise<{ tools: Record<string, Tool>, missing: { plane: string, reason: string }[] }>}
  * @throws {MissingPlaneError} where the program of a plane that was asked for is missing; {BenchError} where the load's is
  */
-async function findTools({ chosen, isPlaneRequired, findTool }) {
+async function findTools({ load, chosen, isPlaneRequired, findTool }) {
   const wanted = dataPlanes.filter(({ name }) => chosen.some(({ plane }) => plane === name))
   const [generator, ...founds] = await Promise.all([
-    findTool(k6.tool),
+    findTool(load.tool),
     ...wanted.map(async ({ name, tool }) => ({ name, found: tool && (await findTool(tool)) })),
   ])
   /** @type {Record<string, Tool>} */

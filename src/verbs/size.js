@@ -4,12 +4,12 @@ import { readKit } from '../lib/kit.js'
 import { takeEvery } from '../lib/take-every.js'
 import { createSizeExperiment } from '../plan/size-experiment.js'
 import { renderNodeFit, renderSizes } from '../report/searches.js'
-import { SCRIPT_FOLDERS } from '../run/execute.js'
+import { findScriptFolders } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { measure } from './measure.js'
-import { parseMilliseconds, parseOnAxis, parsePlanes, parseSeed, withLength } from './options.js'
+import { GENERATOR, parseMilliseconds, parseOnAxis, parsePlanes, parseSeed, withLength } from './options.js'
 import { announce, assertShort, openSite, prepareWith, sayLacks } from './preparation.js'
 import { withWatchers } from './watchers.js'
 
@@ -37,6 +37,7 @@ export function addSize(program, context) {
     .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
     .option('--extrapolate', 'where no limit here holds, extrapolate from lower rates')
     .option('--seed <n>', 'seed', parseSeed)
+    .addOption(GENERATOR())
     .option('--no-pin', 'let generator, applications and sidecars share CPUs')
     .option('--out <dir>', 'results folder; must not exist or be empty')
     .option('--json', 'print summary.json instead of the answer')
@@ -64,7 +65,7 @@ export function addSize(program, context) {
           folders: options.from ?? [],
           machine: site.machine,
           tools: programs.tools,
-          scripts: hashScripts({ arms: plan.arms, planes: programs.planes, folders: SCRIPT_FOLDERS }),
+          scripts: hashScripts({ arms: plan.arms, planes: programs.planes, folders: findScriptFolders(programs) }),
           layout,
           kit: await readKit(),
           settings: plan.settings,

@@ -1,6 +1,6 @@
 import { verifyRun } from '../analysis/verify.js'
 import { EXIT } from '../lib/exit-status.js'
-import { k6 } from '../loads/k6/index.js'
+import { findLoad } from '../loads/registry.js'
 
 /**
  * `verify`: every number of a run again.
@@ -18,7 +18,7 @@ export function addVerify(program, { print, end }) {
     .description('compute every number of a run again from its raw files')
     .argument('<results>', 'a results folder')
     .action(folder => {
-      const { lines, agrees } = verifyRun({ folder, load: k6 })
+      const { lines, agrees } = verifyRun({ folder, findLoad })
       print(lines.join('\n'))
       if (!agrees) end(EXIT.failed)
     })

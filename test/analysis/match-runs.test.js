@@ -199,6 +199,7 @@ describe('findIncomparable', () => {
       { scripts: scriptsWith('application') },
       'scripts of the applications: sha256 222222222222 in old, sha256 ffffffffffff in new',
     ],
+    ['load generator', { tools: { wrk: TOOLS.k6 } }, 'load generator: k6 in old, wrk in new'],
     ['traffic policy', { settings: { trafficPolicy: 'listed' } }, 'traffic policy: open in old, listed in new'],
     ['kind of applications', { settings: { app: 'node' } }, 'applications: pipy in old, node in new'],
     [

@@ -44,7 +44,7 @@ function edit(folder, change, name = 'trials.jsonl') {
 
 describe('verifyRun', () => {
   it('agrees with a run that nobody touched', () => {
-    const { agrees, lines } = verifyRun({ folder: copyRun(), load })
+    const { agrees, lines } = verifyRun({ folder: copyRun(), findLoad: () => load })
     expect(lines).toEqual([
       '24 of 24 records were computed again from their raw files',
       'not computed again, for there are no raw files of them: the times of phases (time to the first answer), changes of configuration, placement, parity',
@@ -56,9 +56,11 @@ describe('verifyRun', () => {
   it('computes idle trials again too', async () => {
     const folder = path.join(base, 'idle')
     await runFake({ folder, target: await createFakeTarget(), text: IDLE })
-    expect(verifyRun({ folder, load }).lines[0]).toBe('24 of 24 records were computed again from their raw files')
+    expect(verifyRun({ folder, findLoad: () => load }).lines[0]).toBe(
+      '24 of 24 records were computed again from their raw files',
+    )
     edit(folder, text => text.replace('"rssBytes":4000000', '"rssBytes":3000000'))
-    expect(verifyRun({ folder, load }).lines.join('\n')).toMatch(
+    expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toMatch(
       /differs: r1-\S+\.processes\[0\]\.memory\.rssBytes is 3000000, and the records say 4000000/,
     )
   })
@@ -73,7 +75,7 @@ describe('verifyRun', () => {
   ])('names a number %s that was edited by hand', (_, from, to, name) => {
     const folder = copyRun()
     edit(folder, text => text.replace(from, to))
-    expect(verifyRun({ folder, load }).lines.join('\n')).toContain(`.${name} is `)
+    expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toContain(`.${name} is `)
   })
 
   it('names what it could not compute again, and does not claim that it agrees', () => {
@@ -82,7 +84,7 @@ describe('verifyRun', () => {
     rmSync(`${folder}/raw/${first}`, { recursive: true })
     rmSync(`${folder}/raw/${second}/fake-generator.log`)
     edit(folder, text => text.replaceAll('"edge":"end"', '"edge":"other"'), `raw/${third}/samples.jsonl`)
-    const { agrees, lines } = verifyRun({ folder, load })
+    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
     expect(lines).toEqual([
       '21 of 24 records were computed again from their raw files',
       `not computed again: ${first}: observation.json is missing or damaged`,
@@ -108,7 +110,7 @@ describe('verifyRun', () => {
     const [{ processes, samples }] = readRun(folder).records
     expect(processes[0]).toMatchObject({ throttledFraction: null, memory: { anonBytes: null } })
     expect(samples?.missing).toBeGreaterThan(0)
-    expect(verifyRun({ folder, load }).lines.at(-1)).toMatch(/^all of them agree/)
+    expect(verifyRun({ folder, findLoad: () => load }).lines.at(-1)).toMatch(/^all of them agree/)
   })
 
   it('names the number of a summary that was edited by hand', () => {
@@ -117,7 +119,7 @@ describe('verifyRun', () => {
     const median = summary.arms[1].cpuPerRequestMicros.median
     summary.arms[1].cpuPerRequestMicros.median = 1.5
     writeFileSync(`${folder}/summary.json`, JSON.stringify(summary))
-    const { agrees, lines } = verifyRun({ folder, load })
+    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
     expect(agrees).toBe(false)
     expect(lines).toContain(
       `differs: summary.json.arms[1].cpuPerRequestMicros.median is 1.5, and the records say ${median}`,
@@ -128,7 +130,7 @@ describe('verifyRun', () => {
   it('names the number of a record that was edited by hand, from the samples', () => {
     const folder = copyRun()
     edit(folder, text => text.replace(/"cpuSeconds":0\.1\d*/, '"cpuSeconds":0.05'))
-    expect(verifyRun({ folder, load }).lines.join('\n')).toMatch(
+    expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toMatch(
       /differs: r1-\S+\.processes\[0\]\.cpuSeconds is 0\.05, and the records say 0\.1/,
     )
   })
@@ -138,7 +140,7 @@ describe('verifyRun', () => {
     const corrupting = createFakeLoad({ results: () => ({ corrupted: 3 }) })
     await runFake({ folder, target: await createFakeTarget(), load: corrupting })
     edit(folder, text => text.replace('"outcome":"invalid"', '"outcome":"completed"'))
-    expect(verifyRun({ folder, load: corrupting }).lines.join('\n')).toMatch(
+    expect(verifyRun({ folder, findLoad: () => corrupting }).lines.join('\n')).toMatch(
       /differs: r1-\S+\.outcome is "completed", and the records say "invalid"/,
     )
   })
@@ -146,7 +148,7 @@ describe('verifyRun', () => {
   it('says what is no summary', () => {
     const folder = copyRun()
     edit(folder, text => text.replace('"verdict": "', '"verdict": "much-'), 'summary.json')
-    expect(verifyRun({ folder, load }).lines.join('\n')).toContain(
+    expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toContain(
       'differs: summary.json: comparisons.0.verdict: Invalid option',
     )
   })
@@ -179,7 +181,7 @@ describe('a run that is not whole', () => {
   it('of another schema version is refused by name, and so is a manifest that is none', () => {
     const folder = copyRun()
     edit(folder, text => text.replace('"schemaVersion": 3', '"schemaVersion": 7'), 'manifest.json')
-    expect(() => verifyRun({ folder, load })).toThrow(
+    expect(() => verifyRun({ folder, findLoad: () => load })).toThrow(
       'manifest.json has schema version 7, and this kit reads version 3',
     )
     const other = copyRun()
@@ -221,7 +223,7 @@ describe('records that do not belong to a run', () => {
     expect(records).toHaveLength(24)
     expect(warnings.length).toBe(change(first).length)
     for (const warning of warnings) expect(warning.split('the record is left out: ')[1]).toMatch(words)
-    const { agrees, lines } = verifyRun({ folder, load })
+    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
     expect(agrees).toBe(false)
     expect(lines.at(-1)).toBe(
       `${warnings.length} lines of trials.jsonl were left out; summary.json agrees with the others`,

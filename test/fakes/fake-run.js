@@ -55,7 +55,7 @@ export async function runFake({ folder, target, signal = new AbortController().s
   const { arms, rounds, notMeasured, settings, search } = plan
   const manifest = createManifest({ target: 'fake', arms, rounds, notMeasured, settings, search })
   const raw = path.join(folder, 'raw')
-  const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', k6: '/k', certificates: '/c' }
+  const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }
   await runPlan({ plan, testbed, manifest, watcher: { say: () => {}, watch }, signal, retain, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }

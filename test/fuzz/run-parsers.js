@@ -153,7 +153,7 @@ export const RUN_PARSERS = [
       ({ observed }) => (observed === null ? null : findFault(observationSchema, observed.observation)),
     ),
   ),
-  ofWhole('verify of a run', 0.02, () => verifyRun({ folder, load }).lines.join('\n')),
+  ofWhole('verify of a run', 0.02, () => verifyRun({ folder, findLoad: () => load }).lines.join('\n')),
   ofWhole('report of a run', 0.02, () => {
     const run = readRun(folder)
     const summary = summarise(run)

@@ -6,6 +6,7 @@ import { parseRunThreshold, parseThreshold } from '../../src/analysis/thresholds
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { parseAddress } from '../../src/live/address.js'
 import { k6 } from '../../src/loads/k6/index.js'
+import { wrk } from '../../src/loads/wrk/index.js'
 import { findFault, loadResult, topology as topologySchema } from '../../src/model/schemas.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { parseTopology } from '../../src/services/topology.js'
@@ -52,7 +53,7 @@ const flat = {
   metrics: Object.fromEntries(Object.entries(summary.metrics).map(([name, { values }]) => [name, { name, ...values }])),
 }
 const log = read('test/fixtures/k6-1.1.0-log.txt')
-const versions = ['pipy-1.5.18', 'pipy-2.0.2', 'envoy-1.40.0', 'k6-1.1.0'].map(name =>
+const versions = ['pipy-1.5.18', 'pipy-2.0.2', 'envoy-1.40.0', 'k6-1.1.0', 'wrk-4.1.0'].map(name =>
   read(`test/fixtures/${name}-version.txt`),
 )
 const STATS = [
@@ -124,9 +125,15 @@ export const TEXT_PARSERS = [
     text => ({ result: k6.parseResult(text), window: k6.parseWindow(text) }),
     ({ result, window }) => (result === null ? null : findFault(loadResult, result)) ?? findInfinite(window),
   ),
+  ofText(
+    'wrk log',
+    [read('test/fixtures/wrk-4.1.0-log.txt')],
+    text => ({ result: wrk.parseResult(text), window: wrk.parseWindow(text) }),
+    ({ result, window }) => (result === null ? null : findFault(loadResult, result)) ?? findInfinite(window),
+  ),
   ofText('Envoy statistics', [STATS], text => dataPlanes.map(plane => plane.parseOverflows?.(text) ?? 0)),
   ofText('versions of programs', versions, text =>
-    [...dataPlanes.flatMap(plane => plane.tool ?? []), k6.tool].map(tool => {
+    [...dataPlanes.flatMap(plane => plane.tool ?? []), k6.tool, wrk.tool].map(tool => {
       const version = tool.parseVersion(text)
       return version === null ? null : [version, tool.isAccepted(version)]
     }),

@@ -1,6 +1,7 @@
 import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { pipy, pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { k6Tool } from '../../src/loads/k6/tool.js'
+import { wrkTool } from '../../src/loads/wrk/tool.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { findTool } from '../../src/tools/find.js'
 
@@ -13,6 +14,7 @@ export const tools = {
   pipy: await find(pipyTool),
   envoy: await find(/** @type {ToolSpec} */ (envoy.tool)),
   k6: await find(k6Tool),
+  wrk: await find(wrkTool),
 }
 
 export const capWay = await findCapWay()
@@ -32,7 +34,7 @@ if (process.env.PIPY_OTHER) {
 /**
  * Skips a test, and names the tools it needs, when one of them is missing.
  * @param {import('vitest').TestContext} context
- * @param {('pipy' | 'envoy' | 'k6' | 'caps')[]} names
+ * @param {('pipy' | 'envoy' | 'k6' | 'wrk' | 'caps')[]} names
  */
 export function need(context, ...names) {
   const missing = names.filter(name => (name === 'caps' ? capWay.how !== 'v1' && capWay.how !== 'v2' : !tools[name]))

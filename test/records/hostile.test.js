@@ -71,7 +71,7 @@ describe('a document that is none', () => {
     const folder = copyRun()
     for (const text of ['null', '[]', '{"sche']) {
       writeFileSync(`${folder}/summary.json`, text)
-      const { lines, agrees } = verifyRun({ folder, load })
+      const { lines, agrees } = verifyRun({ folder, findLoad: () => load })
       expect(agrees).toBe(false)
       expect(lines[0]).toBe('24 of 24 records were computed again from their raw files')
       expect(lines.join('\n')).toContain(`differs: ${folder}/summary.json is not`)
@@ -150,7 +150,7 @@ describe('a line of trials.jsonl', () => {
     const text = readFileSync(`${folder}/trials.jsonl`, 'utf8')
     const gate = { gate: 'constructor', spoils: ['cpuPerRequest'], reason: 'made up' }
     writeFileSync(`${folder}/trials.jsonl`, text.replaceAll('"gates":[]', `"gates":${JSON.stringify([gate])}`))
-    const { lines } = verifyRun({ folder, load })
+    const { lines } = verifyRun({ folder, findLoad: () => load })
     expect(lines.join('\n')).toContain('.gates[0] is {"gate":"constructor"')
   })
 })
@@ -174,7 +174,7 @@ describe('a raw file that is damaged', () => {
     writeFileSync(log, 'level=info\n{"metrics":{"http_re')
     const parseResult = (/** @type {string} */ text) =>
       text.includes('{"metrics"') ? k6.parseResult(text) : load.parseResult(text)
-    const { lines } = verifyRun({ folder, load: { parseResult } })
+    const { lines } = verifyRun({ folder, findLoad: () => ({ parseResult }) })
     expect(lines[0]).toBe('23 of 24 records were computed again from their raw files')
     expect(lines[1]).toContain(`not computed again: ${trial.id}: ${log}: line 2: the result of the load is damaged: `)
   })
@@ -185,7 +185,7 @@ describe('a raw file that is damaged', () => {
     const file = `${folder}/raw/${trial.id}/observation.json`
     const observation = JSON.parse(readFileSync(file, 'utf8'))
     writeFileSync(file, text === 'short lists' ? JSON.stringify({ ...observation, before: [] }) : text)
-    expect(verifyRun({ folder, load }).lines[1]).toBe(
+    expect(verifyRun({ folder, findLoad: () => load }).lines[1]).toBe(
       `not computed again: ${trial.id}: observation.json is missing or damaged`,
     )
   })
@@ -204,7 +204,7 @@ describe.each(KINDS)('a %s', kind => {
     const log = `${c}/${readdirSync(c).find(name => name.endsWith('-generator.log'))}`
     const files = [`${a}/observation.json`, `${b}/samples.jsonl`, log]
     for (const file of files) replace(file, kind)
-    const { lines } = verifyRun({ folder, load })
+    const { lines } = verifyRun({ folder, findLoad: () => load })
     expect(lines[0]).toBe('21 of 24 records were computed again from their raw files')
     for (const [i, file] of files.entries()) expect(lines[1 + i]).toContain(`: cannot read ${file}: it is a directory`)
     const { document } = openReport({ folder, summary: readSummary(folder), claims: [] })

@@ -63,7 +63,7 @@ describe('hashScripts', () => {
     ]
     const planes = { none: { hasVariants: false }, envoy: { hasVariants: false }, pipy: { hasVariants: true } }
     const at = (/** @type {string} */ name) => path.join(root, name)
-    const folders = { pipyScripts: at('pipy'), echo: at('echo'), k6: at('k6') }
+    const folders = { pipyScripts: at('pipy'), echo: at('echo'), load: at('k6') }
     expect(hashScripts({ arms, planes, folders })).toEqual([
       { role: 'generator', plane: null, variant: null, sha256: hashFolder(at('k6')) },
       { role: 'application', plane: null, variant: null, sha256: hashFolder(at('echo')) },

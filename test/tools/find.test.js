@@ -21,6 +21,7 @@ import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { processStartTicks } from '../../src/lib/process-start.js'
 import { waitFor } from '../../src/lib/wait.js'
 import { k6Tool } from '../../src/loads/k6/tool.js'
+import { wrkTool } from '../../src/loads/wrk/tool.js'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { removeStaleDownloads } from '../../src/tools/downloads.js'
 import { fetchPipy, fetchTool } from '../../src/tools/fetch.js'
@@ -111,6 +112,13 @@ describe('findTool', () => {
     const fetch = () => Promise.reject(new Error('no network'))
     expect(await findTool(pipyTool, { environment: {}, fetch })).toEqual({
       missing: expect.stringMatching(/^no pipy in PIPY, PATH or .*: no network$/),
+    })
+  })
+
+  it('names the package of a tool that the kit does not fetch', async () => {
+    const fetch = () => Promise.reject(new Error('fetched'))
+    expect(await findTool(wrkTool, { environment: {}, fetch })).toEqual({
+      missing: 'no wrk in WRK or PATH: apt install wrk, or set WRK to its path',
     })
   })
 
@@ -325,6 +333,7 @@ describe('the version of', () => {
     [pipyTool, 'pipy-2.0.2-version.txt', '2.0.2'],
     [/** @type {import('../../src/model/types.ts').ToolSpec} */ (envoy.tool), 'envoy-1.40.0-version.txt', '1.40.0'],
     [k6Tool, 'k6-1.1.0-version.txt', '1.1.0'],
+    [wrkTool, 'wrk-4.1.0-version.txt', '4.1.0'],
   ])('$name is read from what it prints', (spec, fixture, version) => {
     expect(spec.parseVersion(read(fixture))).toBe(version)
     expect(spec.isAccepted(version)).toBe(true)

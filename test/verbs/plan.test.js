@@ -18,6 +18,29 @@ describe('planRun', () => {
     for (const arm of [...plan.arms, ...plan.calibrations]) layout.placementOf(arm)
   })
 
+  it('refuses a generator for a load that it cannot make, and takes it for the others', () => {
+    const site = { cpus: 16, cores: coresOf(16) }
+    expect(() => planRun({ ...ask('cap', { generator: 'wrk', rate: [100] }), site })).toThrow(
+      '--generator wrk: this load is an open loop, and wrk has no arrival rate',
+    )
+    expect(() => planRun({ ...ask('rate-ladder', { generator: 'wrk' }), site })).toThrow('open loop')
+    expect(planRun({ ...ask('cap', { generator: 'wrk' }), site }).plan.arms.length).toBeGreaterThan(0)
+    expect(planRun({ ...ask('idle', { generator: 'wrk' }), site }).plan.arms.length).toBeGreaterThan(0)
+  })
+
+  it('names wrk where sidecars bind beside it only', () => {
+    const notesOf = (/** @type {Record<string, unknown>} */ options) =>
+      planRun({ ...ask('cap', options), site: { cpus: 2, cores: [] } }).plan.notes.join()
+    expect(notesOf({ cpu: [1], link: ['ratings'] })).toContain('add --generator wrk')
+    for (const other of [
+      { cpu: [1], link: ['ratings'], generator: 'wrk' },
+      { cpu: [1], link: ['gateway-ratings'] },
+      { cpu: [0.5], link: ['ratings'] },
+      { cpu: [1], link: ['ratings'], rate: [100] },
+    ])
+      expect(notesOf(other), JSON.stringify(other)).not.toContain('wrk')
+  })
+
   it('says of CPUs what is so: enough, too few, or none that can be given out', () => {
     const notesOn = (/** @type {number} */ cpus, cores = coresOf(cpus)) =>
       planRun({ ...ask('cap', { cpu: [0.25] }), site: { cpus, cores } }).plan.notes.join()

@@ -13,6 +13,9 @@ const PIECE_MS = 500
 export const k6 = {
   name: 'k6',
   tool: k6Tool,
+  scripts: 'bench/k6',
+  findUnsupported: () => null,
+  countCpus: ({ cpus }) => cpus,
 
   createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, admin, cpus, folder }) {
     const variables = {

@@ -15,7 +15,10 @@ const ARCHIVE = 'images.tar'
  */
 export function chooseImages({ specs, images }) {
   const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
-  return [...distinct.values()].map(({ name, image }) => ({ name, image: images[name] ?? image }))
+  return [...distinct.values()].flatMap(({ name, image }) => {
+    const chosen = images[name] ?? image
+    return chosen === null ? [] : [{ name, image: chosen }]
+  })
 }
 
 /**

@@ -24,9 +24,10 @@ const ASK_MS = 200
  */
 export function createImageTools({ api, target, images, whereOf, signal }) {
   return async spec => {
+    const image = images[spec.name] ?? spec.image
+    if (image === null) return { missing: `there is no image of ${spec.name}: give --image ${spec.name}=…` }
     await target.open()
     const { namespace } = target
-    const image = images[spec.name] ?? spec.image
     const name = `version-${spec.name}`
     const labels = { [LABELS.managed]: MANAGER }
     const job = renderVersionJob({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
 import { k6Tool } from '../../../src/loads/k6/tool.js'
+import { wrkTool } from '../../../src/loads/wrk/tool.js'
 import { chooseImages, hasImage, isAlwaysPulled, listImages } from '../../../src/targets/kubernetes/images.js'
 
 const specs = [pipyTool, pipyTool, k6Tool]
@@ -19,6 +20,12 @@ const node = /** @type {any} */ ({
 describe('chooseImages', () => {
   it("names each tool once, and Node's for the kit's own pods", () => {
     expect(chooseImages({ specs, images: {} }).map(({ name }) => name)).toEqual(['pipy', 'k6', 'node'])
+  })
+
+  it('leaves out a tool that has none, until one is given', () => {
+    const chosen = (/** @type {Record<string, string>} */ images) => chooseImages({ specs: [wrkTool], images })
+    expect(chosen({}).map(({ name }) => name)).toEqual(['node'])
+    expect(chosen({ wrk: 'registry.example/wrk:1' })[0]).toEqual({ name: 'wrk', image: 'registry.example/wrk:1' })
   })
 
   it('prefers the image that was asked for', () => {

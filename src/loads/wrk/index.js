@@ -1,0 +1,93 @@
+import { parseResult } from './result.js'
+import { wrkTool } from './tool.js'
+
+// A request in flight may end, so that the slow ones of the window are counted: as long as with k6.
+const GRACE_MS = 20_000
+// Its first bytes tell users apart; every user holds one.
+const PAYLOAD_BYTES = { least: 32, most: 2 ** 20 }
+
+/**
+ * @import { LoadGenerator } from '../../model/types.ts'
+ * @type {LoadGenerator}
+ */
+export const wrk = {
+  name: 'wrk',
+  tool: wrkTool,
+  scripts: 'bench/wrk',
+
+  findUnsupported({ load, conditions }) {
+    const { least, most } = PAYLOAD_BYTES
+    if (load.kind !== 'closed') return 'this load is an open loop, and wrk has no arrival rate'
+    if (load.hasCertificate) return 'this load speaks mTLS, and wrk has no client certificate'
+    if (load.connections === 'new') return 'this load connects anew for every request, and wrk cannot time that'
+    if (conditions.services > 1) return 'this load may go to several addresses, and wrk has one'
+    if (load.payloadBytes < least || load.payloadBytes > most)
+      return `wrk needs a payload of ${least} bytes to 1 MiB to tell its users apart, and this load has ${load.payloadBytes}`
+    return null
+  },
+
+  countCpus: ({ cpus, users }) => countThreads(cpus, users),
+
+  createGenerator({ tool, scripts, urls, host, load, tailMs, cpus, folder }) {
+    const threads = countThreads(cpus, load.users)
+    const warmupMs = Math.round(load.warmupSeconds * 1000)
+    const windowMs = Math.round(load.windowSeconds * 1000)
+    const variables = {
+      users: load.users / threads,
+      threads,
+      payloadBytes: load.payloadBytes,
+      warmupMs,
+      windowMs,
+      tailMs,
+    }
+    return {
+      service: 'wrk',
+      role: 'generator',
+      program: tool.path,
+      argv: [
+        `--threads=${threads}`,
+        `--connections=${load.users}`,
+        // The script ends it before, unless a request hangs.
+        `--duration=${Math.ceil((warmupMs + windowMs + tailMs + GRACE_MS) / 1000)}s`,
+        `--script=${scripts}/${load.kind}-loop.lua`,
+        ...(host ? [`--header=Host: ${host}`] : []),
+        urls[0],
+        '--',
+        ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
+      ],
+      env: {},
+      folder,
+      files: [],
+      scripts: [scripts],
+      credentials: [],
+      listens: [],
+      workers: 0,
+      cpuCores: null,
+      memoryLimitBytes: null,
+      cpuSet: null,
+      admin: null,
+      image: tool.image ?? null,
+    }
+  },
+
+  parseWindow: log => {
+    const [, start, end] = /^window (\d+) (\d+)$/m.exec(log) ?? []
+    return start ? { startMs: Number(start), endMs: Number(end) } : null
+  },
+
+  // Nobody can ask it while it runs.
+  readProgress: async () => null,
+
+  parseResult,
+}
+
+/**
+ * Its threads: wrk gives each as many users, so their number divides that of the users.
+ * @param {number} cpus
+ * @param {number} users
+ */
+function countThreads(cpus, users) {
+  let threads = Math.max(1, Math.min(cpus, users))
+  while (users % threads !== 0) threads--
+  return threads
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { BenchError } from '../../lib/errors.js'
+import { findFault } from '../../model/schemas.js'
+
+/**
+ * @import { Distribution, LoadResult } from '../../model/types.ts'
+ */
+
+const count = z.int().min(0)
+const phases = z.array(count).length(5).describe('warm-up, two halves of the window, tail, and after it')
+const report = z.object({
+  right: phases,
+  failed: phases,
+  corrupted: count,
+  users: count,
+  warmUsers: count,
+  restedUsers: count.describe('users that came to their end'),
+  sumMicros: z.number().min(0),
+  messages: z.array(z.string()),
+  classes: z.array(z.tuple([z.number().positive(), count])).describe('response times: microseconds, how many'),
+})
+/** @typedef {z.infer<typeof report>} ThreadReport what a thread counted */
+
+/**
+ * The result that bench/wrk/closed-loop.lua prints when wrk ends, a line for each thread.
+ * @param {string} log what wrk printed
+ * @returns {LoadResult | null} null: it printed no result
+ * @throws {BenchError} when the result is cut off, or has something else where a number belongs
+ */
+export function parseResult(log) {
+  const threads = log.split('\n').flatMap((line, i) => (line.startsWith('{"right":') ? [readReport(line, i + 1)] : []))
+  if (threads.length === 0) return null
+  const [, started] = /^ {2}(\d+) threads and /m.exec(log) ?? []
+  if (Number(started) !== threads.length)
+    throw new BenchError(
+      `the result of the load is damaged: ${threads.length} of ${started ?? 'an unknown number of'} threads are in it`,
+    )
+  const sum = (/** @type {(thread: ThreadReport) => number} */ of) => threads.reduce((all, t) => all + of(t), 0)
+  const firstHalf = sum(t => t.right[1])
+  const secondHalf = sum(t => t.right[2])
+  return {
+    verified: firstHalf + secondHalf,
+    failed: sum(t => t.failed[1] + t.failed[2]),
+    corrupted: sum(t => t.corrupted),
+    verifiedInSecondHalf: secondHalf,
+    coldUsers: sum(t => Math.max(0, t.users - t.warmUsers)),
+    reportedUsers: sum(t => t.restedUsers),
+    dropped: 0,
+    lagP99Ms: null,
+    distribution: describeTimes({ classes: threads.flatMap(t => t.classes), sumMicros: sum(t => t.sumMicros) }),
+    series: null,
+    failures: [...new Set(threads.flatMap(t => t.messages))].slice(0, 5),
+  }
+}
+
+/**
+ * @param {string} line
+ * @param {number} number of the line
+ * @returns {ThreadReport}
+ */
+function readReport(line, number) {
+  try {
+    const read = JSON.parse(line)
+    const fault = findFault(report, read)
+    if (fault !== null) throw new Error(fault)
+    return read
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    throw new BenchError(`line ${number}: the result of the load is damaged: ${message}`, { cause: error })
+  }
+}
+
+// As fine as k6's.
+const QUANTILES = [
+  ...Array.from({ length: 99 }, (_, i) => i / 100),
+  ...Array.from({ length: 9 }, (_, i) => (990 + i) / 1000),
+  ...Array.from({ length: 10 }, (_, i) => (9990 + i) / 10000),
+]
+
+/**
+ * @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times
+ * @returns {Distribution | null}
+ */
+function describeTimes({ classes, sumMicros }) {
+  const count = classes.reduce((all, [, n]) => all + n, 0)
+  if (count === 0) return null
+  const rising = classes.toSorted((a, b) => a[0] - b[0])
+  let at = 0
+  let below = rising[0][1]
+  const grid = QUANTILES.map(q => {
+    // The nearest rank.
+    while (below < Math.ceil(q * count)) below += rising[++at][1]
+    return /** @type {[number, number]} */ ([q, rising[at][0] / 1000])
+  })
+  return { count, meanMs: sumMicros / count / 1000, grid }
+}

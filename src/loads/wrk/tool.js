@@ -1,0 +1,16 @@
+import { isAtLeast } from '../../lib/version.js'
+
+/**
+ * @import { ToolSpec } from '../../model/types.ts'
+ * @type {ToolSpec}
+ */
+export const wrkTool = {
+  name: 'wrk',
+  variable: 'WRK',
+  image: null,
+  package: 'wrk',
+  versionArgv: ['--version'],
+  parseVersion: text => /^wrk (?:debian\/)?(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  wanted: '>= 4.0',
+  isAccepted: version => isAtLeast(version, '4.0'),
+}

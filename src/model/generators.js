@@ -1,0 +1,11 @@
+/** The programs that can make the load; the first is the default. */
+export const GENERATORS = ['k6', 'wrk']
+
+/**
+ * The one that made the load of a run, by the programs that its manifest and its summary list. Pure.
+ * @param {{ tools: Record<string, unknown> }} run
+ * @returns {string | null}
+ */
+export function generatorOf({ tools }) {
+  return GENERATORS.find(name => name in tools) ?? null
+}

@@ -1,0 +1,255 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { hashFolder } from '../../src/lib/hash.js'
+import { wrk } from '../../src/loads/wrk/index.js'
+import { readRun } from '../../src/records/records.js'
+import { expectNothingLeft, pidsOf } from './leftovers.js'
+import { need, tools } from './real-tools.js'
+
+/**
+ * @import { IncomingMessage, ServerResponse } from 'node:http'
+ * @import { Load, LoadResult } from '../../src/model/types.ts'
+ */
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'generators-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let count = 0
+
+/** @type {Load} */
+const LOAD = {
+  ...{ kind: 'closed', users: 6, payloadBytes: 100, warmupSeconds: 0.5, windowSeconds: 1, connections: 'kept' },
+  ...{ hasCertificate: false, burst: null },
+}
+
+/**
+ * The load of wrk on an echo, of which some answers are others.
+ * @param {(request: IncomingMessage, response: ServerResponse, body: string, nth: number) => unknown} [answer] nth: of
+ *   all requests; true where it has answered
+ * @param {{ load?: Partial<Load>, cpus?: number }} [options]
+ */
+async function drive(answer = () => false, { load, cpus = 1 } = {}) {
+  /** @type {{ socket: unknown, body: string, atMs: number }[]} */
+  const requests = []
+  const server = http.createServer(async (request, response) => {
+    const atMs = Date.now()
+    let body = ''
+    for await (const chunk of request) body += chunk
+    requests.push({ socket: request.socket, body, atMs })
+    if (!(await answer(request, response, body, requests.length))) response.end(body)
+  })
+  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const { program, argv } = wrk.createGenerator({
+    ...{ urls: [`http://127.0.0.1:${port}/`], certificate: null, host: 'echo', admin: null, folder },
+    ...{ tool: /** @type {any} */ (tools.wrk), scripts: path.resolve('bench/wrk'), tailMs: 300, cpus },
+    load: { ...LOAD, ...load },
+  })
+  const began = performance.now()
+  const { stdout, exitCode } = await execa(program, argv, { reject: false })
+  const seconds = (performance.now() - began) / 1000
+  server.closeAllConnections()
+  server.close()
+  expect(exitCode, stdout).toBe(0)
+  const result = /** @type {LoadResult} */ (wrk.parseResult(stdout))
+  return { requests, result, seconds, window: wrk.parseWindow(stdout) }
+}
+
+describe('wrk', { timeout: 60_000 }, () => {
+  it.for([
+    1, 2, 3,
+  ])('counts in the window what a server counts, with %d threads, a user on a connection', async (cpus, context) => {
+    need(context, 'wrk')
+    const { requests, result, window, seconds } = await drive(undefined, { cpus, load: { users: 24 } })
+    const inWindow = requests.filter(r => window && r.atMs >= window.startMs && r.atMs < window.endMs)
+    expect(result.verified / inWindow.length).toBeGreaterThan(0.98)
+    expect(result.verified / inWindow.length).toBeLessThan(1.02)
+    expect(result).toMatchObject({ failed: 0, corrupted: 0, coldUsers: 0, reportedUsers: 24, failures: [] })
+    expect(result.distribution?.count).toBe(result.verified)
+    expect(Math.abs(2 * result.verifiedInSecondHalf - result.verified)).toBeLessThan(0.4 * result.verified)
+    const usersOf = new Map()
+    for (const { socket, body } of requests) usersOf.set(socket, new Set(usersOf.get(socket)).add(body.slice(0, 8)))
+    expect([...usersOf.values()].map(users => users.size)).toEqual(Array(24).fill(1))
+    expect(new Set([...usersOf.values()].flatMap(users => [...users])).size).toBe(24)
+    const nonces = requests.map(r => r.body).filter(body => /^\d+-\d+-\d{13}-/.test(body))
+    expect(new Set(nonces).size).toBe(nonces.length)
+    expect(nonces.length).toBeGreaterThanOrEqual(Math.floor(requests.length / 50))
+    // It ends when its users do.
+    expect(seconds).toBeLessThan(3.5)
+  })
+
+  it('measures from the request to its answer', async context => {
+    need(context, 'wrk')
+    const { result } = await drive(() => delay(20))
+    const [p50, p99] = [0.5, 0.99].map(q => result.distribution?.grid.find(([at]) => at === q)?.[1])
+    expect(result.distribution?.meanMs).toBeGreaterThan(19.5)
+    expect(p50).toBeGreaterThan(19.5)
+    expect(p99).toBeLessThan(60)
+    // Little's law.
+    expect((result.verified * Number(result.distribution?.meanMs)) / 1000).toBeGreaterThan(5.5)
+    expect((result.verified * Number(result.distribution?.meanMs)) / 1000).toBeLessThan(6.3)
+  })
+
+  it('counts wrong statuses, lengths and bodies, an answer of another request, and broken connections', async context => {
+    need(context, 'wrk')
+    const paced = () => delay(2)
+    const other = await drive(async (_, response, body, nth) => {
+      await paced()
+      if (nth % 100 === 20) return response.writeHead(503).end()
+      if (nth % 100 === 40) return response.end(`${body}x`)
+      if (nth % 100 === 60) return response.writeHead(500).end(body)
+      if (nth % 100 === 80) return response.destroy()
+      return false
+    })
+    const { failed, verified, failures, reportedUsers, corrupted } = other.result
+    expect(failed / (failed + verified)).toBeGreaterThan(0.03)
+    expect(failed / (failed + verified)).toBeLessThan(0.05)
+    expect(corrupted).toBe(0)
+    expect(reportedUsers).toBe(6)
+    expect(failures.sort()).toEqual([
+      'a connection broke before its answer',
+      'status 200, 101 bytes',
+      'status 500, 100 bytes',
+      'status 503, 0 bytes',
+    ])
+
+    const turned = await drive(async (_, response, body, nth) => {
+      await paced()
+      return nth === 500 && response.end(`${body.slice(0, -1)}y`)
+    })
+    expect(turned.result.corrupted).toBe(1)
+
+    // The right answer to what the same user asked before.
+    const stale = await drive(async (_, response, body) => {
+      await paced()
+      return /^\d+-/.test(body) && response.end(body.slice(0, 8).padEnd(body.length, 'x'))
+    })
+    expect(stale.result.corrupted).toBeGreaterThan(1)
+  })
+
+  it('tells users that hang, and users that are cold', async context => {
+    need(context, 'wrk')
+    const [hung, cold] = await Promise.all([
+      drive((_, __, _body, nth) => delay(2).then(() => nth === 300)),
+      drive((_, __, body) => delay(/^0+1/.test(body) ? 400 : 2).then(() => false)),
+    ])
+    expect(hung.result).toMatchObject({ reportedUsers: 5, coldUsers: 0, failed: 0 })
+    expect(cold.result).toMatchObject({ reportedUsers: 6, coldUsers: 1, failed: 0 })
+  })
+})
+
+/**
+ * @param {string} generator
+ * @param {string[]} argv
+ */
+function start(generator, argv) {
+  const out = path.join(folder, `run-${++count}`)
+  const common = ['--generator', generator, '--link', 'ratings', '--cpu', '0.5', '--out', out]
+  return {
+    out,
+    child: execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, forceKillAfterDelay: 30_000 }),
+  }
+}
+
+/**
+ * The kit's Pipy sidecar, which now and then does something else to a request.
+ * @param {string} name
+ * @param {string} pipeline
+ * @param {number} share of the requests
+ */
+function writeLiar(name, pipeline, share) {
+  const variant = path.join(folder, name)
+  cpSync('pipy-scripts', variant, { recursive: true })
+  const file = path.join(variant, 'proxy.js')
+  const text = readFileSync(file, 'utf8')
+  // Not to the nonce before load.
+  const changed = text
+    .replace(
+      'return route ?',
+      `if (!start.head.headers['x-nonce'] && Math.random() < ${share}) return other\n          return route ?`,
+    )
+    .replace('var notFound =', `var other = ${pipeline}\nvar notFound =`)
+  expect(changed).not.toBe(text)
+  writeFileSync(file, changed)
+  return variant
+}
+
+describe('a run with --generator wrk', { timeout: 120_000 }, () => {
+  it('measures the planes, says who made the load, and is verified', async context => {
+    need(context, 'pipy', 'envoy', 'wrk', 'caps')
+    const { out, child } = start('wrk', ['--profile', 'quick', '--rounds', '1'])
+    const { stdout, stderr, exitCode } = await child
+    expect(exitCode, stderr).toBe(0)
+    expect(stdout.replace(/\s+/g, ' ')).toContain('wrk made the load: its runs are compared with each other only.')
+    const { manifest, records } = readRun(out)
+    expect(Object.keys(manifest.tools)).not.toContain('k6')
+    expect(manifest.tools.wrk).toMatchObject({ name: 'wrk', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(manifest.scripts).toContainEqual({
+      ...{ role: 'generator', plane: null, variant: null },
+      sha256: hashFolder('bench/wrk'),
+    })
+    for (const { trial, outcome, boundBy, load, processes, gates } of records) {
+      expect(outcome, JSON.stringify(gates)).toBe('completed')
+      expect(load).toMatchObject({ failed: 0, corrupted: 0, coldUsers: 0, reportedUsers: trial.arm.load.users })
+      if (trial.arm.hasSidecars) expect(boundBy).toBe('sidecar')
+      const generator = processes.find(p => p.role === 'generator')
+      expect(((generator?.cpuSeconds ?? Number.NaN) / Number(load?.verified)) * 1e6).toBeLessThan(60)
+    }
+    expectNothingLeft()
+    const verified = await execa('node', ['src/cli.js', 'verify', out])
+    expect(verified.stdout).toMatch(/all of them agree/)
+  })
+
+  it('stops in order on Ctrl-C, and leaves nothing behind', async context => {
+    need(context, 'pipy', 'wrk', 'caps')
+    const { out, child } = start('wrk', ['--profile', 'quick', '--planes', 'pipy'])
+    for (let i = 0; i < 1600 && pidsOf('wrk-generator', out).length === 0; i++) await delay(25)
+    child.kill('SIGINT')
+    expect((await child).exitCode).toBe(130)
+    expectNothingLeft()
+  })
+})
+
+describe.for(['k6', 'wrk'])('with %s, a lie is caught:', { timeout: 120_000 }, generator => {
+  const lies = /** @type {const} */ ([
+    [
+      'another length',
+      "pipeline($=>$.replaceMessage(reply(200, 'x')))",
+      0.01,
+      /errors: \d+ requests failed .*200, 1 bytes/,
+    ],
+    [
+      'another status',
+      "pipeline($=>$.replaceMessage(reply(503, '')))",
+      0.01,
+      /errors: \d+ requests failed .*status 503/,
+    ],
+    [
+      'another body',
+      "pipeline($=>$.replaceMessage(m => new Message({}, m.body.toString().slice(0, -2) + 'yz')))",
+      0.2,
+      /answers: \d+ answers came back with a wrong body or nonce/,
+    ],
+    [
+      'no answer',
+      'pipeline($=>$.wait(() => new Timeout(100).wait()).replaceMessage(new Message))',
+      0.0003,
+      /hung-users: \d of 5 users never came through the window: their requests hung/,
+    ],
+  ])
+  it.for(lies)('%s', async ([name, pipeline, share, reason], context) => {
+    need(context, 'pipy', 'caps', /** @type {'k6' | 'wrk'} */ (generator))
+    const variant = writeLiar(`${generator} ${name}`.replaceAll(' ', '-'), pipeline, share)
+    const argv = ['--profile', 'smoke', '--users', '5', '--planes', `pipy=${variant}`]
+    const { out, child } = start(generator, argv)
+    const { exitCode, stderr } = await child
+    expect(exitCode, stderr).toBe(3)
+    const [record] = readRun(out).records
+    expect(record.outcome, record.reasons.join()).toBe('invalid')
+    expect(record.reasons.join('; ')).toMatch(reason)
+  })
+})
