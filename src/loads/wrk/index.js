@@ -71,7 +71,7 @@ export const wrk = {
   },
 
   parseWindow: log => {
-    const [, start, end] = /^window (\d+) (\d+)$/m.exec(log) ?? []
+    const [, start, end] = /^window (\d{1,15}) (\d{1,15})$/m.exec(log) ?? []
     return start ? { startMs: Number(start), endMs: Number(end) } : null
   },
 
