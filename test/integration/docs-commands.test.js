@@ -38,6 +38,10 @@ const SKIPPED = [
   [/--resume/, 'test/faults resumes a run'],
   [/^node src\/cli\.js (size|bench (hops|cap-ladder))/, 'test/integration/experiments.test.js runs it'],
   [
+    /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|planes envoy)/,
+    'experiments.test.js varies these axes; commands.test.js reads them',
+  ],
+  [
     / --target kubernetes|^node src\/cli\.js agree/,
     'needs a cluster: test/integration/kubernetes.test.js runs it there',
   ],
