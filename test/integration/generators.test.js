@@ -70,7 +70,9 @@ describe('wrk', { timeout: 60_000 }, () => {
     expect(result.verified / inWindow.length).toBeLessThan(1.02)
     expect(result).toMatchObject({ failed: 0, corrupted: 0, coldUsers: 0, reportedUsers: 24, failures: [] })
     expect(result.distribution?.count).toBe(result.verified)
-    expect(Math.abs(2 * result.verifiedInSecondHalf - result.verified)).toBeLessThan(0.4 * result.verified)
+    const inSecondHalf = inWindow.filter(r => window && r.atMs >= (window.startMs + window.endMs) / 2)
+    expect(result.verifiedInSecondHalf / inSecondHalf.length).toBeGreaterThan(0.96)
+    expect(result.verifiedInSecondHalf / inSecondHalf.length).toBeLessThan(1.04)
     const usersOf = new Map()
     for (const { socket, body } of requests) usersOf.set(socket, new Set(usersOf.get(socket)).add(body.slice(0, 8)))
     expect([...usersOf.values()].map(users => users.size)).toEqual(Array(24).fill(1))
@@ -85,10 +87,9 @@ describe('wrk', { timeout: 60_000 }, () => {
   it('measures from the request to its answer', async context => {
     need(context, 'wrk')
     const { result } = await drive(() => delay(20))
-    const [p50, p99] = [0.5, 0.99].map(q => result.distribution?.grid.find(([at]) => at === q)?.[1])
+    const [, p50] = result.distribution?.grid.find(([at]) => at === 0.5) ?? []
     expect(result.distribution?.meanMs).toBeGreaterThan(19.5)
     expect(p50).toBeGreaterThan(19.5)
-    expect(p99).toBeLessThan(60)
     // Little's law.
     expect((result.verified * Number(result.distribution?.meanMs)) / 1000).toBeGreaterThan(5.5)
     expect((result.verified * Number(result.distribution?.meanMs)) / 1000).toBeLessThan(6.3)
