@@ -232,7 +232,9 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
   ])('its folder %s removed under it', async (name, phase) => {
     const fate = await runWithFault({
       phase: /** @type {Phase} */ (phase),
-      inject: ({ out }) => rmSync(path.join(out, name), { recursive: true, force: true }),
+      // The run writes while it goes.
+      inject: ({ out }) =>
+        rmSync(path.join(out, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 2 }),
     })
     await judge(fate, { fault: `results/${name} removed`, phase, statuses: [0, 1, 3] })
   })
