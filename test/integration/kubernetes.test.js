@@ -450,7 +450,8 @@ describe('copies of a service', () => {
     ])
     const { stderr } = await child
     const [record] = readRun(out).records
-    expect(record?.outcome, stderr).not.toBe('failed')
+    expect(record, `${stderr}`).toBeDefined()
+    expect(record.outcome, `${stderr}`).not.toBe('failed')
     expect(record.processes.filter(p => p.role === 'sidecar')).toHaveLength(51)
     console.log(
       `50 copies: ready in ${record.phasesSeconds.start.toFixed(1)} s, gone in ${record.phasesSeconds.stop.toFixed(1)} s`,
