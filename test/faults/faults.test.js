@@ -33,12 +33,14 @@ function createSlowTool() {
   return file
 }
 
-/** @param {Fate} fate @param {{ fault: string, phase: string, statuses: number[], isKilled?: boolean, lost?: number }} expected */
-async function judge(fate, { fault, phase, statuses, isKilled = false, lost = 0 }) {
+/** @param {Fate} fate @param {{ fault: string, phase: string, statuses: number[], isKilled?: boolean, losesAll?: boolean }} expected */
+async function judge(fate, { fault, phase, statuses, isKilled = false, losesAll = false }) {
   const { stay } = isKilled ? await cleanUp(fate.leftovers) : { stay: fate.leftovers }
   const isReadable = fate.verified === undefined || fate.verified === 0
   const hasSurvived = statuses.includes(/** @type {number} */ (fate.exitCode)) && isReadable
-  count({ fault, phase, hasSurvived, lost, leftovers: stay.length })
+  count({ fault, phase, hasSurvived, lost: fate.lost, leftovers: stay.length })
+  // What a person removes is lost; nothing else is.
+  if (!losesAll) expect(fate.lost, 'recorded trials').toBe(0)
   expect(statuses, `${fate.stdout}\n${fate.stderr}`).toContain(fate.exitCode)
   expect(fate.stderr).not.toMatch(/\n {4}at /)
   if (fate.verified !== undefined) expect(fate.verified, 'of verify').toBe(0)
@@ -109,7 +111,7 @@ describe('a signal to the kit', { timeout: 90_000 }, () => {
     expect(next.stderr).toMatch(/removed what a killed run left: process \d+/)
     expect(next.exitCode).toBe(0)
     expect((await cleanUp(killed.leftovers)).stay).toEqual([])
-    count({ fault: 'SIGKILL, then another run', phase: 'window', hasSurvived: true, lost: 0, leftovers: 0 })
+    count({ fault: 'SIGKILL, then another run', phase: 'window', hasSurvived: true, lost: killed.lost, leftovers: 0 })
   })
 
   it('a run that was killed is resumed', async context => {
@@ -124,7 +126,13 @@ describe('a signal to the kit', { timeout: 90_000 }, () => {
     expect(stderr).toContain('1 trials are recorded in')
     expect(readRecords(killed.out).filter(({ trial }) => trial.repeats === null)).toHaveLength(2)
     expect((await execa('node', ['src/cli.js', 'verify', killed.out], { reject: false })).exitCode).toBe(0)
-    count({ fault: 'SIGKILL, then --resume', phase: 'between rounds', hasSurvived: true, lost: 0, leftovers: 0 })
+    count({
+      fault: 'SIGKILL, then --resume',
+      phase: 'between rounds',
+      hasSurvived: true,
+      lost: killed.lost,
+      leftovers: 0,
+    })
   })
 })
 
@@ -236,7 +244,7 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
       inject: ({ out }) =>
         rmSync(path.join(out, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 2 }),
     })
-    await judge(fate, { fault: `results/${name} removed`, phase, statuses: [0, 1, 3] })
+    await judge(fate, { fault: `results/${name} removed`, phase, statuses: [0, 1, 3], losesAll: name === '' })
   })
 
   it('a port that another process takes', async context => {

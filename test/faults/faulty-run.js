@@ -32,7 +32,7 @@ let count = 0
  * @property {string} stdout
  * @property {string} stderr
  * @property {import('../../src/model/types.ts').TrialRecord[]} records
- * @property {number} lost trials of the plan without a record
+ * @property {number} lost trials that were recorded when the fault came, and cannot be read afterwards
  * @property {number | undefined} verified the status of `verify`; undefined: there is no summary
  * @property {string[]} leftovers before anything cleaned up
  * @property {string} out
@@ -62,18 +62,20 @@ export async function runWithFault({ phase, inject, env = {}, argv = [], wrap = 
   })
   const running = createRunning({ child, out })
   await running.reach(phase)
+  const recorded = readRecords(out)
   await inject(running)
   const { exitCode, signal, stdout, stderr } = await child
   const leftovers = findLeftovers(before, lookAtMachine({ runId: running.runId(), temporary }))
   // An unsteady window is measured again: that is none of the fault's.
-  const records = readRecords(out).filter(({ trial }) => trial.repeats === null)
+  const readable = readRecords(out)
+  const records = readable.filter(({ trial }) => trial.repeats === null)
   const hasSummary = existsSync(path.join(out, 'summary.json'))
   return {
     exitCode: exitCode ?? (signal ? 128 + os.constants.signals[/** @type {'SIGKILL'} */ (signal)] : undefined),
     stdout: `${stdout}`,
     stderr: `${stderr}`,
     records,
-    lost: ROUNDS - records.length,
+    lost: recorded.filter(({ trial }) => !readable.some(record => record.trial.id === trial.id)).length,
     verified: hasSummary ? (await execa('node', ['src/cli.js', 'verify', out], { reject: false })).exitCode : undefined,
     leftovers,
     out,
