@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 
 /**
  * When a process started, in clock ticks since boot (proc(5), stat field 22); null when there is none, or it has ended
@@ -14,4 +14,14 @@ export function processStartTicks(pid) {
   } catch {
     return null
   }
+}
+
+/** The boot of this machine. */
+export function readBootId() {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+}
+
+/** Where a pid is this process, and no other. */
+export function readPlace() {
+  return { pidNamespace: readlinkSync('/proc/self/ns/pid'), bootId: readBootId() }
 }

@@ -3,7 +3,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  readlinkSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -12,7 +11,8 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
-import { listSafely, processStartTicks, readSafely } from './kernel/proc-files.js'
+import { processStartTicks, readPlace } from '../lib/process-start.js'
+import { listSafely, readSafely } from './kernel/proc-files.js'
 
 /**
  * The ledgers of the runs of this machine: each is a folder that says which process owns the run, and what the run holds
@@ -154,17 +154,9 @@ export function removeHalfMadeLedgers(root = ledgersFolder()) {
 }
 
 /** @returns {Owner} this process */
-export function describeOwner() {
+function describeOwner() {
   const { pid } = process
   return { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
-}
-
-/** Where a pid is this process, and no other. */
-export function readPlace() {
-  return {
-    pidNamespace: readlinkSync('/proc/self/ns/pid'),
-    bootId: readSafely('/proc/sys/kernel/random/boot_id').trim(),
-  }
 }
 
 /**

@@ -1,8 +1,8 @@
-import { readFileSync, readlinkSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { cacheFolder } from '../lib/paths.js'
-import { processStartTicks } from '../lib/process-start.js'
+import { processStartTicks, readPlace } from '../lib/process-start.js'
 
 /**
  * The folders beside the cached programs into which they are downloaded. Each says in its name who made it: the process
@@ -23,7 +23,7 @@ const FOREIGN_MS = 24 * 3600 * 1000
 export async function openDownload(cache, name) {
   await mkdir(cache, { recursive: true })
   const { pid } = process
-  return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${readPlace()}-`))
+  return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${describePlace()}-`))
 }
 
 /**
@@ -49,16 +49,16 @@ export async function removeStaleDownloads(cache = cacheFolder()) {
 function isStale(folder, name) {
   const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
   if (pid === undefined && !NAMELESS.test(name)) return false
-  if (namespace === readPlace()) return processStartTicks(Number(pid)) !== Number(ticks)
+  if (namespace === describePlace()) return processStartTicks(Number(pid)) !== Number(ticks)
   const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
   return Date.now() - mtimeMs > FOREIGN_MS
 }
 
 /** Where a pid is this process: the boot of the machine, which may share its home, and the pid namespace. */
-function readPlace() {
+function describePlace() {
   try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
-    return `${boot}${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}`
+    const { bootId, pidNamespace } = readPlace()
+    return `${bootId.slice(0, 8)}${/\d+/.exec(pidNamespace)?.[0]}`
   } catch {
     return 'unknown'
   }

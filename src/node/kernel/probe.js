@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { processStartTicks } from '../../lib/process-start.js'
 import { readCpuSet } from './host-cpu.js'
-import { listSafely, processStartTicks, readSafely } from './proc-files.js'
+import { listSafely, readSafely } from './proc-files.js'
 import { listListeners, listSocketInodes } from './sockets.js'
 
 /**

@@ -1,8 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { numberOf } from './counter-file.js'
 
-export { processStartTicks } from '../../lib/process-start.js'
-
 /**
  * The entries of a folder of /proc; none when its process has ended.
  * @param {string} folder

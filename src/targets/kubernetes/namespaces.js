@@ -1,8 +1,7 @@
 import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
+import { processStartTicks, readPlace } from '../../lib/process-start.js'
 import { waitFor } from '../../lib/wait.js'
-import { processStartTicks } from '../../node/kernel/proc-files.js'
-import { readPlace } from '../../node/ledger.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 
 /**

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import os from 'node:os'
+import { readBootId } from '../../lib/process-start.js'
 import { openLedger } from '../../node/ledger.js'
 import { readCores, readMachine } from '../../node/machine.js'
 import { findOnPath } from '../../tools/find.js'
@@ -9,8 +9,6 @@ import { createLocalTarget } from './index.js'
  * @import { Site, Tool, ToolSpec } from '../../model/types.ts'
  * @import { CapWay } from './cgroups.js'
  */
-
-const readBootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
 /**
  * This machine.

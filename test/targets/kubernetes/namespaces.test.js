@@ -1,8 +1,7 @@
 import os from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { BenchError } from '../../../src/lib/errors.js'
-import { processStartTicks } from '../../../src/node/kernel/proc-files.js'
-import { readPlace } from '../../../src/node/ledger.js'
+import { processStartTicks, readPlace } from '../../../src/lib/process-start.js'
 import { cleanUpCluster, createNamespace } from '../../../src/targets/kubernetes/namespaces.js'
 
 /**
