@@ -93,11 +93,13 @@ export function readRecords(out) {
 export async function cleanUp(leftovers) {
   const { exitCode } = await execa('node', ['src/cli.js', 'cleanup'], { reject: false })
   const ids = readLedgers().map(({ runId }) => runId)
+  // Not by /proc/<pid>: what has ended stays there until the machine's first process reaps it.
+  const pids = listMarked().map(({ pid }) => pid)
   const stay = leftovers.filter(line => {
     const [kind, name] = line.split(/: (.*)/)
     if (kind === 'ledgers') return ids.includes(name)
     if (kind === 'cgroups') return existsSync(name)
-    if (kind === 'processes') return existsSync(`/proc/${/\((\d+)\)/.exec(name)?.[1]}`)
+    if (kind === 'processes') return pids.includes(Number(/\((\d+)\)/.exec(name)?.[1]))
     return kind === 'mounts' || kind === 'temporary'
   })
   return { exitCode, stay }
