@@ -25,6 +25,7 @@ const SHARED = [
   { label: 'applications', of: m => m.settings.app },
   // What runs beside a sidecar is part of what it costs.
   { label: 'load generator', of: generatorOf },
+  { label: 'the load came from', of: m => (m.machine.loadHost ? 'another machine' : 'the machine of the services') },
   // They decide what is counted, and what a request costs beside the sidecars.
   { label: 'scripts of the load', of: m => sumOf(m, 'generator') },
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
@@ -39,6 +40,10 @@ const SAID = [
   { label: 'node', of: m => m.machine.node },
   { label: 'CPU model', of: m => m.machine.cpuModel },
   { label: 'CPUs', of: m => m.machine.cpus },
+  {
+    label: 'machine of the load',
+    of: ({ machine: { loadHost } }) => loadHost && `${loadHost.host} (${loadHost.cpuModel})`,
+  },
   { label: 'governor', of: m => m.machine.governor },
   { label: 'bytes of memory', of: m => m.machine.memoryBytes },
   { label: 'kernel', of: m => m.machine.kernel },

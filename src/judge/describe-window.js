@@ -13,11 +13,12 @@ const READING_FIELDS = /** @type {const} */ ([
 
 /**
  * @param {{ observation: ObservationRecord, samples: Sample[] }} observed samples: the window's edges are among them
- * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'samples' | 'orchestratorCpuSeconds'> | null} null: no
+ * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds'> | null} null: no
  *   sample of an edge
  */
 export function describeWindow({ observation, samples }) {
-  const { window, start, end, before, after, overflows, onHost, cpus, sampleSource, clockOffsetMs } = observation
+  const { window, start, end, before, after, overflows, onHost, loadHost, cpus, ...given } = observation
+  const { sampleSource, clockOffsetMs } = given
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
   const processes = observation.processes.map(({ name, ...facts }, i) =>
@@ -30,6 +31,7 @@ export function describeWindow({ observation, samples }) {
   )
   const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds
   const seconds = (last.epochMs - first.epochMs) / 1000
+  const isHere = (/** @type {unknown} */ _, /** @type {number} */ i) => onHost === null || onHost.includes(i)
   return {
     window: {
       ...window,
@@ -42,8 +44,9 @@ export function describeWindow({ observation, samples }) {
       start: start.host,
       end: end.host,
       cpus,
-      ownCores: sumCores(processes.filter((_, i) => onHost === null || onHost.includes(i))) + ownCpuSeconds / seconds,
+      ownCores: sumCores(processes.filter(isHere)) + ownCpuSeconds / seconds,
     }),
+    ...(loadHost ? { loadHost: describeLoadHost(loadHost, sumCores(processes.filter((_, i) => !isHere(_, i)))) } : {}),
     samples: { ...checkSamples(samples, window), source: sampleSource, clockOffsetMs },
     orchestratorCpuSeconds: ownCpuSeconds,
   }
@@ -62,6 +65,14 @@ function describeHost({ start, end, cpus, ownCores }) {
     stealFraction: share('steal'),
     foreignCores: Math.max(0, share('busy') * end.cpus - ownCores),
   }
+}
+
+/**
+ * @param {NonNullable<ObservationRecord['loadHost']>} seen
+ * @param {number} ownCores
+ */
+function describeLoadHost({ start, end, cpus, clockAheadMs, roundTripMs }, ownCores) {
+  return { ...describeHost({ start, end, cpus, ownCores }), clockAheadMs, roundTripMs }
 }
 
 /**

@@ -28,6 +28,7 @@ const SAMPLE_GAP_MOST_SECONDS = 1
 const KUBELET_LEAST_SECONDS = 120
 const EDGE_LATE_MOST_MS = 500
 const CLOCK_OFFSET_MOST_MS = 20
+const ROUND_TRIP_MOST_MS = 5
 const APPLICATION_LEAST_SECONDS = 1e-6
 
 /** @type {Use[]} */
@@ -38,7 +39,7 @@ export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memo
  * @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured
  */
 
-/** @type {{ name: string, isOfLoad?: true, finds: string, words: string, spoils: Use[], find: (record: Measured) => (string | false)[] }[]} */
+/** @type {{ name: string, isOfLoad?: true, finds: string, words: string, spoils: Use[], find: (record: Measured) => (string | false | undefined)[] }[]} */
 const GATES = [
   {
     name: 'answers',
@@ -217,14 +218,20 @@ const GATES = [
   {
     name: 'generator',
     finds:
-      'the generator above 80 % of its CPUs, or throttled; users whose time goes by in it; requests that start late (p99 above 5 ms)',
+      'the generator above 80 % of its CPUs, or throttled; users whose time goes by in it; requests that start late (p99 above 5 ms); on a machine of its own: that machine used up by others, or a round trip above 5 ms',
     isOfLoad: true,
     words: 'generator bound',
     spoils: ['capacity', 'latency'],
     find: record => {
-      const { processes, generatorCpus, load } = record
+      const { processes, generatorCpus, load, loadHost } = record
       const { users } = record.trial.arm.load
       return [
+        loadHost &&
+          isUsedUp(loadHost) &&
+          `the machine of the load was ${percent(1 - loadHost.idleFraction)} busy, ${loadHost.foreignCores.toFixed(2)} cores of it with something else`,
+        loadHost &&
+          loadHost.roundTripMs > ROUND_TRIP_MOST_MS &&
+          `a round trip to the machine of the load takes ${loadHost.roundTripMs.toFixed(1)} ms (at most ${ROUND_TRIP_MOST_MS}): users wait on the way`,
         ...withRole(processes, 'generator').flatMap(p => [
           p.cpuCores > GENERATOR_BOUND * generatorCpus &&
             `the generator used ${percent(p.cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
@@ -322,10 +329,10 @@ export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [n
  * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
  */
 export function judgeTrial(record, relaxed) {
-  const { processes, generatorCpus, host, load, trial } = record
+  const { processes, generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load
   const boundBy =
-    kind === 'idle' ? null : findBound({ processes, generatorCpus, idleFraction: host.idleFraction, kind })
+    kind === 'idle' ? null : findBound({ processes, generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
   const steady = kind === 'idle' ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
   const isWorthless = USES.every(use => isSpoiled({ gates }, use))
@@ -346,7 +353,7 @@ export function findGates(record, relaxed = []) {
   const judging = GATES.filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))
   return judging.flatMap(({ name, spoils, find }) =>
     find(record)
-      .filter(reason => reason !== false)
+      .filter(reason => typeof reason === 'string')
       .map(reason => ({ gate: name, spoils, reason })),
   )
 }
@@ -362,10 +369,11 @@ export function isSpoiled({ gates }, use) {
 
 /**
  * What bound the run: the first that holds.
- * @param {{ processes: ProcessRecord[], generatorCpus: number, idleFraction: number, kind: 'closed' | 'open' }} trial
+ * @param {{ processes: ProcessRecord[], generatorCpus: number, idleFraction: number, loadHost?: TrialRecord['loadHost'],
+ *   kind: 'closed' | 'open' }} trial
  * @returns {BoundBy}
  */
-export function findBound({ processes, generatorCpus, idleFraction, kind }) {
+export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind }) {
   const sidecars = withRole(processes, 'sidecar')
   if (sidecars.some(p => p.capCores !== null && p.cpuCores >= SIDECAR_BOUND * p.capCores)) return 'sidecar'
   if (sidecars.some(p => busiestCoresOf(p) >= WORKER_BOUND)) return 'worker'
@@ -373,8 +381,14 @@ export function findBound({ processes, generatorCpus, idleFraction, kind }) {
   const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
   if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
+  if (loadHost && isUsedUp(loadHost)) return 'generator'
   if (idleFraction < HOST_IDLE_LEAST) return 'host'
   return kind === 'open' ? 'rate' : 'users'
+}
+
+/** @param {{ idleFraction: number }} host */
+function isUsedUp({ idleFraction }) {
+  return idleFraction < HOST_IDLE_LEAST
 }
 
 /**

@@ -5,14 +5,17 @@
 // Beside one capped core of a sidecar, its peer, k6 and the applications use about 2.5 more at saturation
 // (gateway-ratings, measured on two CPUs): a sidecar can bind where cap × this fits the machine.
 const CPUS_PER_CAPPED_CORE = 3.5
+// Without the generator: what the peer and the applications use beside it (1.9 on gateway-ratings).
+const CPUS_PER_CAPPED_CORE_ALONE = 2
 
 /**
  * Whether sidecars of a cap can bind on so many CPUs.
  * @param {number} cap cores
  * @param {number} cpus
+ * @param {boolean} [isLoadElsewhere] the generator takes none of them
  */
-export function canBind(cap, cpus) {
-  return cap * CPUS_PER_CAPPED_CORE <= cpus
+export function canBind(cap, cpus, isLoadElsewhere = false) {
+  return cap * (isLoadElsewhere ? CPUS_PER_CAPPED_CORE_ALONE : CPUS_PER_CAPPED_CORE) <= cpus
 }
 
 // Beside wrk it is less: 1.7 on a link of one sidecar, and about 2.6 on one of two.
@@ -30,7 +33,8 @@ export function bindsOnlyBesideWrk({ cap, cpus, sidecars }) {
 /**
  * The largest cap at which sidecars can bind on so many CPUs.
  * @param {number} cpus
+ * @param {boolean} [isLoadElsewhere] the generator takes none of them
  */
-export function largestBindingCap(cpus) {
-  return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cap => canBind(cap, cpus)) ?? 0.1
+export function largestBindingCap(cpus, isLoadElsewhere = false) {
+  return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cap => canBind(cap, cpus, isLoadElsewhere)) ?? 0.1
 }

@@ -270,6 +270,8 @@ export interface Handle {
   isOutOfMemory(): boolean
   /** Whether a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
   isStopped(): boolean
+  /** How far the clock of its machine is ahead of ours; absent: its machine is that of the services. */
+  clockAheadMs?: number
   /** What its administration port answers, at the path of its spec or another; null where it has none. */
   readAdmin(path?: string): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
@@ -319,6 +321,8 @@ export interface Observation {
   clockOffsetMs: number
   /** The processes that ran on the host of the edges, by their place; absent: all. */
   onHost?: number[]
+  /** Of the machine of the load, where that is another one than `onHost` is about. */
+  loadHost?: z.infer<typeof S.loadHostSeen>
 }
 
 /** The plain facts of a process that an observation keeps. */
@@ -346,10 +350,11 @@ export interface Deployment {
 export interface Target {
   /** As in `--target` and in the records. */
   name: string
-  /** Where a process sees a folder of this machine. */
-  locate(folder: string): string
-  /** The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. */
-  placesFor(start: number, services: string[]): Promise<Record<string, Place>>
+  /** Where a process sees a folder of this machine; the generator may run elsewhere than the services. */
+  locate(folder: string, role?: 'generator'): string
+  /** The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
+   * goes to the entry: it may have the address of another start. */
+  placesFor(start: number, services: string[], entry?: string): Promise<Record<string, Place>>
   /** Starts processes; their logs go to the folder. Returns before they are ready. */
   deploy(specs: ProcessSpec[], at: { start: number; folder: string }): Promise<Deployment>
   /** Runs a procedure of src/node/prober.js where the services can be reached. */
@@ -385,6 +390,8 @@ export interface Site {
   sampleSource: SampleSource
   /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
   cores: number[][]
+  /** The machine of the load, where `--load-host` names another; its CPUs are all the generator's. */
+  loadHost?: { cpus: number }
   findTool(spec: ToolSpec): Promise<Tool | { missing: string }>
 }
 

@@ -45,6 +45,7 @@ const TRIALS_MOST = 100_000
  * @property {number} seed
  * @property {'pipy' | 'node'} app
  * @property {boolean} isPinned
+ * @property {boolean} [isLoadElsewhere] the generator takes no CPU of this machine
  * @property {number} [windowLeastSeconds] where counters come seldom
  * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
  */
@@ -206,7 +207,7 @@ function findProfile(experiment, { profile, rounds }) {
  * @param {{ axes: Experiment['axes'], overrides: Overrides, cpus: number, mustBind: boolean }} options
  * @returns {{ caps: (number | null)[], notes: string[], notMeasured: Missing[] }}
  */
-function chooseCaps({ axes, overrides: { caps }, cpus, mustBind }) {
+function chooseCaps({ axes, overrides: { caps, isLoadElsewhere }, cpus, mustBind }) {
   if (caps === 'none') return { caps: [null], notes: [], notMeasured: [] }
   if (caps) {
     for (const cap of caps) {
@@ -214,14 +215,14 @@ function chooseCaps({ axes, overrides: { caps }, cpus, mustBind }) {
         throw new UsageError(`--cpu ${cap}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`)
       }
     }
-    const tooLarge = mustBind ? caps.filter(cap => !canBind(cap, cpus)) : []
+    const tooLarge = mustBind ? caps.filter(cap => !canBind(cap, cpus, isLoadElsewhere)) : []
     const notes = tooLarge.map(
       cap =>
-        `at a cap of ${cap} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCap(cpus)}`,
+        `at a cap of ${cap} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCap(cpus, isLoadElsewhere)}`,
     )
     return { caps, notes, notMeasured: [] }
   }
-  const fits = (/** @type {number} */ cap) => (mustBind ? canBind(cap, cpus) : Math.ceil(cap) <= cpus)
+  const fits = (/** @type {number} */ cap) => (mustBind ? canBind(cap, cpus, isLoadElsewhere) : Math.ceil(cap) <= cpus)
   const fitting = axes.capCores.filter(fits)
   const others = axes.capCores.filter(cap => !fits(cap))
   const reason = (/** @type {number} */ cap) =>

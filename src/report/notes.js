@@ -73,11 +73,15 @@ export function renderNext({ arms, machine, tools }) {
   const sidecars = arms.filter(a => a.sidecars.length > 0 && a.capCores !== null)
   const [{ load, link }] = arms
   if (load.kind === 'closed' && sidecars.some(a => a.boundBy !== 'sidecar')) {
-    const largest = largestBindingCap(Number(machine.cpus))
+    const elsewhere = machine.loadHost !== undefined
+    const largest = largestBindingCap(Number(machine.cpus), elsewhere)
     const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
-    if (largest < smallest) lines.push(`Capacity: npm run bench -- --cpu ${largest}`)
+    if (largest < smallest)
+      lines.push(
+        `Capacity: npm run bench -- --cpu ${largest}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`,
+      )
     const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
-    const isForWrk = arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
+    const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
     if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR && bindsOnlyBesideWrk(options))
       lines.push(`Capacity beside a lighter load: npm run bench -- --cpu ${smallest} --link ${link} --generator wrk`)
   }

@@ -31,7 +31,8 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   const missing = [...warnings, ...describeNotMeasured(notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
   const [{ load, target }] = arms
-  const where = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
+  const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
+  const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
   const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows${where}`
   const isOfSearch = isSearch(summary)
   const isIdle = load.kind === 'idle'

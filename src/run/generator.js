@@ -23,7 +23,8 @@ const COUNT_EVERY_MS = 1000
  * @param {Arm} arm
  */
 export function countGeneratorCpus({ site, layout, programs }, arm) {
-  const cpus = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
+  const here = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
+  const cpus = site.loadHost?.cpus ?? here
   return programs.load.countCpus({ cpus, users: arm.load.users })
 }
 
@@ -39,11 +40,11 @@ export async function startGenerator({ testbed, trial, start, folder }, { entry 
   const spec = programs.load.createGenerator({
     ...entry,
     tool: programs.tools[programs.load.tool.name],
-    scripts: site.target.locate(folders.load),
+    scripts: site.target.locate(folders.load, 'generator'),
     load,
     tailMs: TAIL_MS,
     cpus: countGeneratorCpus(testbed, trial.arm),
-    folder: site.target.locate(folder),
+    folder: site.target.locate(folder, 'generator'),
   })
   const cpuSet = layout.placementOf(trial.arm)?.generator ?? null
   return site.target.deploy([{ ...spec, cpuSet }], { start, folder })
@@ -67,7 +68,9 @@ export async function agreeWindow({ testbed, trial, clock, signal }, generator) 
   } else {
     const isAgreed = async () => {
       await assertAllRun(generator.processes, clock.phase())
-      window = testbed.programs.load.parseWindow(await generator.processes[0].readLog())
+      const [{ readLog, clockAheadMs = 0 }] = generator.processes
+      const said = testbed.programs.load.parseWindow(await readLog())
+      window = said && { startMs: said.startMs - clockAheadMs, endMs: said.endMs - clockAheadMs }
       return window !== null
     }
     const what = 'the load generator to start'

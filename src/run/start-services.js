@@ -3,7 +3,7 @@ import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { createSpecs, findReachable } from '../services/specs.js'
-import { findEntry, topologyOf } from '../services/topology.js'
+import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
 
 /**
@@ -25,7 +25,7 @@ export async function startServices({ testbed, arm, start, folder, signal }) {
   // Without sidecars, a service without an application runs nothing.
   const running = topology.services.filter(s => hasSidecars || s.application)
   const names = running.map(s => s.name)
-  const places = await target.placesFor(start, names)
+  const places = await target.placesFor(start, names, findEntryService(topology, hasSidecars))
   const { specs, reloadable } = renderSpecs({ testbed, arm, topology, places, folder })
   const place = createPlacer({ testbed, arm })
   /** @type {Deployment[]} */
@@ -121,9 +121,11 @@ function describeEntry({ testbed, arm, places, entry }) {
   return {
     urls: entry.endpoints.map(({ address, port }) => `${hasCertificate ? 'https' : 'http'}://${address}:${port}/`),
     host: entry.host,
-    // On a cluster only the generator's own pod could ask there.
+    // Elsewhere only the generator's own machine could ask there.
     admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
-    certificate: hasCertificate ? credentialsOf(GENERATOR, testbed.site.target.locate(certificates)) : null,
+    certificate: hasCertificate
+      ? credentialsOf(GENERATOR, testbed.site.target.locate(certificates, 'generator'))
+      : null,
   }
 }
 

@@ -14,7 +14,7 @@ import { finishLoad, followLoad } from './generator.js'
  */
 
 /** @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings */
-/** @typedef {Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'samples' | 'orchestratorCpuSeconds'>} Numbers */
+/** @typedef {Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds'>} Numbers */
 
 /**
  * Has the processes read through the warm-up and the window and at its edges; stops early where one ends.
@@ -103,6 +103,7 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
     start: withoutSample(start),
     end: withoutSample(end),
     onHost: seen.onHost ?? null,
+    ...(seen.loadHost ? { loadHost: seen.loadHost } : {}),
     cpus: testbed.site.cpus,
     sampleSource: testbed.site.sampleSource,
     clockOffsetMs: seen.clockOffsetMs,

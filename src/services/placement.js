@@ -9,11 +9,11 @@ import { topologyOf } from './topology.js'
  * The rule by which a run places its trials, those of searches and calibrations too: by an arm's services and cap.
  * Arms without sidecars leave the CPUs of the others' sidecars idle, so that generator and applications have the same
  * everywhere.
- * @param {{ arms: Arm[], topologies: Record<string, Topology>, cores: number[][] }} options
- *   arms: of the plan; cores: the CPUs of each physical core
+ * @param {{ arms: Arm[], topologies: Record<string, Topology>, cores: number[][], isLoadElsewhere?: boolean }} options
+ *   arms: of the plan; cores: the CPUs of each physical core; isLoadElsewhere: the generator needs none
  * @returns {(arm: Arm) => Placement | null} null where the CPUs are too few
  */
-export function createPlacing({ arms, topologies, cores }) {
+export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false }) {
   const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars)
   const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
   return arm => {
@@ -23,6 +23,7 @@ export function createPlacing({ arms, topologies, cores }) {
       cores,
       sidecarCpus: Math.ceil(services.length * (arm.capCores ?? largestCap)),
       applications: services.filter(s => s.application !== null).length,
+      isLoadElsewhere,
     })
   }
 }
@@ -31,11 +32,15 @@ export function createPlacing({ arms, topologies, cores }) {
  * Disjoint CPUs for the three roles: sidecars get what their caps can use, the applications (one thread
  * each) one and then as many as they are, the generator one and then the rest. Physical cores are not
  * shared where there are enough of them.
- * @param {{ cores: number[][], sidecarCpus: number, applications: number }} options
+ * @param {{ cores: number[][], sidecarCpus: number, applications: number, isLoadElsewhere?: boolean }} options
+ *   isLoadElsewhere: the applications get all that sidecars leave
  * @returns {Placement | null} null when there are too few CPUs
  */
-export function placeRoles({ cores, sidecarCpus, applications }) {
+export function placeRoles({ cores, sidecarCpus, applications, isLoadElsewhere = false }) {
   const cpus = cores.flat()
+  const sidecars = cpus.slice(0, sidecarCpus)
+  if (isLoadElsewhere)
+    return cpus.length > sidecarCpus ? { sidecar: sidecars, application: cpus.slice(sidecarCpus), generator: [] } : null
   let spare = cpus.length - (sidecarCpus + 2)
   if (spare < 0) return null
   const counts = { sidecar: sidecarCpus, application: 1, generator: 1 }
@@ -43,7 +48,6 @@ export function placeRoles({ cores, sidecarCpus, applications }) {
     if (isGeneratorsTurn || counts.application >= applications) counts.generator++
     else counts.application++
   }
-  const sidecar = cpus.slice(0, counts.sidecar)
   const application = cpus.slice(counts.sidecar, counts.sidecar + counts.application)
-  return { sidecar, application, generator: cpus.slice(counts.sidecar + counts.application) }
+  return { sidecar: sidecars, application, generator: cpus.slice(counts.sidecar + counts.application) }
 }

@@ -76,19 +76,29 @@ export function topologyOf({ link, conditions }, topologies) {
 /**
  * Where the load goes: the entry sidecar's listener, or without sidecars the first application on the way and
  * every copy of it.
- * @param {Topology} topology
+ * @param {Pick<Topology, 'services' | 'entry'>} topology
  * @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
  * @returns {{ endpoints: Endpoint[], host: string }}
  */
 export function findEntry({ services, entry }, { places, hasSidecars }) {
-  const first = services.find(s => s.name === entry.service)
+  const name = findEntryService({ services, entry }, hasSidecars)
   if (hasSidecars) {
-    const endpoints = [{ address: places[entry.service].reach, port: PORTS[entry.listener] }]
-    return { endpoints, host: (entry.listener === 'outbound' && first?.calls[0]) || entry.service }
+    const first = services.find(s => s.name === name)
+    const endpoints = [{ address: places[name].reach, port: PORTS[entry.listener] }]
+    return { endpoints, host: (entry.listener === 'outbound' && first?.calls[0]) || name }
   }
-  const name = first?.application ? first.name : (first?.calls[0] ?? entry.service)
   const copies = services.filter(s => s.name === name || s.copyOf === name)
   return { endpoints: copies.map(s => ({ address: places[s.name].reach, port: PORTS.application })), host: name }
+}
+
+/**
+ * The service that the load calls: without sidecars, the first application on the way.
+ * @param {Pick<Topology, 'services' | 'entry'>} topology
+ * @param {boolean} hasSidecars
+ */
+export function findEntryService({ services, entry }, hasSidecars) {
+  const first = services.find(s => s.name === entry.service)
+  return hasSidecars || first?.application ? entry.service : (first?.calls[0] ?? entry.service)
 }
 
 /**

@@ -1,13 +1,14 @@
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/exit-status.js'
-import { findLoad } from '../loads/registry.js'
+import { findLoad, loads } from '../loads/registry.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
+import { examineLoadHost } from '../targets/load-host/doctor.js'
 import { findTool } from '../tools/find.js'
 import { examineMachine } from './local-doctor.js'
-import { createImageParser, TARGET } from './options.js'
-import { toolSpecs } from './preparation.js'
+import { createImageParser, TARGET, withLoadHost } from './options.js'
+import { assertLoadHost, toolSpecs } from './preparation.js'
 
 /**
  * `doctor`: what is here, and what is missing.
@@ -22,8 +23,7 @@ import { toolSpecs } from './preparation.js'
  */
 export function addDoctor(program, { print, say, end, signal }) {
   const toolNames = toolSpecs().map(t => t.name)
-  program
-    .command('doctor')
+  withLoadHost(program.command('doctor'))
     .description('check that this machine, or a cluster, can run the benchmark')
     .addOption(TARGET())
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
@@ -35,12 +35,18 @@ export function addDoctor(program, { print, say, end, signal }) {
       createImageParser(toolNames),
       {},
     )
-    .action(async ({ target, context = null, node = null, loadNode = null, image }) => {
+    .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address }) => {
+      assertLoadHost({ target, loadHost, address })
+      const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const specs = [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), findLoad().tool]
       const findings =
         target === 'kubernetes'
           ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
-          : await examineMachine({ specs, findTool: spec => findTool(spec, { say, signal }) })
+          : await examineMachine({ specs, findTool: findHere })
+      if (loadHost)
+        findings.push(
+          ...(await examineLoadHost({ host: loadHost, asked: address ?? null, loads, findHere, say, signal })),
+        )
       signal.throwIfAborted()
       const isReady = findings.every(({ level }) => level !== 'missing')
       print(describe(findings, isReady))

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { isIP } from 'node:net'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
@@ -60,6 +61,17 @@ export function withLength(command) {
     .option('--yes', 'run it whatever its length')
 }
 
+/** @param {Command} command */
+export function withLoadHost(command) {
+  return command
+    .option('--load-host <user@host>', 'make the load on another machine, over ssh', parseLoadHost)
+    .option(
+      '--address <a.b.c.d>',
+      'with --load-host: the address of this machine to which the load goes; default: the one that it sees',
+      parseIpv4,
+    )
+}
+
 /**
  * @param {Command} command
  * @param {string[]} tools names of those that have images
@@ -100,6 +112,19 @@ export function parsePlanes(text) {
     }
     return { ...choice, variant }
   })
+}
+
+/** @param {string} text */
+function parseLoadHost(text) {
+  // One that begins with a hyphen would be an option of ssh.
+  if (!/^[^\s-]\S*$/.test(text)) throw new InvalidArgumentError('a host as ssh takes it is needed, such as user@host')
+  return text
+}
+
+/** @param {string} text */
+function parseIpv4(text) {
+  if (isIP(text) !== 4) throw new InvalidArgumentError('an IPv4 address such as 10.0.0.1 is needed')
+  return text
 }
 
 /** @param {string} text */

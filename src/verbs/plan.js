@@ -2,8 +2,8 @@ import os from 'node:os'
 import { readCores } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { renderPlan } from '../report/plan.js'
-import { withExperiment } from './options.js'
-import { readAsked } from './preparation.js'
+import { withExperiment, withLoadHost } from './options.js'
+import { assertLoadHost, readAsked } from './preparation.js'
 import { planRun } from './prepare.js'
 import { readExperiment } from './read-experiment.js'
 
@@ -18,11 +18,12 @@ import { readExperiment } from './read-experiment.js'
  * @param {Context} context
  */
 export function addPlan(program, { print }) {
-  withExperiment(program.command('plan').description('print what bench would run, and how long it takes')).action(
-    (name, options) => {
-      const site = { cpus: os.availableParallelism(), cores: readCores() }
-      const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })
-      print(renderPlan(plan, estimatePlanSeconds(plan)))
-    },
-  )
+  withLoadHost(
+    withExperiment(program.command('plan').description('print what bench would run, and how long it takes')),
+  ).action((name, options) => {
+    assertLoadHost(options)
+    const site = { cpus: os.availableParallelism(), cores: readCores() }
+    const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })
+    print(renderPlan(plan, estimatePlanSeconds(plan)))
+  })
 }

@@ -8,6 +8,7 @@ import { readLedgers } from '../node/ledger.js'
 import { estimatePlanSeconds, SEARCH_TRIALS } from '../plan/plan.js'
 import { assertOut } from '../records/assert-out.js'
 import { openKubernetesSite } from '../targets/kubernetes/site.js'
+import { openLoadHostSite } from '../targets/load-host/site.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { openLocalSite } from '../targets/local/site.js'
@@ -67,7 +68,8 @@ export function stampNow() {
 export async function openSite(options, context) {
   const { cpu, target, context: name, node, loadNode, namespace, image, samples, generator, out } = options
   if (out) assertOut(out)
-  const { signal, end } = context
+  const { signal, end, say } = context
+  assertLoadHost(options)
   // Two sites of one process are two runs.
   const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${target === 'kubernetes' ? '-k8s' : ''}`
   if (target === 'kubernetes') {
@@ -90,7 +92,20 @@ export async function openSite(options, context) {
   }
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
   await makeRoom(way, context)
-  return openLocalSite({ runId, way, findTool: createFinder(context) })
+  const site = await openLocalSite({ runId, way, findTool: createFinder(context) })
+  const { loadHost: host, address: asked = null } = options
+  return host ? openLoadHostSite({ site, host, asked, load: findLoad(generator), say, signal }) : site
+}
+
+/**
+ * @param {any} options
+ * @throws {UsageError} where they do not go together
+ */
+export function assertLoadHost({ loadHost, address, target }) {
+  if (address && !loadHost)
+    throw new UsageError(`--address ${address} is where a load from another machine goes: name that with --load-host`)
+  if (loadHost && target === 'kubernetes')
+    throw new UsageError(`--load-host ${loadHost}: on Kubernetes, --load-node chooses where the load is made`)
 }
 
 /**
@@ -149,6 +164,7 @@ function readOverrides(options) {
     seed: options.seed ?? chooseSeed(),
     app: options.app ?? 'pipy',
     isPinned: options.pin,
+    isLoadElsewhere: options.loadHost !== undefined,
     // The window is read in the load's log, through the API server.
     warmupLeastSeconds: options.target === 'kubernetes' ? CLUSTER_WARMUP_SECONDS : 0,
     windowLeastSeconds: options.samples === 'kubelet' ? KUBELET_WINDOW_SECONDS : 0,

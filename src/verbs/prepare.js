@@ -43,19 +43,24 @@ export function planRun({ experiment, overrides, thresholds = [], site: { cpus, 
     findUnsupported: arm => findUnsupported({ arm, tools, cpus }),
   })
   assertCanLoad(load, [...plan.arms, ...plan.calibrations])
+  if (overrides.isLoadElsewhere) assertOneEntry(plan)
   const topologies = Object.fromEntries(plan.arms.map(({ link }) => [link, readTopology(link)]))
   const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
   for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
   const { isPinned } = plan.settings
-  const placementOf = createPlacing({ arms: plan.arms, topologies, cores: isPinned ? cores : [] })
+  const placementOf = createPlacing({
+    ...{ arms: plan.arms, topologies, cores: isPinned ? cores : [] },
+    isLoadElsewhere: overrides.isLoadElsewhere,
+  })
   const isShared = isPinned && plan.arms.some(arm => placementOf(arm) === null)
   const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
-  const notes = isShared ? [`generator, applications and sidecars share all CPUs: ${why}`] : []
+  const roles = overrides.isLoadElsewhere ? 'applications' : 'generator, applications'
+  const notes = isShared ? [`${roles} and sidecars share all CPUs: ${why}`] : []
   const bindsBesideWrk = (/** @type {Arm} */ { capCores: cap, link, ...arm }) =>
     cap !== null &&
     wrk.findUnsupported(arm) === null &&
     bindsOnlyBesideWrk({ cap, cpus, sidecars: topologies[link].services.length })
-  if (load !== wrk && plan.arms.some(bindsBesideWrk))
+  if (load !== wrk && !overrides.isLoadElsewhere && plan.arms.some(bindsBesideWrk))
     notes.push(
       'beside wrk, which takes a fraction of the CPU of k6, sidecars can bind at this cap: add --generator wrk',
     )
@@ -113,6 +118,19 @@ function assertCanLoad(load, arms) {
     if (reason !== null)
       throw new UsageError(`--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`)
   }
+}
+
+/**
+ * A load from elsewhere goes to one address of this machine.
+ * @param {Plan} plan
+ * @throws {UsageError} where an experiment needs more at a time
+ */
+function assertOneEntry({ experiment, settings, arms }) {
+  const without = '--load-host: leave it out, the load goes to one address'
+  if (settings.keepsServices)
+    throw new UsageError(`${without}, and ${experiment} keeps the services of all arms at once`)
+  const wide = arms.find(({ hasSidecars, conditions }) => !hasSidecars && conditions.services > 1)
+  if (wide) throw new UsageError(`${without}, and ${wide.plane} has one for each of ${wide.conditions.services} copies`)
 }
 
 /**

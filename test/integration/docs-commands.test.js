@@ -33,6 +33,7 @@ const SMOKE = {
  * @type {[RegExp, string][]}
  */
 const SKIPPED = [
+  [/--load-host/, 'needs another machine: test/integration/load-host.test.js makes one'],
   [/^npm |vitest|^npx (tsc|biome)/, 'installs the kit, or is a test itself'],
   [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
   [/--resume/, 'test/faults resumes a run'],

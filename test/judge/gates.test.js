@@ -8,6 +8,8 @@ const bound = (
   kind = /** @type {'closed' | 'open'} */ ('closed'),
 ) => findBound({ processes, generatorCpus: 1, idleFraction, kind })
 
+const FAR = { cpus: 4, idleFraction: 0.01, stealFraction: 0, foreignCores: 2.5, clockAheadMs: 0, roundTripMs: 0.2 }
+
 describe('findBound', () => {
   const application = describeFakeProcess({ role: 'application', capCores: null, busiestThreadCores: 0.95 })
   const generator = describeFakeProcess({ role: 'generator', capCores: null, cpuCores: 0.9 })
@@ -26,6 +28,16 @@ describe('findBound', () => {
     expect(bound([sidecar, application, generator], 0.01)).toBe('application')
     expect(bound([sidecar, generator], 0.01)).toBe('generator')
     expect(bound([sidecar], 0.01)).toBe('host')
+  })
+
+  it('is the generator where its own machine is used up, and not this one', () => {
+    const on = (/** @type {Partial<typeof FAR>} */ fields) =>
+      findBound({
+        ...{ processes: [sidecar], generatorCpus: 4, idleFraction: 0.5, kind: 'closed' },
+        loadHost: { ...FAR, ...fields },
+      })
+    expect(on({})).toBe('generator')
+    expect(on({ idleFraction: 0.2 })).toBe('users')
   })
 
   it('is a generator that was throttled', () => {
@@ -154,6 +166,16 @@ describe('findGates', () => {
       'a generator at its limit',
       { processes: [{ ...generator, cpuCores: 0.81 }] },
       'generator: the generator used 81 % of its CPUs (at most 80 %)',
+    ],
+    [
+      'a machine of the load that others use up',
+      { loadHost: FAR, boundBy: 'generator' },
+      'generator: the machine of the load was 99 % busy, 2.50 cores of it with something else',
+    ],
+    [
+      'a long way to the machine of the load',
+      { loadHost: { ...FAR, idleFraction: 0.5, roundTripMs: 7 } },
+      'generator: a round trip to the machine of the load takes 7.0 ms (at most 5): users wait on the way',
     ],
     [
       'a generator that was throttled',

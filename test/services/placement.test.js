@@ -14,6 +14,17 @@ describe('placeRoles', () => {
     })
   })
 
+  it('gives the applications what sidecars leave where the load comes from elsewhere', () => {
+    const elsewhere = { applications: 2, isLoadElsewhere: true }
+    expect(placeRoles({ ...elsewhere, cores: cores(4), sidecarCpus: 2 })).toEqual({
+      ...{ sidecar: [0, 1], application: [2, 3], generator: [] },
+    })
+    expect(placeRoles({ ...elsewhere, cores: cores(2), sidecarCpus: 1 })).toEqual({
+      ...{ sidecar: [0], application: [1], generator: [] },
+    })
+    expect(placeRoles({ ...elsewhere, cores: cores(2), sidecarCpus: 2 })).toBeNull()
+  })
+
   it('gives none where there are too few', () => {
     expect(placeRoles({ cores: cores(2), sidecarCpus: 1, applications: 2 })).toBeNull()
     expect(placeRoles({ cores: [], sidecarCpus: 1, applications: 2 })).toBeNull()

@@ -41,6 +41,28 @@ describe('planRun', () => {
       expect(notesOf(other), JSON.stringify(other)).not.toContain('wrk')
   })
 
+  it('knows that a load from elsewhere takes no CPU here', () => {
+    const planOf = (/** @type {Record<string, unknown>} */ options, name = 'cap') =>
+      planRun({ ...ask(name, { cpu: [1], link: ['ratings'], ...options }), site: { cpus: 2, cores: coresOf(2) } })
+    expect(planOf({}).plan.notes.join()).toMatch(
+      /can hardly bind on 2 CPUs.*generator, applications and sidecars share/,
+    )
+    const { plan, layout } = planOf({ loadHost: 'sam@there' })
+    expect(plan.notes).toEqual([])
+    expect(layout.placementOf(plan.arms[0])).toEqual({ sidecar: [0], application: [1], generator: [] })
+  })
+
+  it('refuses from elsewhere what needs more than one address at a time', () => {
+    const site = { cpus: 16, cores: coresOf(16) }
+    const plan =
+      (/** @type {string} */ name, options = {}) =>
+      () =>
+        planRun({ ...ask(name, { loadHost: 'sam@there', ...options }), site })
+    expect(plan('soak')).toThrow('--load-host: leave it out, the load goes to one address, and soak keeps')
+    expect(plan('cap', { services: [2] })).toThrow('and none has one for each of 2 copies')
+    expect(plan('cap', { services: [2], planes: [{ plane: 'pipy', variant: null, profile: null }] })).not.toThrow()
+  })
+
   it('says of CPUs what is so: enough, too few, or none that can be given out', () => {
     const notesOn = (/** @type {number} */ cpus, cores = coresOf(cpus)) =>
       planRun({ ...ask('cap', { cpu: [0.25] }), site: { cpus, cores } }).plan.notes.join()

@@ -72,6 +72,10 @@ export const machine = z.looseObject({
     .nullable()
     .optional()
     .describe('how idle it was before anything of the run'),
+  loadHost: z
+    .looseObject({ host: z.string(), cpuModel: z.string(), cpus: z.number() })
+    .optional()
+    .describe('the machine of the load, where --load-host named another'),
 })
 
 export const calibration = z.object({

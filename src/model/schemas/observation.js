@@ -51,6 +51,10 @@ export const edge = z.object({
 
 export const observedProcess = processFacts.extend({ name: z.string().describe('as in samples.jsonl') })
 
+export const loadHostSeen = z
+  .object({ start: hostCpu, end: hostCpu, cpus: count, clockAheadMs: z.number(), roundTripMs: z.number() })
+  .describe("the machine of the load at the window's edges; its clock was as far ahead, which the window counts out")
+
 /** raw/<trial>/observation.json: what was observed of a window, but its samples. Lists are in the order of `processes`. */
 export const observationSchema = z
   .object({
@@ -63,6 +67,7 @@ export const observationSchema = z
     after: z.array(look).describe('just after the window, under load still'),
     overflows: z.array(overflows),
     onHost: z.array(count).nullable().describe('the processes on the host of the edges, by their place; null: all'),
+    loadHost: loadHostSeen.optional().describe('absent: the load was made on no other machine'),
     cpus: count,
     sampleSource,
     clockOffsetMs: z.number().describe("how far the clock of what observes is from the generator's"),

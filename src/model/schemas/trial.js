@@ -91,6 +91,13 @@ export const change = z.object({
 
 export const endedProcess = z.object({ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() })
 
+const hostUse = z.object({
+  cpus: count,
+  idleFraction: fraction,
+  stealFraction: fraction,
+  foreignCores: z.number().min(0),
+})
+
 /** One line of trials.jsonl. */
 export const trialSchema = z.object({
   schemaVersion,
@@ -102,10 +109,11 @@ export const trialSchema = z.object({
   window: window.extend({ seconds: z.number().positive(), startLateMs: z.number(), endLateMs: z.number() }).nullable(),
   load: loadResult.nullable(),
   processes: z.array(processRecord),
-  host: z
-    .object({ cpus: count, idleFraction: fraction, stealFraction: fraction, foreignCores: z.number().min(0) })
-    .nullable()
-    .describe("shares of the machine's CPU time in the window, and the cores that others used"),
+  host: hostUse.nullable().describe("shares of the machine's CPU time in the window, and the cores that others used"),
+  loadHost: hostUse
+    .extend({ clockAheadMs: z.number(), roundTripMs: z.number() })
+    .optional()
+    .describe('the same of the machine of the load; absent: it was made on no other machine'),
   placement: placement.nullable().describe('null: all roles share all CPUs'),
   generatorCpus: z.int().positive().describe('that the generator might use'),
   samples: z

@@ -1,0 +1,28 @@
+import os from 'node:os'
+import { UsageError } from '../../lib/errors.js'
+
+/**
+ * The address of this machine at which the load reaches the entry: the one that was asked for, else the one that the
+ * other machine sees. Never all of them.
+ * @param {{ asked: string | null, seenAs: string | null, host: string, own?: string[] }} options seenAs: by the other
+ *   machine; own: addresses of this machine
+ * @returns {string}
+ * @throws {UsageError}
+ */
+export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() }) {
+  if (asked !== null) {
+    if (own.includes(asked)) return asked
+    throw new UsageError(`--address ${asked}: the entry listens at one address of this machine: ${own.join(', ')}`)
+  }
+  if (seenAs !== null && own.includes(seenAs)) return seenAs
+  throw new UsageError(
+    `${host} sees this machine as ${seenAs ?? 'nobody knows what'}, which is no address of it: name the one at which ${host} reaches it with --address (${own.join(', ')})`,
+  )
+}
+
+function listOwnAddresses() {
+  return Object.values(os.networkInterfaces())
+    .flatMap(list => list ?? [])
+    .filter(({ family }) => family === 'IPv4')
+    .map(({ address }) => address)
+}

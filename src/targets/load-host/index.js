@@ -1,0 +1,132 @@
+import { GENERATOR, placeAt } from '../../model/sidecar-contract.js'
+import { awaitSample } from './process.js'
+import { findNearest, readAt } from './samples.js'
+
+/**
+ * Services on one target, their generator on another machine.
+ * @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts'
+ * @import { LoadHost } from './host.js'
+ * @import { FarProcess } from './process.js'
+ */
+
+/**
+ * @param {{ target: Target, loadHost: LoadHost, address: string }} options target: of the services; address: of this
+ *   machine, at which the entry listens for the load
+ * @returns {Target}
+ */
+export function createLoadHostTarget({ target, loadHost, address }) {
+  return {
+    ...target,
+
+    locate: (folder, role) => (role === 'generator' ? loadHost.locate(folder) : target.locate(folder)),
+
+    async placesFor(start, services, entry) {
+      const { [GENERATOR]: _, ...places } = await target.placesFor(start, services, entry)
+      if (!entry || !places[entry]) return places
+      return { ...places, [entry]: { ...placeAt(address), inside: places[entry].inside } }
+    },
+
+    async deploy(specs, at) {
+      if (specs.some(({ role }) => role !== 'generator')) return target.deploy(specs, at)
+      /** @type {FarProcess[]} */
+      const processes = []
+      for (const spec of specs) processes.push(await loadHost.start(spec, at.folder))
+      /** @type {Deployment} */
+      const deployment = { processes, remove: async () => void (await Promise.all(processes.map(p => p.stop()))) }
+      return deployment
+    },
+
+    async look(processes) {
+      const { here, far } = split(processes)
+      const looks = here.length > 0 ? await target.look(here) : []
+      await Promise.all(far.map(p => awaitSample(p, 0)))
+      return merge(processes, { here: looks, far: lookAt })
+    },
+
+    async observe(processes, { onSample, ...options }) {
+      const { here, far } = split(processes)
+      const [generator] = far
+      if (!generator) return target.observe(processes, { onSample, ...options })
+      const complete = (/** @type {Sample} */ sample) => ({
+        ...sample,
+        readings: merge(processes, { here: sample.readings, far: p => readAt(p.samples, sample.epochMs) }),
+      })
+      const seen = await target.observe(here, { ...options, onSample: onSample && (s => onSample(complete(s))) })
+      const { window } = options
+      const isWhole = seen.end !== null && generator.ending() === null
+      if (isWhole) await awaitSample(generator, window.endMs)
+      const now = isWhole ? await loadHost.measureClock() : generator.clock
+      const completeEdge = (/** @type {Edge | null} */ edge) =>
+        edge && {
+          ...edge,
+          sample: complete(edge.sample),
+          states: merge(processes, { here: edge.states, far: stateOf }),
+        }
+      /** @type {Observation} */
+      const observation = {
+        samples: seen.samples.map(complete),
+        start: completeEdge(seen.start),
+        end: completeEdge(seen.end),
+        after: seen.after && merge(processes, { here: seen.after, far: lookAt }),
+        // What is left of it: the window was moved by how far the clock there was ahead.
+        clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
+        onHost: processes.flatMap((p, i) => (isFar(p) ? [] : [i])),
+      }
+      if (generator.samples.length === 0) return observation
+      return {
+        ...observation,
+        loadHost: {
+          start: findNearest(generator.samples, window.startMs).host,
+          end: findNearest(generator.samples, window.endMs).host,
+          cpus: loadHost.machine.cpus,
+          clockAheadMs: generator.clock.aheadMs,
+          roundTripMs: generator.clock.roundTripMs,
+        },
+      }
+    },
+
+    async close(options) {
+      await loadHost.close()
+      return target.close(options)
+    },
+  }
+}
+
+/**
+ * @param {Handle} process
+ * @returns {process is FarProcess}
+ */
+function isFar(process) {
+  return 'samples' in process
+}
+
+/** @param {Handle[]} processes */
+function split(processes) {
+  return { here: processes.filter(p => !isFar(p)), far: processes.filter(isFar) }
+}
+
+/**
+ * @template T
+ * @param {Handle[]} processes
+ * @param {{ here: T[], far: (process: FarProcess) => T }} values here: in the order of the processes that are here
+ * @returns {T[]} in the order of all
+ */
+function merge(processes, { here, far }) {
+  let next = 0
+  return processes.map(p => (isFar(p) ? far(p) : here[next++]))
+}
+
+/** @param {FarProcess} process @returns {Look} */
+function lookAt({ samples }) {
+  return { memory: null, identity: identityOf(samples.at(-1)), workers: null }
+}
+
+/** @param {FarProcess} process @returns {Edge['states'][number]} */
+function stateOf({ samples }) {
+  return { threads: [], capCores: null, identity: identityOf(samples.at(-1)), cpuSet: '' }
+}
+
+/** @param {{ identity: string } | undefined} sample */
+function identityOf(sample) {
+  return sample ? [sample.identity] : []
+}

@@ -1,0 +1,92 @@
+import { closeSync, openSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import readline from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describeTail, lastLines } from '../../lib/log-tail.js'
+import { waitFor } from '../../lib/wait.js'
+import { parseFarSample } from './samples.js'
+
+/**
+ * @import { Handle, ProcessSpec } from '../../model/types.ts'
+ * @import { Clock } from './clock.js'
+ * @import { Connection } from './connection.js'
+ * @import { FarSample } from './samples.js'
+ */
+
+/** @typedef {Handle & { clock: Clock, samples: FarSample[], stop: () => Promise<void> }} FarProcess */
+
+const SAMPLE_SECONDS = 5
+const STOP_SECONDS = 5
+const PRINTED_MOST = 10
+
+/**
+ * Starts a process on another machine; its log comes back as it is printed.
+ * @param {{ spec: ProcessSpec, folder: string, connection: Connection, clock: Clock, hostCpus: number }} options
+ *   folder: of the log, here
+ * @returns {Promise<FarProcess>}
+ */
+export async function startProcessThere({ spec, folder, connection, clock, hostCpus }) {
+  await mkdir(folder, { recursive: true })
+  const logFile = path.join(folder, `${spec.service}-${spec.role}.log`)
+  const log = openSync(logFile, 'w')
+  const environment = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`)
+  const child = connection.start({ command: ['env', ...environment, spec.program, ...spec.argv], log })
+  closeSync(log)
+
+  /** @type {FarSample[]} */
+  const samples = []
+  /** @type {string[]} */
+  const said = []
+  readline.createInterface({ input: child.stderr }).on('line', line => {
+    const sample = parseFarSample(line, { epochMs: Date.now() - clock.roundTripMs / 2, hostCpus })
+    if (sample) samples.push(sample)
+    else said.push(line)
+    if (said.length > PRINTED_MOST) said.shift()
+  })
+  /** @type {string | null} */
+  let ending = null
+  const exited = child.then(({ exitCode, signal, shortMessage }) => {
+    ending = exitCode === undefined ? (signal ? `signal ${signal}` : `${shortMessage}`) : `status ${exitCode}`
+    return ending
+  })
+  const readLog = () => readFile(logFile, 'utf8')
+
+  return {
+    spec,
+    clock,
+    clockAheadMs: clock.aheadMs,
+    samples,
+    exited,
+    ending: () => ending,
+    isOutOfMemory: () => false,
+    isStopped: () => samples.at(-1)?.isStopped ?? false,
+    readAdmin: async () => null,
+    waitUntilReady: async () => {},
+    readLog,
+
+    async describeFailure(what) {
+      if (ending !== null) await connection.assertKept()
+      const words = lastLines(said.join('\n'), 2).join(' | ')
+      return `${what} on ${connection.host}${words ? `: ${words}` : ''}${describeTail(await readLog(), logFile)}`
+    },
+
+    async stop() {
+      child.stdin.end()
+      const waiting = new AbortController()
+      const late = delay(STOP_SECONDS * 1000, true, { signal: waiting.signal }).catch(() => false)
+      if (await Promise.race([exited.then(() => false), late])) child.kill('SIGKILL')
+      waiting.abort()
+    },
+  }
+}
+
+/**
+ * Waits until the process was read after a moment, or has ended.
+ * @param {FarProcess} process
+ * @param {number} epochMs
+ */
+export async function awaitSample({ samples, ending, spec }, epochMs) {
+  const isRead = () => ending() !== null || (samples.at(-1)?.epochMs ?? 0) >= epochMs
+  await waitFor(isRead, { what: `a reading of ${spec.service} where it runs`, deadlineSeconds: SAMPLE_SECONDS })
+}

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { BenchError } from '../../lib/errors.js'
+import { PORTS } from '../../model/sidecar-contract.js'
+
+/**
+ * @import { Load, LoadGenerator, Tool } from '../../model/types.ts'
+ * @import { LoadHost } from './host.js'
+ */
+
+const END_SECONDS = 15
+
+/** @type {Load} */
+const LOAD = {
+  ...{ kind: 'closed', users: 1, payloadBytes: 100, warmupSeconds: 0.1, windowSeconds: 0.2, connections: 'kept' },
+  ...{ hasCertificate: false, burst: null },
+}
+
+/**
+ * Has the generator make a moment of load from the other machine on an echo at the entry's address: it finds what would
+ * fail every trial.
+ * @param {{ loadHost: LoadHost, load: LoadGenerator, tool: Tool, scripts: string, address: string, folder: string,
+ *   signal: AbortSignal }} options scripts: of the load, here; folder: of its log
+ * @throws {BenchError} where no request comes through: why, and what to do
+ */
+export async function rehearse({ loadHost, load, tool, scripts, address, folder, signal }) {
+  const { host } = loadHost
+  const port = PORTS.inbound
+  const where = `${address}:${port}`
+  let isReached = false
+  const server = http.createServer((request, response) => void request.pipe(response))
+  server.on('connection', () => {
+    isReached = true
+  })
+  server.listen(port, address)
+  await once(server, 'listening').catch(error => {
+    throw new BenchError(`nothing can listen at ${where} for ${host}: ${error.message}; end what does`, {
+      cause: error,
+    })
+  })
+  const ending = new AbortController()
+  const spec = load.createGenerator({
+    ...{
+      tool,
+      scripts: loadHost.locate(scripts),
+      urls: [`http://${where}/`],
+      certificate: null,
+      host: '',
+      admin: null,
+    },
+    ...{ load: LOAD, tailMs: 0, cpus: 1, folder },
+  })
+  try {
+    const process = await loadHost.start(spec, folder)
+    try {
+      const late = delay(END_SECONDS * 1000, 'late', { signal: AbortSignal.any([signal, ending.signal]) })
+      late.catch(() => {})
+      const how = await Promise.race([process.exited, late])
+      const result = how === 'status 0' ? load.parseResult(await process.readLog()) : null
+      if (result !== null && result.verified > 0) return
+      if (how !== 'late' && result === null)
+        throw new BenchError(await process.describeFailure(`${load.name} ended with ${how}`))
+      if (isReached)
+        throw new BenchError(await process.describeFailure(`no request of ${load.name} at ${where} came back`))
+    } finally {
+      await process.stop()
+    }
+    throw new BenchError(
+      `${host} cannot reach ${where}: let it through the firewall of this machine (ports ${PORTS.application}, ${PORTS.outbound} and ${port}), or name another address of this machine with --address`,
+    )
+  } finally {
+    ending.abort()
+    server.closeAllConnections()
+    server.close()
+  }
+}

@@ -1,0 +1,26 @@
+# Runs a program in a process group of its own, and ends the group when its own stdin closes. What the program prints goes
+# to stdout; readings of it and of its machine go to stderr, each a line that begins with @.
+dir=$1
+shift
+cd "$dir" || exit 1
+exec 3<&0 4>&2
+# It is written down before it is the program: what keeps the folder ends it.
+setsid sh -c 'echo $$ >"$1/pids/$$"; shift; exec "$@"' run "$dir" "$@" </dev/null 2>&1 3<&- 4>&- &
+pid=$!
+(
+  while read -r _; do :; done
+  kill -KILL "-$pid" || kill -KILL "$pid"
+) <&3 >/dev/null 2>&1 &
+reader=$!
+(
+  while read -r uptime _ </proc/uptime && read -r host </proc/stat && read -r own <"/proc/$pid/stat"; do
+    echo "@ $uptime|$host|$own" >&4
+    sleep 0.2
+  done
+) </dev/null >/dev/null 2>&1 &
+sampler=$!
+wait $pid
+status=$?
+kill $reader $sampler 2>/dev/null
+rm -f "$dir/pids/$pid"
+exit $status

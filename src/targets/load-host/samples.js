@@ -1,0 +1,72 @@
+import { parseHostCpu } from '../../node/kernel/host-cpu.js'
+
+/**
+ * Readings of the generator where it runs, as run.sh prints them.
+ * @import { HostCpu, Reading } from '../../model/types.ts'
+ */
+
+// USER_HZ of every kernel that k6 and wrk run on (proc(5)).
+const TICKS_PER_SECOND = 100
+
+// It has no cgroup of its own there.
+const NOT_OFFERED = {
+  ...{ periods: null, throttledPeriods: null, throttledSeconds: null },
+  ...{ anonBytes: null, workingSetBytes: null, peakBytes: null, oomKills: null },
+}
+
+/**
+ * @typedef {object} FarSample
+ * @property {number} epochMs when it was read, by this machine's clock
+ * @property {number} atSeconds since that machine's start
+ * @property {number} cpuSeconds of the generator
+ * @property {string} identity
+ * @property {boolean} isStopped
+ * @property {HostCpu} host
+ */
+
+/**
+ * @param {string} line `@ uptime|the first line of /proc/stat|/proc/PID/stat`
+ * @param {{ epochMs: number, hostCpus: number }} known
+ * @returns {FarSample | null} null: it is something else
+ */
+export function parseFarSample(line, { epochMs, hostCpus }) {
+  const [, uptime, host, pid, rest] = /^@ ([\d.]+)\|(cpu .*)\|(\d+) \(.*\) (\S.*)$/.exec(line) ?? []
+  if (uptime === undefined) return null
+  // proc(5), from the state, which is field 3.
+  const fields = rest.split(' ')
+  const [utime, stime, startTicks] = [fields[11], fields[12], fields[19]].map(Number)
+  return {
+    epochMs,
+    atSeconds: Number(uptime),
+    cpuSeconds: (utime + stime) / TICKS_PER_SECOND,
+    identity: `${pid} ${startTicks}`,
+    isStopped: /^[Tt]/.test(rest),
+    host: { ...parseHostCpu(host), cpus: hostCpus },
+  }
+}
+
+/**
+ * What the generator had used at a moment: between two samples, in proportion.
+ * @param {FarSample[]} samples
+ * @param {number} epochMs
+ * @returns {Reading}
+ */
+export function readAt(samples, epochMs) {
+  if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }
+  const next = samples.findIndex(s => s.epochMs >= epochMs)
+  const to = samples[next < 0 ? samples.length - 1 : next]
+  const from = samples[Math.max(0, (next < 0 ? samples.length : next) - 1)]
+  const share = to === from ? 0 : Math.min(1, (epochMs - from.epochMs) / (to.epochMs - from.epochMs))
+  const between = (/** @type {'atSeconds' | 'cpuSeconds'} */ name) => from[name] + share * (to[name] - from[name])
+  return { ...NOT_OFFERED, atSeconds: between('atSeconds'), cpuSeconds: between('cpuSeconds') }
+}
+
+/**
+ * The sample nearest to a moment.
+ * @param {FarSample[]} samples at least one
+ * @param {number} epochMs
+ */
+export function findNearest(samples, epochMs) {
+  const apart = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)
+  return samples.reduce((best, sample) => (apart(sample) < apart(best) ? sample : best))
+}

@@ -1,0 +1,51 @@
+import path from 'node:path'
+import { BenchError } from '../../lib/errors.js'
+import { ROOT } from '../../lib/paths.js'
+import { takeEvery } from '../../lib/take-every.js'
+import { renderMarks } from '../local/marks.js'
+import { chooseAddress } from './address.js'
+import { openLoadHost } from './host.js'
+import { createLoadHostTarget } from './index.js'
+import { rehearse } from './rehearse.js'
+
+/**
+ * @import { LoadGenerator, Site } from '../../model/types.ts'
+ */
+
+/**
+ * This machine for the services, another one for their load.
+ * @param {{ site: Site, host: string, asked: string | null, load: LoadGenerator, say: (line: string) => void,
+ *   signal: AbortSignal }} options site: this machine, which is closed where there is none; asked: the entry's address
+ * @returns {Promise<Site>}
+ * @throws {BenchError} where the load cannot be made there: why, and what to do
+ */
+export async function openLoadHostSite({ site, host, asked, load, say, signal }) {
+  const { folder } = site.ledger
+  const environment = renderMarks({ runId: site.runId })
+  try {
+    const loadHost = await openLoadHost({ host, folder, environment, signal, findHere: site.findTool, say })
+    try {
+      const address = chooseAddress({ asked, seenAs: loadHost.seenAs, host })
+      const tool = await loadHost.findTool(load.tool)
+      if ('missing' in tool) throw new BenchError(`no load can be made: ${tool.missing}`)
+      await rehearse({ loadHost, load, tool, scripts: path.join(ROOT, load.scripts), address, folder, signal })
+      const { machine, clock } = loadHost
+      say(
+        `the load comes from ${host} (${machine.cpus} CPUs, ${machine.cpuModel}) to ${address}, a round trip of ${clock.roundTripMs.toFixed(1)} ms`,
+      )
+      return {
+        ...site,
+        target: createLoadHostTarget({ target: site.target, loadHost, address }),
+        machine: { ...site.machine, loadHost: { ...machine, address, ...clock } },
+        loadHost: { cpus: machine.cpus },
+        findTool: spec => (spec.name === load.tool.name ? loadHost.findTool(spec) : site.findTool(spec)),
+      }
+    } catch (error) {
+      await loadHost.close()
+      throw error
+    }
+  } catch (error) {
+    await takeEvery([() => site.target.close()])
+    throw error
+  }
+}

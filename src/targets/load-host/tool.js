@@ -1,0 +1,90 @@
+import { createReadStream } from 'node:fs'
+import os from 'node:os'
+import { BenchError } from '../../lib/errors.js'
+
+/**
+ * The load's program on another machine.
+ * @import { Tool, ToolSpec } from '../../model/types.ts'
+ * @import { Connection } from './connection.js'
+ */
+
+// $1: the name. Its path and its hash; nothing where it is not there.
+const FIND = 'path=$(command -v "$1") && echo "$path" && sha256sum "$path"'
+const FIND_COPY =
+  'path=$([ -n "$XDG_CACHE_HOME" ] && echo "$XDG_CACHE_HOME" || echo "$HOME/.cache")/sidecar-bench/$1/$1; echo "$path"; sha256sum "$path"'
+// $1: its path. It is whole before it has its name.
+const COPY = 'mkdir -p "$(dirname "$1")" && cat >"$1.$$" && chmod 755 "$1.$$" && mv "$1.$$" "$1" && sha256sum "$1"'
+
+/**
+ * Finds a program there as here: on PATH, else the copy of this machine's in the kit's cache there, else copied now.
+ * @param {ToolSpec} spec
+ * @param {{ connection: Connection, architecture: string | null,
+ *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>, say: (line: string) => void }} options
+ * @returns {Promise<Tool | { missing: string }>}
+ * @throws {BenchError} when one is there that cannot be used, or it does not arrive as it was sent
+ */
+export async function findToolThere(spec, { connection, architecture, findHere, say }) {
+  const { name } = spec
+  const { host } = connection
+  const onPath = await ask(FIND, name)
+  if (onPath.sha256 !== null) return probe(onPath, `PATH of ${host}`)
+  const none = `no ${name} on the PATH of ${host}`
+  if (spec.package) return { missing: `${none}: apt install ${spec.package} there` }
+  if (architecture !== os.machine()) {
+    return {
+      missing: `${none}, and it is ${architecture} and this machine ${os.machine()}: install ${name} ${spec.wanted} there`,
+    }
+  }
+  const here = await findHere(spec)
+  if ('missing' in here) return { missing: `${none}, and none here to copy: ${here.missing}` }
+  let copy = await ask(FIND_COPY, name)
+  if (copy.sha256 !== here.sha256) {
+    say(`copying ${name} ${here.version} to ${host}:${copy.path}`)
+    const sent = await connection.run(inShell(COPY, copy.path), { input: createReadStream(here.path) })
+    copy = { ...copy, sha256: hashIn(sent.stdout) }
+    if (copy.sha256 !== here.sha256) {
+      throw new BenchError(
+        `${name} could not be copied to ${host}:${copy.path}: its SHA-256 is ${copy.sha256 ?? 'none'} there and ${here.sha256} here (${sent.said || 'nothing was said'}); make room there, or install ${name} ${spec.wanted} on its PATH`,
+      )
+    }
+  }
+  return probe(copy, `copied to ${host}`)
+
+  /**
+   * @param {string} script
+   * @param {string} argument
+   */
+  async function ask(script, argument) {
+    const { stdout } = await connection.run(inShell(script, argument))
+    return { path: stdout.split('\n')[0], sha256: hashIn(stdout) }
+  }
+
+  /**
+   * @param {{ path: string, sha256: string | null }} found
+   * @param {string} source
+   * @returns {Promise<Tool>}
+   */
+  async function probe({ path, sha256 }, source) {
+    const { stdout, said } = await connection.run([path, ...spec.versionArgv])
+    const version = spec.parseVersion(`${stdout}\n${said}`)
+    const advice = `install ${name} ${spec.wanted} on its PATH`
+    if (version === null)
+      throw new BenchError(`${path} on ${host} tells no version: ${said || stdout.slice(0, 200)}; ${advice}`)
+    if (!spec.isAccepted(version))
+      throw new BenchError(`${path} on ${host} is ${name} ${version}, wanted ${spec.wanted}: ${advice}`)
+    return { name, path, version, sha256: `${sha256}`, source }
+  }
+}
+
+/**
+ * @param {string} script
+ * @param {string} argument
+ */
+function inShell(script, argument) {
+  return ['/bin/sh', '-c', script, 'sh', argument]
+}
+
+/** @param {string} text as sha256sum prints */
+function hashIn(text) {
+  return /^\\?([0-9a-f]{64}) /m.exec(text)?.[1] ?? null
+}

@@ -1,0 +1,133 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { waitFor } from '../../src/lib/wait.js'
+import { readLedgers } from '../../src/node/ledger.js'
+import { readRun } from '../../src/records/records.js'
+import { need } from './real-tools.js'
+import { findMissing, openTwoMachines } from './two-machines.js'
+
+const missing = findMissing()
+/** @type {import('./two-machines.js').TwoMachines} */
+let machines
+beforeAll(async () => {
+  if (missing.length === 0) machines = await openTwoMachines()
+})
+afterAll(() => machines?.close())
+
+/**
+ * @param {import('vitest').TestContext} context
+ * @param {Parameters<typeof need>[1][]} names
+ */
+function needBoth(context, ...names) {
+  if (missing.length > 0) context.skip(`needs ${missing.join(', ')}, which cannot be had here`)
+  need(context, ...names)
+}
+
+const SHORT = ['bench', '--profile', 'smoke', '--rounds', '1', '--planes', 'pipy', '--link', 'ratings', '--cpu', '0.25']
+
+/** Nothing of a run is on either machine. */
+async function expectNothingAnywhere() {
+  const list = () => [...machines.listHere(), ...machines.listThere()]
+  // sshd's own end of a connection goes last.
+  await waitFor(() => list().length === 0, { what: 'every process to end', deadlineSeconds: 5 }).catch(() => {})
+  expect(list()).toEqual([])
+  expect(readdirSync(machines.temporary)).toEqual([])
+  expect(readLedgers().filter(({ owner }) => owner?.command.join(' ').includes(machines.folder))).toEqual([])
+}
+
+/** Starts a run, and waits until its load is made on the far machine. @param {string} name */
+async function startRun(name) {
+  const out = path.join(machines.folder, name)
+  const run = machines.run([...SHORT, '--load-host', 'there', '--out', out])
+  const load = () => machines.listThere().find(({ command }) => /k6 run .*USERS=(?!1 )/.test(command))
+  await waitFor(() => load() !== undefined, { what: 'the load of a trial', deadlineSeconds: 60, intervalMs: 100 })
+  return { run, out }
+}
+
+describe('--load-host', { timeout: 120_000 }, () => {
+  it('makes the load on the other machine, and records what it used there', async context => {
+    needBoth(context, 'pipy', 'k6', 'caps')
+    const out = path.join(machines.folder, 'whole')
+    const planes = SHORT.map(word => (word === 'pipy' ? 'none,pipy' : word))
+    const { exitCode, stdout, stderr } = await machines.run([...planes, '--load-host', 'there', '--out', out])
+    expect([0, 3], stderr).toContain(exitCode)
+    expect(stdout).toContain('load from there')
+    const { manifest, records } = readRun(out)
+    expect(manifest.machine.loadHost).toMatchObject({ host: 'there', address: machines.address })
+    expect(manifest.tools.k6.source).toMatch(/there$/)
+    // An unsteady window is measured again.
+    expect(new Set(records.map(r => r.trial.arm.plane))).toEqual(new Set(['none', 'pipy']))
+    for (const record of records) {
+      expect(record.outcome, record.reasons.join()).not.toBe('failed')
+      expect(record.load?.verified).toBeGreaterThan(100)
+      expect(record.load).toMatchObject({ failed: 0, corrupted: 0 })
+      expect(record.placement?.generator ?? []).toEqual([])
+      const generator = record.processes.find(p => p.role === 'generator')
+      expect(generator?.command.join(' ')).toContain(`URLS=http://${machines.address}:`)
+      expect(generator?.cpuCores).toBeGreaterThan(0.01)
+      expect(generator?.cpuCores).toBeLessThan(record.generatorCpus)
+      // Both have one clock: what was found of it is what is not known.
+      expect(Math.abs(record.loadHost?.clockAheadMs ?? Number.NaN)).toBeLessThan(10)
+      expect(record.samples?.missing).toBe(0)
+    }
+    expect((await machines.run(['verify', out])).exitCode).toBe(0)
+    await expectNothingAnywhere()
+  })
+
+  it('ends both sides on Ctrl-C', async context => {
+    needBoth(context, 'pipy', 'k6', 'caps')
+    const { run } = await startRun('interrupted')
+    run.kill('SIGINT')
+    const { exitCode, stderr } = await run
+    expect(exitCode).toBe(130)
+    expect(stderr).toContain('SIGINT: stopping what runs')
+    await expectNothingAnywhere()
+  })
+
+  it('ends both sides where the connection breaks, and says how to go on', async context => {
+    needBoth(context, 'pipy', 'k6', 'caps')
+    const { run } = await startRun('broken')
+    for (const { pid } of machines.listThere().filter(({ command }) => command.startsWith('sshd: ')))
+      process.kill(pid, 'SIGKILL')
+    const { exitCode, stderr } = await run
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/the connection to there was lost.*npm run bench -- --resume goes on/)
+    await expectNothingAnywhere()
+  })
+})
+
+describe('doctor --load-host', { timeout: 60_000 }, () => {
+  it('has each generator make a moment of load from there', async context => {
+    needBoth(context, 'k6', 'wrk')
+    const { stdout } = await machines.run(['doctor', '--load-host', 'there'])
+    expect(stdout).toMatch(/^ok +there: \d+ CPUs/m)
+    expect(stdout).toMatch(/^ok +its clock is \d+\.\d ms (ahead|behind) .*; a round trip takes \d+\.\d ms$/m)
+    for (const name of ['k6', 'wrk']) expect(stdout).toContain(`${name} on there reaches ${machines.address}`)
+    await expectNothingAnywhere()
+  })
+
+  it('says before a run why the machine is refused, and what to do', async context => {
+    needBoth(context)
+    const refusals = Object.entries({
+      'there-changed': /its host key is another than the one that ssh knows.*ssh-keygen -R/,
+      'there-unknown': /ssh does not know its host key.*accept it with: ssh there-unknown/,
+      'there-without-key': /accepts none of the keys.*ssh-copy-id there-without-key/,
+    })
+    const runs = await Promise.all(refusals.map(([host]) => machines.run(['doctor', '--load-host', host])))
+    for (const [i, [, words]] of refusals.entries()) {
+      expect(runs[i].stdout).toMatch(words)
+      expect(runs[i].exitCode).toBe(1)
+    }
+  })
+
+  it('says that an address is not reachable from there', async context => {
+    needBoth(context, 'k6')
+    const { stdout, exitCode } = await machines.run([
+      ...['doctor', '--load-host', 'there', '--address', machines.unreachable],
+    ])
+    expect(stdout).toMatch(/there cannot reach 10\.220\.0\.1:15003: .*firewall.*--address/)
+    expect(exitCode).toBe(1)
+    await expectNothingAnywhere()
+  })
+})

@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SiteLostError } from '../../../src/lib/errors.js'
+import { waitFor } from '../../../src/lib/wait.js'
+import { k6Tool } from '../../../src/loads/k6/tool.js'
+import { wrkTool } from '../../../src/loads/wrk/tool.js'
+import { readSafely } from '../../../src/node/kernel/proc-files.js'
+import { commandOf } from '../../../src/targets/load-host/connection.js'
+import { openLoadHost } from '../../../src/targets/load-host/host.js'
+import { installFakeSsh } from '../../fakes/fake-ssh.js'
+
+/**
+ * @import { ProcessSpec } from '../../../src/model/types.ts'
+ */
+
+const ignore = () => {}
+// A k6 that is on the PATH of the machine of the tests must not be found there.
+const HIDDEN = { ...k6Tool, name: 'far-k6' }
+const K6 = '#!/bin/sh\necho "k6 v1.1.0 (go1.24)"\n'
+/** @type {ReturnType<typeof installFakeSsh>} */
+let ssh
+/** @type {string} */
+let folder
+beforeEach(() => {
+  ssh = installFakeSsh()
+  folder = mkdtempSync(path.join(os.tmpdir(), 'load-host-test-'))
+})
+afterEach(() => {
+  ssh.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** @param {Partial<Parameters<typeof openLoadHost>[0]>} [options] */
+const open = options =>
+  openLoadHost({
+    ...{ host: 'sam@there.test', folder, environment: {}, signal: new AbortController().signal },
+    ...{ findHere: async () => ({ missing: 'nothing is here' }), say: ignore },
+    ...options,
+  })
+
+/** @param {Partial<ProcessSpec>} fields @returns {ProcessSpec} */
+const specOf = fields => ({
+  ...{ service: 'k6', role: 'generator', program: '/bin/sh', argv: [], env: {}, folder, files: [], scripts: [] },
+  ...{ credentials: [], listens: [], workers: 0, cpuCores: null, memoryLimitBytes: null, cpuSet: null },
+  ...{ admin: null, image: null },
+  ...fields,
+})
+
+const isAlive = (/** @type {number} */ pid) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('a machine of the load', () => {
+  it.each([
+    ['unknown.test', /does not know its host key.*accept it with: ssh unknown\.test/],
+    ['closed.test', /accepts none of the keys.*ssh-copy-id closed\.test/],
+    ['nowhere.test', /cannot be reached.*Connection refused.*sshd runs there/],
+  ])('is refused where there is no connection, with what to do: %s', async (host, words) => {
+    await expect(open({ host })).rejects.toThrow(words)
+  })
+
+  it('is refused where there is no ssh here', async () => {
+    process.env.PATH = folder
+    await expect(open()).rejects.toThrow(/no ssh here.*apt install openssh-client/)
+  })
+
+  it('is refused where its clock is apart, or cannot be read', async () => {
+    ssh.addProgram('date', '#!/bin/sh\nexec /bin/date -d "5 seconds" "$@"\n')
+    await expect(open()).rejects.toThrow(/clock of sam@there\.test is 5\.0 s ahead of.*timedatectl set-ntp true/)
+    ssh.addProgram('date', '#!/bin/sh\necho 1795345936%N\n')
+    await expect(open()).rejects.toThrow(/date \+%s%N says "1795345936%N" there; install GNU coreutils/)
+    expect(ssh.listTemporary()).toEqual([])
+  })
+
+  it('is refused where it is no Linux', async () => {
+    ssh.addProgram('uname', '#!/bin/sh\necho Darwin\n')
+    await expect(open()).rejects.toThrow('it is Darwin, and Linux is needed')
+  })
+
+  it('is described, with its clock and the way to it', async () => {
+    const loadHost = await open()
+    expect(loadHost.machine).toMatchObject({ host: 'sam@there.test', cpus: os.availableParallelism() })
+    expect(loadHost.machine.cpuModel).toBe(os.cpus()[0].model.trim())
+    expect(loadHost.seenAs).toBe('127.0.0.1')
+    expect(Math.abs(loadHost.clock.aheadMs)).toBeLessThanOrEqual(loadHost.clock.uncertaintyMs)
+    expect(loadHost.clock.roundTripMs).toBeLessThan(1000)
+    await loadHost.close()
+  })
+
+  it('runs a program with the scripts that are sent, gives its log and its ending, and keeps nothing', async () => {
+    const scripts = path.join(folder, "it's a folder")
+    mkdirSync(scripts)
+    writeFileSync(path.join(scripts, 'hello'), 'hello from the script\n')
+    const loadHost = await open()
+    const at = loadHost.locate(scripts)
+    const argv = ['-c', `cat "$1/hello"; echo "$NAME" >&2; sleep 0.5; exit 7`, 'sh', at]
+    const process = await loadHost.start(specOf({ argv, env: { NAME: "O'Hara $HOME" }, scripts: [at] }), folder)
+    expect(await process.exited).toBe('status 7')
+    expect(await process.readLog()).toBe("hello from the script\nO'Hara $HOME\n")
+    expect(process.samples.length).toBeGreaterThan(1)
+    expect(readFileSync(path.join(folder, 'k6-generator.log'), 'utf8')).toContain('hello')
+    await loadHost.close()
+    expect(ssh.listTemporary()).toEqual([])
+  })
+
+  it('ends what it runs when that is stopped, with all its children', async () => {
+    const loadHost = await open()
+    const process = await loadHost.start(specOf({ argv: ['-c', 'sleep 60 & echo $!; wait'] }), folder)
+    await waitFor(async () => /\d\n/.test(await process.readLog()), { what: 'its child', deadlineSeconds: 5 })
+    const child = Number(await process.readLog())
+    expect(isAlive(child)).toBe(true)
+    await process.stop()
+    await waitFor(() => !isAlive(child), { what: 'its end', deadlineSeconds: 5 })
+    await loadHost.close()
+  })
+
+  it('says that a connection was lost, and to go on later', async () => {
+    const mark = `HOST_TEST=${process.pid}-${path.basename(folder)}`
+    const [name, value] = mark.split('=')
+    const loadHost = await open({ environment: { [name]: value } })
+    const started = await loadHost.start(specOf({ argv: ['-c', 'sleep 60'] }), folder)
+    const [keeper] = readdirSync('/proc').filter(
+      pid => readSafely(`/proc/${pid}/environ`).includes(mark) && readSafely(`/proc/${pid}/cmdline`).includes('keep'),
+    )
+    process.kill(Number(keeper), 'SIGKILL')
+    await started.stop()
+    await expect(started.describeFailure('k6 died')).rejects.toThrow(SiteLostError)
+    await expect(loadHost.start(specOf({}), folder)).rejects.toThrow(
+      /connection to sam@there\.test was lost.*npm run bench -- --resume/,
+    )
+    await loadHost.close()
+  })
+
+  it('ends what it runs, and removes its folder, when nothing is heard of this machine', async () => {
+    const keep = readFileSync('src/targets/load-host/keep.sh', 'utf8')
+    const child = spawn('/bin/sh', ['-c', keep, 'keep', '1'], { env: { ...process.env, TMPDIR: folder } })
+    const load = spawn('sleep', ['60'], { detached: true })
+    const ended = new Promise(resolve => load.on('exit', (_, by) => resolve(by)))
+    const at = await new Promise(resolve =>
+      child.stdout.on('data', text => resolve(`${text}`.trim().split(' ').at(-1))),
+    )
+    writeFileSync(path.join(at, 'pids', `${load.pid}`), `${load.pid}\n`)
+    expect(await ended).toBe('SIGKILL')
+    await waitFor(() => !existsSync(at), { what: 'its end', deadlineSeconds: 5 })
+    child.stdin.destroy()
+  })
+})
+
+describe('a program of the load there', () => {
+  const here = { name: 'k6', path: '', version: '1.1.0', sha256: '', source: 'PATH' }
+  beforeEach(() => {
+    here.path = path.join(folder, 'k6')
+    writeFileSync(here.path, K6)
+    here.sha256 = createHash('sha256').update(K6).digest('hex')
+  })
+
+  it('is the one on PATH, where that is new enough', async () => {
+    ssh.addProgram('k6', K6)
+    const loadHost = await open()
+    expect(await loadHost.findTool(k6Tool)).toEqual({
+      ...{ name: 'k6', version: '1.1.0', source: 'PATH of sam@there.test', sha256: here.sha256 },
+      path: path.join(ssh.there, 'bin', 'k6'),
+    })
+    await loadHost.close()
+    ssh.addProgram('k6', K6.replace('1.1.0', '0.57.0'))
+    const other = await open()
+    await expect(other.findTool(k6Tool)).rejects.toThrow(
+      /k6 on sam@there\.test is k6 0\.57\.0, wanted >= 1\.0: install/,
+    )
+    await other.close()
+  })
+
+  it('is copied from here once, and again where the copy is another', async () => {
+    /** @type {string[]} */
+    const said = []
+    const open1 = () => open({ findHere: async () => here, say: line => said.push(line) })
+    const copy = path.join(ssh.there, 'cache', 'sidecar-bench', 'far-k6', 'far-k6')
+    for (const broken of [null, null, 'no program']) {
+      if (broken) writeFileSync(copy, broken)
+      const loadHost = await open1()
+      expect(await loadHost.findTool(HIDDEN)).toMatchObject({ path: copy, source: 'copied to sam@there.test' })
+      expect(readFileSync(copy, 'utf8')).toBe(K6)
+      await loadHost.close()
+    }
+    expect(said).toEqual(Array(2).fill(`copying far-k6 1.1.0 to sam@there.test:${copy}`))
+  })
+
+  it('is refused where it does not arrive as it was sent', async () => {
+    const loadHost = await open({ findHere: async () => ({ ...here, sha256: 'f'.repeat(64) }) })
+    await expect(loadHost.findTool(HIDDEN)).rejects.toThrow(
+      new RegExp(`far-k6 could not be copied to sam@there.test:.*its SHA-256 is ${here.sha256} there and f+ here`),
+    )
+    await loadHost.close()
+  })
+
+  it('is missing where none can be had, with what to do', async () => {
+    const loadHost = await open()
+    expect(await loadHost.findTool({ ...wrkTool, name: 'no-wrk' })).toEqual({
+      missing: 'no no-wrk on the PATH of sam@there.test: apt install wrk there',
+    })
+    expect(await loadHost.findTool(HIDDEN)).toEqual({
+      missing: 'no far-k6 on the PATH of sam@there.test, and none here to copy: nothing is here',
+    })
+    await loadHost.close()
+    ssh.addProgram('uname', '#!/bin/sh\n[ "$1" = -m ] && echo riscv64 || echo Linux\n')
+    const other = await open({ findHere: async () => here })
+    expect(await other.findTool(HIDDEN)).toEqual({
+      missing: expect.stringMatching(/and it is riscv64 and this machine \w+: install far-k6 >= 1\.0 there/),
+    })
+    await other.close()
+  })
+})
+
+it('quotes every word for the shell there', async () => {
+  const words = ["it's", '$HOME', '`id`', 'a b', '\\', '"', '*', '!x', '']
+  const { stdout } = await execa('/bin/sh', ['-c', commandOf(['printf', '%s|', ...words])])
+  expect(stdout).toBe(`${words.join('|')}|`)
+})
