@@ -8,6 +8,7 @@ import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { isOfSearch, replaySearch } from '../search/searches.js'
 import { compareArms } from './compare.js'
+import { checkEstimates, withholdEstimates } from './estimates.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
@@ -30,7 +31,9 @@ export function summarise({ manifest, records }) {
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
-  const summaryArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
+  const measuredArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
+  const estimateChecks = checkEstimates(measuredArms, run.seed)
+  const summaryArms = withholdEstimates(measuredArms, estimateChecks)
   /** @type {(SearchResult | SizeResult)[]} */
   const found = replaySearches({ manifest, records })
   return {
@@ -43,6 +46,7 @@ export function summarise({ manifest, records }) {
     arms: summaryArms,
     parity,
     comparisons,
+    estimateChecks,
     thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),
     ),

@@ -6,7 +6,8 @@ import { groupBy } from '../lib/group-by.js'
  * @import { BoundBy, GateFinding, LoadResult, ProcessRecord, TrialRecord, Use } from '../model/types.ts'
  */
 
-const SIDECAR_BOUND = 0.95
+/** Of its cap, from which on a sidecar counts as bound. */
+export const SIDECAR_BOUND = 0.95
 const WORKER_BOUND = 0.95
 const APPLICATION_BOUND = 0.9
 const APPLICATION_BUSY = 0.7

@@ -1,4 +1,4 @@
-import { isSpoiled } from './gates.js'
+import { isSpoiled, SIDECAR_BOUND } from './gates.js'
 
 /**
  * How a number is measured of a trial; the table of quantities says what each is. Pure.
@@ -8,6 +8,9 @@ import { isSpoiled } from './gates.js'
 const TAIL_REQUESTS = 10
 /** So many requests a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
 export const P99_REQUESTS = 1050
+
+/** Of its cap, below which the CPU per request of a sidecar says too little of what it takes when its cap is used up. */
+export const ESTIMATE_USED_LEAST = 0.3
 
 /** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
@@ -59,6 +62,37 @@ export function ratePerSecond({ load, window }) {
  */
 export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
+}
+
+/**
+ * CPU cores used over the cap, of the sidecar that used most of its own; null without caps.
+ * @param {TrialRecord} record
+ */
+function cpuOfCap(record) {
+  return mostOf(sidecarsOf(record), p => (p.capCores === null ? null : p.cpuCores / p.capCores))
+}
+
+/**
+ * The rate at which the sidecar that uses most of its cap would use all of it, at its CPU per request in this window.
+ * @param {TrialRecord} record
+ */
+export function rateAtCapPerSecond(record) {
+  const [rate, used] = [ratePerSecond(record), cpuOfCap(record)]
+  return rate && used ? rate / used : null
+}
+
+/**
+ * The capacity that a closed loop did not show, by its CPU per request.
+ * @param {TrialRecord} record
+ * @returns {number | null} null where a sidecar or a worker bound, one worker would before the cap is used up, or too
+ *   little of the cap was used
+ */
+export function estimatedCapacityPerSecond(record) {
+  const { boundBy, trial } = record
+  if (trial.arm.load.kind !== 'closed' || boundBy === 'sidecar' || boundBy === 'worker') return null
+  const used = cpuOfCap(record) ?? 0
+  const busiest = mostOf(sidecarsOf(record), p => p.busiestThreadCores) ?? 0
+  return used >= ESTIMATE_USED_LEAST && SIDECAR_BOUND * busiest <= used ? rateAtCapPerSecond(record) : null
 }
 
 /**

@@ -3,6 +3,7 @@ import { cpuMillisPerChange, failedPerChange, longestEffectMs, medianEffectMs } 
 import {
   capacityPerSecond,
   cpuPerRequestMicros,
+  estimatedCapacityPerSecond,
   mostOf,
   QUANTILES,
   quantileMs,
@@ -127,6 +128,19 @@ const ROWS = [
       less: 'has % less capacity',
       more: 'has % more capacity',
     },
+  },
+  {
+    name: 'estimatedCapacity',
+    header: 'estimatedCapacityPerSecond',
+    label: 'estimated capacity, requests/s',
+    short: 'est. capacity',
+    unit: 'requests/s',
+    digits: 0,
+    definition:
+      'An estimate, no measurement: the cap over the CPU per request of the sidecar that would bind first, in a closed loop where none did. No verdict or threshold uses it. Its interval is of the rounds alone: that CPU per request changes with the rate is not in it.',
+    // What spoils the rate (neighbours, an unsteady window) moves CPU per request too.
+    use: 'throughput',
+    measure: ({ record }) => estimatedCapacityPerSecond(record),
   },
   {
     name: 'cpuCores',

@@ -453,6 +453,7 @@ export type SummaryArm = z.infer<typeof S.summaryArm>
 export type Verdict = z.infer<typeof S.verdict>
 /** Two planes at the same link, cap and load, in one quantity. */
 export type Comparison = z.infer<typeof S.comparison>
+export type EstimateCheck = z.infer<typeof S.estimateCheck>
 /** A condition on the median ratio of two planes: `pipy/envoy cpuPerRequest <= 0.6`. */
 export type ThresholdResult = z.infer<typeof S.thresholdResult>
 /** One thing that both planes must do alike, as it was found for each. */

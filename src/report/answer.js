@@ -3,6 +3,7 @@ import { formatValue as format, quantityOf } from '../judge/quantity.js'
 import { mib } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { recommendedBytes } from '../search/memory-floor.js'
+import { tellEstimates } from './estimates.js'
 import { formatValue } from './searches.js'
 import { tellVerdicts } from './verdicts.js'
 
@@ -28,7 +29,11 @@ export function answerOf(summary) {
     c => c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl,
   )
   const verdicts = primary.length > 0 ? tellPrimary(summary, primary) : []
-  return join([...(verdicts.length > 0 ? verdicts : [tellValues(measured)]), tellBound(measured)].filter(Boolean))
+  return join(
+    [...(verdicts.length > 0 ? verdicts : [tellValues(measured)]), tellBound(measured), tellEstimates(summary)].filter(
+      Boolean,
+    ),
+  )
 }
 
 /**

@@ -10,9 +10,10 @@ import { AXES, findVaried } from '../model/axes.js'
  */
 
 const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
-const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon', 'rss']
+const ESTIMATED = 'estimatedCapacity'
 const ADDED = ['addedP50', 'addedP99']
+const WITH_INTERVAL = ['throughput', 'cpuPerRequest', ESTIMATED]
 
 /**
  * @param {Pick<Summary, 'arms'>} summary
@@ -21,7 +22,8 @@ const ADDED = ['addedP50', 'addedP99']
 export function tabulateArms(summary) {
   const links = linksOf(summary)
   const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'capCores')
-  const added = summary.arms[0].load.kind === 'open' ? ADDED : []
+  const isEstimated = summary.arms.some(arm => quantityOf(arm, ESTIMATED).median !== null)
+  const added = summary.arms[0].load.kind === 'open' ? ADDED : isEstimated ? [ESTIMATED] : []
   /** @type {Table['columns']} */
   const columns = [
     ['plane', 'left'],
@@ -61,11 +63,11 @@ function tabulateArm({ arm, varied, added }) {
     nameOf(arm),
     arm.capCores === null ? '-' : `${arm.capCores}`,
     ...varied.map(name => `${AXES[name].of(arm) ?? '-'}`),
-    ...OF_ARM.map(name => `${show(arm, name)}${WITH_INTERVAL.includes(name) ? showInterval(arm, name) : ''}`),
+    ...OF_ARM.map(name => showWhole(arm, name)),
     lines(service => service),
     ...OF_SIDECAR.map(name => lines(service => show(arm, name, service))),
     boundOf(arm),
-    ...added.map(name => show(arm, name)),
+    ...added.map(name => showWhole(arm, name)),
   ]
 }
 
@@ -92,6 +94,14 @@ function show(arm, name, service) {
   const { median } = quantityOf(arm, name, service)
   const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
   return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
+}
+
+/**
+ * @param {SummaryArm} arm
+ * @param {string} name of a quantity
+ */
+function showWhole(arm, name) {
+  return `${show(arm, name)}${WITH_INTERVAL.includes(name) ? showInterval(arm, name) : ''}`
 }
 
 /**

@@ -3,6 +3,7 @@ import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/generators.js'
+import { renderChecks } from './estimates.js'
 import { tellPolicy } from './parity-table.js'
 
 /**
@@ -17,9 +18,9 @@ const [DEFAULT_GENERATOR] = GENERATORS
 
 /**
  * How the numbers were made, and what limits them; the gates that fired are listed apart.
- * @param {Pick<Summary, 'arms' | 'relaxes' | 'parity' | 'tools'>} summary
+ * @param {Pick<Summary, 'arms' | 'estimateChecks' | 'relaxes' | 'parity' | 'tools'>} summary
  */
-export function renderNotes({ arms, relaxes, parity, tools }) {
+export function renderNotes({ arms, estimateChecks, relaxes, parity, tools }) {
   const [{ load }] = arms
   if (load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const isOpen = load.kind === 'open'
@@ -51,6 +52,7 @@ export function renderNotes({ arms, relaxes, parity, tools }) {
       const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
       notes.push(`${why}: req/s is throughput, not capacity.`)
     }
+    notes.push(...renderChecks({ arms, estimateChecks }))
   }
   for (const { gate, why } of relaxes) notes.push(`The experiment sets aside ${gate}: ${why}`)
   return notes

@@ -17,7 +17,7 @@ import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js
  */
 
 // They are in the other formats: here the table fits 100 columns.
-const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
+const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon', 'est. capacity']
 
 /**
  * The answer, the verdicts, a row per plane, cap and link (or a column per value of the axis that the experiment is

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { summarise } from '../../src/analysis/summarise.js'
+import { answerOf } from '../../src/report/answer.js'
+import { tabulateArms } from '../../src/report/arms-table.js'
+import { renderNotes } from '../../src/report/notes.js'
+import { createManifest } from '../fakes/fake-manifest.js'
+import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+
+const SHOWS = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
+
+/**
+ * Rounds of Pipy at a cap of 1, where users bound it at half of its cap, and at 0.25, where the sidecar did.
+ * @param {{ rates: number[], boundRates?: number[], bound?: ('sidecar' | 'users')[] }} options rates: requests/s at a cap
+ *   of 1; bound: what bound the rounds at it
+ */
+function summariseRun({ rates, boundRates = [], bound = [] }) {
+  const arms = [createArm({ id: 'pipy-1', capCores: 1 }), createArm({ id: 'pipy-0.25', capCores: 0.25 })]
+  const rounds = [rates, boundRates].flatMap((own, i) =>
+    own.map((verified, j) =>
+      createRecord({
+        ...{ arm: arms[i], round: j + 1, load: { verified } },
+        boundBy: i === 0 ? (bound[j] ?? 'users') : 'sidecar',
+        processes: [
+          i === 0
+            ? describeFakeProcess({ cpuCores: 0.5, capCores: 1 })
+            : describeFakeProcess({ cpuCores: 0.25, capCores: 0.25 }),
+        ],
+      }),
+    ),
+  )
+  const manifest = createManifest({
+    ...{ rounds: rates.length, arms: arms.slice(0, boundRates.length > 0 ? 2 : 1), settings: { shows: SHOWS } },
+  })
+  const summary = summarise({ manifest, records: rounds })
+  return { summary, estimate: summary.arms[0].estimatedCapacityPerSecond, notes: renderNotes(summary).join('\n') }
+}
+
+describe('estimated capacity in a run', () => {
+  it('is told as an estimate with its interval, in the answer and the table', () => {
+    const { summary, estimate } = summariseRun({ rates: [1000, 1010, 1020, 1030, 1040, 1050] })
+    expect(estimate).toMatchObject({ median: 2050, low: 2000, high: 2100 })
+    expect(answerOf(summary)).toContain(
+      'capacity, an estimate only (cap / CPU per request): pipy 2050 [2000, 2100] requests/s',
+    )
+    expect(tabulateArms(summary).columns.at(-1)?.[0]).toBe('est. capacity')
+    expect(tabulateArms(summary).rows[0].at(-1)).toBe('2050\n[2000, 2100]')
+    expect(summary.estimateChecks).toEqual([])
+  })
+
+  it('is held against the caps of the run that bound', () => {
+    const { summary, estimate, notes } = summariseRun({ rates: [1000, 1000], boundRates: [490, 510] })
+    expect(summary.estimateChecks).toMatchObject([
+      { armId: 'pipy-1', boundArmId: 'pipy-0.25', capCores: 0.25, isKept: true },
+    ])
+    expect(summary.estimateChecks[0].ratio.values).toEqual([500 / 490, 500 / 510])
+    expect(estimate.median).toBe(2000)
+    expect(notes).toContain('by the CPU per request of pipy at 1 cores: 1.00 at 0.25')
+  })
+
+  it('is not offered where it is more than 5 % off at one of them', () => {
+    const { summary, estimate, notes } = summariseRun({ rates: [1000, 1000], boundRates: [470, 470] })
+    expect(summary.estimateChecks).toMatchObject([{ ratio: { median: 500 / 470 }, isKept: false }])
+    expect(estimate).toMatchObject({ median: null, values: [null, null] })
+    expect(answerOf(summary)).not.toContain('estimate')
+    expect(tabulateArms(summary).columns.at(-1)?.[0]).toBe('bound by')
+    expect(notes).toContain('1.06 at 0.25: more than 5 % off, so no capacity is estimated')
+  })
+
+  it('is not offered beside a capacity that was measured', () => {
+    const { estimate } = summariseRun({ rates: [1000, 1900], bound: ['users', 'sidecar'] })
+    expect(estimate).toMatchObject({ median: null, values: [null, null] })
+  })
+})
