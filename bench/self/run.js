@@ -1,6 +1,6 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|live|report|load ...]
-//   [--rounds N] of generator
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|gap-sharing|gap-users|estimate|live|report|load ...]
+//   [--rounds N] of generator and estimate
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -17,6 +17,8 @@ import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
 import { compareTwoRuns } from './compare.js'
+import { checkEstimate } from './estimate.js'
+import { explainGap } from './gap.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
@@ -42,6 +44,9 @@ const measurements = {
   kubelet: checkKubelet,
   compare: compareTwoRuns,
   generator: () => compareGenerators(values.rounds ? Number(values.rounds) : undefined),
+  estimate: () => checkEstimate(values.rounds ? Number(values.rounds) : undefined),
+  'gap-sharing': () => explainGap('sharing'),
+  'gap-users': () => explainGap('users'),
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,

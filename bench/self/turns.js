@@ -11,7 +11,7 @@ import { readExperiment } from '../../src/verbs/read-experiment.js'
 import { scratch } from './kit.js'
 
 /**
- * @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts'
+ * @import { Handle, LoadGenerator, ProcessSpec, Role, Site, Summary, TrialRecord } from '../../src/model/types.ts'
  * @import { Watcher } from '../../src/run/events.js'
  */
 
@@ -19,16 +19,18 @@ const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n
 let started = 0
 
 /**
- * @param {{ experiment: string, load?: LoadGenerator, watch?: Watcher['watch'] }[]} runs experiment: a file
+ * @param {{ experiment: string, load?: LoadGenerator, watch?: Watcher['watch'], place?: Record<Role, number[]>,
+ *   deployed?: (processes: Handle[]) => void }[]} runs experiment: a file; place: the CPUs of each role
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
 export async function benchInTurns(runs) {
   const way = await findCapWay()
   const turns = createTurns(runs.length)
   return Promise.all(
-    runs.map(async ({ experiment, load, watch }, i) => {
+    runs.map(async ({ experiment, load, watch, place, deployed }, i) => {
       const id = ++started
-      const site = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
+      const opened = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
+      const site = { ...opened, target: interpose(opened.target, { place, deployed }) }
       try {
         const preparation = await prepare({
           experiment: readExperiment(experiment),
@@ -54,6 +56,23 @@ export async function benchInTurns(runs) {
       }
     }),
   )
+}
+
+/**
+ * @param {Site['target']} target
+ * @param {{ place?: Record<Role, number[]>, deployed?: (processes: Handle[]) => void }} options
+ * @returns {Site['target']}
+ */
+function interpose(target, { place, deployed }) {
+  return {
+    ...target,
+    async deploy(specs, at) {
+      const placed = specs.map(spec => (place ? { ...spec, cpuSet: place[spec.role] } : spec))
+      const deployment = await target.deploy(placed, at)
+      deployed?.(deployment.processes)
+      return deployment
+    },
+  }
 }
 
 /** @type {import('../../src/plan/plan.js').Overrides} */
