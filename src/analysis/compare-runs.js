@@ -38,9 +38,9 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  */
 
 // In a closed loop the arms without sidecars have the users of the largest cap, which can be more than those of an arm.
-const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
+export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
 /** What must not change from run to run. @type {QuantityRow} */
-const CONTROL = {
+export const CONTROL = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',
   measure: ({ record }) => cpuPerRequestMicros(record, applicationsOf(record)),
@@ -167,9 +167,7 @@ function holdThresholds({ thresholds, compared, varied }) {
  * @returns {Comparison[]}
  */
 function compareBaselines({ old, next }) {
-  const [before, now] = [old, next].map(({ manifest }) =>
-    manifest.arms.filter(arm => !arm.hasSidecars && isLoaded(arm)),
-  )
+  const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>
     compareQuantity({
       ...pairOf({ old, next, match }),
@@ -182,7 +180,7 @@ function compareBaselines({ old, next }) {
  * Whether CPU per request is a quantity of an arm.
  * @param {Arm} arm
  */
-function isLoaded({ load }) {
+export function isLoaded({ load }) {
   return load.kind !== 'idle'
 }
 
@@ -203,11 +201,19 @@ function sideOf({ run: { records }, arm, age }) {
 
 /**
  * The arms that can be compared: those with sidecars, each once.
- * @param {ComparedRun} run
+ * @param {RecordedRun} run
  * @returns {Arm[]}
  */
-function listArms({ manifest }) {
+export function listArms({ manifest }) {
   return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+}
+
+/**
+ * The arms that show what the applications use without sidecars.
+ * @param {RecordedRun} run
+ */
+export function listBaselines({ manifest }) {
+  return manifest.arms.filter(arm => !arm.hasSidecars && isLoaded(arm))
 }
 
 /**

@@ -31,13 +31,10 @@ const SHARED = [
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
 ]
 
-/** What may differ, and is said. @type {Fact[]} */
-const SAID = [
-  { label: 'experiment', of: m => m.run.experiment },
-  { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
+/** A history has one machine, however many of its kind take turns. @type {Fact[]} */
+const MACHINE = [
   { label: 'CPUs of their own', of: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
   { label: 'target', of: m => m.target },
-  { label: 'node', of: m => m.machine.node },
   { label: 'CPU model', of: m => m.machine.cpuModel },
   { label: 'CPUs', of: m => m.machine.cpus },
   {
@@ -45,11 +42,24 @@ const SAID = [
     of: ({ machine: { loadHost } }) => loadHost && `${loadHost.host} (${loadHost.cpuModel})`,
   },
   { label: 'governor', of: m => m.machine.governor },
-  { label: 'bytes of memory', of: m => m.machine.memoryBytes },
-  { label: 'kernel', of: m => m.machine.kernel },
   { label: 'cgroup version', of: m => m.machine.cgroupVersion },
-  { label: 'boot id', of: m => m.machine.bootId },
+]
+
+/** What changes on a machine in the course of time. @type {Fact[]} */
+const CHANGING = [
+  { label: 'kernel', of: m => m.machine.kernel },
   { label: 'kit', of: m => [m.kit.version, m.kit.git, m.kit.sha256.slice(0, 12)].filter(Boolean).join(' ') },
+]
+
+/** What may differ, and is said. @type {Fact[]} */
+const SAID = [
+  { label: 'experiment', of: m => m.run.experiment },
+  { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
+  ...MACHINE,
+  { label: 'node', of: m => m.machine.node },
+  { label: 'bytes of memory', of: m => m.machine.memoryBytes },
+  { label: 'boot id', of: m => m.machine.bootId },
+  ...CHANGING,
 ]
 
 /**
@@ -84,6 +94,31 @@ export function findIncomparable({ old, next }) {
     ...(old.search !== null || next.search !== null
       ? [`${sayBoth({ label: 'search', ...searches })}: a search has no rounds to compare`]
       : []),
+  ]
+}
+
+/**
+ * In which machine two runs differ, or in how they use it.
+ * @param {{ old: Manifest, next: Manifest }} manifests
+ */
+export function findOtherMachine({ old, next }) {
+  return MACHINE.flatMap(({ label, of }) => sayDifference({ label, old: of(old), next: of(next) }))
+}
+
+/**
+ * The kernel, the kit, the tools, and the scripts of some arms.
+ * @param {Manifest} manifest
+ * @param {{ name: string, arm: Arm }[]} arms
+ * @returns {[string, string][]} each with its value
+ */
+export function listChanging(manifest, arms) {
+  return [
+    ...CHANGING.map(({ label, of }) => /** @type {[string, string]} */ ([label, `${of(manifest) ?? 'unknown'}`])),
+    ...Object.entries(manifest.tools).map(([name, tool]) => /** @type {[string, string]} */ ([name, sayTool(tool)])),
+    ...arms.flatMap(({ name, arm }) => {
+      const scripts = findScripts(manifest, { role: 'sidecar', ...choiceOf(arm) })
+      return scripts ? [/** @type {[string, string]} */ ([`scripts of ${name}`, shorten(scripts.sha256)])] : []
+    }),
   ]
 }
 
@@ -166,9 +201,13 @@ export function relaxedBy({ settings }) {
  */
 function sayTools({ label, old, next }) {
   if (old.version !== next.version) return sayDifference({ label, old: old.version, next: next.version })
+  return sayDifference({ label, old: sayTool(old), next: sayTool(next) })
+}
+
+/** @param {{ version: string, sha256: string }} tool */
+function sayTool({ version, sha256 }) {
   // An image's programs have no sum of their own.
-  const [x, y] = [old, next].map(tool => `${tool.version} (sha256 ${tool.sha256.slice(0, 12) || 'unknown'})`)
-  return sayDifference({ label, old: x, next: y })
+  return `${version} (sha256 ${sha256.slice(0, 12) || 'unknown'})`
 }
 
 /** @param {{ label: string, old: unknown, next: unknown }} fact */

@@ -1,16 +1,23 @@
-import { drawSvg } from './charts/draw-svg.js'
-import { renderVariables, withVariables } from './charts/palette.js'
 import { FIRST, listCharts } from './charts.js'
-import { escapeMarkup, html, trust } from './markup.js'
+import {
+  renderCharts,
+  renderDetails,
+  renderFigure,
+  renderList,
+  renderPage,
+  renderSections,
+  renderTable,
+} from './html-page.js'
+import { html } from './markup.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /**
- * A run as one page that needs nothing else: no network, and no JavaScript to be read. Pure.
+ * A run as one page. Pure.
  * @import { ReportChart } from './charts.js'
  * @import { SidecarSeries } from './charts/over-time.js'
  * @import { Document } from './document.js'
  * @import { Markup } from './markup.js'
- * @import { Table } from './text-table.js'
+ * @import { Assets } from './html-page.js'
  */
 
 // Charts of single trials are many where arms are: the others are drawn by the page's script.
@@ -18,31 +25,14 @@ const DRAWN_MOST = 24
 
 /**
  * @param {Document} document
- * @param {{ series: Record<string, SidecarSeries[]>, assets: { style: string, scripts: string[], library: string } }} given
- *   series: of every trial, thinned; library: ECharts for browsers; scripts: modules, in the order of their imports
+ * @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} given
+ *   series: of every trial, thinned
  * @returns {string}
  */
 export function renderHtml(document, { series, assets }) {
   const { title, question, answer, startedAt, missing, fired, next, charts } = document
-  const data = {
-    charts: Object.fromEntries(listCharts(charts).map(({ id, option, height }) => [id, { option, height }])),
-    series,
-  }
   const sections = listSections(document).filter(({ body }) => body.length > 0)
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
-<title>${title}: ${answer}</title>
-<link rel="icon" href="data:,">
-<style>:root { ${trust(renderVariables('light'))} }
-@media (prefers-color-scheme: dark) { :root { ${trust(renderVariables('dark'))} } }
-${trust(assets.style)}</style>
-</head>
-<body>
-<header>
+  const body = html`<header>
 <h1>${title}</h1>
 <p class="answer">${answer}</p>
 <p class="muted">${question} Started ${startedAt}.</p>
@@ -51,14 +41,9 @@ ${trust(assets.style)}</style>
 ${renderFirst(charts.rounds.slice(0, FIRST))}
 ${renderLimits([...missing, ...fired], next)}
 <nav aria-label="Sections"><ul>${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
-${sections.map(({ id, name, body }) => html`<section id="${id}" aria-labelledby="${id}-name"><h2 id="${id}-name">${name}</h2>${body}</section>\n`)}
-</main>
-<script type="application/json" id="data">${trust(renderJson(data))}</script>
-<script>${trust(assets.library)}</script>
-<script type="module">${trust(assets.scripts.map(joinModule).join('\n'))}</script>
-</body>
-</html>
-`.markup
+${renderSections(sections)}
+</main>`
+  return renderPage({ title: `${title}: ${answer}`, body, charts: listCharts(charts), series, assets })
 }
 
 /**
@@ -126,29 +111,6 @@ ${renderList(secondary, SECONDARY)}
 ${noise ? html`<p class="muted">${noise}</p>` : null}`
 }
 
-/**
- * @param {ReportChart[]} charts
- * @returns {Markup[]}
- */
-function renderCharts(charts) {
-  if (charts.length === 0) return []
-  return [
-    html`<div class="charts">${charts.map(({ table, ...chart }) => renderFigure(chart, { isDrawn: true, body: renderDetails(table) }))}</div>`,
-  ]
-}
-
-/**
- * @param {Omit<ReportChart, 'table'>} chart
- * @param {{ isDrawn: boolean, body: Markup }} options
- */
-function renderFigure(chart, { isDrawn, body }) {
-  const { id, title, description } = chart
-  const drawing = isDrawn
-    ? html`${trust(withVariables(drawSvg(chart)))}`
-    : html`<p>Drawn where JavaScript is on; the numbers are below.</p>`
-  return html`<figure><figcaption>${title}</figcaption><div class="chart" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
-}
-
 /** @param {Document['charts']['overTime']} charts */
 function renderOverTime(charts) {
   if (charts.length === 0) return []
@@ -162,66 +124,7 @@ function renderOverTime(charts) {
   ]
 }
 
-/**
- * @param {Table} table
- * @param {string} [kind] a class
- */
-function renderTable({ caption, columns, rows }, kind = '') {
-  const width = columns.length
-  return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${kind}"><caption>${caption}</caption>
-<thead><tr>${columns.map(renderHead)}</tr></thead>
-<tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${rows.length === 0 ? html`<tr><td colspan="${width}">none</td></tr>` : null}</tbody></table></div>`
-}
-
-/** @param {Table['columns'][0]} column a header without words is none */
-function renderHead([name, align]) {
-  return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
-}
-
-/**
- * @param {Table['rows'][0][0]} cell
- * @param {string} align
- */
-function renderCell(cell, align) {
-  if (typeof cell === 'object') return html`<th scope="rowgroup" colspan="${cell.colSpan}">${cell.content}</th>`
-  return html`<td class="${align}">${trust(cell.split('\n').map(escapeMarkup).join('<br>'))}</td>`
-}
-
-/**
- * @param {Table} table
- * @param {string} [kind] a class
- */
-function renderDetails(table, kind) {
-  return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
-}
-
-/**
- * @param {string[]} lines
- * @param {string} [heading]
- * @returns {Markup[]}
- */
-function renderList(lines, heading) {
-  if (lines.length === 0) return []
-  return [html`${heading ? html`<p>${heading}:</p>` : null}<ul>${lines.map(line => html`<li>${line}</li>`)}</ul>`]
-}
-
 /** @param {string[]} lines that are in columns */
 function renderLines(lines) {
   return lines.length === 0 ? [] : [html`<pre tabindex="0">${lines.join('\n')}</pre>`]
-}
-
-/**
- * JSON that cannot end the script element that it is in.
- * @param {unknown} value
- */
-function renderJson(value) {
-  return JSON.stringify(value).replaceAll('<', '\\u003c')
-}
-
-/**
- * A module as a part of one script, where all names are in one scope.
- * @param {string} source
- */
-function joinModule(source) {
-  return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }

@@ -2,8 +2,9 @@ import { showControls } from '../lib/printable.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /**
- * A run for a pull request or the summary of a CI job. Pure.
+ * A run, or a history of runs, for a pull request or the summary of a CI job. Pure.
  * @import { Document } from './document.js'
+ * @import { HistoryDocument } from './history.js'
  * @import { Table } from './text-table.js'
  */
 
@@ -34,6 +35,22 @@ export function renderMarkdown(document) {
     fold(provenance),
     list(next),
   ]
+  return joinParts(parts)
+}
+
+/** @param {HistoryDocument} history */
+export function renderHistoryMarkdown({ title, answer, steps, notes, charts, changes, left }) {
+  return joinParts([
+    `## ${escapeText(title)}`,
+    `**${escapeText(answer)}**`,
+    list(steps),
+    ...[...charts.map(chart => chart.table), changes, left].filter(({ rows }) => rows.length > 0).map(fold),
+    list(notes),
+  ])
+}
+
+/** @param {string[]} parts */
+function joinParts(parts) {
   return `${parts.filter(Boolean).join('\n\n')}\n`
 }
 

@@ -125,6 +125,6 @@ function comparedIn(quantity) {
 }
 
 /** @param {string} words */
-function capitalise(words) {
+export function capitalise(words) {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -9,6 +9,9 @@ import { answerOf } from '../report/answer.js'
  * The runs of a folder, each with its answer.
  */
 
+// Of runs, or of folders of them.
+const DEPTH = 2
+
 /** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
 
 /**
@@ -17,18 +20,18 @@ import { answerOf } from '../report/answer.js'
  * @throws {BenchError} where there is no such folder
  */
 export function listRuns(root) {
-  if (!existsSync(root)) throw new BenchError(`there are no runs in ${root}/ yet: make one with npm run bench`)
-  return findRuns(root, 2)
+  return findRuns(root)
     .map(describeRun)
     .sort((a, b) => b.startedAt.localeCompare(a.startedAt))
 }
 
 /**
  * @param {string} folder
- * @param {number} depth
+ * @param {number} [depth]
  * @returns {string[]}
  */
-function findRuns(folder, depth) {
+export function findRuns(folder, depth = DEPTH) {
+  if (!existsSync(folder)) throw new BenchError(`there are no runs in ${folder}/ yet: make one with npm run bench`)
   const inside = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
   return inside.flatMap(({ name }) => {
     const at = path.join(folder, name)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 import { readRun } from '../records/records.js'
 import { tellClaims } from '../report/claims.js'
 import { renderArmsCsv } from '../report/csv.js'
@@ -48,7 +48,13 @@ export function addReport(program, { print, say }) {
     .option('--format <name>', `${Object.keys(FORMATS).join(', ')}; html and svg are files`, parseFormat, 'text')
     .option('--out <dir>', 'where html and svg are written (default: the results folder)')
     .option('--json', 'the same as --format json')
+    .option('--history', 'all runs over time that are comparable with the last one, or with [results], and their steps')
     .action(async (folder, options) => {
+      const format = options.json ? 'json' : options.format
+      if (options.history) {
+        print(await renderHistory({ folder: folder ?? RESULTS, format, out: options.out }, say))
+        return
+      }
       if (folder === undefined) {
         print(renderList(RESULTS))
         return
@@ -56,22 +62,36 @@ export function addReport(program, { print, say }) {
       const run = readRun(folder)
       for (const warning of run.warnings) say(warning)
       const summary = summarise(run)
-      print(await FORMATS[options.json ? 'json' : options.format]({ folder, out: options.out ?? folder, summary, run }))
+      print(await FORMATS[format]({ folder, out: options.out ?? folder, summary, run }))
     })
 }
 
 /**
+ * @param {{ folder: string, format: string, out: string | undefined }} options
+ * @param {(line: string) => void} say
+ * @throws {UsageError} for a format that a history does not have
+ */
+async function renderHistory({ folder, format, out }, say) {
+  const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
+  if (!Object.hasOwn(HISTORY_FORMATS, format))
+    throw new UsageError(`--format ${format} is of one run; --history has ${Object.keys(HISTORY_FORMATS).join(', ')}`)
+  const { history, root, warnings } = readHistory(folder)
+  for (const warning of warnings) say(warning)
+  return writeOut({ out: out ?? root, printed: 'text, md or json' }, at => HISTORY_FORMATS[format](history, at))
+}
+
+/**
  * @template T
- * @param {Reported} reported
+ * @param {{ out: string, printed?: string }} reported printed: the formats that are no files
  * @param {(out: string) => T} write
  * @throws {BenchError} with where else the document can go
  */
-function writeOut({ out }, write) {
+function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
   try {
     return write(out)
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
-    throw new BenchError(`${message}; give --out another folder, or print it: --format text, md, csv, json or junit`, {
+    throw new BenchError(`${message}; give --out another folder, or print it: --format ${printed}`, {
       cause: error,
     })
   }

@@ -12,7 +12,7 @@ import { renderMarkdown } from '../report/markdown.js'
 import { describeSeries } from '../report/series.js'
 import { thinSeries } from '../report/thin.js'
 import { PAGE } from './documents.js'
-import { readLibrary, readReportFile } from './report-assets.js'
+import { readAssets } from './report-assets.js'
 
 /**
  * The documents of a run, from its records.
@@ -26,7 +26,6 @@ const POINTS_MOST = 200_000
 const POINTS_OF_TRIAL_MOST = 400
 const POINTS_OF_TRIAL_LEAST = 20
 const SERIES_OF_SIDECAR = 2
-const MODULES = ['../lib/units.js', 'charts/palette.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
 /**
  * @param {{ folder: string, summary: Summary, claims: ClaimsFile[], run?: ReturnType<typeof readRun> }} given
@@ -71,11 +70,6 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
       )
     },
   }
-}
-
-/** What the page is made of beside its data. */
-function readAssets() {
-  return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readLibrary() }
 }
 
 /**

@@ -242,8 +242,8 @@ describe('findWarnings', () => {
       { machine: { bootId: 'boot-2', kernel: 'Linux 6.2', cpus: 4 } },
       [
         'CPUs: 2 in old, 4 in new',
-        'kernel: Linux 6.1 in old, Linux 6.2 in new',
         'boot id: boot-1 in old, boot-2 in new',
+        'kernel: Linux 6.1 in old, Linux 6.2 in new',
       ],
     ],
     [

@@ -1,0 +1,210 @@
+import { splitRounds } from '../judge/measures.js'
+import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { measureRound } from '../judge/quantity.js'
+import { summariseValues } from '../lib/stats.js'
+import { countNeeded, findSteps, SIDE_LEAST } from '../lib/steps.js'
+import { nameOf } from '../model/arms.js'
+import { findVaried, groupOf, isAlike } from '../model/axes.js'
+import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
+import { tellSteps } from './history-steps.js'
+import { findIncomparable, findOtherMachine, labelOf, listChanging, matchArms, refuseArms } from './match-runs.js'
+
+/**
+ * All runs that can be compared with one of them, in the order of time. Pure.
+ * @import { Arm, Manifest, Quantity } from '../model/types.ts'
+ * @import { QuantityRow } from '../judge/quantities.js'
+ * @import { Step } from '../lib/steps.js'
+ * @import { HistoryStep } from './history-steps.js'
+ * @import { RecordedRun } from './match-runs.js'
+ */
+
+/** Of 100 histories in which nothing changed, so many have a step: shared by all lines of a history. */
+export const FALSE_ALARMS = 0.02
+const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
+
+/**
+ * @typedef {RecordedRun & { folder: string }} ReadRun
+ * @typedef {{ label: string, old: string, next: string }} Change
+ * @typedef {object} HistoryRun
+ * @property {string} folder
+ * @property {string} startedAt
+ * @property {string} experiment
+ * @property {Change[]} changes of the kit, tools, scripts or kernel, since the run before
+ * @typedef {object} Line one quantity of one arm, run by run
+ * @property {string} label of the arm
+ * @property {string} quantity
+ * @property {string} group arms of one group are drawn together
+ * @property {boolean} isControl of the applications, without sidecars
+ * @property {Arm} arm of the reference
+ * @property {(Quantity & { rounds: number })[]} values of each run; those without a good trial have no median
+ * @typedef {Line & { at: number[], found: Step[] }} TestedLine at: the runs that have a value; found: of those
+ * @typedef {object} History
+ * @property {string | null} reference the folder of the run that all others are held against
+ * @property {HistoryRun[]} runs in the order of time
+ * @property {Line[]} lines
+ * @property {HistoryStep[]} steps
+ * @property {{ folder: string, reasons: string[] }[]} left runs that are not comparable
+ * @property {{ arm: string, runs: number }[]} unmatched arms of comparable runs that the reference does not have
+ * @property {{ falseAlarms: number, lines: number, runsNeeded: number }} test runsNeeded: to show any step
+ * @property {string[]} nodes
+ */
+
+/**
+ * @param {ReadRun[]} runs in any order
+ * @param {string} [folder] of the reference; absent: the last run that can be compared with any
+ * @returns {History}
+ */
+export function createHistory(runs, folder) {
+  const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
+  const reference = inOrder.findLast(run => (folder === undefined ? isComparable(run.manifest) : run.folder === folder))
+  const checked = inOrder.map(run => ({ run, reasons: reference ? findReasons(run, reference) : explain(run) }))
+  const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
+  const lines = reference ? followLines(kept, reference) : []
+  const shown = lines.filter(line => line.values.some(({ median }) => median !== null))
+  const listed = describeRuns(kept, reference)
+  const { steps, test } = findHistorySteps(shown, { runs: listed, server: reference?.manifest.settings.app ?? null })
+  return {
+    ...{ reference: reference?.folder ?? null, runs: listed, lines: shown, steps },
+    left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
+    ...{ unmatched: reference ? countUnmatched(kept, reference) : [], test },
+    nodes: [...new Set(kept.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
+  }
+}
+
+/** @param {Manifest} manifest */
+function isComparable(manifest) {
+  return findIncomparable({ old: manifest, next: manifest }).length === 0
+}
+
+/** @param {ReadRun} run that is comparable with no other */
+function explain({ manifest }) {
+  return findIncomparable({ old: manifest, next: manifest })
+}
+
+/**
+ * Why a run is not in the history of another.
+ * @param {ReadRun} run
+ * @param {ReadRun} reference
+ * @returns {string[]} none where it is
+ */
+function findReasons(run, reference) {
+  const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
+  const [old, next] = isLater ? [reference, run] : [run, reference]
+  const manifests = { old: old.manifest, next: next.manifest }
+  const differing = [...findIncomparable(manifests), ...findOtherMachine(manifests)]
+  if (differing.length > 0) return differing
+  const { matches, left } = matchArms({ old: listArms(old), next: listArms(next) })
+  if (matches.length > 0) return []
+  return refuseArms(left, findVaried([...left.old, ...left.next])).map(
+    refusal => `${refusal.arm}: ${refusal.differing.join('; ')}`,
+  )
+}
+
+/**
+ * A line for every quantity of every arm of the reference, and for what the applications use without sidecars.
+ * @param {ReadRun[]} runs
+ * @param {ReadRun} reference
+ * @returns {Line[]}
+ */
+function followLines(runs, reference) {
+  const arms = listArms(reference)
+  const varied = findVaried(arms)
+  const ofArms = arms.flatMap(arm =>
+    FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
+      ...{ label: labelOf({ arm, varied }), quantity: row.name, group: groupOf(arm), isControl: false, arm },
+      values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listArms }) })),
+    })),
+  )
+  const baselines = listBaselines(reference).filter(baseline => arms.some(arm => isAlike(baseline, arm, CONTROL_AXES)))
+  const ofBaselines = baselines.map(arm => ({
+    ...{ label: 'none (the applications)', quantity: CONTROL.name, isControl: true, arm },
+    group: groupOf(/** @type {Arm} */ (arms.find(other => isAlike(arm, other, CONTROL_AXES)))),
+    values: runs.map(run =>
+      measureRun(run, { row: CONTROL, arm: findArm(run, reference, { arm, list: listBaselines }) }),
+    ),
+  }))
+  return [...ofArms, ...ofBaselines]
+}
+
+/**
+ * The arm of a run that is one of the reference.
+ * @param {ReadRun} run
+ * @param {ReadRun} reference
+ * @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
+ */
+function findArm(run, reference, { arm, list }) {
+  return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
+}
+
+/**
+ * A run's value, of the rounds that it measured itself.
+ * @param {ReadRun} run
+ * @param {{ row: QuantityRow, arm: Arm | undefined }} options
+ */
+function measureRun({ manifest, records }, { row, arm }) {
+  const own = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
+  const values = splitRounds(own, manifest.rounds).map(trials => measureRound(row, trials))
+  return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
+}
+
+/**
+ * Each run, with what changed since it was last known.
+ * @param {ReadRun[]} runs
+ * @param {ReadRun | undefined} reference
+ * @returns {HistoryRun[]}
+ */
+function describeRuns(runs, reference) {
+  /** @type {Map<string, string>} */
+  const known = new Map()
+  const arms = reference ? listArms(reference) : []
+  return runs.map(run => {
+    const own = arms.flatMap(arm => {
+      const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listArms })
+      return same ? [{ name: nameOf(arm), arm: same }] : []
+    })
+    const facts = new Map(listChanging(run.manifest, own))
+    const changes = [...facts].flatMap(([label, next]) => {
+      const old = known.get(label)
+      known.set(label, next)
+      return old === undefined || old === next ? [] : [{ label, old, next }]
+    })
+    const { startedAt, experiment } = run.manifest.run
+    return { folder: run.folder, startedAt, experiment, changes }
+  })
+}
+
+/**
+ * The arms of comparable runs that are in no line.
+ * @param {ReadRun[]} runs
+ * @param {ReadRun} reference
+ */
+function countUnmatched(runs, reference) {
+  const labels = runs.flatMap(run => {
+    const { left } = matchArms({ old: listArms(run), next: listArms(reference) })
+    return left.old.map(arm => labelOf({ arm, varied: findVaried([...listArms(reference), arm]) }))
+  })
+  return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))
+}
+
+/**
+ * The steps of all lines. The more lines, the less each may err.
+ * @param {Line[]} lines
+ * @param {{ runs: HistoryRun[], server: string | null }} history server: the tool that serves the applications
+ * @returns {Pick<History, 'steps' | 'test'>}
+ */
+function findHistorySteps(lines, history) {
+  const placed = lines.map(line => ({
+    ...line,
+    at: line.values.flatMap(({ median }, i) => (median === null || median <= 0 ? [] : [i])),
+  }))
+  const testable = placed.filter(({ at }) => at.length >= 2 * SIDE_LEAST)
+  const count = testable.length || placed.length
+  const alpha = FALSE_ALARMS / Math.max(1, count)
+  const tested = testable.map(line => {
+    // Steps are ratios.
+    const logs = line.at.map(i => Math.log(Number(line.values[i].median)))
+    return { ...line, found: findSteps(logs, { alpha }) }
+  })
+  const test = { falseAlarms: FALSE_ALARMS, lines: count, runsNeeded: countNeeded(alpha) }
+  return { steps: tellSteps(tested, history), test }
+}

@@ -1,0 +1,138 @@
+import { drawSvg } from './charts/draw-svg.js'
+import { renderVariables, withVariables } from './charts/palette.js'
+import { escapeMarkup, html, trust } from './markup.js'
+
+/**
+ * A page that needs nothing else: no network, and no JavaScript to be read; and its parts. Pure.
+ * @import { ReportChart } from './charts.js'
+ * @import { SidecarSeries } from './charts/over-time.js'
+ * @import { Markup } from './markup.js'
+ * @import { Table } from './text-table.js'
+ */
+
+/**
+ * What pages are made of.
+ * @typedef {object} Assets
+ * @property {string} style
+ * @property {string[]} scripts modules, in the order of their imports
+ * @property {string} library ECharts for browsers
+ */
+
+/**
+ * @param {{ title: string, body: Markup, charts: Omit<ReportChart, 'table'>[], series?: Record<string, SidecarSeries[]>, assets: Assets }} given
+ *   series: of trials that can be chosen
+ * @returns {string}
+ */
+export function renderPage({ title, body, charts, series = {}, assets }) {
+  const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>:root { ${trust(renderVariables('light'))} }
+@media (prefers-color-scheme: dark) { :root { ${trust(renderVariables('dark'))} } }
+${trust(assets.style)}</style>
+</head>
+<body>
+${body}
+<script type="application/json" id="data">${trust(renderJson(data))}</script>
+<script>${trust(assets.library)}</script>
+<script type="module">${trust(assets.scripts.map(joinModule).join('\n'))}</script>
+</body>
+</html>
+`.markup
+}
+
+/** @param {{ id: string, name: string, body: Markup[] }[]} sections */
+export function renderSections(sections) {
+  return sections.map(
+    ({ id, name, body }) =>
+      html`<section id="${id}" aria-labelledby="${id}-name"><h2 id="${id}-name">${name}</h2>${body}</section>\n`,
+  )
+}
+
+/**
+ * @param {ReportChart[]} charts
+ * @returns {Markup[]}
+ */
+export function renderCharts(charts) {
+  if (charts.length === 0) return []
+  return [
+    html`<div class="charts">${charts.map(({ table, ...chart }) => renderFigure(chart, { isDrawn: true, body: renderDetails(table) }))}</div>`,
+  ]
+}
+
+/**
+ * @param {Omit<ReportChart, 'table'>} chart
+ * @param {{ isDrawn: boolean, body: Markup }} options
+ */
+export function renderFigure(chart, { isDrawn, body }) {
+  const { id, title, description } = chart
+  const drawing = isDrawn
+    ? html`${trust(withVariables(drawSvg(chart)))}`
+    : html`<p>Drawn where JavaScript is on; the numbers are below.</p>`
+  return html`<figure><figcaption>${title}</figcaption><div class="chart" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
+}
+
+/**
+ * @param {Table} table
+ * @param {string} [kind] a class
+ */
+export function renderTable({ caption, columns, rows }, kind = '') {
+  const width = columns.length
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${kind}"><caption>${caption}</caption>
+<thead><tr>${columns.map(renderHead)}</tr></thead>
+<tbody>${rows.map(cells => html`<tr>${cells.map((cell, i) => renderCell(cell, columns[i]?.[1] ?? 'left'))}</tr>\n`)}${rows.length === 0 ? html`<tr><td colspan="${width}">none</td></tr>` : null}</tbody></table></div>`
+}
+
+/** @param {Table['columns'][0]} column a header without words is none */
+function renderHead([name, align]) {
+  return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
+}
+
+/**
+ * @param {Table['rows'][0][0]} cell
+ * @param {string} align
+ */
+function renderCell(cell, align) {
+  if (typeof cell === 'object') return html`<th scope="rowgroup" colspan="${cell.colSpan}">${cell.content}</th>`
+  return html`<td class="${align}">${trust(cell.split('\n').map(escapeMarkup).join('<br>'))}</td>`
+}
+
+/**
+ * @param {Table} table
+ * @param {string} [kind] a class
+ */
+export function renderDetails(table, kind) {
+  return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
+}
+
+/**
+ * @param {string[]} lines
+ * @param {string} [heading]
+ * @returns {Markup[]}
+ */
+export function renderList(lines, heading) {
+  if (lines.length === 0) return []
+  return [html`${heading ? html`<p>${heading}:</p>` : null}<ul>${lines.map(line => html`<li>${line}</li>`)}</ul>`]
+}
+
+/**
+ * JSON that cannot end the script element that it is in.
+ * @param {unknown} value
+ */
+function renderJson(value) {
+  return JSON.stringify(value).replaceAll('<', '\\u003c')
+}
+
+/**
+ * A module as a part of one script, where all names are in one scope.
+ * @param {string} source
+ */
+function joinModule(source) {
+  return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
+}

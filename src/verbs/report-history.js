@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { createHistory } from '../analysis/history.js'
+import { writeWhole } from '../records/files.js'
+import { readRun } from '../records/records.js'
+import { createHistoryDocument, renderHistoryText } from '../report/history.js'
+import { renderHistoryHtml } from '../report/history-html.js'
+import { renderHistoryMarkdown } from '../report/markdown.js'
+import { findRuns } from './list-runs.js'
+import { readAssets } from './report-assets.js'
+
+/**
+ * All comparable runs of a folder over time.
+ * @import { History, ReadRun } from '../analysis/history.js'
+ */
+
+export const HISTORY_PAGE = 'history.html'
+
+/** @type {Record<string, (history: History, out: string) => string>} */
+export const HISTORY_FORMATS = {
+  text: history => renderHistoryText(createHistoryDocument(history)),
+  html: (history, out) =>
+    writeWhole(out, HISTORY_PAGE, renderHistoryHtml(createHistoryDocument(history), readAssets())),
+  md: history => renderHistoryMarkdown(createHistoryDocument(history)).trimEnd(),
+  json: history => JSON.stringify(history, null, 2),
+}
+
+/**
+ * @param {string} folder of runs, or a run: then those beside it are held against it
+ * @returns {{ history: History, root: string, warnings: string[] }} root: the folder of the runs
+ * @throws {import('../lib/errors.js').BenchError} where there is no such folder
+ */
+export function readHistory(folder) {
+  const isRun = existsSync(path.join(folder, 'manifest.json'))
+  const root = isRun ? path.dirname(path.resolve(folder)) : folder
+  /** @type {ReadRun[]} */
+  const runs = []
+  const unread = []
+  const warnings = []
+  for (const found of findRuns(path.relative('', root) || '.')) {
+    try {
+      const { manifest, records, ...run } = readRun(found)
+      runs.push({ folder: found, manifest, records })
+      warnings.push(...run.warnings)
+    } catch (error) {
+      unread.push({ folder: found, reasons: [/** @type {Error} */ (error).message] })
+    }
+  }
+  const history = createHistory(runs, isRun ? path.relative('', folder) || '.' : undefined)
+  return { history: { ...history, left: [...history.left, ...unread] }, root, warnings }
+}

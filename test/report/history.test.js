@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createProgram } from '../../src/verbs/program.js'
+import { writeFakeRun } from '../fakes/fake-folder.js'
+import { createManifest } from '../fakes/fake-manifest.js'
+
+const root = mkdtempSync(path.join(os.tmpdir(), 'history-test-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+/** What a command prints. @param {string[]} argv */
+async function run(...argv) {
+  /** @type {string[]} */
+  const printed = []
+  const context = { print: (/** @type {string} */ text) => printed.push(text), say() {}, end() {} }
+  await createProgram(/** @type {any} */ (context)).parseAsync(['report', ...argv], { from: 'user' })
+  return printed.join('\n')
+}
+
+/** Fourteen runs; from the ninth on the sidecars take a quarter more, with another build of the kit. */
+beforeAll(() => {
+  for (let i = 0; i < 14; i++) {
+    const { run: own, kit } = createManifest()
+    const isDear = i >= 8
+    writeFakeRun({
+      folder: path.join(root, `run-${i}`),
+      rounds: 2,
+      manifest: {
+        run: { ...own, startedAt: `2026-01-0${1 + Math.floor(i / 10)}T1${i % 10}:00:00.000Z` },
+        kit: { ...kit, sha256: (isDear ? 'd' : 'c').repeat(64) },
+      },
+      change: record => ({
+        ...record,
+        processes: record.processes.map(p => ({
+          ...p,
+          cpuCores: p.cpuCores * (isDear ? 1.25 : 1) * (1 + (i % 3) / 500),
+        })),
+      }),
+    })
+  }
+  mkdirSync(path.join(root, 'torn', 'raw'), { recursive: true })
+})
+
+describe('report --history', () => {
+  it('says in words where a step is, how large, what changed there, and whose it is', async () => {
+    const text = (await run('--history', root)).replace(/\s+/g, ' ')
+    expect(text).toContain(
+      'History of 14 comparable runs 2 steps in 14 runs: pipy at 0.25 cores uses 25 % more CPU per request;',
+    )
+    expect(text).toMatch(
+      /- pipy at 0.25 cores uses 25 % more CPU per request from 2026-01-01 18:00 on \(run 9 of 14\): 99.2 \[99.0, 99.4\] to 124.0 \[123.8, 124.3\] µs, medians of 8 and 6 runs, p = 0.0\d+\./,
+    )
+    expect(text).toContain('Nothing was measured without sidecars to tell whether it is the machine.')
+    expect(text).toContain('Changed there: kit, 0.1.0 abc cccccccccccc → 0.1.0 abc dddddddddddd.')
+    expect(text).toMatch(/Not comparable with \S+run-13; of the two, the earlier is "old": (\S+torn) \1 holds no run/)
+  })
+
+  it('is one page without a single address of elsewhere, in light and dark, with the numbers behind each chart', async () => {
+    const file = await run('--history', root, '--format', 'html')
+    expect(file).toBe(path.join(root, 'history.html'))
+    const page = readFileSync(file, 'utf8')
+    const own = page.slice(0, page.indexOf('<script>'))
+    expect(own).not.toMatch(/(src|href)="(?!#|data:)/)
+    expect(own).toContain('prefers-color-scheme: dark')
+    expect([...own.matchAll(/data-chart="([^"]+)"/g)].map(match => match[1])).toEqual([
+      ...['over-runs-1', 'over-runs-2', 'over-runs-3'],
+    ])
+    expect(own).toContain('<summary>CPU per request, µs (14 rows)</summary>')
+    // Escaped where it is shown.
+    expect(own).not.toContain('undefined')
+  })
+
+  it('is Markdown and JSON as well, on stdout', async () => {
+    const markdown = await run('--history', root, '--format', 'md')
+    expect(markdown).toContain('## History of 14 comparable runs')
+    expect(markdown).toContain('<details><summary>CPU per request, µs</summary>')
+    const history = JSON.parse(await run('--history', root, '--format', 'json'))
+    expect(history.steps.map((/** @type {{ run: number, line: string }} */ s) => [s.run, s.line])).toEqual([
+      [8, 'pipy at 0.25 cores'],
+      [8, 'envoy at 0.25 cores'],
+    ])
+  })
+
+  it('holds the other runs against the one that is named', async () => {
+    const history = JSON.parse(await run('--history', path.join(root, 'run-3'), '--format', 'json'))
+    expect(path.basename(history.reference)).toBe('run-3')
+    expect(history.runs).toHaveLength(14)
+  })
+
+  it('refuses a format that is of one run, and a folder that is not there', async () => {
+    await expect(run('--history', root, '--format', 'junit')).rejects.toThrow(
+      '--format junit is of one run; --history has text, html, md, json',
+    )
+    await expect(run('--history', path.join(root, 'nowhere'))).rejects.toThrow('there are no runs in')
+  })
+})
