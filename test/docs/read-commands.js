@@ -14,6 +14,8 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').map(name =
   file => file.endsWith('.md') && existsSync(file),
 )
 const FENCE = /^\s*(```|~~~)/
+// In CI, commands that need root.
+const AS_ROOT = /^sudo -E env "PATH=\$PATH" /
 const COMMAND = /^(\$ )?([A-Z][A-Z0-9_]*=\S+ )*(npm|npx|node|sidecar-bench)( |$)/
 const IN_SENTENCE = /`([^`\n]+)`/g
 
@@ -36,6 +38,7 @@ function readPage(page) {
     const where = `${page}:${i + 1}`
     const isInBlock = isFenced || /^( {4}|\t)/.test(lines[i])
     let line = lines[i].trim()
+    line = line.replace(AS_ROOT, '')
     while (isInBlock && line.endsWith('\\')) line = `${line.slice(0, -1)}${lines[++i].trim()}`
     const texts = isInBlock ? [line] : [...line.matchAll(IN_SENTENCE)].map(match => match[1])
     for (const text of texts.filter(text => COMMAND.test(text))) commands.push(...split(text, { where, isInBlock }))

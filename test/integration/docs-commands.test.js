@@ -10,7 +10,7 @@ import { need } from './real-tools.js'
 // Every command of a block of the documentation, as it stands or, where that takes long, in its shortest form.
 const folder = mkdtempSync(path.join(os.tmpdir(), 'docs-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const scripts = path.join(folder, 'scripts')
+const scripts = path.join(folder, 'my-scripts')
 cpSync('pipy-scripts', scripts, { recursive: true })
 /** What `results/…` stands for, in the order in which a command names them. */
 const runs = ['old', 'new'].map(name => path.join(folder, name))
