@@ -8,6 +8,7 @@ import { linksOf, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { groupUntested, tellClaims } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
+import { tellNeeds } from './estimates.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { listFired, renderFired } from './gates.js'
 import { describeNotMeasured, describeUnfinished } from './missing.js'
@@ -36,6 +37,10 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
  * @property {(trialId: string) => SidecarSeries[]} seriesOf
  */
 
+// Measured by bench:self -- generator.
+const SHARING =
+  'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: beside k6, sidecars took 8 to 11 % more than beside wrk (on two CPUs, at 0.25 core). Planes of one run share it alike.'
+
 /** @typedef {ReturnType<typeof createDocument>} Document */
 
 /** @param {Run} run */
@@ -62,7 +67,7 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: isEmpty || isOfSearch ? [] : renderNotes(summary),
+    notes: isEmpty || isOfSearch ? [] : [...renderNotes(summary), ...tellNeeds(run), ...tellSharing(run)],
     next: isEmpty || isOfSearch || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
     fired: renderFired(summary),
@@ -80,6 +85,15 @@ export function createDocument(run) {
     files: tabulateFiles(records),
     dictionary: tabulateDictionary(),
   }
+}
+
+/**
+ * What the load generator adds where it has no CPUs of its own.
+ * @param {Run} run
+ */
+function tellSharing({ manifest: { target, machine, placements }, summary: { arms } }) {
+  const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
+  return target !== 'local' || isApart || arms[0].load.kind === 'idle' ? [] : [SHARING]
 }
 
 /**

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { summarise } from '../../src/analysis/summarise.js'
 import { answerOf } from '../../src/report/answer.js'
 import { tabulateArms } from '../../src/report/arms-table.js'
+import { tellNeeds } from '../../src/report/estimates.js'
 import { renderNotes } from '../../src/report/notes.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
@@ -24,6 +25,7 @@ function summariseRun({ rates, boundRates = [], bound = [] }) {
           i === 0
             ? describeFakeProcess({ cpuCores: 0.5, capCores: 1 })
             : describeFakeProcess({ cpuCores: 0.25, capCores: 0.25 }),
+          describeFakeProcess({ service: 'k6', role: 'generator', cpuCores: 0.9, capCores: null }),
         ],
       }),
     ),
@@ -32,7 +34,12 @@ function summariseRun({ rates, boundRates = [], bound = [] }) {
     ...{ rounds: rates.length, arms: arms.slice(0, boundRates.length > 0 ? 2 : 1), settings: { shows: SHOWS } },
   })
   const summary = summarise({ manifest, records: rounds })
-  return { summary, estimate: summary.arms[0].estimatedCapacityPerSecond, notes: renderNotes(summary).join('\n') }
+  return {
+    summary,
+    records: rounds,
+    estimate: summary.arms[0].estimatedCapacityPerSecond,
+    notes: renderNotes(summary).join('\n'),
+  }
 }
 
 describe('estimated capacity in a run', () => {
@@ -45,6 +52,14 @@ describe('estimated capacity in a run', () => {
     expect(tabulateArms(summary).columns.at(-1)?.[0]).toBe('est. capacity')
     expect(tabulateArms(summary).rows[0].at(-1)).toBe('2050\n[2000, 2100]')
     expect(summary.estimateChecks).toEqual([])
+  })
+
+  it('comes with the CPUs that all processes would take at it', () => {
+    const run = summariseRun({ rates: [1000, 1000] })
+    const summary = { ...run.summary, machine: { ...run.summary.machine, cpus: 2 } }
+    expect(tellNeeds({ summary, records: run.records })).toEqual([
+      "At its estimated capacity pipy at 1 cores would take 2.8 CPUs (gateway's sidecar 1.00, k6 1.80); this machine has 2.",
+    ])
   })
 
   it('is held against the caps of the run that bound', () => {

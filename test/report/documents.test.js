@@ -28,6 +28,19 @@ describe('a report', () => {
     )
   })
 
+  it('says what the load generator adds where it shares the CPUs of the sidecars', () => {
+    const shares = (/** @type {object} */ manifest) =>
+      open({ manifest: { target: 'local', ...manifest } }).report.document.notes.some(note =>
+        note.startsWith('The load generator shares the CPUs of the sidecars'),
+      )
+    const placement = { sidecar: [0], application: [1], generator: [2] }
+    expect(shares({ placements: { none: null, pipy: null } })).toBe(true)
+    expect(shares({ placements: { none: placement, pipy: placement } })).toBe(false)
+    const loadHost = { host: 'load', cpuModel: 'x', cpus: 2 }
+    expect(shares({ placements: { pipy: null }, machine: { cpus: 2, loadHost } })).toBe(false)
+    expect(shares({ placements: { pipy: null }, target: 'kubernetes' })).toBe(false)
+  })
+
   it('draws every arm in every chart, and puts the numbers behind it into a table', () => {
     const { charts } = open().report.document
     const all = [...charts.rounds, ...charts.distributions, ...charts.overTime, ...charts.overRate]
