@@ -1,4 +1,5 @@
 import { medianSorted, quantileSorted } from 'simple-statistics'
+import { findSequenceDepth } from './confidence-sequence.js'
 import { createRandom } from './random.js'
 
 /**
@@ -20,9 +21,27 @@ const SLOPE_Z = 1.96
  * @returns {Quantity}
  */
 export function summariseValues(values) {
+  return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findDepth(n) : 0))
+}
+
+/**
+ * One value per round, of rounds that went on until they had shown enough: low and high are of the confidence sequence.
+ * @param {(number | null)[]} values
+ * @returns {Quantity}
+ */
+export function summariseSequence(values) {
+  return summariseAtDepth(values, findSequenceDepth)
+}
+
+/**
+ * @param {(number | null)[]} values
+ * @param {(n: number) => number} findDepthOf 0: n values have no interval
+ * @returns {Quantity}
+ */
+function summariseAtDepth(values, findDepthOf) {
   const sorted = sortPresent(values)
   if (sorted.length === 0) return { median: null, low: null, high: null, values }
-  const depth = sorted.length >= ROUNDS_LEAST ? findDepth(sorted.length) : 0
+  const depth = findDepthOf(sorted.length)
   return {
     median: medianSorted(sorted),
     low: depth > 0 ? sorted[depth - 1] : null,

@@ -1,0 +1,74 @@
+import { median } from 'simple-statistics'
+
+/**
+ * Intervals of a median that may be looked at after every value, and that may decide when to stop: a confidence
+ * sequence (Darling and Robbins, Confidence sequences for mean, variance, and median, PNAS 58, 1967; Howard and Ramdas,
+ * Sequential estimation of quantiles, Bernoulli 28, 2022). Its error is spent over the number of values (Lan and DeMets,
+ * Discrete sequential boundaries for clinical trials, Biometrika 70, 1983).
+ */
+
+const ERROR = 0.05
+const BEFORE_FIRST = 5
+// Of a normal distribution, over its median absolute deviation.
+const DEVIATION_OF_MAD = 1.4826
+
+/** How many values there are at the first interval. */
+export const SEQUENCE_LEAST = 8
+
+/**
+ * How much of the error may be spent until n values are there. It does not depend on where one stops, so a run may be
+ * given more time than was planned.
+ * @param {number} n
+ */
+const spendUntil = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_FIRST / n)))
+
+/** Of n values, the k of each interval so far. */
+const depths = [0]
+/** The chance of j of n values below the median where no interval so far has missed it. @type {Float64Array} */
+let alive = new Float64Array([1])
+let spent = 0
+
+/**
+ * The k for which the intervals from the k-th smallest to the k-th largest value, all of them together from the first
+ * value on, contain the median with at least 95 %; 0: there is none yet. Exact for values of any distribution: how many
+ * of them lie below their median is a fair random walk.
+ * @param {number} n
+ */
+export function findSequenceDepth(n) {
+  while (depths.length <= n) addDepth()
+  return depths[n]
+}
+
+function addDepth() {
+  const n = depths.length
+  const next = new Float64Array(n + 1)
+  for (let j = 0; j < n; j++) {
+    next[j] += alive[j] / 2
+    next[j + 1] += alive[j] / 2
+  }
+  let k = 0
+  while (2 * k < n - 1 && spent + next[k] + next[n - k] <= spendUntil(n)) {
+    spent += next[k] + next[n - k]
+    next[k] = 0
+    next[n - k] = 0
+    k++
+  }
+  depths.push(k)
+  alive = next
+}
+
+/**
+ * How many values an interval so narrow takes, by the spread of those that are there, as if it were normal.
+ * @param {{ values: number[], width: number, most: number }} options width: from end to end
+ * @returns {number | null} null: more than most
+ */
+export function extrapolateCount({ values, width, most }) {
+  const middle = median(values)
+  const deviation = DEVIATION_OF_MAD * median(values.map(value => Math.abs(value - middle)))
+  for (let n = SEQUENCE_LEAST; n <= most; n++) {
+    // The place of the k-th of n values, in deviations: the normal approximation of the sign test.
+    const reach = (Math.sqrt(Math.PI / 2) * (n + 1 - 2 * findSequenceDepth(n))) / n
+    if (2 * deviation * reach <= width) return n
+  }
+  return null
+}
