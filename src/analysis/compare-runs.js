@@ -191,6 +191,7 @@ function pairOf({ old, next, match }) {
     b: sideOf({ run: old, arm: match.old, age: 'old' }),
     rounds: Math.min(countRounds(old), countRounds(next)),
     seed: next.manifest.run.seed,
+    isSequence: [old, next].some(({ manifest }) => manifest.precision !== undefined),
   }
 }
 

@@ -1,7 +1,8 @@
 import { GATE_WORDS } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantity.js'
-import { hasTrend, ROUNDS_LEAST, summariseRatios } from '../lib/stats.js'
+import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
+import { hasTrend, ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
 import { nameOf, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
 
@@ -13,6 +14,8 @@ import { groupOf } from '../model/axes.js'
 
 /** A gap smaller than this is no difference, however narrow the interval. */
 export const GAP_LEAST = 0.03
+// Of rounds that go on until they are precise, more are sure to meet a gate once.
+const SPOILED_MOST = 0.1
 
 /**
  * @typedef {object} Compared
@@ -20,6 +23,7 @@ export const GAP_LEAST = 0.03
  * @property {TrialRecord[]} records
  * @property {number} rounds
  * @property {number} seed of the resampling
+ * @property {number} [precision] how narrow the rounds were to make the intervals; absent: their number was fixed before
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
  */
@@ -73,6 +77,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
   return compareSides({
     ...{ a: sideOf(a), b: sideOf(b), rounds: run.rounds, seed: run.seed, contrast },
+    ...(run.precision && { isSequence: true, gapLeast: Math.min(GAP_LEAST, run.precision / 2) }),
     disparities: contrast === null ? run.findDisparities(a, b) : [],
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, groups: [groupOf(a), groupOf(b)] }),
   })
@@ -97,6 +102,8 @@ export function findSpread(controls, { quantity, service, groups }) {
  * @property {number} rounds
  * @property {number} seed of the resampling
  * @property {AxisName | null} [contrast] the axis in which the two differ; null: they are two planes, or of two runs
+ * @property {boolean} [isSequence] what the rounds showed decided how many there are
+ * @property {number} [gapLeast] a smaller gap is no difference, where an A/A pair shows the noise
  * @property {string[]} disparities why the two did not do equal work
  */
 
@@ -131,27 +138,30 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     const [x, y] = sides.map(side => side.value)
     return { sides, ratio: x && y ? x / y : null }
   })
-  const ratio = summariseRatios(
-    rounds.map(r => r.ratio),
-    pair.seed,
-  )
+  const { seed, isSequence = false } = pair
+  const values = rounds.map(r => r.ratio)
+  const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
+  const ratios = values.filter(value => value !== null)
   const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, row)
+  const isRare = isSequence && pair.rounds - ratios.length <= SPOILED_MOST * pair.rounds
+  const least = isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
+  const gapLeast = aaSpread === null ? GAP_LEAST : (pair.gapLeast ?? GAP_LEAST)
   const verdict = judge({
     ratio,
-    floor: Math.max(GAP_LEAST, aaSpread ?? 0),
-    isSpoiled: disparities.length > 0 || (spoiled.length > 0 && pair.rounds >= ROUNDS_LEAST),
+    floor: Math.max(gapLeast, aaSpread ?? 0),
+    isSpoiled: disparities.length > 0 || (spoiled.length > 0 && !isRare && pair.rounds >= least),
   })
-  const ratios = rounds.flatMap(r => r.ratio ?? [])
   const drift = hasTrend(ratios)
     ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
     : []
-  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${ROUNDS_LEAST} are needed`] : []
+  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${least} are needed`] : []
   const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) => (contrast === null ? name : nameOnAxis(arm, contrast)))
   const { link, capCores, load, conditions } = a.arm
   return {
     ...{ a: nameOfA, b: nameOfB, link, capCores, load, conditions, contrast, isControl: b.arm.repeatOf !== null },
     ...{ quantity: row.name, service, ratio, aaSpread, verdict },
     reasons: [...spoiled, ...few, ...drift],
+    ...(pair.gapLeast !== undefined && { gapLeast }),
   }
 }
 

@@ -2,7 +2,7 @@ import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { findDisparities } from '../judge/parity-rows.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound, nestQuantities } from '../judge/quantity.js'
-import { summariseValues } from '../lib/stats.js'
+import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
@@ -10,6 +10,7 @@ import { isOfSearch, replaySearch } from '../search/searches.js'
 import { compareArms } from './compare.js'
 import { checkEstimates, withholdEstimates } from './estimates.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
+import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
@@ -23,11 +24,12 @@ import { evaluateThreshold, parseThreshold } from './thresholds.js'
  * @returns {Summary}
  */
 export function summarise({ manifest, records }) {
-  const { rounds, run, settings, parity } = manifest
+  const { rounds, run, settings, parity, precision } = manifest
   const arms = manifest.search ? listArms(records) : manifest.arms
   const relaxed = settings.relaxes.map(r => r.gate)
   const comparisons = compareArms({
     ...{ arms: manifest.search ? [] : arms, records, rounds, seed: run.seed, contrasts: settings.shows.contrasts },
+    ...(precision && { precision: precision.width }),
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
@@ -50,6 +52,7 @@ export function summarise({ manifest, records }) {
     thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),
     ),
+    ...(precision && { precision: measurePrecision({ asked: precision, rounds, comparisons }) }),
     shows: settings.shows,
     lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
     slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
@@ -89,6 +92,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
     other && other !== arm ? splitRounds(byArm[other.id], manifest.rounds) : []
   const rounds = {
+    summarise: manifest.precision ? summariseSequence : summariseValues,
     own: splitRounds(records, manifest.rounds),
     baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
     unchanged: roundsOf(arms.find(other => isUnchanged(other, arm))),
@@ -134,8 +138,8 @@ function isUnchanged(other, arm) {
 }
 
 /**
- * @typedef {{ own: TrialRecord[][], baseline: TrialRecord[][], unchanged: TrialRecord[][] }} Rounds of an arm, and of the
- *   arms that it is held against
+ * @typedef {{ own: TrialRecord[][], baseline: TrialRecord[][], unchanged: TrialRecord[][],
+ *   summarise: typeof summariseValues }} Rounds of an arm, and of the arms that it is held against
  * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: the arm
  * @returns {Record<string, Quantity>} by header
  */
@@ -147,7 +151,7 @@ function summariseQuantities({ rounds, service }) {
       return measureRound(row, trials, { service, baseline: rounds.baseline[i], unchanged: rounds.unchanged[i] })
     })
   const rows = Object.values(QUANTITIES).filter(row => service === null || row.sidecars)
-  return Object.fromEntries(rows.map(row => [row.header, summariseValues(measure(row))]))
+  return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
 }
 
 /**

@@ -7,8 +7,16 @@ import { z } from 'zod'
 /** Of a request, at both ends. */
 const TIMEOUT_SECONDS = 60
 
+export const ROUNDS_MOST = 10_000
+
 /** How often each arm is measured. A report makes a place for each. */
-export const rounds = z.int().positive().max(10_000, 'at most 10000 rounds: they take a day or longer')
+export const rounds = z.int().positive().max(ROUNDS_MOST, `at most ${ROUNDS_MOST} rounds: they take a day or longer`)
+
+/** How wide the interval of a ratio may be, from end to end, as a share of its low end. */
+export const precisionWidth = z
+  .number()
+  .min(0.001, 'at least 0.1%: what remains is no noise of rounds')
+  .max(1, 'at most 100%: a wider interval says nothing')
 
 /** Of the random order of the arms. */
 export const seed = z

@@ -195,7 +195,10 @@ export interface Plan {
   /** Files of bench/claims. */
   claims: string[]
   seed: number
+  /** With a precision: the most. */
   rounds: number
+  /** What the rounds go on for; absent: their number is fixed. */
+  precision?: { width: number; maxMinutes: number }
   /** Of a search: what it starts from. */
   arms: Arm[]
   /** Closed loops that are run first: rates above a share of what they reach are left out. */
@@ -454,6 +457,8 @@ export type Verdict = z.infer<typeof S.verdict>
 /** Two planes at the same link, cap and load, in one quantity. */
 export type Comparison = z.infer<typeof S.comparison>
 export type EstimateCheck = z.infer<typeof S.estimateCheck>
+/** How narrow the intervals of a run are that goes on until they are narrow enough. */
+export type Precision = z.infer<typeof S.summaryPrecision>
 /** A condition on the median ratio of two planes: `pipy/envoy cpuPerRequest <= 0.6`. */
 export type ThresholdResult = z.infer<typeof S.thresholdResult>
 /** One thing that both planes must do alike, as it was found for each. */

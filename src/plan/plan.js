@@ -1,11 +1,13 @@
 import { P99_REQUESTS } from '../judge/measures.js'
 import { configurationOf } from '../judge/parity-rows.js'
+import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { suggest } from '../lib/nearest.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { nameOf, parseChoice } from '../model/arms.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
+import { ROUNDS_MOST } from '../model/bounds.js'
 import { canBind, largestBindingCap } from '../model/caps.js'
 import { PROFILES } from './experiment.js'
 
@@ -41,6 +43,7 @@ const TRIALS_MOST = 100_000
  * @property {number[] | 'none' | null} caps
  * @property {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
+ * @property {NonNullable<Plan['precision']>} [precision] rounds go on until this is reached
  * @property {string} profile
  * @property {number} seed
  * @property {'pipy' | 'node'} app
@@ -112,8 +115,10 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
   const random = createRandom(overrides.seed)
   /** @type {Trial[]} */
   const trials = []
-  const rounds = experiment.search ? 0 : profile.rounds
-  for (let round = 1; round <= rounds; round++) {
+  const { precision } = overrides
+  if (precision) assertPrecise({ experiment, overrides, arms: measured })
+  const mostRounds = precision ? countRounds({ arms: measured, calibrations, precision }) : profile.rounds
+  for (let round = 1; round <= (experiment.search ? 0 : mostRounds); round++) {
     for (const arm of shuffle(measured, random)) {
       trials.push({ id: `r${round}-${arm.id}`, round, arm, repeats: null, searchOf: null })
     }
@@ -123,7 +128,8 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
     question: experiment.question,
     claims: experiment.claims,
     seed: overrides.seed,
-    rounds: profile.rounds,
+    rounds: mostRounds,
+    ...(precision && { precision }),
     arms: measured,
     calibrations,
     mostOfCapacity: experiment.mostOfCapacity,
@@ -260,6 +266,43 @@ function assertSearchable({ name, search }, planes, hasSidecars) {
 function assertFew(trials, { name }) {
   if (trials <= TRIALS_MOST) return
   throw new UsageError(`${name} would be ${trials} trials, at most ${TRIALS_MOST}: ask for fewer values or rounds`)
+}
+
+/**
+ * @param {{ experiment: Experiment, overrides: Overrides, arms: Arm[] }} options
+ * @throws {UsageError} where there is nothing that rounds could make precise
+ */
+function assertPrecise({ experiment: { name, search, load, keepsServices, shows }, overrides, arms }) {
+  const planes = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
+  const hasPair = shows.contrasts.length > 0 || new Set(planes.map(arm => groupOf(arm))).size < planes.length
+  const why = search
+    ? `${name} is a search, and has no rounds`
+    : load.kind === 'idle'
+      ? `${name} has no requests, and so no CPU per request`
+      : keepsServices
+        ? `${name} watches the same processes over time`
+        : hasPair
+          ? null
+          : 'no two planes are compared: name two with --planes'
+  if (why !== null) throw new UsageError(`--precision is for ratios of CPU per request, and ${why}`)
+  if (overrides.rounds) throw new UsageError(`--precision decides how many rounds there are: leave out --rounds`)
+}
+
+/**
+ * The rounds that there is time for.
+ * @param {{ arms: Arm[], calibrations: Arm[], precision: NonNullable<Plan['precision']> }} options
+ * @throws {UsageError} where the time is too short for an interval
+ */
+function countRounds({ arms, calibrations, precision: { maxMinutes } }) {
+  const before = estimatePlanSeconds({ arms, calibrations, trials: [], search: null })
+  const count = Math.floor((60 * maxMinutes - before) / sumSeconds(arms))
+  if (count < SEQUENCE_LEAST) {
+    const minutes = Math.ceil((before + SEQUENCE_LEAST * sumSeconds(arms)) / 60)
+    throw new UsageError(
+      `--precision needs at least ${SEQUENCE_LEAST} rounds, about ${minutes} min here, and --max-minutes allows ${maxMinutes}: give it ${minutes}, or ask for less (--profile quick, --planes)`,
+    )
+  }
+  return Math.min(count, ROUNDS_MOST, Math.floor(TRIALS_MOST / arms.length))
 }
 
 /**

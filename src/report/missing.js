@@ -9,7 +9,7 @@ const CUT_SHORT = 'This run was cut short, or still goes on'
  * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }} run
  * @returns {string[]} a line where the run was cut short, still goes on, or has trials that failed
  */
-export function describeUnfinished({ manifest: { arms, rounds, search }, records, summary }) {
+export function describeUnfinished({ manifest: { arms, rounds, search, precision }, records, summary }) {
   if (search) {
     const ended = summary.searches.length + summary.sizes.length
     const found = `${ended} of ${arms.length} searches have ended, after ${records.length} trials`
@@ -19,6 +19,8 @@ export function describeUnfinished({ manifest: { arms, rounds, search }, records
   // Those that find the capacity are of other arms.
   const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
   const failed = own.filter(r => r.outcome === 'failed').length
+  if (precision?.ended === null)
+    return [`${CUT_SHORT}: ${own.length} trials are recorded, and the precision asked for is not reached.`]
   if (own.length >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []
   const also = failed > 0 ? `, and ${failed} of them failed` : ''
   return [`${CUT_SHORT}: ${own.length} of ${planned} trials are recorded${also}.`]

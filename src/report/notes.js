@@ -1,10 +1,12 @@
 import { quantityOf } from '../judge/quantity.js'
+import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/generators.js'
 import { renderChecks } from './estimates.js'
 import { tellPolicy } from './parity-table.js'
+import { renderPrecision } from './precision.js'
 
 /**
  * The lines below the table. Pure.
@@ -18,9 +20,9 @@ const [DEFAULT_GENERATOR] = GENERATORS
 
 /**
  * How the numbers were made, and what limits them; the gates that fired are listed apart.
- * @param {Pick<Summary, 'arms' | 'estimateChecks' | 'relaxes' | 'parity' | 'tools'>} summary
+ * @param {Pick<Summary, 'arms' | 'estimateChecks' | 'relaxes' | 'parity' | 'tools' | 'precision'>} summary
  */
-export function renderNotes({ arms, estimateChecks, relaxes, parity, tools }) {
+export function renderNotes({ arms, estimateChecks, relaxes, parity, tools, precision }) {
   const [{ load }] = arms
   if (load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const isOpen = load.kind === 'open'
@@ -28,8 +30,10 @@ export function renderNotes({ arms, estimateChecks, relaxes, parity, tools }) {
   const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
   const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
-  const interval = rounds >= ROUNDS_LEAST ? ' with [95 % interval]' : ', too few for an interval'
+  const interval =
+    rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
   const notes = [
+    ...renderPrecision({ precision }),
     `Medians of up to ${rounds} rounds${interval}; ${sizes} bytes posted and echoed. µs/req is CPU time per verified request: of all sidecars, then of each.`,
     isOpen
       ? `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.`

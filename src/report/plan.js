@@ -1,4 +1,6 @@
+import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
+import { percent } from '../lib/units.js'
 import { describeVaried, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 import { describeNotMeasured } from './missing.js'
@@ -17,15 +19,23 @@ const SHARED = ['link', 'capCores', 'users', 'payloadBytes']
  * @param {number} seconds estimated
  */
 export function renderPlan({ experiment, question, trials, rounds, arms, notes, notMeasured, seed, ...plan }, seconds) {
-  const { settings, search, calibrations, claims } = plan
+  const { settings, search, calibrations, claims, precision } = plan
   const minutes = `about ${Math.ceil(seconds / 60)} min`
+  const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const varied = findVaried(arms)
   const what = search
     ? `a search for the ${search.kind} from each of ${arms.length} arms`
-    : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`
+    : precision
+      ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
+      : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`
   const lines = [
     `${experiment}: ${what}, ${minutes}`,
     question,
+    ...(precision
+      ? [
+          `Rounds go on until the interval of CPU per request is at most ${percent(precision.width, 1)} wide for every pair, or ${precision.maxMinutes} min are over: at least about ${leastMinutes} min.`,
+        ]
+      : []),
     ...notes.map(note => `Note: ${note}`),
     ...describeNotMeasured(notMeasured),
     ...(calibrations.length > 0

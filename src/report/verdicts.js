@@ -86,7 +86,7 @@ export function tellContrasts({ comparisons, arms, shows }) {
  * @param {Comparison} comparison
  * @returns {string} `pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds`
  */
-export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdict, reasons }) {
+export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdict, reasons, gapLeast }) {
   const compared = comparedIn(quantity)
   const { median, low, high, values } = ratio
   const rounds = values.filter(v => v !== null).length
@@ -96,15 +96,17 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
   if (verdict === 'invalid' || median === null) return `${pair}: invalid${notes}`
   if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, indicative only${notes}`
 
+  // Asked for more precisely, it is said so.
+  const digits = gapLeast === undefined ? 0 : 1
   const gap = (/** @type {number} */ r) => 100 * Math.abs(r - 1)
   if (verdict === 'no-difference-shown' || low === null || high === null) {
     // The smallest gap that would have been called one.
     const width = low !== null && high !== null && low <= 1 && high >= 1 ? Math.max(gap(low), gap(high)) : 0
-    const noise = Math.max(100 * GAP_LEAST, 100 * (aaSpread ?? 0), width)
+    const noise = Math.max(100 * (gapLeast ?? GAP_LEAST), 100 * (aaSpread ?? 0), width)
     return `${pair}: no difference shown at this noise (±${noise.toFixed(1)} %)${notes}`
   }
-  const words = `${median < 1 ? compared?.less : compared?.more}`.replace('%', `${gap(median).toFixed(0)} %`)
-  const ends = [gap(low), gap(high)].sort((x, y) => x - y).map(v => v.toFixed(0))
+  const words = `${median < 1 ? compared?.less : compared?.more}`.replace('%', `${gap(median).toFixed(digits)} %`)
+  const ends = [gap(low), gap(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} rounds${notes}`
 }
 

@@ -15,6 +15,7 @@ import { hashScripts } from './scripts.js'
  * @import { Interrupted } from './resume.js'
  * @import { Turns } from './rounds.js'
  * @import { Reusable } from './search.js'
+ * @import { Assess } from './stopping.js'
  */
 
 /**
@@ -46,6 +47,7 @@ export function findScriptFolders({ load }) {
  * @property {Reusable} [reusable] trials of earlier runs that a search may take
  * @property {Interrupted} [interrupted] the run to go on with, whose trials are not run again
  * @property {Turns} [turns]
+ * @property {Assess} [assess] after a round of a run that goes on until it is precise
  * @property {string} [echoScripts] applications to measure with instead of the kit's
  */
 
@@ -57,7 +59,7 @@ export function findScriptFolders({ load }) {
 export async function executePlan({ preparation, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
   const { command, thresholds = [], retain = false, echoScripts, ...continued } = execution
-  const { turns, reusable, interrupted } = continued
+  const { turns, reusable, interrupted, assess } = continued
   const startedAt = new Date().toISOString()
   const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
   let isWhole = false
@@ -81,6 +83,7 @@ export async function executePlan({ preparation, site, folder, execution, watche
       turns,
       reusable,
       recorded: interrupted?.records,
+      assess,
       gate,
     })
     isWhole = true
@@ -111,7 +114,9 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
     tools: programs.tools,
     scripts: hashScripts({ arms: plan.arms, planes: programs.planes, folders: scripts }),
     settings: plan.settings,
-    rounds: plan.rounds,
+    ...(plan.precision
+      ? { rounds: 1, precision: { width: plan.precision.width, mostRounds: plan.rounds, ended: null } }
+      : { rounds: plan.rounds }),
     arms: plan.arms,
     search: plan.search,
     // Until each has run; a run that is cut short before has records of them.

@@ -66,7 +66,8 @@ export function assertSame({ interrupted: { folder, manifest, records }, plan, n
   const differing = [
     ...findDifferences(manifest, now),
     ...(isSamePlan ? [] : ['what the experiment measures']),
-    ...(manifest.rounds === plan.rounds ? [] : ['rounds']),
+    ...(manifest.precision?.width === plan.precision?.width ? [] : ['precision']),
+    ...(manifest.rounds === plan.rounds || (plan.precision && manifest.rounds <= plan.rounds) ? [] : ['rounds']),
     ...(isPlaced ? [] : ['the CPUs that processes get']),
   ]
   if (differing.length === 0) return
@@ -83,5 +84,6 @@ export function assertSame({ interrupted: { folder, manifest, records }, plan, n
 export function continueManifest({ interrupted: { manifest, records }, known }) {
   const { run, command, thresholds, machine, parity } = manifest
   const resumed = [...(run.resumed ?? []), { at: known.run.startedAt, id: known.run.id, trials: records.size }]
-  return { ...known, run: { ...run, resumed }, command, thresholds, machine, parity }
+  const begun = manifest.precision && { rounds: manifest.rounds }
+  return { ...known, ...begun, run: { ...run, resumed }, command, thresholds, machine, parity }
 }

@@ -3,6 +3,7 @@ import { createPace } from './progress.js'
 /**
  * @import { Plan, Trial } from '../model/types.ts'
  * @import { RunOne } from './run.js'
+ * @import { Stopping } from './stopping.js'
  */
 
 // Repetitions of unsteady windows: as many as two more rounds.
@@ -21,23 +22,28 @@ const WARMUP_MOST_MORE_SECONDS = 30
 
 /**
  * Round after round; windows that were unsteady or cold are run again at the end of theirs.
- * @param {{ plan: Plan, run: RunOne, turns: Turns, signal: AbortSignal }} options
+ * @param {{ plan: Plan, run: RunOne, turns: Turns, stopping: Stopping | null, signal: AbortSignal }} options
+ *   stopping: null: all rounds of the plan are run
  */
-export async function runRounds({ plan, run, turns, signal }) {
+export async function runRounds({ plan, run, turns, stopping, signal }) {
   const pace = createPace(plan.trials)
   let spare = SPARE_ROUNDS * plan.arms.length
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
-  const runOne = (/** @type {Trial} */ planned) =>
-    run({
+  const runOne = async (/** @type {Trial} */ planned) => {
+    const record = await run({
       trial: withWarmup(planned, warmups.get(planned.arm.id)),
-      progress: `round ${planned.round} of ${plan.rounds}`,
-      secondsLeft: isDone => pace.secondsLeft(planned, isDone),
+      progress: `round ${planned.round} of ${stopping ? 'at most ' : ''}${plan.rounds}`,
+      secondsLeft: stopping ? undefined : isDone => pace.secondsLeft(planned, isDone),
     })
+    stopping?.add(record)
+    return record
+  }
   for (let round = 1; round <= plan.rounds; round++) {
     await turns.take()
     signal.throwIfAborted()
+    stopping?.begin(round)
     const records = []
     for (const trial of plan.trials.filter(t => t.round === round)) records.push(await runOne(trial))
     for (const { trial, isSteady, load } of records) {
@@ -47,6 +53,7 @@ export async function runRounds({ plan, run, turns, signal }) {
       if ((isCold || isUnsteady) && spare-- > 0) await runOne({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
     }
     turns.pass()
+    if (stopping?.isOver(round)) return
   }
 }
 

@@ -8,6 +8,7 @@ import { describeLeft, describeTrial } from './progress.js'
 import { runRounds } from './rounds.js'
 import { runSearch } from './search.js'
 import { createStandingServices } from './standing-services.js'
+import { createStopping } from './stopping.js'
 import { runTrial } from './trial.js'
 
 /**
@@ -17,10 +18,12 @@ import { runTrial } from './trial.js'
  * @import { Turns } from './rounds.js'
  * @import { Reusable } from './search.js'
  * @import { StandingServices } from './standing-services.js'
+ * @import { Assess } from './stopping.js'
  * @import { Testbed } from './testbed.js'
  */
 
 const NOTHING = { take: () => null }
+const UNKNOWN = () => ({ isReached: false, roundsMore: null, told: '' })
 const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
@@ -33,13 +36,20 @@ const ALONE = { take: async () => {}, pass: () => {} }
  * Runs a plan: checks that the planes do equal work, then searches, or measures round after round. All it leaves is
  * on disk: the manifest, and the record of every trial.
  * @param {{ plan: Plan, testbed: Testbed, manifest: Omit<Manifest, 'parity'>, watcher: Watcher, signal: AbortSignal,
- *   retain?: boolean, turns?: Turns, reusable?: Reusable, recorded?: Map<string, TrialRecord>, gate?: GateParity }} options
+ *   retain?: boolean, turns?: Turns, reusable?: Reusable, recorded?: Map<string, TrialRecord>, assess?: Assess, gate?: GateParity }} options
  *   retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take;
- *   recorded: trials of this run that are not run again, by id
+ *   recorded: trials of this run that are not run again, by id; assess: of a run that goes on until it is precise
  * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
 export async function runPlan({ plan, testbed, manifest, watcher, signal, ...options }) {
-  const { retain = false, turns = ALONE, reusable = NOTHING, recorded = new Map(), gate = gateParity } = options
+  const {
+    retain = false,
+    turns = ALONE,
+    reusable = NOTHING,
+    recorded = new Map(),
+    assess = UNKNOWN,
+    gate = gateParity,
+  } = options
   const { site, folders } = testbed
   const { say, watch } = watcher
   const standing = createStandingServices({ keepsServices: plan.settings.keepsServices, retains: retain })
@@ -74,7 +84,12 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
         announce(measured)
       }
       turns.pass()
-      await runRounds({ plan: measured, run, turns, signal })
+      const { precision, rounds: mostRounds } = measured
+      const recordedRounds = manifest.rounds
+      const stopping = precision
+        ? createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
+        : null
+      await runRounds({ plan: measured, run, turns, stopping, signal })
     }
     // While the last trial ended, too: what was to stay has been removed.
     signal.throwIfAborted()
@@ -126,13 +141,14 @@ function createAdopt({ folder, watcher }) {
 
 /**
  * @param {string} folder
- * @param {Record<string, unknown>} manifest
+ * @param {Manifest} manifest
  */
 function createManifestWriter(folder, manifest) {
   let known = manifest
-  return (/** @type {Record<string, unknown>} */ found) => {
+  return (/** @type {Partial<Manifest>} */ found) => {
     known = { ...known, ...found }
     writeWhole(folder, 'manifest.json', `${JSON.stringify(known, null, 2)}\n`)
+    return known
   }
 }
 

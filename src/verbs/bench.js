@@ -6,7 +6,7 @@ import { takeEvery } from '../lib/take-every.js'
 import { openInterrupted } from '../run/resume.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { measure } from './measure.js'
-import { collect, TARGET, withCluster, withExperiment, withLoadHost } from './options.js'
+import { collect, TARGET, withCluster, withExperiment, withLoadHost, withPrecision } from './options.js'
 import { announce, assertShort, openSite, prepareWith, sayLacks, toolSpecs } from './preparation.js'
 import { readExperiment } from './read-experiment.js'
 import { renderText } from './report.js'
@@ -85,7 +85,7 @@ export function addBench(program, context) {
 /** @param {Command} command */
 function defineBench(command) {
   const toolNames = toolSpecs().map(t => t.name)
-  return withWatchers(withCluster(withLoadHost(withExperiment(command)), toolNames))
+  return withWatchers(withCluster(withLoadHost(withPrecision(withExperiment(command))), toolNames))
     .option('--out <dir>', 'results folder; must not exist or be empty')
     .option('--resume <results>', 'go on with a run that was cut short: measure what it lacks')
     .option('--json', 'print summary.json instead of the table')

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { summarise } from '../analysis/summarise.js'
 import { UsageError } from '../lib/errors.js'
 import { createResultsFolder } from '../records/records.js'
+import { tellPrecision } from '../report/precision.js'
 import { executePlan } from '../run/execute.js'
 import { prepareToResume } from '../run/resume.js'
 import { writeSummary } from './documents.js'
@@ -32,7 +34,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
     if (execution.interrupted) prepareToResume(execution.interrupted)
     else createResultsFolder(folder)
     try {
-      await executePlan({ preparation, site, folder, execution, watcher, signal, gate })
+      await executePlan({ preparation, site, folder, execution: { assess, ...execution }, watcher, signal, gate })
     } catch (error) {
       // A run that may not be resumed stays as it is.
       const isTouched = !(execution.interrupted && error instanceof UsageError)
@@ -45,6 +47,11 @@ export async function measure({ preparation, site, out, execution, watcher, sign
   } finally {
     site.ledger.release('results', folder)
   }
+}
+
+/** @type {import('../run/stopping.js').Assess} */
+function assess(run) {
+  return tellPrecision(/** @type {import('../model/types.ts').Precision} */ (summarise(run).precision))
 }
 
 /**

@@ -5,7 +5,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
 import { parseChoice } from '../model/arms.js'
 import { AXES } from '../model/axes.js'
-import { p99Ms, rounds, seed } from '../model/bounds.js'
+import { p99Ms, precisionWidth, rounds, seed } from '../model/bounds.js'
 import { GENERATORS } from '../model/generators.js'
 import { PROFILES } from '../plan/experiment.js'
 
@@ -52,6 +52,15 @@ export function withExperiment(command) {
       ]),
     )
     .option('--p99 <time>', 'search: the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+}
+
+/** @param {Command} command */
+export function withPrecision(command) {
+  return command.option(
+    '--precision <width>',
+    'measure rounds until the interval of CPU per request is as narrow as this, such as 3%, for every pair; ends at --max-minutes',
+    parsePrecision,
+  )
 }
 
 /** @param {Command} command */
@@ -190,6 +199,13 @@ function parseCores(text) {
   if (!(cores > 0) || !Number.isFinite(cores))
     throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
   return cores
+}
+
+/** @param {string} text */
+function parsePrecision(text) {
+  const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('a width in percent such as 3% is needed')
+  return assertFits(precisionWidth, Number(number) / 100, text)
 }
 
 /** @param {string} text */

@@ -2,7 +2,7 @@ import os from 'node:os'
 import { readCores } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { renderPlan } from '../report/plan.js'
-import { withExperiment, withLoadHost } from './options.js'
+import { withExperiment, withLoadHost, withPrecision } from './options.js'
 import { assertLoadHost, readAsked } from './preparation.js'
 import { planRun } from './prepare.js'
 import { readExperiment } from './read-experiment.js'
@@ -18,9 +18,8 @@ import { readExperiment } from './read-experiment.js'
  * @param {Context} context
  */
 export function addPlan(program, { print }) {
-  withLoadHost(
-    withExperiment(program.command('plan').description('print what bench would run, and how long it takes')),
-  ).action((name, options) => {
+  const command = program.command('plan').description('print what bench would run, and how long it takes')
+  withLoadHost(withPrecision(withExperiment(command))).action((name, options) => {
     assertLoadHost(options)
     const site = { cpus: os.availableParallelism(), cores: readCores() }
     const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })

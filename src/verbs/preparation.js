@@ -145,6 +145,8 @@ export function readAsked(experiment, options) {
  * @returns {Overrides}
  */
 function readOverrides(options) {
+  if (options.precision && options.yes)
+    throw new UsageError('--precision ends at --max-minutes: leave out --yes, and give --max-minutes what it may take')
   return {
     planes: options.planes ?? null,
     caps: options.cpu ?? null,
@@ -160,6 +162,7 @@ function readOverrides(options) {
       memoryLimitBytes: options.memory,
     },
     rounds: options.rounds ?? null,
+    ...(options.precision && { precision: { width: options.precision, maxMinutes: options.maxMinutes } }),
     profile: options.profile,
     seed: options.seed ?? chooseSeed(),
     app: options.app ?? 'pipy',
@@ -229,11 +232,12 @@ export function assertShort(plan, { maxMinutes, yes }) {
 
 /** What is said before a plan runs. @param {Plan & { notes: string[] }} plan */
 export function announce(plan) {
-  const { notes, notMeasured, trials, settings, search } = plan
+  const { notes, notMeasured, trials, settings, search, precision } = plan
   const what = search ? `a search of up to ${SEARCH_TRIALS[search.kind]} trials an arm` : `${trials.length} trials`
+  const most = precision ? 'at most ' : ''
   return [
     ...notes.map(note => `note: ${note}`),
     ...notMeasured.map(({ plane, reason }) => `not measured: ${plane}: ${reason}`),
-    `${what}, about ${Math.ceil(estimatePlanSeconds(plan) / 60)} min (profile ${settings.profile})`,
+    `${most}${what}, about ${Math.ceil(estimatePlanSeconds(plan) / 60)} min (profile ${settings.profile})`,
   ]
 }

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { compareArms, judge } from '../../src/analysis/compare.js'
 import { findGates } from '../../src/judge/gates.js'
+import { renderVerdict } from '../../src/report/verdicts.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
  * A run of pipy and envoy whose sidecars used so many cores in each round, at 1000 requests a second.
- * @param {{ pipy: number[], envoy: number[], aa?: number[], change?: (round: number, plane: string) => object, disparities?: string[] }} options
+ * @param {{ pipy: number[], envoy: number[], aa?: number[], change?: (round: number, plane: string) => object, disparities?: string[], precision?: number }} options
  */
-function compare({ pipy, envoy, aa, change = () => ({}), disparities = [] }) {
+function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], precision }) {
   const arms = [
     createArm({ plane: 'none', capCores: null }),
     createArm({ plane: 'pipy' }),
@@ -26,7 +27,7 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [] }) {
       return { ...record, gates: findGates(record) }
     }),
   )
-  return compareArms({ arms, records, rounds: pipy.length, seed: 1, findDisparities: () => disparities })
+  return compareArms({ arms, records, rounds: pipy.length, seed: 1, precision, findDisparities: () => disparities })
 }
 /** @param {ReturnType<typeof compare>} comparisons */
 const find = (comparisons, quantity = 'cpuPerRequest') => {
@@ -159,5 +160,42 @@ describe('judge', () => {
     const ratio = { median: 0.97, low: 0.96, high: 0.98, values: Array(6).fill(0.97) }
     expect(judge({ ratio, floor: 0.03, isSpoiled: false })).toBe('lower')
     expect(judge({ ratio: { ...ratio, median: 0.971 }, floor: 0.03, isSpoiled: false })).toBe('no-difference-shown')
+  })
+})
+
+describe('compareArms of rounds that went on until they were precise', () => {
+  const pipy = Array.from({ length: 20 }, (_, i) => 0.196 + 0.0002 * (i % 5))
+  const envoy = Array(20).fill(0.2)
+  const precision = 0.02
+
+  it('finds a gap of half the width, where A/A shows the noise', () => {
+    const found = find(compare({ pipy, envoy, aa: pipy, precision }))
+    expect(found).toMatchObject({ verdict: 'lower', gapLeast: 0.01 })
+    expect(renderVerdict(found)).toContain('1.8 % less CPU per request than envoy [1.6, 2.0], 20 rounds')
+    expect(find(compare({ pipy, envoy, precision }))).toMatchObject({ verdict: 'no-difference-shown', gapLeast: 0.03 })
+    expect(find(compare({ pipy, envoy, aa: pipy }))).toMatchObject({ verdict: 'no-difference-shown' })
+    expect(find(compare({ pipy, envoy, aa: pipy }))).not.toHaveProperty('gapLeast')
+  })
+
+  it('has wider intervals, the first of eight rounds', () => {
+    const spread = Array.from({ length: 9 }, (_, i) => 0.1 + 0.001 * i)
+    const of = (/** @type {number} */ n, options = {}) =>
+      find(compare({ pipy: spread.slice(0, n), envoy: envoy.slice(0, n), ...options }))
+    expect(of(9).ratio).toMatchObject({ low: spread[1] / 0.2, high: spread[7] / 0.2 })
+    expect(of(9, { precision }).ratio).toMatchObject({ low: spread[0] / 0.2, high: spread[8] / 0.2 })
+    expect(of(7, { precision })).toMatchObject({
+      verdict: 'indicative',
+      reasons: ['7 rounds: 8 are needed', expect.any(String)],
+    })
+  })
+
+  it('goes without one spoiled round of twenty, and not without three', () => {
+    const spoil = (/** @type {number} */ last) => (/** @type {number} */ round, /** @type {string} */ plane) =>
+      round <= last && plane === 'pipy' ? { load: { verified: 0 }, outcome: 'invalid' } : {}
+    const of = (/** @type {number} */ last) =>
+      find(compare({ pipy: pipy.map(v => v / 2), envoy, aa: pipy, precision, change: spoil(last) }))
+    expect(of(1).verdict).toBe('lower')
+    expect(of(1).reasons.join()).toContain('in 1 of 20 rounds')
+    expect(of(3).verdict).toBe('invalid')
   })
 })

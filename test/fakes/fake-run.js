@@ -37,6 +37,7 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [
  * @property {string} [text] the experiment, instead of axes and more
  * @property {number[][]} [cores] that can be given out
  * @property {DataPlane[]} [planes]
+ * @property {{ width: number, maxMinutes: number }} [precision]
  * @property {boolean} [retain]
  * @property {GateParity} [gate]
  * @property {Watcher['watch']} [watch]
@@ -62,7 +63,7 @@ export async function runFake({ folder, target, signal = new AbortController().s
 }
 
 /**
- * @param {Pick<FakeRun, 'target' | 'load' | 'axes' | 'more' | 'text' | 'cores' | 'planes'>} options
+ * @param {Pick<FakeRun, 'target' | 'load' | 'axes' | 'more' | 'text' | 'cores' | 'planes' | 'precision'>} options
  * @returns {{ preparation: Preparation, site: Site }}
  */
 export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more = '', cores = [], ...options }) {
@@ -75,6 +76,7 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
     overrides: {
       ...{ planes: null, caps: null, axes: {}, rounds: null },
       ...{ profile: 'standard', seed: 1, app: 'pipy', isPinned: true },
+      ...(options.precision && { precision: options.precision }),
     },
     cpus,
     missing: [],

@@ -37,6 +37,7 @@ const SKIPPED = [
   [/^npm |vitest|^npx (tsc|biome)/, 'installs the kit, or is a test itself'],
   [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
   [/--resume/, 'test/faults resumes a run'],
+  [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js (size|bench (hops|cap-ladder))/, 'test/integration/experiments.test.js runs it'],
   [
     /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|planes envoy)/,

@@ -150,6 +150,29 @@ const planOf = (axes, rest = '', { overrides = {}, cpus = 16, findUnsupported } 
 /** @param {ReturnType<typeof planOf>} plan */
 const idsOf = ({ arms }) => arms.map(a => a.id)
 
+describe('a plan with a precision', () => {
+  const precise = (/** @type {object} */ overrides, maxMinutes = 60) =>
+    plan({ caps: [1], axes: { link: ['ratings'] }, precision: { width: 0.03, maxMinutes }, ...overrides })
+
+  it('has the rounds that there is time for, in the same order whatever that is', () => {
+    const [short, long] = [10, 60].map(minutes => precise({}, minutes))
+    expect(estimatePlanSeconds(short)).toBeLessThanOrEqual(600)
+    expect(estimatePlanSeconds(short)).toBeGreaterThan(560)
+    expect(long.rounds).toBeGreaterThan(5 * short.rounds)
+    expect(long.trials.slice(0, short.trials.length)).toEqual(short.trials)
+    expect(plan({ caps: [1], axes: { link: ['ratings'] } }).trials).toEqual(short.trials.slice(0, 6 * 4))
+  })
+
+  it('is refused where the time is too short, and what else cannot be precise', () => {
+    expect(() => precise({}, 2)).toThrow(
+      /--precision needs at least 8 rounds, about 4 min here, and --max-minutes allows 2: give it 4/,
+    )
+    expect(() => precise({ rounds: 6 })).toThrow('leave out --rounds')
+    const pipy = { plane: 'pipy', variant: null, profile: null }
+    expect(() => precise({ planes: [pipy] })).toThrow('no two planes are compared: name two with --planes')
+  })
+})
+
 describe('the axes of a plan', () => {
   it('are combined, each value with each, and named in the arm where there are several', () => {
     const arms = idsOf(

@@ -1,7 +1,7 @@
 import { findDisparities } from '../../judge/parity-rows.js'
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
-import { ROUNDS_LEAST, summariseRatios } from '../../lib/stats.js'
+import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
 import { GAP_LEAST, judge } from '../compare.js'
 
@@ -73,7 +73,7 @@ export function divideRounds(over, under) {
  * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: where the verdict names no side
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
-  const ratio = summariseRatios(ratios, summary.run.seed)
+  const ratio = summary.precision ? summariseSequence(ratios) : summariseRatios(ratios, summary.run.seed)
   const disparities = nameOf(a) === nameOf(b) ? [] : disparitiesOf(summary, a, b)
   const missing = ratios.filter(r => r === null).length
   const isSpoiled = disparities.length > 0 || (missing > 0 && ratios.length >= ROUNDS_LEAST)

@@ -85,6 +85,14 @@ export const calibration = z.object({
   trialId: z.string(),
 })
 
+export const askedPrecision = z
+  .object({
+    width: z.number().describe('of the 95 % interval of CPU per request, from end to end, as a share of its low end'),
+    mostRounds: bounds.rounds,
+    ended: z.enum(['reached', 'time']).nullable().describe('why no more rounds were measured; null: cut short'),
+  })
+  .describe('rounds went on until every pair of planes was compared this precisely')
+
 /** manifest.json */
 export const manifestSchema = z.object({
   schemaVersion,
@@ -100,7 +108,8 @@ export const manifestSchema = z.object({
   scripts: z.array(scriptFolder),
   settings,
   thresholds: z.array(z.string()),
-  rounds: bounds.rounds,
+  rounds: bounds.rounds.describe('with a precision: those that were begun'),
+  precision: askedPrecision.optional(),
   arms: z.array(arm).min(1).describe('of a search: what it starts from'),
   search: searchSpec.nullable(),
   calibrations: z.array(calibration),

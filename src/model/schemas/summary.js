@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { calibration, machine } from './manifest.js'
+import { askedPrecision, calibration, machine } from './manifest.js'
 import {
   arm,
   axisName,
@@ -159,6 +159,21 @@ export const comparison = z.object({
   aaSpread: nullable.describe('how far an arm was from itself in the same run; null without an A/A pair'),
   verdict,
   reasons: z.array(z.string()),
+  gapLeast: z.number().optional().describe('with a precision: a smaller gap is no difference; else it is 0.03'),
+})
+
+export const summaryPrecision = askedPrecision.extend({
+  rounds: count,
+  isReached: z.boolean(),
+  pairs: z.array(
+    comparison
+      .pick({ a: true, b: true, link: true, capCores: true, load: true, conditions: true, contrast: true })
+      .extend({
+        width: nullable.describe('of the interval, as a share of its low end; null: there are too few rounds'),
+        isNarrow: z.boolean(),
+        roundsMore: nullable.describe('that it would still take, by the spread so far; null: not known, or over 10000'),
+      }),
+  ),
 })
 
 export const estimateCheck = planeChoice.extend({
@@ -192,6 +207,7 @@ export const summarySchema = z.object({
   comparisons: z.array(comparison),
   estimateChecks: z.array(estimateCheck),
   thresholds: z.array(thresholdResult),
+  precision: summaryPrecision.optional(),
   shows,
   lines: z.array(cpuLine),
   slopes: z.array(slope),

@@ -1,0 +1,47 @@
+import { percent } from '../lib/units.js'
+import { describeAxes, findVaried } from '../model/axes.js'
+
+/**
+ * How precise a run is that goes on until it is precise enough. Pure.
+ * @import { Precision } from '../model/types.ts'
+ */
+
+/**
+ * The pair with the widest interval, and the rounds that it would still take.
+ * @param {Precision} precision
+ * @returns {{ isReached: boolean, roundsMore: number | null, told: string }}
+ */
+export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
+  const more = pairs.map(pair => pair.roundsMore)
+  const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))
+  const open = pairs.filter(pair => !pair.isNarrow)
+  const among = open.length > 0 ? open : pairs
+  const [widest] = among.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
+  const place = describeAxes(widest, findVaried(pairs))
+  const is = widest.width === null ? 'has no interval yet' : `is ${percent(widest.width, 1)} wide`
+  const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
+  const told =
+    `after ${rounds} rounds: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
+    (isReached
+      ? `at most ${percent(wanted, 1)} was asked for`
+      : `for ${percent(wanted, 1)} it needs ${roundsMore === null ? 'an unknown number of' : `about ${roundsMore}`} more rounds`)
+  return { isReached, roundsMore, told }
+}
+
+/**
+ * Why a run ended, and what its intervals are; nothing where the number of rounds was fixed.
+ * @param {{ precision?: Precision }} summary
+ */
+export function renderPrecision({ precision }) {
+  if (!precision) return []
+  const { told } = tellPrecision(precision)
+  const ended = {
+    reached: 'The precision was reached',
+    time: 'The time ended this run, and the precision was NOT reached',
+  }
+  const why = precision.ended ? ended[precision.ended] : 'This run was cut short'
+  return [
+    `${why}: ${told}.`,
+    'Intervals hold at 95 % whenever a run ends: they are a confidence sequence of the median, wider than those of a fixed number of rounds.',
+  ]
+}

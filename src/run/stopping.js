@@ -1,0 +1,61 @@
+/**
+ * When rounds that go on until they are precise have ended.
+ * @import { Manifest, Plan, TrialRecord } from '../model/types.ts'
+ */
+
+/**
+ * What the rounds so far have shown, from the summary of their records.
+ * @typedef {{ isReached: boolean, roundsMore: number | null, told: string }} Assessment roundsMore: null: not known
+ * @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess
+ */
+
+/** @typedef {ReturnType<typeof createStopping>} Stopping */
+
+/**
+ * @param {{ precision: NonNullable<Plan['precision']>, mostRounds: number, recordedRounds: number, assess: Assess,
+ *   say: (line: string) => void, writeManifest: (found: Partial<Manifest>) => Manifest, now?: () => number }} options
+ *   recordedRounds: that a resumed run has; now: milliseconds of a clock
+ */
+export function createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest, ...clock }) {
+  const { now = () => performance.now() } = clock
+  const endsMs = now() + 60_000 * precision.maxMinutes
+  /** @type {TrialRecord[]} */
+  const records = []
+  let longestMs = 0
+  let beganMs = now()
+  const { width } = precision
+  /** A resumed run has records of later rounds. */
+  let rounds = recordedRounds
+  /** @type {Manifest} */
+  let manifest
+  const write = (/** @type {'reached' | 'time' | null} */ ended) => {
+    manifest = writeManifest({ rounds, precision: { width, mostRounds, ended } })
+  }
+  return {
+    /** @param {number} round that begins */
+    begin(round) {
+      beganMs = now()
+      rounds = Math.max(rounds, round)
+      write(null)
+    },
+
+    /** @param {TrialRecord} record of the round that goes on */
+    add(record) {
+      records.push(record)
+    },
+
+    /**
+     * Whether a round was the last.
+     * @param {number} round
+     */
+    isOver(round) {
+      longestMs = Math.max(longestMs, now() - beganMs)
+      const { isReached, roundsMore, told } = assess({ manifest: { ...manifest, rounds: round }, records })
+      const isLate = round === mostRounds || now() + longestMs > endsMs
+      const minutes = Math.ceil(((roundsMore ?? 0) * longestMs) / 60_000)
+      say(`${told}${minutes > 0 && !isReached ? ` (${minutes} min)` : ''}`)
+      if (isReached || isLate) write(isReached ? 'reached' : 'time')
+      return isReached || isLate
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { verifyRun } from '../../src/analysis/verify.js'
+import { findSequenceDepth, SEQUENCE_LEAST } from '../../src/lib/confidence-sequence.js'
+import { openInterrupted } from '../../src/run/resume.js'
+import { createStopping } from '../../src/run/stopping.js'
+import { measure } from '../../src/verbs/measure.js'
+import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { createManifest } from '../fakes/fake-manifest.js'
+import { prepareFake } from '../fakes/fake-run.js'
+
+const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], capCores: [1], users: [10] }'
+const MORE = 'profiles: { standard: { hasControl: false, warmupSeconds: 1, windowSeconds: 1 } }'
+// One round far above the others, and one far below: an interval without the outermost two values is narrow.
+const FAR = /** @type {Record<number, number>} */ ({ 1: 1.3, 2: 0.7 })
+const ENDS_AFTER = Array.from({ length: 30 }, (_, n) => n).find(n => findSequenceDepth(n) === 2) ?? 0
+
+describe('a run that goes on until it is precise', () => {
+  /** @type {string} */
+  let out
+  /** @type {string[]} */
+  let said
+  beforeEach(() => {
+    out = path.join(mkdtempSync(path.join(os.tmpdir(), 'precision-test-')), 'run')
+    said = []
+  })
+  afterEach(() => rmSync(path.dirname(out), { recursive: true, force: true }))
+
+  /** @param {{ maxMinutes?: number, far?: typeof FAR, load?: any, signal?: AbortSignal, isResumed?: boolean }} [options] */
+  async function measureFake({ maxMinutes = 60, far = FAR, load, isResumed = false, ...options } = {}) {
+    const { signal = new AbortController().signal } = options
+    const target = await createFakeTarget({
+      cores: ({ folder }) => 0.1 * (folder.includes('cheap') ? (far[Number(/r(\d+)-/.exec(folder)?.[1])] ?? 1) : 2),
+    })
+    const precision = { width: 0.03, maxMinutes }
+    const asked = { load: load ?? createFakeLoad(), axes: AXES, more: MORE, precision }
+    const { preparation, site } = prepareFake({ target, ...asked })
+    const { summary } = await measure({
+      ...{ preparation, site, out, signal, gate: async () => [] },
+      execution: { command: ['bench'], interrupted: isResumed ? openInterrupted(out) : undefined },
+      watcher: { say: line => said.push(line) },
+    })
+    return { summary, plan: preparation.plan }
+  }
+  const manifest = () => JSON.parse(readFileSync(path.join(out, 'manifest.json'), 'utf8'))
+  const ids = () =>
+    readFileSync(path.join(out, 'trials.jsonl'), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line).trial.id)
+
+  it('ends with the first round that is precise enough, says so, and can be computed again', async () => {
+    const { summary, plan } = await measureFake()
+    expect(ENDS_AFTER).toBeGreaterThan(SEQUENCE_LEAST)
+    expect(manifest()).toMatchObject({ rounds: ENDS_AFTER, precision: { width: 0.03, ended: 'reached' } })
+    expect(manifest().precision.mostRounds).toBe(plan.rounds)
+    expect(ids()).toEqual(plan.trials.slice(0, 2 * ENDS_AFTER).map(trial => trial.id))
+    expect(summary.precision).toMatchObject({ rounds: ENDS_AFTER, isReached: true, ended: 'reached' })
+    expect(summary.comparisons[0]).toMatchObject({ quantity: 'cpuPerRequest', verdict: 'lower' })
+    expect(summary.comparisons[0].ratio.values).toHaveLength(ENDS_AFTER)
+    const told = said.filter(line => line.startsWith('after '))
+    expect(told).toHaveLength(ENDS_AFTER)
+    expect(told[SEQUENCE_LEAST - 2]).toContain('has no interval yet')
+    expect(told[SEQUENCE_LEAST - 1]).toMatch(/after 8 rounds: .* is 85\.7 % wide; for 3\.0 % it needs about \d+ more/)
+    expect(told.at(-1)).toContain('is 0.0 % wide; at most 3.0 % was asked for')
+    expect(verifyRun({ folder: out, findLoad: () => createFakeLoad() }).agrees).toBe(true)
+  })
+
+  it('ends where the time is over, and says what is missing', async () => {
+    const noisy = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [i, i % 2 ? 1.2 : 0.8]))
+    const { summary, plan } = await measureFake({ maxMinutes: 1.2, far: noisy })
+    expect(plan.rounds).toBeGreaterThanOrEqual(SEQUENCE_LEAST)
+    expect(manifest()).toMatchObject({ rounds: plan.rounds, precision: { ended: 'time' } })
+    expect(summary.precision).toMatchObject({ isReached: false, ended: 'time' })
+    expect(summary.precision?.pairs[0].roundsMore).toBeGreaterThan(100)
+  })
+
+  it('goes on where it was cut short, also with more time, and ends as if it had not been', async () => {
+    const abort = new AbortController()
+    let calls = 0
+    const results = () => {
+      if (++calls === 7) abort.abort(new Error('interrupted'))
+      return {}
+    }
+    const load = createFakeLoad({ results })
+    await expect(measureFake({ load, signal: abort.signal })).rejects.toThrow('interrupted')
+    expect(manifest()).toMatchObject({ rounds: 4, precision: { ended: null } })
+    const { plan } = await measureFake({ isResumed: true, maxMinutes: 90 })
+    expect(manifest()).toMatchObject({ rounds: ENDS_AFTER, precision: { ended: 'reached', mostRounds: plan.rounds } })
+    expect(ids()).toEqual(plan.trials.slice(0, 2 * ENDS_AFTER).map(trial => trial.id))
+  })
+})
+
+describe('createStopping', () => {
+  it('begins no round that would end after the time', () => {
+    let nowMs = 0
+    const manifest = createManifest()
+    const stopping = createStopping({
+      ...{ precision: { width: 0.03, maxMinutes: 10 }, mostRounds: 100, recordedRounds: 1, say: () => {} },
+      assess: () => ({ isReached: false, roundsMore: 5, told: '' }),
+      writeManifest: found => Object.assign(manifest, found),
+      now: () => nowMs,
+    })
+    const over = Array.from({ length: 4 }, (_, i) => {
+      stopping.begin(i + 1)
+      nowMs += 180_000
+      return stopping.isOver(i + 1)
+    })
+    expect(over).toEqual([false, false, true, true])
+    expect(manifest.precision?.ended).toBe('time')
+  })
+})
