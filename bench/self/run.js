@@ -1,6 +1,6 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|gap-sharing|gap-users|estimate|live|report|load ...]
-//   [--rounds N] of generator and estimate
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|gap-sharing|gap-users|estimate|live|report|load|stopping|planted ...]
+//   [--rounds N] of generator and estimate; [--turns N] [--max-minutes N] of planted
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -26,13 +26,18 @@ import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
 import { reportLongRun } from './report.js'
 import { studySensitivity } from './sensitivity.js'
+import { simulateStopping, studyPlanted } from './stopping.js'
 
 /**
  * @import { Tool, TrialRecord } from '../../src/model/types.ts'
  * @import { Finding } from './kit.js'
  */
 
-const { values, positionals: asked } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string' } } })
+const number = /** @type {const} */ ({ type: 'string' })
+const { values, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: number, turns: number, 'max-minutes': number },
+})
 const K6_ROUNDS = 6
 const K6_SECONDS = 5
 
@@ -43,13 +48,15 @@ const measurements = {
   sensitivity: studySensitivity,
   kubelet: checkKubelet,
   compare: compareTwoRuns,
-  generator: () => compareGenerators(values.rounds ? Number(values.rounds) : undefined),
-  estimate: () => checkEstimate(values.rounds ? Number(values.rounds) : undefined),
+  generator: () => compareGenerators(countOf(values.rounds)),
+  estimate: () => checkEstimate(countOf(values.rounds)),
   'gap-sharing': () => explainGap('sharing'),
   'gap-users': () => explainGap('users'),
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,
+  stopping: simulateStopping,
+  planted: () => studyPlanted({ turns: countOf(values.turns), maxMinutes: countOf(values['max-minutes']) }),
 
   async sidecar() {
     const { records, summary } = await bench([
@@ -151,6 +158,11 @@ for (const name of chosen) {
     console.log(`${isKept ? 'kept    ' : 'NOT KEPT'}  ${promise}: ${measured}`)
     if (!isKept) process.exitCode = 1
   }
+}
+
+/** @param {string | undefined} text */
+function countOf(text) {
+  return text === undefined ? undefined : Number(text)
 }
 
 /**
