@@ -1,4 +1,4 @@
-import { median } from 'simple-statistics'
+import { median, probit } from 'simple-statistics'
 
 /**
  * Intervals of a median that may be looked at after every value, and that may decide when to stop: a confidence
@@ -58,17 +58,26 @@ function addDepth() {
 }
 
 /**
- * How many values an interval so narrow takes, by the spread of those that are there, as if it were normal.
+ * How many values an interval so narrow takes, by the spread of those that are there, as if it were normal: that of the
+ * values, or of the interval that they have, whichever is larger.
  * @param {{ values: number[], width: number, most: number }} options width: from end to end
  * @returns {number | null} null: more than most
  */
 export function extrapolateCount({ values, width, most }) {
-  const middle = median(values)
-  const deviation = DEVIATION_OF_MAD * median(values.map(value => Math.abs(value - middle)))
-  for (let n = SEQUENCE_LEAST; n <= most; n++) {
-    // The place of the k-th of n values, in deviations: the normal approximation of the sign test.
-    const reach = (Math.sqrt(Math.PI / 2) * (n + 1 - 2 * findSequenceDepth(n))) / n
-    if (2 * deviation * reach <= width) return n
-  }
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = median(sorted)
+  const depth = findSequenceDepth(sorted.length)
+  const now = depth > 0 ? (sorted[sorted.length - depth] - sorted[depth - 1]) / widthOf(sorted.length) : 0
+  const deviation = Math.max(now, DEVIATION_OF_MAD * median(sorted.map(value => Math.abs(value - middle))))
+  for (let n = SEQUENCE_LEAST; n <= most; n++) if (deviation * widthOf(n) <= width) return n
   return null
+}
+
+/**
+ * Of the interval of n normal values, in deviations, by where their order statistics lie (Blom, Statistical Estimates
+ * and Transformed Beta-Variables, 1958).
+ * @param {number} n
+ */
+function widthOf(n) {
+  return -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))
 }

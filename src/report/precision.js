@@ -21,11 +21,18 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   const is = widest.width === null ? 'has no interval yet' : `is ${percent(widest.width, 1)} wide`
   const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
   const told =
-    `after ${rounds} rounds: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
+    `after ${count(rounds, 'round')}: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
     (isReached
       ? `at most ${percent(wanted, 1)} was asked for`
-      : `for ${percent(wanted, 1)} it needs ${roundsMore === null ? 'an unknown number of' : `about ${roundsMore}`} more rounds`)
+      : roundsMore === null
+        ? `what ${percent(wanted, 1)} takes is not known`
+        : `for ${percent(wanted, 1)} it needs about ${count(roundsMore, 'more round')}`)
   return { isReached, roundsMore, told }
+}
+
+/** @param {number} number @param {string} what */
+function count(number, what) {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
 /**
