@@ -37,14 +37,15 @@ const HYPOTHESES = {
 
 /**
  * @param {string} hypothesis
+ * @param {number} [rounds]
  * @returns {Promise<import('./kit.js').Finding[]>} none: it explains, and promises nothing
  */
-export async function explainGap(hypothesis) {
+export async function explainGap(hypothesis, rounds = ROUNDS) {
   const variants = HYPOTHESES[hypothesis]
   const switches = variants.map(() => countSwitches())
   const runs = await benchInTurns(
     variants.map(({ load, users = 50, place }, i) => ({
-      experiment: writeExperiment(users),
+      experiment: writeExperiment(users, rounds),
       load,
       place,
       ...switches[i],
@@ -72,15 +73,18 @@ export async function explainGap(hypothesis) {
   return []
 }
 
-/** @param {number} users */
-function writeExperiment(users) {
+/**
+ * @param {number} users
+ * @param {number} rounds
+ */
+function writeExperiment(users, rounds) {
   const file = path.join(scratch, `gap-${users}.yaml`)
   writeFileSync(
     file,
     `name: gap
 question: What does the load generator add to the CPU per request of sidecars?
 axes: { plane: [pipy, envoy], link: [gateway-ratings], capCores: [0.25], users: [${users}] }
-profiles: { standard: { rounds: ${ROUNDS}, hasControl: false } }
+profiles: { standard: { rounds: ${rounds}, hasControl: false } }
 `,
   )
   return file

@@ -1,6 +1,6 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
 //   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|gap-sharing|gap-users|estimate|live|report|load|stopping|planted ...]
-//   [--rounds N] of generator and estimate; [--turns N] [--max-minutes N] of planted
+//   [--rounds N] of generator, estimate and gap-*; [--turns N] [--max-minutes N] of planted
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -50,8 +50,8 @@ const measurements = {
   compare: compareTwoRuns,
   generator: () => compareGenerators(countOf(values.rounds)),
   estimate: () => checkEstimate(countOf(values.rounds)),
-  'gap-sharing': () => explainGap('sharing'),
-  'gap-users': () => explainGap('users'),
+  'gap-sharing': () => explainGap('sharing', countOf(values.rounds)),
+  'gap-users': () => explainGap('users', countOf(values.rounds)),
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,
