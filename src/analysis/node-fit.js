@@ -1,5 +1,4 @@
-import { UsageError } from '../lib/errors.js'
-import { GIB } from '../lib/units.js'
+import { MIB } from '../lib/units.js'
 import { recommendedBytes } from '../search/memory-floor.js'
 
 /**
@@ -7,29 +6,27 @@ import { recommendedBytes } from '../search/memory-floor.js'
  * @import { SizeResult } from '../model/types.ts'
  */
 
+/** The limits of a sidecar, as they are pasted. @typedef {{ millicores: number, mebibytes: number }} Limits */
+
 /**
- * @param {string} text such as 2c4g: cores and GiB
- * @returns {{ cores: number, bytes: number }}
- * @throws {UsageError}
+ * @param {Pick<SizeResult, 'cpu' | 'memory'>} size
+ * @returns {Limits | null} in whole millicores and MiB; null: no answer was found
  */
-export function parseNode(text) {
-  const [, cores, gigabytes] = /^(\d{1,6}(?:\.\d{1,6})?)c(\d{1,6}(?:\.\d{1,6})?)g$/.exec(text) ?? []
-  if (!(Number(cores) > 0) || !(Number(gigabytes) > 0)) {
-    throw new UsageError(`--node ${text}: write cores and GiB, such as 2c4g`)
-  }
-  return { cores: Number(cores), bytes: Number(gigabytes) * GIB }
+export function limitsOf({ cpu, memory }) {
+  if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
+  return { millicores: Math.ceil(1000 * cpu.held), mebibytes: Math.ceil(recommendedBytes(memory) / MIB) }
 }
 
 /**
- * How many sidecars of a size a node holds, and what one takes of it.
- * @param {SizeResult} size
- * @param {{ cores: number, bytes: number }} node
- * @returns {{ count: number, limit: 'CPU' | 'memory', cpuShare: number, memoryShare: number } | null} null: no answer was found
+ * How many times limits fit into what a node has for them.
+ * @param {Limits} limits of one sidecar, or the sum over several
+ * @param {{ cores: number, bytes: number }} left
+ * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} byCpu, byMemory: were it alone
  */
-export function fitOnNode({ cpu, memory }, node) {
-  if (cpu.held === null || !memory?.isFound || memory.held === null) return null
-  const cpuShare = cpu.held / node.cores
-  const memoryShare = recommendedBytes(memory) / node.bytes
-  const limit = cpuShare >= memoryShare ? 'CPU' : 'memory'
-  return { count: Math.floor(1 / Math.max(cpuShare, memoryShare)), limit, cpuShare, memoryShare }
+export function fitOnNode({ millicores, mebibytes }, left) {
+  const byCpu = (1000 * left.cores) / millicores
+  const byMemory = left.bytes / MIB / mebibytes
+  // 3.3 × 1000 / 300 is less than 11 by a rounding error.
+  const count = Math.floor(Math.min(byCpu, byMemory) + 1e-9)
+  return { count, limit: byCpu <= byMemory ? 'CPU' : 'memory', byCpu, byMemory }
 }

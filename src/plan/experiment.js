@@ -44,6 +44,17 @@ const axes = z.strictObject({
 
 const search = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
+  z.strictObject({
+    kind: z.literal('services'),
+    services: z
+      .array(
+        z.strictObject({
+          ...{ name: z.string(), p99Ms },
+          ...{ ratePerSecond: ON_AXES.ratePerSecond, payloadBytes: ON_AXES.payloadBytes },
+        }),
+      )
+      .min(1),
+  }),
   z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ON_AXES.ratePerSecond }),
   z.strictObject({ kind: z.literal('memory-floor'), p99Ms: p99Ms.nullable().default(null) }),
 ])

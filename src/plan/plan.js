@@ -28,7 +28,9 @@ const PRECISION = { default: 0.05, smoke: 0.5 }
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
 /** What a search takes, of each arm: measured, on a machine of its own. */
-export const SEARCH_TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
+const SEARCH_TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
+// Of services: the ends of the line, and the check of each.
+const SERVICES_TRIALS = { line: 2, each: 3 }
 // Before a burst, to know how requests are answered without one; and after it, as many times its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 // A capacity that rates are chosen by.
@@ -179,6 +181,12 @@ export function estimateSeconds(trials) {
   return sumSeconds(trials.map(trial => trial.arm))
 }
 
+/** How many trials a search takes, of each arm. @param {NonNullable<Plan['search']>} search */
+export function countSearchTrials(search) {
+  if (search.kind !== 'services') return SEARCH_TRIALS[search.kind]
+  return SERVICES_TRIALS.line + SERVICES_TRIALS.each * search.services.length
+}
+
 /**
  * How long a run takes with everything before its trials, in seconds: an estimate.
  * @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan
@@ -187,7 +195,7 @@ export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const probes = new Set(own.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
   const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + own.length * ARM_CHECK_SECONDS
-  const searched = search ? SEARCH_TRIALS[search.kind] * sumSeconds(arms) : 0
+  const searched = search ? countSearchTrials(search) * sumSeconds(arms) : 0
   return checks + estimateSeconds(trials) + sumSeconds(calibrations) + searched
 }
 

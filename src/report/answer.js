@@ -101,10 +101,12 @@ function describeLimit(limit) {
 
 /** @param {SizeResult} size */
 function tellSize(size) {
-  const { cpu, memory, isChecked } = size
-  if (!cpu.isFound || cpu.held === null) return `${nameOf(size)}: no CPU limit of this machine holds the load`
+  const { cpu, memory, isChecked, p99Ms, services } = size
+  const load = services.length > 0 ? `that of ${services.join(', ')}` : 'the load'
+  if (!cpu.isFound || cpu.held === null) return `${nameOf(size)}: no CPU limit of this machine holds ${load}`
   const bytes = memory?.isFound ? ` and ${mib(recommendedBytes(memory))} MiB` : ''
-  return `${nameOf(size)} holds the load with ${cpu.held} cores${bytes}${isChecked ? '' : ', NOT confirmed by its own check'}`
+  const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
+  return `${nameOf(size)} holds ${load} with ${cpu.held} cores${bytes}${p99}${isChecked ? '' : ', NOT confirmed by its own check'}`
 }
 
 /** @param {SearchResult} search */

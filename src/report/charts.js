@@ -1,19 +1,22 @@
+import { ratePerSecond } from '../judge/measures.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { quantityOf } from '../judge/quantity.js'
 import { groupBy } from '../lib/group-by.js'
 import { labelOf, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
+import { drawOverLimit } from './charts/over-limit.js'
 import { drawOverRate } from './charts/over-rate.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
-import { tabulateRates, tabulateRounds, tabulateSeries } from './charts/tables.js'
+import { tabulateLimits, tabulateRates, tabulateRounds, tabulateSeries } from './charts/tables.js'
 import { drawPercentiles } from './percentiles.js'
 import { isSearch } from './searches.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { CpuLine, Quantity, SizeResult, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { Colourable } from './charts/colours.js'
  * @import { Chart } from './charts/style.js'
  * @import { SidecarSeries } from './charts/over-time.js'
  * @import { Table } from './text-table.js'
@@ -28,7 +31,8 @@ export const FIRST = 2
 /**
  * What is drawn of a run; of a search only what has no rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
- * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[] }}
+ * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[],
+ *   overLimit: ReportChart[] }}
  */
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
@@ -40,6 +44,7 @@ export function drawCharts({ summary, records, seriesOf }) {
     distributions: isSearch(summary) ? [] : drawPercentiles({ arms, recordsOf, colourFor }),
     overTime: drawTrials({ arms, recordsOf, seriesOf }),
     overRate: drawRates({ summary, arms, colourFor }),
+    overLimit: drawLimits({ summary, records, colourFor }),
   }
 }
 
@@ -149,6 +154,40 @@ function drawRates({ summary, arms, colourFor }) {
 }
 
 /**
+ * Of a sizing: the rate that was answered over the CPU limit, a line for every plane.
+ * @param {{ summary: Summary, records: TrialRecord[], colourFor: (arm: Colourable) => number }} given
+ * @returns {ReportChart[]}
+ */
+function drawLimits({ summary: { sizes }, records, colourFor }) {
+  const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {
+    const held = new Set(own.flatMap(size => listSteps(size, true)))
+    const failed = new Set(own.flatMap(size => listSteps(size, false)))
+    const points = records.flatMap(record => {
+      const { id, arm } = record.trial
+      const rate = ratePerSecond(record)
+      if (rate === null || arm.capCores === null || !(held.has(id) || failed.has(id))) return []
+      return [{ cores: arm.capCores, ratePerSecond: rate, isHeld: held.has(id) }]
+    })
+    const answers = own.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
+      cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond: rate, p99Ms }] : [],
+    )
+    return { label, colour: colourFor({ ...own[0], hasSidecars: true }), points, answers }
+  })
+  if (!lines.some(line => line.points.length > 0)) return []
+  const title = 'Rate over the CPU limit of each sidecar'
+  return [{ ...drawOverLimit({ title, lines }), id: 'over-limit', table: tabulateLimits(title, lines) }]
+}
+
+/**
+ * The trials of the CPU, by whether their step held.
+ * @param {SizeResult} size
+ * @param {boolean} isHeld
+ */
+function listSteps({ cpu, checks }, isHeld) {
+  return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
+}
+
+/**
  * @param {SummaryArm} arm
  * @returns {{ ratePerSecond: number, millicores: number }[]} none where its CPU is not known
  */
@@ -171,6 +210,6 @@ function findLine({ lines }, name, points) {
 }
 
 /** All charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
-export function listCharts({ rounds, distributions, overRate, overTime }) {
-  return [...rounds, ...distributions, ...overRate, ...overTime]
+export function listCharts({ rounds, distributions, overRate, overLimit, overTime }) {
+  return [...rounds, ...distributions, ...overRate, ...overLimit, ...overTime]
 }

@@ -67,6 +67,7 @@ function listSections(document) {
     { id: 'rounds', name: 'Other quantities', body: renderCharts(charts.rounds.slice(FIRST)) },
     { id: 'latency', name: 'Latency', body: renderCharts(charts.distributions) },
     { id: 'over-rate', name: 'CPU over the rate', body: renderCharts(charts.overRate) },
+    { id: 'over-limit', name: 'Rate over the CPU limit', body: renderOverLimit(charts.overLimit) },
     { id: 'over-time', name: 'CPU and memory over time', body: renderOverTime(charts.overTime) },
     { id: 'gates', name: 'Gates and trials', body: [renderTable(gates, 'prose'), renderDetails(trials)] },
     { id: 'parity', name: 'Equal work', body: parity ? [renderTable(parity), ...renderList(disparities)] : [] },
@@ -109,6 +110,15 @@ function renderVerdicts({ heading, primary, secondary, noise }) {
 ${primary.map(line => html`<p><strong>${line}</strong></p>`)}
 ${renderList(secondary, SECONDARY)}
 ${noise ? html`<p class="muted">${noise}</p>` : null}`
+}
+
+/** @param {Document['charts']['overLimit']} charts */
+function renderOverLimit(charts) {
+  if (charts.length === 0) return []
+  return [
+    html`<p>Each point is a trial of a CPU limit: filled where the step held the load, hollow where it did not. A diamond is an answer.</p>`,
+    ...renderCharts(charts),
+  ]
 }
 
 /** @param {Document['charts']['overTime']} charts */

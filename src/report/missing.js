@@ -1,3 +1,5 @@
+import { nameOf } from '../model/arms.js'
+
 /**
  * Whether a run is whole. Pure.
  * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
@@ -12,8 +14,9 @@ const CUT_SHORT = 'This run was cut short, or still goes on'
 export function describeUnfinished({ manifest: { arms, rounds, search, precision }, records, summary }) {
   if (search) {
     const ended = summary.searches.length + summary.sizes.length
-    const found = `${ended} of ${arms.length} searches have ended, after ${records.length} trials`
-    return ended < arms.length ? [`${CUT_SHORT}: ${found}.`] : []
+    const wanted = search.kind === 'services' ? countLoads(arms, search.services) : arms.length
+    const found = `${ended} of ${wanted} searches have ended, after ${records.length} trials`
+    return ended < wanted ? [`${CUT_SHORT}: ${found}.`] : []
   }
   const planned = arms.length * rounds
   // Those that find the capacity are of other arms.
@@ -36,4 +39,13 @@ export function describeNotMeasured(notMeasured) {
     const planes = notMeasured.filter(n => n.reason === reason).map(n => n.plane)
     return `Not measured: ${planes.join(', ')}: ${reason}`
   })
+}
+
+/**
+ * @param {Manifest['arms']} arms
+ * @param {{ ratePerSecond: number, payloadBytes: number }[]} services
+ */
+function countLoads(arms, services) {
+  const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
+  return new Set(arms.map(nameOf)).size * loads.size
 }

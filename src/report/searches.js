@@ -1,7 +1,7 @@
-import { fitOnNode } from '../analysis/node-fit.js'
-import { GIB, MIB, percent } from '../lib/units.js'
+import { limitsOf } from '../analysis/node-fit.js'
+import { MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
-import { recommendedBytes } from '../search/memory-floor.js'
+import { toResources } from './limits.js'
 
 /**
  * What searches found, with the trials that show it. Pure.
@@ -20,25 +20,26 @@ export function renderSearches({ searches }) {
   return searches.flatMap(renderSearch)
 }
 
-/**
- * What the answers mean for a node.
- * @param {SizeResult[]} sizes
- * @param {{ cores: number, bytes: number }} node
- */
-export function renderNodeFit(sizes, node) {
-  return sizes.flatMap(size => {
-    const fit = fitOnNode(size, node)
-    if (fit === null) return []
-    const { count, limit, cpuShare, memoryShare } = fit
-    return [
-      `${nameOf(size)}: ${count} such sidecars fill a node of ${node.cores} cores and ${node.bytes / GIB} GiB, by ${limit}; each takes ${percent(cpuShare, 1)} of its CPU and ${percent(memoryShare, 1)} of its memory (applications and the system not counted)`,
-    ]
-  })
-}
-
 /** @param {Pick<Summary, 'sizes'>} summary */
 export function renderSizes({ sizes }) {
-  return sizes.flatMap(size => [...renderSize(size), ''])
+  return sizes.flatMap(size => [...(size.services.length > 0 ? renderService(size) : renderSize(size)), ''])
+}
+
+/** @param {SizeResult} size of a file of services */
+function renderService(size) {
+  const { services, ratePerSecond, p99LimitMs, line, cpu, checks } = size
+  const head = `${services.join(', ')}, ${nameOf(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
+  const steps = cpu.steps.map(step => `    ${renderStep(step, cpu)}`)
+  const limits = limitsOf(size)
+  if (limits === null) return [`${head}: no limits were found: ${cpu.why}`, ...steps]
+  const fit = line
+    ? `; the busiest sidecar takes ${line.baseMillicores.toFixed(0)} millicores + ${(100 * line.slopeMillicoresPerRequestPerSecond).toFixed(1)} per 100 requests/s`
+    : ''
+  return [
+    `${head}: ${limits.millicores}m and ${limits.mebibytes}Mi`,
+    ...checks.map(({ why, trials }) => `  checked at the answer: ${why} (${trials.length} trials)${fit}`),
+    ...steps,
+  ]
 }
 
 /** @param {SizeResult} size */
@@ -46,12 +47,12 @@ function renderSize(size) {
   const { cpu, memory, checks, isChecked } = size
   const lines = [...renderSearch(cpu), ...renderExtrapolation(size)]
   if (memory) lines.push(...renderSearch(memory))
-  if (!cpu.isFound || !memory?.isFound || cpu.held === null) return lines
-  const megabytes = Math.ceil(recommendedBytes(memory) / MIB)
-  const uncharged = (memory.unchargedBytes ?? 0) / MIB
+  const limits = limitsOf(size)
+  if (limits === null) return lines
+  const uncharged = (memory?.unchargedBytes ?? 0) / MIB
   return [
     ...lines,
-    `  memory limit to give: ${megabytes} MiB, above every limit that killed here${uncharged >= 1 ? `, with ${uncharged.toFixed(1)} MiB of file pages that were not charged to the sidecar` : ''}`,
+    `  memory limit to give: ${limits.mebibytes} MiB, above every limit that killed here${uncharged >= 1 ? `, with ${uncharged.toFixed(1)} MiB of file pages that were not charged to the sidecar` : ''}`,
     ...checks.map(
       ({ what, mustHold, held, why, trials }) =>
         `  checked ${what}: ${held === null ? 'not judged' : held ? 'holds' : 'does not hold'}${held === mustHold ? ', as it must' : held === null ? '' : ', AND IT MUST NOT BE SO'} (${why}; ${trials.length} trials)`,
@@ -60,8 +61,9 @@ function renderSize(size) {
       ? `  ${nameOf(size)}, for the pod spec of each sidecar:`
       : `  ${nameOf(size)}: the answer did NOT pass its own check; what was found:`,
     '    resources:',
-    `      requests: { cpu: ${Math.ceil(1000 * cpu.held)}m, memory: ${megabytes}Mi }`,
-    `      limits: { cpu: ${Math.ceil(1000 * cpu.held)}m, memory: ${megabytes}Mi }`,
+    ...Object.entries(toResources(limits)).map(
+      ([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`,
+    ),
   ]
 }
 

@@ -6,7 +6,7 @@ import { calibrate } from './calibrate.js'
 import { gateParity } from './parity/gate.js'
 import { describeLeft, describeTrial } from './progress.js'
 import { runRounds } from './rounds.js'
-import { runSearch } from './search.js'
+import { createSearch } from './search.js'
 import { createStandingServices } from './standing-services.js'
 import { createStopping } from './stopping.js'
 import { runTrial } from './trial.js'
@@ -70,9 +70,10 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
     writeManifest({ parity: await gate({ testbed, arms: plan.arms, nextIndex, signal, say }) })
     if (plan.search) {
       const adopt = createAdopt({ folder: folders.results, watcher })
-      for (const template of plan.arms) {
-        await runSearch({ template, spec: plan.search, cpus: site.cpus, reusable, run, adopt, say, signal })
-      }
+      const given = { spec: plan.search, cpus: site.cpus, reusable, run, adopt, say, signal }
+      const searches = plan.arms.map(template => createSearch({ ...given, template }))
+      for (const search of searches) await search.findFirst()
+      for (const search of searches) await search.finish()
       turns.pass()
     } else {
       const { plan: measured, calibrations } = await calibrate({ plan, run, signal })

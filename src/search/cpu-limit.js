@@ -13,14 +13,14 @@ const CPU_GRID = { least: 0.02, factor: 1.15 }
  * The smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
  * both sides, then by halves.
  * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options known: steps that need no trial, by
- *   their place on the grid; filled
+ *   their place on the grid, first all of the machine; filled
  * @returns {Generator<Arm, SearchResult, Outcome>}
  */
 export function* findCpu({ template, cpus, known }) {
   // The last place is all of the machine.
   const last = indexOf(cpus)
   const coresAt = (/** @type {number} */ i) => Math.min(cpus, capAt(i))
-  let used = 0
+  let used = Math.max(0, ...[...known.values()].flatMap(step => step.outcomes.map(o => o.coresMost)))
   /** @param {number} i @returns {Generator<Arm, TriedStep, Outcome>} */
   function* at(i) {
     const before = known.get(i)
@@ -47,10 +47,9 @@ export function* findCpu({ template, cpus, known }) {
   }
   const heldIndexes = () => [...known].filter(([, s]) => s.held).map(([i]) => i)
   const failedIndexes = () => [...known].filter(([, s]) => s.held === false).map(([i]) => i)
-  if (known.size === 0) {
-    const most = yield* at(last)
-    if (most.held !== true) return end(`at ${coresAt(last)} cores: ${most.why}`)
-  }
+  if (known.size === 0) yield* at(last)
+  const most = known.get(last)
+  if (known.size === 1 && most && most.held !== true) return end(`at ${coresAt(last)} cores: ${most.why}`)
   for (let stride = 1; ; ) {
     const low = Math.max(-1, ...failedIndexes())
     const high = Math.min(last + 1, ...heldIndexes().filter(i => i > low))

@@ -19,7 +19,7 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
     unlimited.length > 0
       ? { held: true, why: '', outcomes: unlimited.filter(o => o.held) }
-      : yield* tryStep(withMemory(template, null), 0, 'survived')
+      : yield* tryStep(withMemory(template, null), 0, { by: 'survived' })
   const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
   const nothing = (/** @type {string} */ why) => ({
     ...describeSearch({ template, looksFor: 'memory', steps: [], held: null, failed: null, why, isFound: false }),
@@ -63,7 +63,7 @@ function* bisect({ template, spec, steps, from, most, held = null }) {
     describeSearch({ template, looksFor: 'memory', steps, ...found })
   let failed = 0
   for (let bytes = from; ; ) {
-    const step = yield* tryStep(withMemory(template, bytes), bytes, 'survived')
+    const step = yield* tryStep(withMemory(template, bytes), bytes, { by: 'survived' })
     steps.push(withoutOutcomes(step))
     if (step.held === null) return end({ held, failed: failed || null, why: step.why, isFound: false })
     if (step.held) held = bytes

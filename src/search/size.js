@@ -1,11 +1,13 @@
 import { fitLine } from '../lib/stats.js'
 import { choiceOf } from '../model/arms.js'
 import { capAt, findCpu, indexOf } from './cpu-limit.js'
+import { findFirst, needOf, p99Of } from './first-answer.js'
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from './memory-floor.js'
 import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.js'
 
 /**
  * @import { Arm, SearchResult, SearchSpec, SizeResult } from '../model/types.ts'
+ * @import { Need } from './first-answer.js'
  * @import { Outcome } from './outcome.js'
  * @import { SearchOptions, TriedStep } from './step.js'
  */
@@ -23,15 +25,13 @@ const LINE_REACH = 50
  * @returns {Generator<Arm, SizeResult, Outcome>}
  */
 export function* findSize({ template, spec, cpus }) {
-  /** What is known of each place on the grid. @type {Map<number, TriedStep>} */
-  const known = new Map()
+  const { known } = yield* startSize({ template, cpus })
   /** @type {SizeResult} */
   let size = {
     ...choiceOf(template),
-    memory: null,
-    checks: [],
-    isChecked: false,
-    extrapolated: null,
+    ratePerSecond: template.load.ratePerSecond ?? 0,
+    ...{ p99LimitMs: spec.p99Ms, p99Ms: null, services: [], line: null },
+    ...{ memory: null, checks: [], isChecked: false, extrapolated: null },
     cpu: describeSearch({
       ...{ template, looksFor: 'cpu', held: null, failed: null, steps: [], why: '', isFound: false },
     }),
@@ -76,12 +76,27 @@ export function* findSize({ template, spec, cpus }) {
     const floor = yield* refuteLess({ template: atCpu, spec, memory })
     size = { ...size, memory: floor.memory }
     if (floor.less === null) return size
-    const answer = yield* check(withMemory(atCpu, recommendedBytes(floor.memory)), 'at the answer', true)
-    size = { ...size, checks: [answer, less, floor.less] }
+    const { p99Ms, ...answer } = yield* checkAnswer(withMemory(atCpu, recommendedBytes(floor.memory)))
+    size = { ...size, p99Ms, checks: [answer, less, floor.less] }
     if (answer.held !== false) return { ...size, isChecked: size.checks.every(c => c.held === c.mustHold) }
     refute(cpu.held, answer)
   }
   return size
+}
+
+/**
+ * The trials with all the CPU, and where they held, limits with room.
+ * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
+ * @returns {Generator<Arm, { known: Map<number, TriedStep>, first: { limits: Need, p99Ms: number | null } | null }, Outcome>}
+ *   known: what is known of each place on the grid; first: null where nothing held
+ */
+export function* startSize({ template, cpus }) {
+  const whole = yield* tryStep(withCpu(template, cpus), cpus)
+  const known = new Map([[indexOf(cpus), whole]])
+  if (!whole.held) return { known, first: null }
+  const { limits, last, steps } = yield* findFirst({ template, cpus, need: needOf(whole) })
+  for (const step of steps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
+  return { known, first: limits && { limits, p99Ms: p99Of(last) } }
 }
 
 /**
@@ -129,6 +144,13 @@ function* extrapolate({ template, cpus }) {
       residualMillicores: millicores - at(ratePerSecond),
     })),
   }
+}
+
+/** @param {Arm} arm @returns {Generator<Arm, SizeResult['checks'][0] & { p99Ms: number | null }, Outcome>} */
+function* checkAnswer(arm) {
+  const step = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
+  const { held, why, trials } = step
+  return { what: 'at the answer', mustHold: true, held, why, trials, p99Ms: p99Of(step) }
 }
 
 /**

@@ -19,10 +19,10 @@ const SPOILED_MOST = 6
  * memory is the question, what survived has held.
  * @param {Arm} arm
  * @param {number} value
- * @param {'held' | 'survived'} [by]
+ * @param {{ by?: 'held' | 'survived', wins?: number }} [options] wins: how often it has to hold, or to fail
  * @returns {Generator<Arm, TriedStep, Outcome>}
  */
-export function* tryStep(arm, value, by = 'held') {
+export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   /** @type {Outcome[]} */
   const outcomes = []
   const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o[by] === held).length
@@ -30,8 +30,8 @@ export function* tryStep(arm, value, by = 'held') {
     const outcome = yield arm
     outcomes.push(outcome)
     const held = outcome[by]
-    const isFailed = held === false && (outcome.isClear || count(false) === WINS)
-    if (!isFailed && held !== null && count(true) < WINS) continue
+    const isFailed = held === false && (outcome.isClear || count(false) === wins)
+    if (!isFailed && held !== null && count(true) < wins) continue
     if (held === null && count(null) < SPOILED_MOST) continue
     const why = by === 'survived' && held ? 'survived' : outcome.why
     return { value, held: isFailed ? false : held, why, trials: outcomes.map(o => o.trial), outcomes }

@@ -36,8 +36,11 @@ export const HELP = {
   },
   size: {
     examples: [
-      ['npm run size -- --rate 500 --p99 20ms', 'limits for 500 requests/s with a p99 of at most 20 ms'],
-      ['npm run size -- --rate 500 --p99 20ms --node 2c4g', 'and how many such sidecars a node holds'],
+      [
+        'npm run size -- --rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m',
+        'and how many such sidecars a node holds',
+      ],
+      ['npm run size -- -f services.yaml --format helm', 'limits for several services, to paste'],
     ],
     statuses: [done, failed, usage, nothingShown, planeMissing, ...ENDED],
   },

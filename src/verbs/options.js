@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
+import { readBytes, readMilliseconds } from '../lib/units.js'
 import { parseChoice } from '../model/arms.js'
 import { AXES } from '../model/axes.js'
 import { p99Ms, precisionWidth, rounds, seed } from '../model/bounds.js'
@@ -218,9 +219,9 @@ function parseRounds(text) {
  * @returns {number} milliseconds
  */
 export function parseMilliseconds(text) {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
-  if (!(Number(number) > 0)) throw new InvalidArgumentError('a time such as 20ms or 1.5s is needed')
-  return assertFits(p99Ms, Number(number) * (unit === 's' ? 1000 : 1), text)
+  const milliseconds = readMilliseconds(text)
+  if (milliseconds === null) throw new InvalidArgumentError('a time such as 20ms or 1.5s is needed')
+  return assertFits(p99Ms, milliseconds, text)
 }
 
 /**
@@ -253,11 +254,11 @@ export function parseCount(text) {
 
 /** @param {string} text */
 export function parseSize(text) {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*((?:[KMG]i?)?B?)$/.exec(text) ?? []
-  if (number === undefined) throw new InvalidArgumentError('a size such as 64MiB is needed')
-  const bytes = Number(number) * (unit.includes('i') ? 1024 : 1000) ** Math.max(0, 'BKMG'.indexOf(unit[0]))
-  if (!(bytes >= 1)) throw new InvalidArgumentError('a size above 0 is needed')
-  return Math.round(bytes)
+  const bytes = readBytes(text)
+  if (bytes !== null) return bytes
+  throw new InvalidArgumentError(
+    /^[\d.]+\s*(?:[KMG]i?)?B?$/.test(text) ? 'a size above 0 is needed' : 'a size such as 64MiB is needed',
+  )
 }
 
 /** @param {string} text */

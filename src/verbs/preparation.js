@@ -5,7 +5,7 @@ import { BenchError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { findLoad, loads } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
-import { estimatePlanSeconds, SEARCH_TRIALS } from '../plan/plan.js'
+import { countSearchTrials, estimatePlanSeconds } from '../plan/plan.js'
 import { assertOut } from '../records/assert-out.js'
 import { openKubernetesSite } from '../targets/kubernetes/site.js'
 import { openLoadHostSite } from '../targets/load-host/site.js'
@@ -136,7 +136,8 @@ export function readAsked(experiment, options) {
     throw new UsageError(`${experiment.name} runs on ${experiment.targets.join(' and ')} only`)
   }
   const { search } = experiment
-  const limited = search && p99 ? { ...experiment, search: { ...search, p99Ms: p99 } } : experiment
+  const limited =
+    search && search.kind !== 'services' && p99 ? { ...experiment, search: { ...search, p99Ms: p99 } } : experiment
   return { experiment: limited, overrides: readOverrides(options), thresholds, load: findLoad(options.generator) }
 }
 
@@ -233,7 +234,7 @@ export function assertShort(plan, { maxMinutes, yes }) {
 /** What is said before a plan runs. @param {Plan & { notes: string[] }} plan */
 export function announce(plan) {
   const { notes, notMeasured, trials, settings, search, precision } = plan
-  const what = search ? `a search of up to ${SEARCH_TRIALS[search.kind]} trials an arm` : `${trials.length} trials`
+  const what = search ? `a search of up to ${countSearchTrials(search)} trials an arm` : `${trials.length} trials`
   const most = precision ? 'at most ' : ''
   return [
     ...notes.map(note => `note: ${note}`),

@@ -1,9 +1,15 @@
-import { parseNode } from '../analysis/node-fit.js'
+import { readFileSync } from 'node:fs'
+import { Option } from 'commander'
+import { listNodes, readNode } from '../analysis/nodes.js'
+import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { readKit } from '../lib/kit.js'
 import { takeEvery } from '../lib/take-every.js'
-import { createSizeExperiment } from '../plan/size-experiment.js'
-import { renderNodeFit, renderSizes } from '../report/searches.js'
+import { parseServices } from '../plan/services-file.js'
+import { createServicesExperiment, createSizeExperiment } from '../plan/size-experiment.js'
+import { FORMATS, renderLimits } from '../report/limits.js'
+import { renderNodeFit } from '../report/node-fit.js'
+import { renderSizes } from '../report/searches.js'
 import { findScriptFolders } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
@@ -19,6 +25,13 @@ import { withWatchers } from './watchers.js'
  * @import { Context } from './program.js'
  */
 
+const FILE_HELP = `
+A file of services (-f); p99 and payload are those of --p99 and --payload where a service says none:
+  services:
+    - { name: orders, requestsPerSecond: 300, p99: 20ms }
+    - { name: images, requestsPerSecond: 40, p99: 50ms, payload: 64KiB }
+`
+
 /**
  * @param {Command} program
  * @param {Context} context
@@ -27,28 +40,35 @@ export function addSize(program, context) {
   const { print, say, end, signal } = context
   withWatchers(withLength(program.command('size')))
     .description('find and prove the smallest CPU and memory limit that holds a load')
-    .requiredOption('--rate <n>', 'requests per second to hold', parseOnAxis('ratePerSecond'))
-    .requiredOption('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+    .option('--rate <n>', 'requests per second to hold', parseOnAxis('ratePerSecond'))
+    .option('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+    .addOption(
+      new Option('-f, --file <yaml>', 'instead of --rate: several services with their rates (below)').conflicts([
+        ...['rate', 'extrapolate'],
+      ]),
+    )
     .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
     .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
-    .option('--node <size>', 'also print how many sidecars fit a node of 2c4g (cores, GiB)')
+    .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')
+    .option('--reserve <what>', 'of the node, for the system and the applications: 0.5c, 512m, or 0.5c,512m')
+    .addOption(
+      new Option('--format <name>', 'print the limits alone, to paste, and the rest to stderr').choices(FORMATS),
+    )
     .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
     .option('--extrapolate', 'where no limit here holds, extrapolate from lower rates')
     .option('--seed <n>', 'seed', parseSeed)
     .addOption(GENERATOR())
     .option('--no-pin', 'let generator, applications and sidecars share CPUs')
     .option('--out <dir>', 'results folder; must not exist or be empty')
-    .option('--json', 'print summary.json instead of the answer')
+    .addOption(new Option('--json', 'print summary.json instead of the answer').conflicts('format'))
+    .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
     .action(async options => {
-      const node = options.node ? parseNode(options.node) : null
-      const experiment = createSizeExperiment({
-        ...{ ratePerSecond: options.rate, p99Ms: options.p99, link: options.link, users: options.users ?? null },
-        ...{ payloadBytes: options.payload ?? null, isExtrapolated: options.extrapolate ?? false },
-      })
+      const node = readAskedNode(options)
+      const experiment = createAskedExperiment(options)
       // What the experiment already says is no override of it.
-      const { rate, users, payload, link, ...own } = options
+      const { rate, users, payload, link, p99, file, ...own } = options
       const site = await openSite({ ...own, target: 'local' }, context)
       if (site === null) return
       /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
@@ -82,8 +102,11 @@ export function addSize(program, context) {
           },
         })
         await watchers.close()
-        print(options.json ? JSON.stringify(summary, null, 2) : renderSizes(summary).join('\n').trimEnd())
-        if (node && !options.json) print(renderNodeFit(summary.sizes, node).join('\n'))
+        const answer = [...renderSizes(summary), ...(node ? renderNodeFit(summary, node) : [])].join('\n').trimEnd()
+        if (options.format) {
+          say(answer)
+          print(renderLimits(summary, options.format))
+        } else print(options.json ? JSON.stringify(summary, null, 2) : answer)
         if (!summary.sizes.some(size => size.isChecked)) end(EXIT.nothingShown)
         if (!isReported) end(EXIT.failed)
         sayWhere(folder, context)
@@ -92,4 +115,42 @@ export function addSize(program, context) {
         await takeEvery([() => watchers?.close(), () => site.target.close()])
       }
     })
+}
+
+/**
+ * @param {{ node?: string, reserve?: string }} options
+ * @returns {ReturnType<typeof readNode> | null}
+ * @throws {UsageError}
+ */
+function readAskedNode({ node, reserve }) {
+  if (node !== undefined) return readNode(node, reserve ?? null)
+  if (reserve === undefined) return null
+  throw new UsageError(`--reserve ${reserve} is of a node: add --node, such as --node 2c4g`)
+}
+
+/**
+ * @param {any} options words of the command line
+ * @throws {UsageError}
+ */
+function createAskedExperiment({ file, rate, p99, link, users = null, payload = null, extrapolate = false }) {
+  const asked = { link, users, payloadBytes: payload }
+  if (file !== undefined)
+    return createServicesExperiment({ ...asked, services: readServices(file), p99Ms: p99 ?? null })
+  if (rate === undefined || p99 === undefined)
+    throw new UsageError('size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml')
+  return createSizeExperiment({ ...asked, ratePerSecond: rate, p99Ms: p99, isExtrapolated: extrapolate })
+}
+
+/**
+ * @param {string} file
+ * @throws {UsageError}
+ */
+function readServices(file) {
+  let text
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`-f ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
+  }
+  return parseServices(text, file)
 }

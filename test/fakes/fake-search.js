@@ -35,7 +35,7 @@ export function createFakeSidecar(truth) {
     const needed = cores + coresPerRequestPerSecond * ratePerSecond
     const cap = arm.capCores ?? Number.POSITIVE_INFINITY
     const outcome = (/** @type {boolean | null} */ held, /** @type {string} */ why, isClear = false) => ({
-      ...{ trial: `t${nth}`, held, isClear, why, coresMost: Math.min(cap, needed) },
+      ...{ trial: `t${nth}`, held, isClear, why, coresMost: Math.min(cap, needed), p99Ms: held ? 5 : null },
       ...{ peakBytesMost: Math.min(memoryLimitBytes ?? peakBytes, peakBytes), unchargedBytes },
       rssBytesMost: 0,
       survived: why === 'killed for memory' ? false : held === null ? null : true,

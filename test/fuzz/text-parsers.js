@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { parseClaims } from '../../src/analysis/claims/claims.js'
-import { parseNode } from '../../src/analysis/node-fit.js'
+import { parseNode, parseReserve } from '../../src/analysis/nodes.js'
 import { parseRunThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { parseAddress } from '../../src/live/address.js'
@@ -9,6 +9,7 @@ import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
 import { findFault, loadResult, topology as topologySchema } from '../../src/model/schemas.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
+import { parseServices } from '../../src/plan/services-file.js'
 import { parseTopology } from '../../src/services/topology.js'
 import { withCluster, withExperiment } from '../../src/verbs/options.js'
 import { createArm } from '../fakes/fake-records.js'
@@ -86,7 +87,8 @@ const OPTIONS = [
 /** Others, each by its own function. @type {[string, string[], (text: string) => unknown][]} */
 const OTHERS = [
   ['--live', [':8080', '0.0.0.0:9464', '[::1]:0', '8080'], text => parseAddress(text, '--live')],
-  ['--node', ['2c4g', '1.5c0.5g'], parseNode],
+  ['--node', ['2c4g', '1.5c0.5g', 'pi4'], parseNode],
+  ['--reserve', ['0.5c,512m', '1g'], parseReserve],
   [
     '--threshold',
     ['pipy/envoy cpuPerRequest <= 0.6', 'pipy/none throughput@gateway > 0.5'],
@@ -104,6 +106,11 @@ withCluster(withExperiment(bench), ['pipy', 'envoy', 'k6'])
 /** @param {string[]} argv of `bench` */
 const parseOptions = argv => bench.parse(argv, { from: 'user' }).opts()
 
+const SERVICES = `services:
+  - { name: orders, requestsPerSecond: 300, p99: 20ms }
+  - { name: images, requestsPerSecond: 0.5, p99: 1.5s, payload: 64KiB }
+`
+
 /** @type {Parser[]} */
 export const TEXT_PARSERS = [
   ofText('experiment (YAML)', readAll('bench/experiments'), text => parseExperiment(text, 'x.yaml')),
@@ -113,6 +120,7 @@ export const TEXT_PARSERS = [
     text => parseTopology(text, 'x.yaml'),
     value => findFault(topologySchema, value),
   ),
+  ofText('services (YAML)', [SERVICES], text => parseServices(text, 'x.yaml')),
   ofText('claims (YAML)', readAll('bench/claims'), text => parseClaims(text, 'x.yaml')),
   {
     name: 'k6 summary',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderNodeFit, renderSearches, renderSizes } from '../../src/report/searches.js'
+import { renderSearches, renderSizes } from '../../src/report/searches.js'
 
 /** @import { SearchResult, SizeResult } from '../../src/model/types.ts' */
 
@@ -32,6 +32,7 @@ const memory = {
 /** @type {SizeResult} */
 const size = {
   ...{ plane: 'pipy', variant: null, profile: null, cpu, memory, isChecked: true, extrapolated: null },
+  ...{ ratePerSecond: 500, p99LimitMs: 20, p99Ms: 9.9, services: [], line: null },
   checks: [
     { what: 'at the answer', mustHold: true, held: true, why: 'held: p99 9.9 ms', trials: ['s1', 's2'] },
     { what: 'at 0.7 × the CPU', mustHold: false, held: false, why: 'bound by the sidecar', trials: ['s3'] },
@@ -128,17 +129,5 @@ describe('renderSizes', () => {
       '  EXTRAPOLATED, not measured: about 10.10 cores for the busiest sidecar, by the line 100 millicores + 250.0 per 100 requests/s through 593/s 1583, 395/s 1088',
       '',
     ])
-  })
-})
-
-describe('renderNodeFit', () => {
-  it('says how many fill a node, and what each takes of it', () => {
-    expect(renderNodeFit([size], { cores: 2, bytes: 4096 * MIB })).toEqual([
-      'pipy: 6 such sidecars fill a node of 2 cores and 4 GiB, by CPU; each takes 16.4 % of its CPU and 0.2 % of its memory (applications and the system not counted)',
-    ])
-  })
-
-  it('says nothing of what has no answer', () => {
-    expect(renderNodeFit([{ ...size, memory: null }], { cores: 2, bytes: 4096 * MIB })).toEqual([])
   })
 })

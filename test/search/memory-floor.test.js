@@ -75,7 +75,17 @@ describe('findMemoryFloor', () => {
 
   it('tries nothing without a limit where that is known, and takes only what held', () => {
     const known = (/** @type {boolean} */ held, /** @type {number} */ peakBytesMost) => ({
-      ...{ trial: 'u', held, isClear: false, why: '', coresMost: 0, peakBytesMost, rssBytesMost: 0, survived: held },
+      ...{
+        trial: 'u',
+        held,
+        isClear: false,
+        why: '',
+        coresMost: 0,
+        peakBytesMost,
+        rssBytesMost: 0,
+        p99Ms: null,
+        survived: held,
+      },
       unchargedBytes: peakBytesMost / 10,
     })
     const { found, trials } = search(truth, { unlimited: [known(false, 9e7), known(true, 1e7), known(true, 9e6)] })

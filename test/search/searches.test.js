@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/lib/random.js'
-import { judgeOutcome } from '../../src/search/outcome.js'
-import { isOfSearch, replaySearch, startSearch } from '../../src/search/searches.js'
+import { isOfSearch, judgeTrial, replaySearch, startSearch } from '../../src/search/searches.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
@@ -54,7 +53,7 @@ function searchLive(spec, seed = 1) {
   let step = search.next()
   while (!step.done) {
     records.push(measure(step.value, records.length + 1, random))
-    step = search.next(judgeOutcome(/** @type {TrialRecord} */ (records.at(-1)), spec.p99Ms))
+    step = search.next(judgeTrial(spec, /** @type {TrialRecord} */ (records.at(-1))))
   }
   return { found: step.value, records }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/lib/random.js'
 import { recommendedBytes } from '../../src/search/memory-floor.js'
-import { findSize } from '../../src/search/size.js'
+import { findSize, startSize } from '../../src/search/size.js'
 import { createArm } from '../fakes/fake-records.js'
 import { createFakeSidecar, isJudgedRightly, runSearch } from '../fakes/fake-search.js'
 
@@ -58,7 +58,7 @@ describe('findSize', () => {
 
   it('tries all memory limits under the CPU limit, and none without a limit again', () => {
     const { trials } = search(truth)
-    const limited = trials.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null)
+    const limited = trials.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && !arm.id.endsWith('-first'))
     expect(limited.every(({ arm }) => arm.capCores === 0.3273)).toBe(true)
     expect(trials.some(({ arm }) => arm.id.includes('@unlimited'))).toBe(false)
   })
@@ -226,5 +226,39 @@ describe('findSize', () => {
       disturb: ({ arm }) => (arm.capCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined),
     })
     expect(found).toMatchObject({ cpu: { held: 0.3273 }, isChecked: true })
+  })
+})
+
+describe('startSize', () => {
+  const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond: 1000, windowSeconds: 3.5 } })
+  const start = (/** @type {Parameters<typeof createFakeSidecar>[0]} */ given) =>
+    runSearch(startSize({ template, cpus: 2 }), createFakeSidecar(given))
+
+  it('has a first answer after four trials, with the same trials as the search that goes on', () => {
+    const { found, trials } = start(truth)
+    // Two places above 0.3273; 1.5 × 13000000 bytes are 75 steps.
+    expect(found.first).toEqual({ limits: { cores: 0.4329, bytes: 75 * STEP }, p99Ms: 5 })
+    expect(trials).toHaveLength(4)
+    expect(
+      search(truth)
+        .trials.slice(0, 4)
+        .map(({ arm }) => arm.id),
+    ).toEqual(trials.map(({ arm }) => arm.id))
+  })
+
+  it('has none where all of the machine is too little, and leaves that to the search', () => {
+    const { found, trials } = start({ ...truth, cores: 3 })
+    expect(found.first).toBeNull()
+    expect(trials).toHaveLength(1)
+    expect([...found.known.values()].map(step => step.held)).toEqual([false])
+  })
+
+  it('keeps what it learned of the CPU, and nothing of limits under which the kernel killed', () => {
+    const { found } = start({ ...truth, cores: 0.3, bytes: 3e7, peakBytes: 1e7 })
+    expect(Number(found.first?.limits.bytes)).toBeGreaterThan(3e7)
+    expect([...found.known.values()].map(step => [step.value, step.held])).toEqual([
+      [2, true],
+      [0.4329, true],
+    ])
   })
 })

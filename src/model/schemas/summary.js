@@ -53,6 +53,14 @@ const linePoints = z.array(
 )
 
 export const sizeResult = planeChoice.extend({
+  ratePerSecond: z.number(),
+  p99LimitMs: z.number().describe('the highest that counts as held'),
+  p99Ms: nullable.describe('at the answer: the highest of the trials that checked it'),
+  services: z.array(z.string()).describe('of a file of services: those that it is for'),
+  line: z
+    .object({ baseMillicores: z.number(), slopeMillicoresPerRequestPerSecond: z.number() })
+    .nullable()
+    .describe('of a file of services: CPU of the busiest sidecar over the rate, from its lowest and its highest'),
   cpu: searchResult,
   memory: searchResult.nullable(),
   checks: z.array(

@@ -102,3 +102,30 @@ export function tabulateRates(caption, lines) {
     ]),
   }
 }
+
+/**
+ * @param {string} caption
+ * @param {import('./over-limit.js').LimitLine[]} lines
+ * @returns {Table}
+ */
+export function tabulateLimits(caption, lines) {
+  /** @type {[string, 'left' | 'right'][]} */
+  const columns = [
+    ['plane', 'left'],
+    ['CPU limit', 'right'],
+    ['requests/s', 'right'],
+    ['outcome', 'left'],
+  ]
+  return {
+    caption,
+    columns,
+    rows: lines.flatMap(({ label, points, answers }) => [
+      ...points
+        .toSorted((a, b) => a.cores - b.cores)
+        .map(point => [label, `${point.cores}`, point.ratePerSecond.toFixed(0), point.isHeld ? 'held' : 'failed']),
+      ...answers.map(({ cores, ratePerSecond, p99Ms }) => [
+        ...[label, `${cores}`, `${ratePerSecond}`, `answer${p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`}`],
+      ]),
+    ]),
+  }
+}

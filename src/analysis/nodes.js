@@ -1,0 +1,100 @@
+import { UsageError } from '../lib/errors.js'
+import { suggest } from '../lib/nearest.js'
+import { GIB, MIB } from '../lib/units.js'
+
+/**
+ * Nodes to fill with sidecars: known ones by their names, others by their size. Pure.
+ */
+
+/**
+ * @typedef {object} Node
+ * @property {string} name as it was asked for
+ * @property {number} cores
+ * @property {number} bytes
+ * @property {string | null} cpu of a known node; null: only its size was given
+ */
+
+/**
+ * As their makers publish them: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
+ * https://aws.amazon.com/ec2/instance-types/t3/ and /t4/, read in 2025.
+ * @type {Record<string, { cores: number, gibibytes: number, cpu: string }>}
+ */
+const KNOWN = {
+  pizero2: { cores: 4, gibibytes: 0.5, cpu: 'Cortex-A53, 1.0 GHz, arm64' },
+  pi3: { cores: 4, gibibytes: 1, cpu: 'Cortex-A53, 1.2 to 1.4 GHz, arm64' },
+  pi4: { cores: 4, gibibytes: 4, cpu: 'Cortex-A72, 1.5 to 1.8 GHz, arm64' },
+  pi5: { cores: 4, gibibytes: 8, cpu: 'Cortex-A76, 2.4 GHz, arm64' },
+  't4g.micro': { cores: 2, gibibytes: 1, cpu: 'Graviton2, arm64; on average 10 % of each core' },
+  't4g.small': { cores: 2, gibibytes: 2, cpu: 'Graviton2, arm64; on average 20 % of each core' },
+  't3.micro': { cores: 2, gibibytes: 1, cpu: 'threads of a Xeon, x86-64; on average 10 % of each' },
+  't3.small': { cores: 2, gibibytes: 2, cpu: 'threads of a Xeon, x86-64; on average 20 % of each' },
+}
+
+const NUMBER = String.raw`\d{1,6}(?:\.\d{1,6})?`
+const SIZE = new RegExp(`^(${NUMBER})c(${NUMBER})g$`)
+const CORES = new RegExp(`^(${NUMBER})c$`)
+const MEMORY = new RegExp(`^(${NUMBER})([mg])$`)
+
+/** The known nodes, a line each. */
+export function listNodes() {
+  return Object.entries(KNOWN).map(
+    ([name, { cores, gibibytes, cpu }]) => `  ${name.padEnd(10)} ${cores} cores, ${gibibytes} GiB (${cpu})`,
+  )
+}
+
+/**
+ * @param {string} text a known node, or cores and GiB such as 2c4g
+ * @returns {Node}
+ * @throws {UsageError}
+ */
+export function parseNode(text) {
+  if (Object.hasOwn(KNOWN, text)) {
+    const { cores, gibibytes, cpu } = KNOWN[text]
+    return { name: text, cores, bytes: gibibytes * GIB, cpu }
+  }
+  const [, cores, gibibytes] = SIZE.exec(text) ?? []
+  if (Number(cores) > 0 && Number(gibibytes) > 0)
+    return { name: text, cores: Number(cores), bytes: Number(gibibytes) * GIB, cpu: null }
+  const known = Object.keys(KNOWN)
+  throw new UsageError(
+    `--node ${text}: write cores and GiB, such as 2c4g, or the name of a known node${suggest(text, known)}`,
+  )
+}
+
+/**
+ * What of a node is not for sidecars.
+ * @param {string} text cores, memory, or both: 0.5c,512m
+ * @returns {{ cores: number, bytes: number }}
+ * @throws {UsageError}
+ */
+export function parseReserve(text) {
+  const reserve = { cores: 0, bytes: 0 }
+  for (const part of text.split(',')) {
+    const [, cores] = CORES.exec(part) ?? []
+    const [, amount, unit] = MEMORY.exec(part) ?? []
+    if (Number(cores) > 0 && reserve.cores === 0) reserve.cores = Number(cores)
+    else if (Number(amount) > 0 && reserve.bytes === 0) reserve.bytes = Number(amount) * (unit === 'g' ? GIB : MIB)
+    else
+      throw new UsageError(
+        `--reserve ${text}: write cores, memory in m (MiB) or g (GiB), or each once, such as 0.5c,512m`,
+      )
+  }
+  return reserve
+}
+
+/**
+ * A node with what is left of it for sidecars.
+ * @param {string} text of --node
+ * @param {string | null} reserved of --reserve
+ * @returns {Node & { left: { cores: number, bytes: number } }}
+ * @throws {UsageError} also where nothing is left
+ */
+export function readNode(text, reserved) {
+  const node = parseNode(text)
+  const reserve = reserved === null ? { cores: 0, bytes: 0 } : parseReserve(reserved)
+  const left = { cores: Number((node.cores - reserve.cores).toFixed(6)), bytes: node.bytes - reserve.bytes }
+  if (left.cores > 0 && left.bytes > 0) return { ...node, left }
+  throw new UsageError(
+    `--reserve ${reserved}: nothing is left of ${text}, which has ${node.cores} cores and ${node.bytes / MIB} MiB: reserve less`,
+  )
+}

@@ -1,0 +1,64 @@
+import { colourOf } from './palette.js'
+import { createAxis, createLegend, createOption, shorten } from './style.js'
+
+/**
+ * What sidecars answered at each CPU limit that a sizing tried: a point is a trial, filled where it held; a diamond is an
+ * answer. Pure.
+ * @import { Chart } from './style.js'
+ */
+
+/**
+ * @typedef {object} LimitLine of a plane
+ * @property {string} label
+ * @property {number} colour
+ * @property {{ cores: number, ratePerSecond: number, isHeld: boolean }[]} points
+ * @property {{ cores: number, ratePerSecond: number, p99Ms: number | null }[]} answers
+ */
+
+/**
+ * @param {{ title: string, lines: LimitLine[] }} given
+ * @returns {Chart}
+ */
+export function drawOverLimit({ title, lines }) {
+  return {
+    title,
+    description: `${title}. ${lines.map(describeLine).join('; ')}.`,
+    height: 340,
+    option: createOption({
+      legend: createLegend(lines.map(({ label }) => label)),
+      grid: { left: 8, right: 24, top: 34, bottom: 30, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
+      tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
+      xAxis: createAxis({ type: 'log', name: 'CPU limit of each sidecar, cores', nameGap: 26 }),
+      yAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 46 }),
+      series: lines.flatMap(({ label, colour, points, answers }) => [
+        {
+          ...{ type: 'scatter', name: label, color: colourOf(colour), symbolSize: 9 },
+          data: points.map(({ cores, ratePerSecond, isHeld }) => ({
+            value: [shorten(cores), shorten(ratePerSecond)],
+            name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
+            ...(isHeld ? {} : { symbol: 'emptyCircle' }),
+          })),
+        },
+        {
+          ...{ type: 'scatter', name: label, color: colourOf(colour), symbol: 'diamond', symbolSize: 18 },
+          data: answers.map(answer => ({
+            value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
+            name: `${label}: ${describeAnswer(answer)}`,
+          })),
+        },
+      ]),
+    }),
+  }
+}
+
+/** @param {LimitLine} line */
+function describeLine({ label, points, answers }) {
+  const told = answers.map(describeAnswer).join(', ')
+  return `${label}: ${points.length} trials, ${told || 'no answer'}`
+}
+
+/** @param {LimitLine['answers'][0]} answer */
+function describeAnswer({ cores, ratePerSecond, p99Ms }) {
+  const p99 = p99Ms === null ? '' : ` with a p99 of ${p99Ms.toFixed(1)} ms`
+  return `${cores} cores hold ${ratePerSecond} requests/s${p99}`
+}

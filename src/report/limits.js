@@ -1,0 +1,83 @@
+import { stringify } from 'yaml'
+import { limitsOf } from '../analysis/node-fit.js'
+import { groupBy } from '../lib/group-by.js'
+import { nameOf } from '../model/arms.js'
+
+/**
+ * The limits that were found, to paste. Pure.
+ * @import { SizeResult, Summary } from '../model/types.ts'
+ * @import { Limits } from '../analysis/node-fit.js'
+ */
+
+/** Limits of a sidecar. @typedef {{ service: string | null, limits: Limits }} Entry service: null: of none in particular */
+
+/** What the limits of a plane are as: the value at the top of each document. @type {Record<string, (entries: Entry[]) => object[]>} */
+const SHAPES = {
+  yaml: entries => entries.map(({ limits }) => ({ resources: toResources(limits) })),
+  helm: entries => [
+    Object.assign(
+      {},
+      ...entries.map(({ service, limits }) => {
+        const sidecar = { sidecar: { resources: toResources(limits) } }
+        return service === null ? sidecar : { [service]: sidecar }
+      }),
+    ),
+  ],
+  // The m of Compose is a MiB: https://docs.docker.com/reference/compose-file/extension/#specifying-byte-values
+  compose: entries => [
+    {
+      services: Object.fromEntries(
+        entries.map(({ service, limits: { millicores, mebibytes } }) => [
+          service === null ? 'sidecar' : `${service}-sidecar`,
+          { deploy: { resources: { limits: { cpus: `${millicores / 1000}`, memory: `${mebibytes}m` } } } },
+        ]),
+      ),
+    },
+  ],
+}
+
+/** What limits can be printed as: of a container in Kubernetes, values of a Helm chart, a Compose file. */
+export const FORMATS = Object.keys(SHAPES)
+
+/**
+ * The `resources` of a container in Kubernetes.
+ * @param {Limits} limits
+ */
+export function toResources({ millicores, mebibytes }) {
+  const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
+  return { requests: quantities, limits: { ...quantities } }
+}
+
+/**
+ * YAML documents: of Kubernetes one a sidecar, otherwise one a plane.
+ * @param {Pick<Summary, 'sizes'>} summary
+ * @param {string} format
+ * @returns {string} empty where no answer was found
+ */
+export function renderLimits({ sizes }, format) {
+  const documents = [...groupBy(sizes, nameOf).values()].flatMap(own => {
+    const known = own.flatMap(size => {
+      const limits = limitsOf(size)
+      const services = size.services.length > 0 ? size.services : [null]
+      return limits === null ? [] : services.map(service => ({ service, limits, size }))
+    })
+    const isEach = SHAPES[format](known).length > 1
+    const groups = isEach ? known.map(entry => [entry]) : known.length > 0 ? [known] : []
+    return groups.map(entries => describe(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
+  })
+  return documents.join('\n---\n')
+}
+
+/** @param {{ service: string | null, size: SizeResult }[]} entries of a plane */
+function describe(entries) {
+  const [{ size }] = entries
+  const head = `# ${nameOf(size)}, for each sidecar of the link ${size.cpu.link}`
+  return `${[head, ...entries.map(entry => `#   ${describeLoad(entry)}`)].join('\n')}\n`
+}
+
+/** @param {{ service: string | null, size: SizeResult }} entry */
+function describeLoad({ service, size: { ratePerSecond, p99Ms, isChecked } }) {
+  const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
+  const proof = isChecked ? 'checked' : 'NOT proven: these limits did not pass their check'
+  return `${service === null ? '' : `${service}: `}${ratePerSecond} requests/s${p99}; ${proof}`
+}

@@ -1,0 +1,64 @@
+import { fitOnNode, limitsOf } from '../analysis/node-fit.js'
+import { groupBy } from '../lib/group-by.js'
+import { MIB } from '../lib/units.js'
+import { nameOf } from '../model/arms.js'
+
+/**
+ * How many sidecars a node holds, with the arithmetic. Pure.
+ * @import { SizeResult, Summary } from '../model/types.ts'
+ * @import { readNode } from '../analysis/nodes.js'
+ */
+
+/**
+ * @param {Pick<Summary, 'sizes' | 'machine'>} summary
+ * @param {ReturnType<typeof readNode>} node
+ * @returns {string[]} none where no answer was found
+ */
+export function renderNodeFit({ sizes, machine }, node) {
+  if (!sizes.some(size => limitsOf(size) !== null)) return []
+  const planes = [...groupBy(sizes, nameOf).values()]
+  return [describeNode(node), ...planes.map(own => `  ${renderFit(own, node)}`), describeSpeed(node, machine)]
+}
+
+/**
+ * @param {SizeResult[]} sizes of a plane: of one load, or of all services
+ * @param {ReturnType<typeof readNode>} node
+ */
+function renderFit(sizes, { left }) {
+  const name = nameOf(sizes[0])
+  const lack = sizes.find(size => limitsOf(size) === null)
+  if (lack) return `${name}: no limits were found${lack.services.length > 0 ? ` for ${lack.services.join(', ')}` : ''}`
+  const counted = sizes.flatMap(size => {
+    const { millicores, mebibytes } = limitsOf(size) ?? { millicores: 0, mebibytes: 0 }
+    const count = Math.max(1, size.services.length)
+    return [{ millicores: count * millicores, mebibytes: count * mebibytes }]
+  })
+  const sum = (/** @type {'millicores' | 'mebibytes'} */ of) => counted.reduce((total, one) => total + one[of], 0)
+  const needed = { millicores: sum('millicores'), mebibytes: sum('mebibytes') }
+  const { count, limit, byCpu, byMemory } = fitOnNode(needed, left)
+  const cpu = `${Math.round(1000 * left.cores)}m / ${needed.millicores}m = ${byCpu.toFixed(1)}`
+  const memory = `${left.bytes / MIB} / ${needed.mebibytes} MiB = ${byMemory.toFixed(1)}`
+  const isSet = sizes[0].services.length > 0
+  const unproven = sizes.every(size => size.isChecked) ? '' : '; some of these limits did NOT pass their check'
+  const what = isSet ? `the sidecars of all services together fit ${count} times` : `${count} sidecars fit`
+  return `${name}: ${what}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
+}
+
+/** @param {ReturnType<typeof readNode>} node */
+function describeNode({ name, cores, bytes, left }) {
+  const show = (/** @type {{ cores: number, bytes: number }} */ of) => `${of.cores} cores and ${of.bytes / MIB} MiB`
+  const isWhole = left.cores === cores && left.bytes === bytes
+  const rest = isWhole
+    ? 'applications and the system are not counted: --reserve keeps room for them'
+    : `${show(left)} without what is reserved`
+  return `node ${name}, ${show({ cores, bytes })}; ${rest}:`
+}
+
+/**
+ * @param {ReturnType<typeof readNode>} node
+ * @param {Summary['machine']} machine
+ */
+function describeSpeed({ name, cpu }, { cpuModel, architecture }) {
+  const there = cpu === null ? `${name} may have another CPU` : `${name} has another (${cpu})`
+  return `  Cores are counted, speed is not converted: this was measured on ${cpuModel} (${architecture}), and ${there}. Where a core does half the work, a sidecar needs twice the CPU limit, and half as many fit by CPU. For that answer run size on the node itself.`
+}

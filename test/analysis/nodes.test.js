@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { listNodes, parseNode, parseReserve, readNode } from '../../src/analysis/nodes.js'
+
+const MIB = 2 ** 20
+
+describe('parseNode', () => {
+  it.each([
+    ['2c4g', 2, 4096 * MIB, null],
+    ['0.5c0.25g', 0.5, 256 * MIB, null],
+    ['pi4', 4, 4096 * MIB, 'Cortex-A72, 1.5 to 1.8 GHz, arm64'],
+  ])('reads %s', (name, cores, bytes, cpu) => expect(parseNode(name)).toEqual({ name, cores, bytes, cpu }))
+
+  it.each([
+    '',
+    '2c',
+    '4g',
+    '2c4',
+    '0c4g',
+    '2c0g',
+    '2C4G',
+    '-2c4g',
+    '2c4gb',
+    ' 2c4g',
+    'constructor',
+  ])('refuses "%s"', text =>
+    expect(() => parseNode(text)).toThrow(`--node ${text}: write cores and GiB, such as 2c4g, or the name of`))
+
+  it('knows every node that it lists, and names the nearest', () => {
+    const names = listNodes().map(line => line.trim().split(' ')[0])
+    expect(names).toContain('pi3')
+    for (const name of names) expect(parseNode(name).cpu).not.toBeNull()
+    expect(() => parseNode('p4')).toThrow('did you mean "pi4"?')
+  })
+})
+
+describe('parseReserve', () => {
+  it.each([
+    ['0.5c', 0.5, 0],
+    ['512m', 0, 512 * MIB],
+    ['0.5c,512m', 0.5, 512 * MIB],
+    ['1g,2c', 2, 1024 * MIB],
+  ])('reads %s', (text, cores, bytes) => expect(parseReserve(text)).toEqual({ cores, bytes }))
+
+  it.each(['', '0c', '512', '1c,2c', '1g,1m', '1c;1g', '0.5c, 512m', '1c,'])('refuses "%s"', text =>
+    expect(() => parseReserve(text)).toThrow(`--reserve ${text}: write cores, memory in m (MiB) or g (GiB)`))
+})
+
+describe('readNode', () => {
+  it('says what is left', () => {
+    expect(readNode('pi4', '0.7c,512m').left).toEqual({ cores: 3.3, bytes: 3584 * MIB })
+    expect(readNode('2c4g', null).left).toEqual({ cores: 2, bytes: 4096 * MIB })
+  })
+
+  it.each(['2c', '1g', '3c,2g'])('refuses to reserve all of a node: %s', text =>
+    expect(() => readNode('2c1g', text)).toThrow(
+      'nothing is left of 2c1g, which has 2 cores and 1024 MiB: reserve less',
+    ))
+})

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { readNode } from '../../src/analysis/nodes.js'
+import { FORMATS, renderLimits } from '../../src/report/limits.js'
+import { renderNodeFit } from '../../src/report/node-fit.js'
+import { describeSearch } from '../../src/search/step.js'
+import { createArm } from '../fakes/fake-records.js'
+
+/** @import { SizeResult, Summary } from '../../src/model/types.ts' */
+
+const MIB = 2 ** 20
+/** @param {{ plane?: string, cores?: number, isFound?: boolean, isChecked?: boolean, services?: string[] }} [fields] @returns {SizeResult} */
+const sizeOf = ({ plane = 'pipy', cores = 0.3273, isFound = true, isChecked = true, services = [] } = {}) => {
+  const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number} */ held) =>
+    describeSearch({ template: createArm({ plane }), looksFor, held, failed: null, steps: [], why: '', isFound })
+  const choice = { plane, variant: null, profile: null }
+  return {
+    ...{ ...choice, ratePerSecond: 500, p99LimitMs: 20, p99Ms: 4.25, services, line: null },
+    ...{ cpu: found('cpu', cores), memory: found('memory', 31.4 * MIB), checks: [], isChecked, extrapolated: null },
+  }
+}
+
+describe('renderLimits', () => {
+  it.each([
+    ['yaml', { resources: { requests: { cpu: '328m', memory: '32Mi' }, limits: { cpu: '328m', memory: '32Mi' } } }],
+    [
+      'helm',
+      {
+        sidecar: { resources: { requests: { cpu: '328m', memory: '32Mi' }, limits: { cpu: '328m', memory: '32Mi' } } },
+      },
+    ],
+    ['compose', { services: { sidecar: { deploy: { resources: { limits: { cpus: '0.328', memory: '32m' } } } } } }],
+  ])('writes %s', (format, expected) => {
+    const text = renderLimits({ sizes: [sizeOf()] }, format)
+    expect(parse(text)).toEqual(expected)
+    // An anchor is YAML, and no person would write it.
+    expect(text).not.toMatch(/[&*]/)
+  })
+
+  it.each(FORMATS)('writes %s as a document a plane, and says which was not proven', format => {
+    const text = renderLimits({ sizes: [sizeOf(), sizeOf({ plane: 'envoy', isChecked: false })] }, format)
+    const documents = parseAllDocuments(text)
+    expect(documents.map(document => document.errors)).toEqual([[], []])
+    expect(text.match(/^# .*$/gm)).toEqual([
+      '# pipy, for each sidecar of the link link',
+      '#   500 requests/s, p99 4.3 ms; checked',
+      '# envoy, for each sidecar of the link link',
+      expect.stringMatching(/^# {3}500 requests.s, p99 4.3 ms; NOT proven/),
+    ])
+  })
+
+  it('writes several services of a plane together, but for Kubernetes, where each is a container of its own', () => {
+    const sizes = [sizeOf({ services: ['a', 'b'] }), sizeOf({ services: ['c'], cores: 1 })]
+    const [yaml, helm, compose] = FORMATS.map(format =>
+      parseAllDocuments(renderLimits({ sizes }, format)).map(document => document.toJS()),
+    )
+    expect(yaml.map(({ resources }) => resources.limits.cpu)).toEqual(['328m', '328m', '1000m'])
+    expect(helm).toEqual([
+      {
+        a: { sidecar: yaml[0] },
+        b: { sidecar: yaml[1] },
+        c: { sidecar: yaml[2] },
+      },
+    ])
+    expect(Object.keys(compose[0].services)).toEqual(['a-sidecar', 'b-sidecar', 'c-sidecar'])
+    expect(compose[0].services['c-sidecar'].deploy.resources.limits).toEqual({ cpus: '1', memory: '32m' })
+  })
+
+  it('writes nothing where no answer was found', () => {
+    expect(renderLimits({ sizes: [sizeOf({ isFound: false })] }, 'yaml')).toBe('')
+  })
+})
+
+describe('renderNodeFit', () => {
+  const machine = /** @type {Summary['machine']} */ ({ cpuModel: 'A Xeon', architecture: 'x64' })
+  const sizes = [sizeOf(), sizeOf({ plane: 'envoy', cores: 1.2, isChecked: false })]
+
+  it('says how often each plane fits, with the arithmetic, and that speed is not converted', () => {
+    expect(renderNodeFit({ sizes, machine }, readNode('pi4', '0.5c,512m'))).toEqual([
+      'node pi4, 4 cores and 4096 MiB; 3.5 cores and 3584 MiB without what is reserved:',
+      '  pipy: 10 sidecars fit, by CPU (CPU 3500m / 328m = 10.7; memory 3584 / 32 MiB = 112.0)',
+      '  envoy: 2 sidecars fit, by CPU (CPU 3500m / 1200m = 2.9; memory 3584 / 32 MiB = 112.0); some of these limits did NOT pass their check',
+      expect.stringMatching(
+        /^ {2}Cores are counted, speed is not converted: .* on A Xeon \(x64\), and pi4 has another \(Cortex-A72/,
+      ),
+    ])
+    expect(renderNodeFit({ sizes, machine }, readNode('2c4g', null))[0]).toContain('--reserve keeps room for them')
+  })
+
+  it('counts how often all services fit together', () => {
+    const all = [sizeOf({ services: ['a', 'b'] }), sizeOf({ services: ['c'], cores: 1 })]
+    // 2 × 328 + 1000 millicores, 3 × 32 MiB.
+    expect(renderNodeFit({ sizes: all, machine }, readNode('2c1g', null))[1]).toBe(
+      '  pipy: the sidecars of all services together fit 1 times, by CPU (CPU 2000m / 1656m = 1.2; memory 1024 / 96 MiB = 10.7)',
+    )
+    const lacking = [...all, sizeOf({ services: ['d'], isFound: false })]
+    expect(renderNodeFit({ sizes: lacking, machine }, readNode('2c1g', null))[1]).toBe(
+      '  pipy: no limits were found for d',
+    )
+  })
+
+  it('says nothing where no answer was found', () => {
+    expect(renderNodeFit({ sizes: [sizeOf({ isFound: false })], machine }, readNode('pi4', null))).toEqual([])
+  })
+})
