@@ -13,7 +13,7 @@ const READING_FIELDS = /** @type {const} */ ([
 
 /**
  * @param {{ observation: ObservationRecord, samples: Sample[] }} observed samples: the window's edges are among them
- * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds'> | null} null: no
+ * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' | 'orchestratorPeakBytes'> | null} null: no
  *   sample of an edge
  */
 export function describeWindow({ observation, samples }) {
@@ -49,6 +49,7 @@ export function describeWindow({ observation, samples }) {
     ...(loadHost ? { loadHost: describeLoadHost(loadHost, sumCores(processes.filter((_, i) => !isHere(_, i)))) } : {}),
     samples: { ...checkSamples(samples, window), source: sampleSource, clockOffsetMs },
     orchestratorCpuSeconds: ownCpuSeconds,
+    ...(end.ownPeakBytes === undefined ? {} : { orchestratorPeakBytes: end.ownPeakBytes }),
   }
 }
 

@@ -22,6 +22,12 @@ export function readMachine() {
   }
 }
 
+/** Memory that can still be had, in bytes: what the machine has available, or the limit on this process where that is less. */
+export function readRoomBytes() {
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(os.freemem(), limit) : os.freemem()
+}
+
 /**
  * The CPUs that this process may use, those of one physical core together.
  * @returns {number[][]}

@@ -1,5 +1,6 @@
 import { waitUntil } from '../lib/wait.js'
 import { readHostCpu } from './kernel/host-cpu.js'
+import { readOwnPeak, resetOwnPeak } from './kernel/own-memory.js'
 
 /**
  * Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster.
@@ -36,6 +37,7 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
   }
   try {
     await sampleUpTo(window.startMs)
+    resetOwnPeak()
     seen.start = takeEdge(probes, 'start')
     keep(seen.start.sample)
     await sampleUpTo(window.endMs)
@@ -83,6 +85,7 @@ function takeEdge(probes, edge) {
     })),
     host: readHostCpu(),
     ownCpuSeconds: (usage.user + usage.system) / 1e6,
+    ownPeakBytes: readOwnPeak(),
   }
 }
 

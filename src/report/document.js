@@ -1,7 +1,7 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATE_SPOILS } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
-import { percent } from '../lib/units.js'
+import { mib, percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
@@ -81,7 +81,7 @@ export function createDocument(run) {
       claims.filter(claim => claim.status !== NOT_TESTABLE),
     ),
     untested: tabulateUntested(claims),
-    provenance: tabulateProvenance(manifest),
+    provenance: tabulateProvenance(manifest, records),
     files: tabulateFiles(records),
     dictionary: tabulateDictionary(),
   }
@@ -183,10 +183,20 @@ function tabulateUntested(claims) {
 const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])
 
 /**
+ * The most memory that the kit itself had in the windows of the run.
+ * @param {TrialRecord[]} records
+ */
+function tellOwnMemory(records) {
+  const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
+  return peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known'
+}
+
+/**
  * @param {Manifest} manifest
+ * @param {TrialRecord[]} records
  * @returns {Table}
  */
-function tabulateProvenance({ run, kit, command, target, machine, tools, settings, ...manifest }) {
+function tabulateProvenance({ run, kit, command, target, machine, tools, settings, ...manifest }, records) {
   const { before, ...facts } = machine
   const say = (/** @type {unknown} */ value) =>
     value === null ? 'not known' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
@@ -201,6 +211,7 @@ function tabulateProvenance({ run, kit, command, target, machine, tools, setting
       ...(run.resumed ?? []).map(({ at, trials }) => ['went on', `${at}, after ${trials} trials`]),
       ['command', command.join(' ')],
       ['kit', `${kit.version}${kit.git ? `, git ${kit.git}` : ''}`],
+      ['memory of the kit', tellOwnMemory(records)],
       ['records', `schema version ${manifest.schemaVersion}, method version ${manifest.methodVersion}`],
       ['target', target],
       ...Object.entries(facts).map(([name, value]) => [name, say(value)]),

@@ -14,7 +14,7 @@ import { finishLoad, followLoad } from './generator.js'
  */
 
 /** @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings */
-/** @typedef {Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds'>} Numbers */
+/** @typedef {Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' | 'orchestratorPeakBytes'>} Numbers */
 
 /**
  * Has the processes read through the warm-up and the window and at its edges; stops early where one ends.

@@ -2,6 +2,7 @@ import os from 'node:os'
 import { largestBindingCap } from '../model/caps.js'
 import { readMachine } from '../node/machine.js'
 import { findCapWay } from '../targets/local/cgroups.js'
+import { describeRoom } from './room.js'
 
 /**
  * @import { Tool, ToolSpec } from '../model/types.ts'
@@ -33,6 +34,8 @@ export async function examineMachine({ specs, findTool }) {
       })
     }
   }
+  const { isEnough, text } = describeRoom()
+  findings.push({ level: isEnough ? 'ok' : 'missing', text })
   findings.push(describeWay(await findCapWay()))
   ok(`largest cap that two sidecars can use up on ${cpus} CPUs: ${largestBindingCap(os.availableParallelism())} cores`)
   return findings

@@ -15,6 +15,7 @@ import { openLocalSite } from '../targets/local/site.js'
 import { findTool } from '../tools/find.js'
 import { nodeTool } from '../tools/node.js'
 import { prepare } from './prepare.js'
+import { assertRoom } from './room.js'
 
 /**
  * From the words of the command line to a site and a plan: where registries meet.
@@ -92,6 +93,7 @@ export async function openSite(options, context) {
   }
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
   await makeRoom(way, context)
+  assertRoom()
   const site = await openLocalSite({ runId, way, findTool: createFinder(context) })
   const { loadHost: host, address: asked = null } = options
   return host ? openLoadHostSite({ site, host, asked, load: findLoad(generator), say, signal }) : site

@@ -47,6 +47,9 @@ export const edge = z.object({
   states: z.array(z.object({ threads: z.array(threadCpu), capCores: nullable, identity: z.array(z.string()), cpuSet })),
   host: hostCpu,
   ownCpuSeconds: z.number().describe('CPU time of what observes'),
+  ownPeakBytes: nullable
+    .optional()
+    .describe('the most memory that what observes had resident since the start of the window'),
 })
 
 export const observedProcess = processFacts.extend({ name: z.string().describe('as in samples.jsonl') })

@@ -126,6 +126,7 @@ export const trialSchema = z.object({
     })
     .nullable(),
   orchestratorCpuSeconds: nullable,
+  orchestratorPeakBytes: nullable.optional().describe('the most memory that it had resident in the window'),
   boundBy: boundBy.nullable(),
   isSteady: z.boolean().nullable(),
   gates: z.array(gateFinding),

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { readRoomBytes } from '../../src/node/machine.js'
+import { assertRoom, describeRoom } from '../../src/verbs/room.js'
+
+const MIB = 2 ** 20
+
+describe('assertRoom', () => {
+  it('refuses a machine with too little memory, with the numbers', () => {
+    expect(() => assertRoom(310 * MIB - 1)).toThrow(
+      'memory: 309 MiB can be had; a run needs at least 310 MiB (the kit 160, k6 90, two sidecars and their applications 60): end other programs',
+    )
+    expect(() => assertRoom(310 * MIB)).not.toThrow()
+  })
+
+  it('asks this machine where no number is given', () => {
+    expect(readRoomBytes()).toBeGreaterThan(10 * MIB)
+    expect(describeRoom().text).toMatch(/^memory: \d+ MiB can be had/)
+  })
+})
