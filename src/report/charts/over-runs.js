@@ -39,8 +39,8 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
           name: label,
           color: colourOf(colour),
           connectNulls: true,
-          symbol: isControl ? 'emptyCircle' : 'circle',
-          symbolSize: 7,
+          ...{ symbol: 'circle', symbolSize: 7 },
+          itemStyle: isControl ? { color: 'transparent', borderColor: colourOf(colour), borderWidth: 1.5 } : {},
           lineStyle: { width: 1, type: isControl ? 'dotted' : 'solid' },
           data: points.map((point, i) => ({
             value: point && shorten(point.median),
