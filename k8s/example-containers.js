@@ -48,7 +48,7 @@ export function createContainers({ topology, service, plane, scripts, addresses 
  * @returns {Tool}
  */
 function toolOf({ name, image }) {
-  const version = /** @type {RegExpExecArray} */ (/\d+\.\d+\.\d+/.exec(`${image}`))[0]
+  const version = /\d+(\.\d+)*/.exec(`${image}`.split(':')[1] ?? '')?.[0] ?? ''
   return { name, path: name, version, sha256: '', source: `image ${image}`, image: `${image}` }
 }
 

@@ -71,7 +71,13 @@ function renderExample({ topology, plane, scripts, addresses }) {
       objects: renderOne({ service, containers, namespace: name, labels, address: addresses[service.name] }),
     })),
   ]
-  const kustomization = renderKustomization({ name, topology, files, addresses, labels })
+  const credentials = Object.fromEntries(
+    services.map(({ service, containers }) => [
+      service.name,
+      containers.flatMap(({ spec }) => spec.credentials.map(file => path.posix.basename(file))),
+    ]),
+  )
+  const kustomization = renderKustomization({ name, credentials, files, addresses, labels })
   return {
     name,
     services: topology.services.map(s => s.name),

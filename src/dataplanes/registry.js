@@ -1,4 +1,5 @@
 import { envoy } from './envoy/index.js'
+import { haproxy } from './haproxy/index.js'
 import { none } from './none/index.js'
 import { pipy } from './pipy/index.js'
 
@@ -7,4 +8,4 @@ import { pipy } from './pipy/index.js'
  * @import { DataPlane } from '../model/types.ts'
  * @type {DataPlane[]}
  */
-export const dataPlanes = [none, pipy, envoy]
+export const dataPlanes = [none, pipy, envoy, haproxy]

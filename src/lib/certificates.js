@@ -102,7 +102,7 @@ export async function issueCertificate({ authority, identity, dnsName, ...option
 
 /**
  * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
- * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`.
+ * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`.
  * @param {{ folder: string, services: { name: string, identity: string }[], keyType?: KeyType, lifeMs?: number }} options
  * @returns {Promise<Authority>}
  */
@@ -116,6 +116,7 @@ export async function writeCertificates({ folder, services, ...life }) {
     const { certificatePem, keyPem } = await issueCertificate({ authority, identity, dnsName: name })
     await write(`${name}.pem`, certificatePem)
     await write(`${name}-key.pem`, keyPem)
+    await write(`${name}-combined.pem`, `${certificatePem}${keyPem}`)
   }
   return authority
 }

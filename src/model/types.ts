@@ -60,7 +60,8 @@ export interface SidecarModel {
   retries: 0 | 1
   timeouts: { connectSeconds: number; requestSeconds: number; idleSeconds: number }
   tls: { suite: string; group: string }
-  trust: { caPath: string; certificatePath: string; keyPath: string }
+  /** combinedPath: certificate and key in one file, for a plane that wants them so. */
+  trust: { caPath: string; certificatePath: string; keyPath: string; combinedPath: string }
   inbound:
     | (Endpoint & { mtls: MtlsMode; protocol: Protocol; acceptedIdentities: string[] | null; routes: Route[] })
     | null
@@ -168,6 +169,8 @@ export interface DataPlane {
   countWorkers(options: { profile: string | null; cpus: number }): number | null
   /** Why it cannot be given these conditions on so many CPUs; null: it can. */
   findUnsupported(options: { conditions: Conditions; version: string; cpus: number }): string | null
+  /** Where it is known to fall short of the corpus: why, by row. Where it does, it is compared with no plane that does not. */
+  findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy }): Record<string, string>
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
   /** How its sidecars take another configuration while they serve; null: they cannot. */

@@ -118,7 +118,7 @@ export function findNextHop({ name, calls }, { places, hasSidecars }) {
  * @param {Topology} topology
  * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
  *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null }} options
- *   certificates: the folder of `ca.pem`, `<service>.pem`, `<service>-key.pem`; configuredServices: that it knows and
+ *   certificates: the folder of lib/certificates.js; configuredServices: that it knows and
  *   nobody calls; client: the name under which the load itself speaks mTLS
  * @returns {SidecarModel}
  */
@@ -177,6 +177,7 @@ export function createModel(
       caPath: `${certificates}/ca.pem`,
       certificatePath: `${certificates}/${ownName}.pem`,
       keyPath: `${certificates}/${ownName}-key.pem`,
+      combinedPath: `${certificates}/${ownName}-combined.pem`,
     },
     inbound: service.application
       ? {

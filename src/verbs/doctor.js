@@ -9,6 +9,7 @@ import { findTool } from '../tools/find.js'
 import { examineMachine } from './local-doctor.js'
 import { createImageParser, TARGET, withLoadHost } from './options.js'
 import { assertLoadHost, toolSpecs } from './preparation.js'
+import { readExperiment } from './read-experiment.js'
 
 /**
  * `doctor`: what is here, and what is missing.
@@ -38,11 +39,14 @@ export function addDoctor(program, { print, say, end, signal }) {
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address }) => {
       assertLoadHost({ target, loadHost, address })
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
-      const specs = [pipyTool, ...dataPlanes.flatMap(p => p.tool ?? []), findLoad().tool]
+      const byDefault = readExperiment('cap').axes.plane
+      const [needed, others] = [true, false].map(isDefault =>
+        dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) === isDefault ? tool : [])),
+      )
       const findings =
         target === 'kubernetes'
           ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
-          : await examineMachine({ specs, findTool: findHere })
+          : await examineMachine({ specs: [pipyTool, ...needed, findLoad().tool], others, findTool: findHere })
       if (loadHost)
         findings.push(
           ...(await examineLoadHost({ host: loadHost, asked: address ?? null, loads, findHere, say, signal })),

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
+import { haproxy } from '../../src/dataplanes/haproxy/index.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { createPipyArgv } from '../../src/dataplanes/pipy/launch.js'
+import { dataPlanes } from '../../src/dataplanes/registry.js'
 
 /**
  * @import { DataPlane, SidecarModel } from '../../src/model/types.ts'
@@ -17,7 +19,10 @@ const model = {
   retries: 1,
   timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
   tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
-  trust: { caPath: '/c/ca.pem', certificatePath: '/c/gateway.pem', keyPath: '/c/gateway-key.pem' },
+  trust: {
+    ...{ caPath: '/c/ca.pem', certificatePath: '/c/gateway.pem', keyPath: '/c/gateway-key.pem' },
+    combinedPath: '/c/gateway-combined.pem',
+  },
   inbound: {
     address: '127.1.1.1',
     port: 15003,
@@ -76,8 +81,10 @@ describe('what the planes render', () => {
     expect(text(renderBootstrap(model, 'lean'))).toMatchFileSnapshot('../golden/envoy-lean.json'))
   it('is, for Envoy osm-1.1, the golden bootstrap', () =>
     expect(text(renderBootstrap(model, 'osm-1.1'))).toMatchFileSnapshot('../golden/envoy-osm-1.1.json'))
-  it.each([pipy, envoy])('is, for $name, the golden process', plane =>
+  it.each(dataPlanes.filter(plane => plane.createSidecar))('is, for $name, the golden process', plane =>
     expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
+  it('is, for HAProxy, the golden configuration', () =>
+    expect(specOf(haproxy)?.files[0].content).toMatchFileSnapshot('../golden/haproxy.cfg'))
 })
 
 describe('who may call', () => {
@@ -94,7 +101,8 @@ describe('workers', () => {
   it('are as the model says, whatever the plane', () => {
     expect(specOf(pipy)?.argv).toContain('--threads=2')
     expect(specOf(envoy)?.argv.join(' ')).toContain('--concurrency 2')
-    expect([specOf(pipy)?.workers, specOf(envoy)?.workers]).toEqual([2, 2])
+    expect(specOf(haproxy)?.files[0].content).toContain('nbthread 2')
+    expect(dataPlanes.flatMap(plane => specOf(plane)?.workers ?? [])).toEqual(dataPlanes.slice(1).map(() => 2))
   })
 })
 

@@ -4,7 +4,6 @@ import { createSidecar as createEnvoy } from '../../src/dataplanes/envoy/launch.
 import { reloads as envoy } from '../../src/dataplanes/envoy/reload.js'
 import { createSidecar as createPipy } from '../../src/dataplanes/pipy/launch.js'
 import { reloads as pipy } from '../../src/dataplanes/pipy/reload.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
 
 /** @import { ReloadOptions, SidecarModel } from '../../src/model/types.ts' */
 
@@ -14,7 +13,10 @@ const model = {
   ...{ admin: { address: '127.1.1.1', port: 15000 }, retries: 1 },
   timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
   tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
-  trust: { caPath: '/c/ca.pem', certificatePath: '/c/client.pem', keyPath: '/c/client-key.pem' },
+  trust: {
+    ...{ caPath: '/c/ca.pem', certificatePath: '/c/client.pem', keyPath: '/c/client-key.pem' },
+    combinedPath: '/c/client-combined.pem',
+  },
   inbound: null,
   outbound: {
     ...{ address: '127.1.1.1', port: 15001 },
@@ -30,16 +32,6 @@ const optionsOf = (version, fields = {}) => ({
   ...fields,
 })
 const changed = { ...model, outbound: null }
-
-describe('planes that take another configuration while they serve', () => {
-  it('are those with sidecars', () => {
-    expect(dataPlanes.map(p => [p.name, p.reloads !== null])).toEqual([
-      ['none', false],
-      ['pipy', true],
-      ['envoy', true],
-    ])
-  })
-})
 
 describe('Envoy', () => {
   const options = optionsOf('1.40.0')

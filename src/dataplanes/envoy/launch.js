@@ -19,7 +19,7 @@ export function createSidecar({ model, folder, tool, profile, cpuCores }) {
     folder,
     files: [{ name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, profile), null, 2)}\n` }],
     scripts: [],
-    credentials: Object.values(model.trust),
+    credentials: [model.trust.caPath, model.trust.certificatePath, model.trust.keyPath],
     listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
     workers: model.workers,
     cpuCores,

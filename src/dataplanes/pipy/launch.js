@@ -1,19 +1,9 @@
+import { renderOpensslConf } from '../../lib/openssl-conf.js'
 import { renderConfig } from './config.js'
 
 /**
  * @import { ProcessSpec, SidecarOptions } from '../../model/types.ts'
  */
-
-// Pipy 2.0's OpenSSL offers X25519MLKEM768 first; the group is pinned for both planes.
-/** @param {string} group */
-const renderOpensslConf = group => `openssl_conf = main
-[main]
-ssl_conf = ssl
-[ssl]
-system_default = tls
-[tls]
-Groups = ${group}
-`
 
 /**
  * @param {SidecarOptions} options
@@ -37,7 +27,7 @@ export function createSidecar({ model, folder, tool, scripts, cpuCores }) {
       { name: 'openssl.cnf', content: renderOpensslConf(model.tls.group) },
     ],
     scripts: [scripts],
-    credentials: Object.values(model.trust),
+    credentials: [model.trust.caPath, model.trust.certificatePath, model.trust.keyPath],
     listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
     workers: model.workers,
     cpuCores,

@@ -118,7 +118,8 @@ function createModels({ places, certificates, measured }) {
           ...server,
           name,
           endpoints: [upstream(name)],
-          mtls: { ...mtls, acceptedIdentities },
+          // The DNS name of their certificates, which a plane may compare with that of the cluster.
+          mtls: { serverName: 'client', acceptedIdentities },
         }))
   const to = (/** @type {string | null} */ host, /** @type {string} */ cluster) => ({
     host,

@@ -1,0 +1,24 @@
+/** What the administration port is asked for, in the format of Prometheus: not the counters of every server. */
+export const METRICS_PATH = '/metrics?scope=global&scope=frontend'
+
+/**
+ * How often HAProxy's own limits were reached: memory it could not have, requests it gave up for a reason of its own, and
+ * listeners that had as many connections as they may (HAProxy's Management Guide, 9.1: pool_failed, eint, smax, slim).
+ * @param {string} text lines of `name{labels} value`
+ */
+export function parseOverflows(text) {
+  /** @type {Record<string, number>} */
+  const values = {}
+  for (const line of text.split('\n')) {
+    const [, name, value] = /^haproxy_(\S{1,200}) (\d{1,15})$/.exec(line) ?? []
+    if (name !== undefined) values[name] = Number(value)
+  }
+  const failures = Object.keys(values).filter(name =>
+    /^(process_pool_failures|frontend_internal_errors)_total/.test(name),
+  )
+  const full = Object.keys(values).filter(name => {
+    const limit = values[name.replace('frontend_max_sessions', 'frontend_limit_sessions')]
+    return name.startsWith('frontend_max_sessions') && limit > 0 && values[name] >= limit
+  })
+  return failures.reduce((sum, name) => sum + values[name], 0) + full.length
+}

@@ -1,0 +1,28 @@
+/**
+ * What HAProxy answers for an upstream that failed: a whole response each, sent as it is. A file may say another status
+ * than the one that it stands for.
+ */
+
+const MARK = 'x-sidecar-bench-failed'
+
+/** What tells HAProxy's own 503 from an application's, and is taken away before anybody sees it. */
+export const MARK_FAILED = `res.hdr(${MARK}) -m found`
+export const UNMARK_FAILED = `del-header ${MARK}`
+
+/** @type {{ name: string, content: string, replaces: number }[]} */
+export const ERROR_FILES = [
+  createFile(502, '503 Service Unavailable', 'the upstream closed the connection without an answer'),
+  createFile(503, '503 Service Unavailable', 'the upstream cannot be connected', [`${MARK}: 1`]),
+  createFile(504, '504 Gateway Timeout', 'no answer from the upstream in time'),
+]
+
+/**
+ * @param {number} replaces HAProxy's own status
+ * @param {string} status
+ * @param {string} reason
+ * @param {string[]} [headers]
+ */
+function createFile(replaces, status, reason, headers = []) {
+  const head = [`HTTP/1.1 ${status}`, 'content-type: text/plain', `content-length: ${reason.length}`, ...headers]
+  return { name: `${replaces}.http`, content: `${head.join('\r\n')}\r\n\r\n${reason}`, replaces }
+}

@@ -1,0 +1,38 @@
+import { isAtLeast } from '../../lib/version.js'
+import { parseOverflows } from './counters.js'
+import { createSidecar } from './launch.js'
+
+/**
+ * @import { DataPlane } from '../../model/types.ts'
+ */
+
+/** @type {DataPlane} */
+export const haproxy = {
+  name: 'haproxy',
+  tool: {
+    name: 'haproxy',
+    variable: 'HAPROXY',
+    image: 'haproxy:2.6.12',
+    package: 'haproxy',
+    versionArgv: ['-v'],
+    parseVersion: text => /^HAProxy version (\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+    wanted: '>= 2.6',
+    isAccepted: version => isAtLeast(version, '2.6'),
+  },
+  hasVariants: false,
+  profiles: [],
+  countWorkers: () => null,
+  findUnsupported: () => null,
+  findLacks,
+  createSidecar,
+  reloads: null,
+  parseOverflows,
+}
+
+/** @type {NonNullable<DataPlane['findLacks']>} */
+function findLacks({ tls, trafficPolicy }) {
+  if (tls === 'plaintext' || trafficPolicy === 'open') return {}
+  return {
+    'parity-tls': 'it sends no server name (SNI) where identities are listed: it would verify that name instead',
+  }
+}

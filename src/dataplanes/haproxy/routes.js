@@ -1,0 +1,84 @@
+/**
+ * Which backend a request goes to: a look-up of the host, so that a thousand services cost a request no more than one;
+ * and rules, in order, for the hosts whose routes have conditions.
+ * @import { Route } from '../../model/types.ts'
+ */
+
+/** The backend that answers 404. A service has no underscore in its name. */
+export const NO_ROUTE = 'no_route'
+
+const HOST = 'req.hdr(host),host_only,lower'
+
+/**
+ * @param {Route[]} routes
+ * @param {string} mapFile where renderMap's will be
+ * @returns {string[]} lines of a frontend
+ */
+export function renderRoutes(routes, mapFile) {
+  const hosts = groupByHost(routes)
+  const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE
+  if (hosts.length === 1 && hosts[0].host === null && hosts[0].rules.length === 0) return [`default_backend ${any}`]
+  return [
+    `http-request set-var(txn.to) ${HOST},map_str(${mapFile},${any})`,
+    ...hosts.flatMap(({ backend, rules }) =>
+      rules.flatMap(rule => renderRule(`{ var(txn.to) -m str ${backend} }`, rule)),
+    ),
+    'use_backend %[var(txn.to)]',
+    `default_backend ${NO_ROUTE}`,
+  ]
+}
+
+/**
+ * @param {Route[]} routes
+ * @returns {string} a line of each host: its name, and its backend or what its rules call it
+ */
+export function renderMap(routes) {
+  return groupByHost(routes)
+    .filter(({ host }) => host !== null)
+    .map(({ host, backend }) => `${host?.toLowerCase()} ${backend}\n`)
+    .join('')
+}
+
+/**
+ * Each host, and any, with what it matches in order. A host whose first route has no condition and one cluster is that
+ * cluster's backend; another is a name that no backend has.
+ * @param {Route[]} routes
+ */
+function groupByHost(routes) {
+  const hosts = [...new Set(routes.map(route => route.host))]
+  return hosts.map((host, i) => {
+    const own = routes.filter(route => route.host === null || route.host === host)
+    const [first] = own
+    return isUnconditional(first) && first.split.length === 1
+      ? { host, backend: first.split[0].cluster, rules: [] }
+      : { host, backend: `host_${i}`, rules: own }
+  })
+}
+
+/** @param {Route} route */
+function isUnconditional({ pathPrefix, headers }) {
+  return pathPrefix === '/' && Object.keys(headers).length === 0
+}
+
+/**
+ * @param {string} hostCondition
+ * @param {Route} route
+ * @returns {string[]} as many lines as it has clusters, each of what is left of the weights
+ */
+function renderRule(hostCondition, { pathPrefix, headers, split }) {
+  const conditions = [
+    hostCondition,
+    ...(pathPrefix === '/' ? [] : [`{ path_beg -- ${quote(pathPrefix)} }`]),
+    ...Object.entries(headers).map(([name, value]) => `{ req.fhdr(${name}) -m str -- ${quote(value)} }`),
+  ].join(' ')
+  const sumFrom = (/** @type {number} */ i) => split.slice(i).reduce((sum, { weight }) => sum + weight, 0)
+  return split.map(({ cluster, weight }, i) => {
+    const share = i === split.length - 1 ? '' : ` { rand(${sumFrom(i)}) lt ${weight} }`
+    return `use_backend ${cluster} if ${conditions}${share}`
+  })
+}
+
+/** @param {string} text */
+function quote(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
