@@ -82,6 +82,13 @@ export const HELP = {
     ],
     statuses: [done, failed],
   },
+  parity: {
+    examples: [
+      ['npm run parity -- haproxy', 'HAProxy and every row of the corpus'],
+      ['npm run parity -- pipy=./my-scripts', 'a folder of Pipy scripts'],
+    ],
+    statuses: [done, failed, usage, planeMissing, ...ENDED],
+  },
   images: {
     examples: [
       ['node src/cli.js images', 'what to load onto a node that reaches no registry'],

@@ -95,7 +95,7 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
  * @param {PlaneChoice} choice
  * @throws {UsageError} for a plane, profile or variant that the kit does not have
  */
-function assertKnown({ plane, profile, variant }) {
+export function assertKnown({ plane, profile, variant }) {
   if (!Object.hasOwn(planes, plane))
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const known = planes[plane]

@@ -9,6 +9,7 @@ import { addCompare } from './compare.js'
 import { addDoctor } from './doctor.js'
 import { addHelp } from './help.js'
 import { addImages } from './images.js'
+import { addParity } from './parity.js'
 import { addPlan } from './plan.js'
 import { addReport } from './report.js'
 import { addSize } from './size.js'
@@ -30,7 +31,7 @@ import { addVerify } from './verify.js'
  */
 
 const VERBS = [addBench, addAgree, addPlan, addSize, addClaims, addReport, addCompare, addVerify]
-const HOUSEKEEPING = [addDoctor, addImages, addCleanup]
+const HOUSEKEEPING = [addDoctor, addParity, addImages, addCleanup]
 
 /**
  * @param {Context} context

@@ -38,6 +38,7 @@ const SKIPPED = [
   [/--load-host/, 'needs another machine: test/integration/load-host.test.js makes one'],
   [/^npm |vitest|^npx (tsc|biome)/, 'installs the kit, or is a test itself'],
   [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
+  [/^node src\/cli\.js parity/, 'parity.test.js tries every plane'],
   [/--resume/, 'test/faults resumes a run'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js (size|bench (hops|cap-ladder))/, 'test/integration/experiments.test.js runs it'],

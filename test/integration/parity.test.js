@@ -2,36 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { certificatesFolder } from '../../src/lib/certificate-files.js'
-import { writeCertificates } from '../../src/lib/certificates.js'
-import { identityOf } from '../../src/model/sidecar-contract.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { LEFT_OUT } from '../../src/node/parity/corpus.js'
-import { SERVICES, writeFlawedCertificates } from '../../src/run/parity/credentials.js'
 import { probeRig } from '../../src/run/parity/gate.js'
 import { createRig } from '../../src/run/parity/rig.js'
+import { CONFIGURATIONS, findUntried, writeParityCertificates } from '../../src/run/parity/try-plane.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
-import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 /**
  * @import { Row } from '../../src/node/parity/probe.js'
- * @import { Measured, Rig } from '../../src/run/parity/rig.js'
+ * @import { Rig } from '../../src/run/parity/rig.js'
  */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'parity-test-'))
 const certificates = path.join(folder, 'certificates')
 const { signal } = new AbortController()
 
-/** @type {Measured[]} */
-const CONFIGURATIONS = [
-  { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
-  { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' },
-  { tls: 'rsa-2048', protocol: 'http/1.1', trafficPolicy: 'listed' },
-  { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' },
-  { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
-  { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },
-]
 const REFUSED =
   'plaintext (in strict mode), no certificate, self-signed, another CA, expired, not yet valid, without clientAuth, without serverAuth, TLS 1.2, a weak suite'
 const UNLISTED =
@@ -41,13 +28,7 @@ const ACCEPTS = {
   open: `${REFUSED} refused; any identity of the mesh's CA accepted (open policy)`,
 }
 
-beforeAll(async () => {
-  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
-  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])) {
-    const folder = certificatesFolder(certificates, keyType)
-    await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services, keyType }) })
-  }
-})
+beforeAll(() => writeParityCertificates(certificates))
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
@@ -64,11 +45,7 @@ describe.each(
   measured,
 }) => {
   const { tls, protocol, trafficPolicy } = measured
-  const conditions = { ...DEFAULT_CONDITIONS, tls, protocol }
-  const cpus = os.availableParallelism()
-  const unsupported = tool
-    ? plane.findUnsupported({ conditions, version: tool.version, cpus })
-    : `needs ${plane.name}, which cannot be had here`
+  const unsupported = tool ? findUntried(measured, { plane, tool }) : `needs ${plane.name}, which cannot be had here`
   /** @type {Awaited<ReturnType<typeof createLocalTarget>>} */
   let target
   /** @type {Rig} */
@@ -88,7 +65,7 @@ describe.each(
       profile: null,
     })
     rows = await probeRig(rig)
-  })
+  }, 30_000)
 
   afterAll(async () => {
     await rig?.close()

@@ -97,14 +97,15 @@ async function enter(rig, service, { credential, options }) {
 }
 
 /**
- * The upstream notes what reaches it, and never answers: the client's sidecar answers 503 for it.
+ * The upstream notes what reaches it, and closes without an answer: the client's sidecar answers 503 for it, or 504 where
+ * it waits on a closed HTTP/2 connection (HAProxy).
  * @param {Probed} rig
  * @param {string} upstream
  * @param {Peer} peer
  */
 async function leaveTo(rig, upstream, { options }) {
   const { status } = await ask(rig, { host: upstream })
-  if (status !== 503) return `answered ${status}`
+  if (status !== 503 && status !== 504) return `answered ${status}`
   // Without TLS, the sidecar's attempt to begin it is noted, too.
   return say(rig.observed.some(o => o.observer === upstream && (options !== null || o.tls === NO_TLS)))
 }

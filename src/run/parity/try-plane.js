@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { certificatesFolder } from '../../lib/certificate-files.js'
+import { writeCertificates } from '../../lib/certificates.js'
+import { identityOf } from '../../model/sidecar-contract.js'
+import { SERVICES, writeFlawedCertificates } from './credentials.js'
+import { probeRig } from './gate.js'
+import { createRig } from './rig.js'
+
+/**
+ * One plane and the corpus, in every configuration that changes what a sidecar does.
+ * @import { DataPlane, Site, Tool } from '../../model/types.ts'
+ * @import { Row } from '../../node/parity/probe.js'
+ * @import { Measured } from './rig.js'
+ */
+
+/** @type {Measured[]} */
+export const CONFIGURATIONS = [
+  { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
+  { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' },
+  { tls: 'rsa-2048', protocol: 'http/1.1', trafficPolicy: 'listed' },
+  { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' },
+  { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
+  { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },
+]
+
+const NOTHING_SPECIAL = {
+  services: 1,
+  workers: null,
+  configuredServices: 0,
+  memoryLimitBytes: null,
+  changesPerMinute: null,
+}
+
+/**
+ * Certificates for the corpus, of every key type.
+ * @param {string} certificates a folder that only this user reads
+ */
+export async function writeParityCertificates(certificates) {
+  mkdirSync(path.dirname(certificates), { recursive: true, mode: 0o700 })
+  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])) {
+    const folder = certificatesFolder(certificates, keyType)
+    await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services, keyType }) })
+  }
+}
+
+/**
+ * @param {{ site: Pick<Site, 'target'>, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string,
+ *   folder: string, measured: Measured, profile: string | null, signal: AbortSignal }} options
+ * @returns {Promise<Row[]>}
+ * @throws {BenchError} when it does not start
+ */
+export async function tryPlane({ site, measured, folder, ...options }) {
+  const { tls, protocol, trafficPolicy } = measured
+  const own = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy].join('-'))
+  const rig = await createRig({ ...options, target: site.target, measured, folder: own })
+  try {
+    return await probeRig(rig)
+  } finally {
+    await rig.close()
+  }
+}
+
+/**
+ * @param {Measured} measured
+ * @param {{ plane: DataPlane, tool: Tool }} options
+ * @returns {string | null} why the plane cannot be tried so; null: it can
+ */
+export function findUntried({ tls, protocol }, { plane, tool }) {
+  const conditions = { ...NOTHING_SPECIAL, tls, protocol }
+  return plane.findUnsupported({ conditions, version: tool.version, cpus: os.availableParallelism() })
+}
