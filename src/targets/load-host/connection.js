@@ -43,6 +43,7 @@ const COMMON = [
 export async function openConnection({ host, folder, environment, signal }) {
   signal.throwIfAborted()
   const socket = path.join(folder, 'ssh')
+  // Its refusals are told from each other by their words.
   const env = { ...environment, LC_ALL: 'C' }
   // A process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
   const spawned = /** @type {const} */ ({ env, detached: true, cleanup: false, reject: false, buffer: false })
@@ -84,7 +85,6 @@ export async function openConnection({ host, folder, environment, signal }) {
     host,
     /** Of the run there; it goes with the connection. */
     folder: there,
-    isOpen: () => isOpen,
 
     ask,
     assertOpen,
