@@ -20,6 +20,7 @@ const MAY_IMPORT = {
   analysis: ['model', 'search', 'judge', 'records'],
   report: ['model', 'analysis', 'search', 'judge'],
   live: ['model', 'judge', 'report'],
+  lab: ['model', 'node', 'run', 'report'],
   verbs: ['*'],
   'cli.js': ['verbs'],
 }

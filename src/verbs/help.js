@@ -68,6 +68,13 @@ export const HELP = {
     ],
     statuses: [done, failed, usage, nothingShown, thresholdCrossed],
   },
+  lab: {
+    examples: [
+      ['npm run lab -- ./my-scripts', 'instructions a request of a changed pipeline, beside those of the kit'],
+      ["npm run lab -- --threshold 'new/old instructions <= 1.01'", 'status 5 where the last commit grew by 1 %'],
+    ],
+    statuses: [done, failed, usage, planeMissing, thresholdCrossed, ...ENDED],
+  },
   verify: {
     examples: [
       ['npm run verify -- results/RUN', 'compute every number again'],

@@ -9,6 +9,7 @@ import { addCompare } from './compare.js'
 import { addDoctor } from './doctor.js'
 import { addHelp } from './help.js'
 import { addImages } from './images.js'
+import { addLab } from './lab.js'
 import { addParity } from './parity.js'
 import { addPlan } from './plan.js'
 import { addReport } from './report.js'
@@ -30,7 +31,7 @@ import { addVerify } from './verify.js'
  * @property {(options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>} watch opens the views of a run
  */
 
-const VERBS = [addBench, addAgree, addPlan, addSize, addClaims, addReport, addCompare, addVerify]
+const VERBS = [addBench, addAgree, addPlan, addSize, addClaims, addReport, addCompare, addLab, addVerify]
 const HOUSEKEEPING = [addDoctor, addParity, addImages, addCleanup]
 
 /**

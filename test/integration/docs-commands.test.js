@@ -41,6 +41,7 @@ const SKIPPED = [
   [/^node src\/cli\.js parity/, 'parity.test.js tries every plane'],
   [/--resume/, 'test/faults resumes a run'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
+  [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options'],
   [/^node src\/cli\.js (size|bench (hops|cap-ladder))/, 'test/integration/experiments.test.js runs it'],
   [
     /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|planes envoy)/,

@@ -6,6 +6,7 @@ import { listSafely, readSafely } from './proc-files.js'
  */
 
 const LISTEN = '0A'
+const ESTABLISHED = '01'
 
 /**
  * The listening TCP sockets of a process's network namespace; the address of a wildcard is '*'.
@@ -21,6 +22,15 @@ export function listListeners(pid = 'self') {
  */
 export function parseListeners({ tcp, tcp6 }) {
   return [...parse(tcp), ...parse(tcp6)]
+}
+
+/**
+ * The TCP connections of this network namespace that an endpoint accepted and that are open.
+ * @param {Endpoint} endpoint
+ */
+export function countConnections({ address, port }) {
+  const accepted = parse(readSafely('/proc/self/net/tcp'), ESTABLISHED)
+  return accepted.filter(own => own.address === address && own.port === port).length
 }
 
 /**
@@ -58,13 +68,13 @@ export function findOwner(inode) {
   return null
 }
 
-/** @param {string} text */
-function parse(text) {
+/** @param {string} text @param {string} [state] */
+function parse(text, state = LISTEN) {
   return text
     .split('\n')
     .slice(1)
     .map(line => line.trim().split(/\s+/))
-    .filter(fields => fields[3] === LISTEN && /^(?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}$/i.test(fields[1]))
+    .filter(fields => fields[3] === state && /^(?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}$/i.test(fields[1]))
     .map(fields => {
       const [hex, port] = fields[1].split(':')
       return { address: parseAddress(hex), port: Number.parseInt(port, 16), inode: fields[9] }

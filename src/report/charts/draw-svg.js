@@ -11,11 +11,12 @@ import { WIDTH } from './style.js'
 /**
  * A chart as an SVG document, in light colours.
  * @param {Chart} given
- * @param {{ isStandalone?: boolean }} [options] isStandalone: with its title, on a background of its own
+ * @param {{ isStandalone?: boolean, width?: number }} [options] isStandalone: with its title, on a background of its own;
+ *   width: pixels
  * @returns {string}
  */
-export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
+export function drawSvg({ title, description, height, option }, { isStandalone = false, width = WIDTH } = {}) {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })
   try {
     chart.setOption(isStandalone ? { ...option, backgroundColor: BACKGROUND } : option)
     const svg = showControls(chart.renderToSVGString())

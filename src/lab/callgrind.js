@@ -1,0 +1,69 @@
+import { readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { execa } from 'execa'
+import { BenchError } from '../lib/errors.js'
+import { parseProfile } from './profile.js'
+
+/**
+ * A process under callgrind, and what it is asked while it runs: https://valgrind.org/docs/manual/cl-manual.html.
+ * @import { ProcessSpec, Tool } from '../model/types.ts'
+ * @import { Profile } from './profile.js'
+ */
+
+// A machine with other work takes seconds to write a profile.
+const ANSWER_SECONDS = 60
+
+/** @param {string} folder of the process */
+const profileIn = folder => path.join(folder, 'callgrind.out')
+/** @param {string} folder of the process */
+const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
+
+/**
+ * The process under callgrind. It counts nothing until it is asked to: the start would take most of the time.
+ * @param {ProcessSpec} spec
+ * @param {{ valgrind: Tool, callers: number }} options callers: how many callers tell calls of a function apart
+ * @returns {ProcessSpec}
+ */
+export function runUnderCallgrind(spec, { valgrind, callers }) {
+  const own = [
+    '-q',
+    '--tool=callgrind',
+    '--instr-atstart=no',
+    '--dump-line=no',
+    `--callgrind-out-file=${profileIn(spec.folder)}`,
+    `--separate-callers=${callers}`,
+    channelIn(spec.folder),
+  ]
+  return { ...spec, program: valgrind.path, argv: [...own, spec.program, ...spec.argv] }
+}
+
+/**
+ * @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options folder: of the process
+ */
+export function createCounter({ folder, valgrind, signal }) {
+  let parts = 0
+  const ask = async (/** @type {string[]} */ words) => {
+    const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
+    const options = { cancelSignal: signal, timeout: ANSWER_SECONDS * 1000, stdin: /** @type {const} */ ('ignore') }
+    await execa(vgdb, [channelIn(folder), ...words], options).catch(error => {
+      signal.throwIfAborted()
+      throw new BenchError(`callgrind does not answer "${words.join(' ')}": ${error.message}`, { cause: error })
+    })
+  }
+  return {
+    start: () => ask(['instrumentation', 'on']),
+    /**
+     * What ran since the last time.
+     * @returns {Promise<Profile>}
+     */
+    async take() {
+      await ask(['dump'])
+      const file = `${profileIn(folder)}.${++parts}`
+      const text = await readFile(file, 'utf8').catch(error => {
+        throw new BenchError(`callgrind wrote no profile: ${error.message}`, { cause: error })
+      })
+      await rm(file)
+      return parseProfile(text)
+    },
+  }
+}

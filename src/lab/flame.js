@@ -1,0 +1,132 @@
+import { createOption } from '../report/charts/style.js'
+import { cutAtFilter } from './groups.js'
+
+/**
+ * A flame graph: a box is a function, as wide as what it costs with all it calls, above the function that calls it, and at
+ * the bottom the filter of the script. Its colour says whether it became dearer. ECharts draws it: the kit has that
+ * already, and it needs no browser. Pure.
+ * @import { Chart } from '../report/charts/style.js'
+ * @import { Stack } from './profile.js'
+ */
+
+/** @typedef {{ name: string, old: number, new: number, children: Map<string, Node> }} Node instructions a request */
+
+const ROW = 18
+const CHARACTER = 6.2
+// Narrower boxes cannot be seen.
+const LEAST_SHARE = 0.002
+// Changes below this share of the whole are noise.
+const SHOWN_SHARE = 0.0005
+// The boxes are as light in a dark scheme.
+const TEXT = '#111111'
+const COLOURS = { dearer: '#e8a598', cheaper: '#9cc3e6', same: '#e3ddc8' }
+
+/**
+ * @param {{ old: Stack[], new: Stack[] }} stacks
+ * @returns {Node}
+ */
+export function growTree(stacks) {
+  /** @type {Node} */
+  const root = { name: 'all', old: 0, new: 0, children: new Map() }
+  for (const side of /** @type {const} */ (['old', 'new'])) {
+    for (const stack of stacks[side]) {
+      const { filter, frames } = cutAtFilter(stack)
+      const { self } = stack
+      let node = root
+      node[side] += self
+      for (const name of [filter, ...frames.toReversed()]) {
+        const child = node.children.get(name) ?? { name, old: 0, new: 0, children: new Map() }
+        node.children.set(name, child)
+        child[side] += self
+        node = child
+      }
+    }
+  }
+  return root
+}
+
+/**
+ * @param {{ title: string, root: Node, width: number }} given width: pixels
+ * @returns {Chart}
+ */
+export function drawFlames({ title, root, width }) {
+  const boxes = listBoxes(root)
+  const depth = Math.max(...boxes.map(box => box.depth))
+  const height = (depth + 2) * ROW
+  return {
+    title,
+    description: `${title}: ${boxes.length} functions, ${depth + 1} deep; the tables beside it have the numbers.`,
+    height,
+    option: createOption({
+      tooltip: { show: false },
+      grid: { left: 0, right: 0, top: 0, bottom: 0 },
+      xAxis: { type: 'value', min: 0, max: root.new, show: false },
+      yAxis: { type: 'value', min: 0, max: depth + 2, show: false },
+      series: [
+        {
+          type: 'custom',
+          data: boxes.map(({ start, depth, node }) => ({ name: node.name, value: [start, depth, node.new] })),
+          renderItem: (/** @type {any} */ { dataIndex }) => drawBox(boxes[dataIndex], { root, width, height }),
+        },
+      ],
+    }),
+  }
+}
+
+/**
+ * @param {Box} box
+ * @param {{ root: Node, width: number, height: number }} area
+ */
+function drawBox({ start, depth, node }, { root, width, height }) {
+  const scale = width / root.new
+  const shape = { x: start * scale, y: height - (depth + 1) * ROW, width: node.new * scale, height: ROW - 1 }
+  const letters = Math.floor((shape.width - 4) / CHARACTER)
+  const label = letters >= 4 ? shortenTo(node.name, letters) : ''
+  return {
+    type: 'rect',
+    shape,
+    style: { fill: colourOf(node, root), stroke: '#ffffff', lineWidth: 0.5 },
+    textContent: { style: { text: label, fontSize: 11, fontFamily: 'monospace', fill: TEXT } },
+    textConfig: { position: 'insideLeft' },
+  }
+}
+
+/**
+ * The end of a name says most.
+ * @param {string} name
+ * @param {number} letters
+ */
+function shortenTo(name, letters) {
+  const parts = name.split('::')
+  while (parts.length > 1 && parts.join('::').length > letters) parts.shift()
+  const end = parts.join('::')
+  return end.length <= letters ? end : `${end.slice(0, letters - 1)}…`
+}
+
+/** @param {Node} node @param {Node} root */
+function colourOf(node, root) {
+  const change = node.new - node.old
+  if (Math.abs(change) < SHOWN_SHARE * root.new) return COLOURS.same
+  return change > 0 ? COLOURS.dearer : COLOURS.cheaper
+}
+
+/** @typedef {{ start: number, depth: number, node: Node }} Box */
+
+/**
+ * @param {Node} root
+ * @returns {Box[]}
+ */
+function listBoxes(root) {
+  /** @type {Box[]} */
+  const boxes = []
+  const place = (/** @type {Box} */ box) => {
+    boxes.push(box)
+    let { start } = box
+    for (const child of [...box.node.children.values()].sort((a, b) => a.name.localeCompare(b.name))) {
+      if (child.new >= LEAST_SHARE * root.new) place({ start, depth: box.depth + 1, node: child })
+      start += child.new
+    }
+  }
+  place({ start: 0, depth: 0, node: root })
+  return boxes
+}

@@ -1,0 +1,109 @@
+/**
+ * Callgrind's output, https://valgrind.org/docs/manual/cl-format.html: instructions by function and by the functions that
+ * called it. Pure.
+ */
+
+/**
+ * Instructions that functions executed themselves.
+ * @typedef {{ total: number, stacks: Stack[] }} Profile
+ * @typedef {{ frames: string[], object: string, self: number }} Stack frames: the function and its callers, the innermost
+ *   first; object: the library or program of the function
+ */
+
+// Operators that look like brackets.
+const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
+
+/**
+ * @param {string} text
+ * @returns {Profile}
+ */
+export function parseProfile(text) {
+  /** @type {Map<string, Stack>} */
+  const stacks = new Map()
+  const names = { fn: new Map(), ob: new Map() }
+  let object = ''
+  /** @type {Stack | null} */
+  let current = null
+  let isCall = false
+  for (const line of text.split('\n')) {
+    const [, key, value] = /^(fn|ob|cfn|cob|calls)=(.*)$/.exec(line) ?? []
+    if (key === 'ob') object = nameOf(names.ob, value)
+    else if (key === 'fn') current = stackOf(stacks, { name: nameOf(names.fn, value), object })
+    else if (key === 'cfn') nameOf(names.fn, value)
+    else if (key === 'cob') nameOf(names.ob, value)
+    else if (key === 'calls') isCall = true
+    else if (/^[-+*\d]/.test(line)) {
+      const cost = Number(line.split(' ')[1] ?? 0)
+      // The line after a call is what was executed below it.
+      if (!isCall && current) current.self += cost
+      isCall = false
+    }
+  }
+  const own = [...stacks.values()].filter(({ self }) => self > 0)
+  return { total: own.reduce((sum, { self }) => sum + self, 0), stacks: own }
+}
+
+/**
+ * @param {Profile[]} profiles
+ * @returns {Profile} their sum
+ */
+export function joinProfiles(profiles) {
+  /** @type {Map<string, Stack>} */
+  const joined = new Map()
+  for (const stack of profiles.flatMap(({ stacks }) => stacks)) {
+    const key = JSON.stringify([stack.object, ...stack.frames])
+    const known = joined.get(key)
+    if (known) known.self += stack.self
+    else joined.set(key, { ...stack })
+  }
+  return { total: profiles.reduce((sum, { total }) => sum + total, 0), stacks: [...joined.values()] }
+}
+
+/**
+ * A name stands behind its number once, and is left out then.
+ * @param {Map<string, string>} known
+ * @param {string} value such as `(12) memcpy` or `(12)`
+ */
+function nameOf(known, value) {
+  const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
+  if (name) known.set(id, name)
+  return known.get(id) ?? '???'
+}
+
+/**
+ * @param {Map<string, Stack>} stacks
+ * @param {{ name: string, object: string }} of
+ */
+function stackOf(stacks, { name, object }) {
+  const key = `${object} ${name}`
+  // A number says that a call is below another of the same function.
+  const callers = name.split("'").filter(part => !/^\d+$/.test(part))
+  const stack = stacks.get(key) ?? { frames: callers.map(shortenName), object, self: 0 }
+  stacks.set(key, stack)
+  return stack
+}
+
+/**
+ * A C++ name without its parameters and template arguments, such as `pipy::Filter::output`.
+ * @param {string} name
+ */
+export function shortenName(name) {
+  let depth = 0
+  let short = ''
+  for (const character of name.replaceAll('(anonymous namespace)', 'anonymous').replace(SYMBOLS, 'operator')) {
+    if ('<({['.includes(character)) depth++
+    if (depth === 0) short += character
+    if ('>)}]'.includes(character)) depth = Math.max(0, depth - 1)
+  }
+  const [kept] = /(operator (new|delete)|thread-local \w+ routine)\b.*/.exec(short) ?? []
+  // Before it the type of what it returns, behind it what the compiler or the linker made of it.
+  return (
+    kept ??
+    (short
+      .replace(/ const$/, '')
+      .replace(/(\.(isra|constprop|part|cold)(\.\d+)?|@@?[\w.]+)+$/, '')
+      .split(' ')
+      .at(-1) ||
+      name)
+  )
+}

@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { execa } from 'execa'
+import { BenchError, UsageError } from '../lib/errors.js'
+import { ROOT } from '../lib/paths.js'
+
+/**
+ * The two folders of scripts that are held against each other.
+ */
+
+const KIT = path.join(ROOT, 'pipy-scripts')
+const GIT = 'git:'
+
+/** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
+
+/**
+ * What a folder is held against where nothing is said: the kit's own scripts, and those against the last commit.
+ * @param {string | null} against
+ * @param {string} scripts
+ */
+export function chooseAgainst(against, scripts) {
+  return against ?? (path.resolve(scripts) === KIT ? `${GIT}HEAD` : KIT)
+}
+
+/**
+ * @param {string} scripts
+ * @returns {Side}
+ * @throws {UsageError} where there are no scripts
+ */
+export function findSide(scripts) {
+  const folder = path.resolve(scripts)
+  if (!existsSync(path.join(folder, 'main.js')))
+    throw new UsageError(`${folder} has no main.js: name a folder of Pipy scripts such as pipy-scripts`)
+  return { label: path.relative('', folder) || folder, scripts: folder }
+}
+
+/**
+ * The scripts of a folder as they are in a commit.
+ * @param {{ ref: string, scripts: string, into: string }} options into: a folder that is made
+ * @returns {Promise<Side>}
+ * @throws {UsageError} where git does not have them
+ */
+export async function takeFromGit({ ref, scripts, into }) {
+  const folder = path.resolve(scripts)
+  const archive = `${into}.tar`
+  mkdirSync(into, { recursive: true })
+  // From a folder, git archives what is below it.
+  const { failed, stderr } = await execa('git', ['-C', folder, 'archive', `--output=${archive}`, ref], {
+    reject: false,
+  })
+  if (failed)
+    throw new UsageError(
+      `git has no ${scripts} in ${ref}: ${`${stderr}`.split('\n')[0]}; name a commit that has it, or a folder: --against FOLDER`,
+    )
+  await execa('tar', ['-xf', archive, '-C', into]).catch(error => {
+    throw new BenchError(`cannot unpack the scripts of ${ref}: ${error.message}`, { cause: error })
+  })
+  rmSync(archive)
+  return { ...findSide(into), label: `${scripts} in ${ref}` }
+}
+
+/**
+ * @param {{ against: string, scripts: string, into: string }} options into: a folder that is made where it is needed
+ */
+export async function findAgainst({ against, scripts, into }) {
+  return against.startsWith(GIT) ? takeFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)
+}

@@ -1,0 +1,101 @@
+import { joinParts, renderTextTable } from '../report/text-table.js'
+import { QUANTITIES } from './comparison.js'
+
+/**
+ * What the lab found, as text. Pure.
+ * @import { Breakdown, Part, Row } from './comparison.js'
+ * @import { Table } from '../report/text-table.js'
+ */
+
+const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, useGrouping: true })
+/** @param {number} value */
+const count = value => NUMBER.format(Math.round(value) || 0).replaceAll(',', ' ')
+/** @param {number} value */
+const signed = value => `${Math.round(value) > 0 ? '+' : ''}${count(value)}`
+/** @param {number} share */
+const percent = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
+
+/** @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string } }} Found */
+
+/**
+ * @param {Found} found
+ * @returns {string}
+ */
+export function renderLab({ rows, breakdowns, labels }) {
+  return joinParts([
+    [`old: ${labels.old}`, `new: ${labels.new}`],
+    ...[tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)].map(table => [
+      ...(table.caption ? [table.caption] : []),
+      ...renderTextTable(table),
+    ]),
+    [`apart: how far two counts of one side are apart; less than that is no difference`, ...define(rows)],
+  ])
+}
+
+/** @param {Row[]} rows */
+function define(rows) {
+  const counted = new Set(rows.map(({ quantity }) => quantity))
+  return Object.entries(QUANTITIES).flatMap(([name, what]) =>
+    counted.has(/** @type {any} */ (name)) ? [`${name}: ${what}`] : [],
+  )
+}
+
+/**
+ * @param {Row[]} rows
+ * @returns {Table}
+ */
+export function tabulateRows(rows) {
+  return {
+    caption: '',
+    columns: [
+      ...['link', 'sidecar', 'counted'].map(name => /** @type {[string, 'left']} */ ([name, 'left'])),
+      ...['old', 'new', 'difference', 'new/old', 'apart'].map(
+        name => /** @type {[string, 'right']} */ ([name, 'right']),
+      ),
+    ],
+    rows: rows.map(row => [
+      ...[row.link, row.service, row.quantity, count(row.old), count(row.new), signed(row.new - row.old)],
+      ...[row.ratio.toFixed(4), `${(100 * row.spread).toFixed(3)} %`],
+    ]),
+  }
+}
+
+/**
+ * @param {Breakdown} breakdown
+ * @returns {Table[]}
+ */
+export function tabulateBreakdown({ link, service, groups, filters, functions }) {
+  const of = `${service} of ${link}, instructions a request`
+  return [
+    tabulateParts(`${of}, by what they are for`, groups),
+    tabulateParts(`${of}, by filter (the innermost one that called)`, filters),
+    {
+      caption: `${of}, functions that changed most`,
+      columns: [['function', 'left'], ...COLUMNS, ['with what it calls', 'right']],
+      rows: functions.map(part => [part.name, ...cellsOf(part), count(part.inclusive)]),
+    },
+  ]
+}
+
+/** @type {Table['columns']} */
+const COLUMNS = [
+  ['old', 'right'],
+  ['new', 'right'],
+  ['difference', 'right'],
+  ['of the old', 'right'],
+]
+
+/**
+ * @param {string} caption
+ * @param {Part[]} parts
+ * @returns {Table}
+ */
+function tabulateParts(caption, parts) {
+  return { caption, columns: [['', 'left'], ...COLUMNS], rows: parts.map(part => [part.name, ...cellsOf(part)]) }
+}
+
+/** @param {Part} part */
+function cellsOf(part) {
+  const change = Math.round(part.new) - Math.round(part.old)
+  return [count(part.old), count(part.new), signed(change), part.old > 0 ? percent(change / part.old) : 'new']
+}

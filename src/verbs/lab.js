@@ -1,0 +1,185 @@
+import { watch } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { InvalidArgumentError } from 'commander'
+import { breakDown, compareCounts, findCrossed, parseLabThreshold } from '../lab/comparison.js'
+import { findSide } from '../lab/sides.js'
+import { renderLab } from '../lab/text.js'
+import { BenchError } from '../lib/errors.js'
+import { EXIT } from '../lib/exit-status.js'
+import { hashFolder } from '../lib/hash.js'
+import { writeWhole } from '../records/files.js'
+import { openLab } from './open-lab.js'
+import { collect, parseCount, parseOnAxis } from './options.js'
+import { openSite } from './preparation.js'
+import { readTopology } from './read-experiment.js'
+import { readReportFile } from './report-assets.js'
+
+/**
+ * `lab`: what a change to a Pipy pipeline costs, in instructions a request.
+ * @import { Command } from 'commander'
+ * @import { SidecarCount } from '../lab/count.js'
+ * @import { Found } from '../lab/text.js'
+ * @import { Lab } from './open-lab.js'
+ * @import { Context } from './program.js'
+ */
+
+const LINKS = ['pair', 'gateway-ratings']
+/** Of a save: fewer, so that the answer is there soon. */
+const ON_SAVE = { link: ['pair'], requests: 200 }
+const SAVED_MS = 50
+
+/**
+ * @param {Command} program
+ * @param {Context} context
+ */
+export function addLab(program, context) {
+  const { print, say, end, signal } = context
+  program
+    .command('lab')
+    .description('count the instructions a request of a changed Pipy pipeline, and show where they go')
+    .argument('[folder]', 'the scripts to count', 'pipy-scripts')
+    .option(
+      '--against <folder>',
+      'the scripts to hold them against, a folder or git:REF; default: pipy-scripts, and of pipy-scripts git:HEAD',
+    )
+    .option('--link <list>', 'links; default: pair,gateway-ratings, with --watch pair', parseLinks)
+    .option(
+      '--requests <n>',
+      'requests to count, after a quarter as many; default: 2000, with --watch 200',
+      parseRequests,
+    )
+    .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
+    .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
+    .option('--functions <n>', 'how many functions to list of each sidecar', parseCount, 10)
+    .option('--no-parity', 'count scripts that do other work, too: leave out the parity corpus')
+    .option('--threshold <expr>', "a ratio that must hold, such as 'new/old instructions <= 1.01'", collect, [])
+    .option('--watch', 'count again after each save, until Ctrl-C')
+    .option('--out <dir>', 'write lab.html, with flame graphs, and lab.json there')
+    .option('--json', 'print lab.json instead of the tables')
+    .action(async (folder, options) => {
+      const { link, requests } = { link: LINKS, requests: 2000, ...(options.watch ? ON_SAVE : {}), ...options }
+      const services = link.flatMap((/** @type {string} */ name) => readTopology(name).services.map(s => s.name))
+      const thresholds = options.threshold.map((/** @type {string} */ text) => parseLabThreshold(text, services))
+      const side = findSide(folder)
+      const site = await openSite({ target: 'local', cpu: 'none' }, context)
+      if (site === null) return
+      /** @type {Lab | null} */
+      let lab = null
+      const show = async (/** @type {Record<'old' | 'new', SidecarCount[]>} */ counts) => {
+        const labels = /** @type {Lab} */ (lab).labels
+        const found = { labels, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
+        if (options.out) await writeFound(options.out, { found, counts })
+        print(options.json ? JSON.stringify(found, null, 2) : renderLab(found))
+        if (options.out) say(`to look at: ${path.join(options.out, 'lab.html')}`)
+        const crossed = thresholds.flatMap((/** @type {any} */ threshold) => findCrossed(threshold, found.rows))
+        for (const line of crossed) say(line)
+        if (crossed.length > 0) end(EXIT.thresholdCrossed)
+      }
+      try {
+        const { against = null, payload, pipy, parity } = options
+        lab = await openLab({ site, side, against, link, payload, pipy, requests, hasHandshakes: !options.watch })
+        const given = { lab, hasParity: parity, show, signal }
+        if (options.watch) await countSaves({ ...given, folder: side.scripts, say })
+        else {
+          if (parity) await lab.checkParity(signal)
+          say(`counting ${requests} requests of ${link.join(' and ')}, of both sides at once`)
+          const [old, next] = await together(signal, [
+            own => given.lab.count('old', own),
+            own => given.lab.count('new', own),
+          ])
+          await show({ old, new: next })
+        }
+      } finally {
+        lab?.close()
+        await site.target.close()
+      }
+    })
+}
+
+/**
+ * Counts the new side after every save. What is wrong with a save is said, and the next is waited for.
+ * @param {{ lab: Lab, hasParity: boolean, folder: string, signal: AbortSignal, say: (line: string) => void,
+ *   show: (counts: Record<'old' | 'new', SidecarCount[]>) => Promise<void> }} given
+ */
+async function countSaves({ lab, hasParity, folder, show, signal, say }) {
+  const saves = watch(folder, { recursive: true, signal })[Symbol.asyncIterator]()
+  const listen = () => {
+    const save = saves.next()
+    // It may fail, as the program is interrupted, before it is waited for.
+    save.catch(() => {})
+    return save
+  }
+  let next = listen()
+  const old = await lab.count('old', signal)
+  for (;;) {
+    const start = performance.now()
+    const counted = hashFolder(folder)
+    try {
+      const [counts] = await together(signal, [
+        own => lab.count('new', own),
+        async own => {
+          if (hasParity) await lab.checkParity(own)
+          return []
+        },
+      ])
+      await show({ old, new: counts })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof BenchError)) throw error
+      say(error.message)
+    }
+    say(`${((performance.now() - start) / 1000).toFixed(1)} s; waiting for a save in ${folder}`)
+    // A save is several events, of which some are before its end.
+    while (hashFolder(folder) === counted) {
+      await next.catch(error => {
+        signal.throwIfAborted()
+        throw error
+      })
+      next = listen()
+      await delay(SAVED_MS, undefined, { signal })
+    }
+  }
+}
+
+/**
+ * Does all at once; where one fails, the others are ended.
+ * @param {AbortSignal} signal
+ * @param {((signal: AbortSignal) => Promise<SidecarCount[]>)[]} tasks
+ */
+async function together(signal, tasks) {
+  const failing = new AbortController()
+  const own = AbortSignal.any([signal, failing.signal])
+  const running = tasks.map(task => task(own))
+  for (const one of running) one.catch(error => failing.abort(error))
+  await Promise.allSettled(running)
+  return Promise.all(running).catch(error => {
+    throw failing.signal.reason ?? error
+  })
+}
+
+/**
+ * @param {string} folder
+ * @param {{ found: Found, counts: Record<'old' | 'new', SidecarCount[]> }} given
+ */
+async function writeFound(folder, { found, counts }) {
+  // What draws charts takes long to load.
+  const { renderLabPage } = await import('../lab/page.js')
+  writeWhole(folder, 'lab.json', `${JSON.stringify(found, null, 2)}\n`)
+  writeWhole(folder, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
+}
+
+/** @param {string} text */
+function parseLinks(text) {
+  const links = text.split(',')
+  if (links.some(link => !LINKS.includes(link)) || new Set(links).size < links.length)
+    throw new InvalidArgumentError(`it is no list of ${LINKS.join(', ')}, each once`)
+  return links
+}
+
+/** @param {string} text */
+function parseRequests(text) {
+  const requests = parseCount(text)
+  if (requests < 100 || requests > 100_000) throw new InvalidArgumentError('100 to 100000 requests can be counted')
+  return requests
+}

@@ -1,0 +1,58 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { findTool } from '../../src/tools/find.js'
+import { valgrindTool } from '../../src/tools/valgrind.js'
+import { expectNothingLeft } from './leftovers.js'
+import { need } from './real-tools.js'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'lab-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const valgrind = await findTool(valgrindTool)
+
+/** A copy of the kit's scripts that serialises the headers of each request. */
+function writeDearer() {
+  const dearer = path.join(folder, 'dearer')
+  cpSync('pipy-scripts', dearer, { recursive: true })
+  const file = path.join(dearer, 'proxy.js')
+  const text = readFileSync(file, 'utf8')
+  const filter = '.handleMessageStart(start => (JSON.stringify(start.head.headers), undefined))'
+  const changed = text.replace(/(\.demuxHTTP\(.*\)\.to\(\$=>\$\n)/, `$1      ${filter}\n`)
+  expect(changed).not.toBe(text)
+  writeFileSync(file, changed)
+  return dearer
+}
+
+describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
+  it('counts what a change costs, names where it goes, and ends with status 5 where it is too much', async context => {
+    need(context, 'pipy')
+    if ('missing' in valgrind) return context.skip('needs valgrind, which cannot be had here')
+    const out = path.join(folder, 'out')
+    const { exitCode, stdout, stderr } = await execa(
+      'node',
+      [
+        ...['src/cli.js', 'lab', writeDearer(), '--link', 'pair', '--requests', '100', '--no-parity', '--json'],
+        ...['--threshold', 'new/old instructions <= 1.01', '--out', out],
+      ],
+      { reject: false },
+    )
+    expect(exitCode, stderr).toBe(5)
+    expect(stderr).toContain("--threshold 'new/old instructions <= 1.01' is crossed by client of pair")
+    /** @type {Pick<import('../../src/lab/text.js').Found, 'rows' | 'breakdowns'>} */
+    const { rows, breakdowns } = JSON.parse(stdout)
+    expect(rows.map(({ service, quantity }) => `${service} ${quantity}`)).toEqual([
+      ...['client instructions', 'client handshake', 'server instructions', 'server handshake'],
+    ])
+    for (const { quantity, ratio, spread } of rows) {
+      expect(spread).toBeLessThan(0.02)
+      if (quantity === 'instructions') expect(ratio).toBeGreaterThan(1.05)
+      else expect(Math.abs(ratio - 1)).toBeLessThan(0.02)
+    }
+    const script = breakdowns[0].groups.find(({ name }) => name === 'script interpreter')
+    expect(Number(script?.new)).toBeGreaterThan(1.05 * Number(script?.old))
+    expect(readFileSync(path.join(out, 'lab.html'), 'utf8')).toContain('demuxHTTP')
+    expectNothingLeft()
+  })
+})

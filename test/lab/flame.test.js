@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { drawFlames, growTree } from '../../src/lab/flame.js'
+import { drawSvg } from '../../src/report/charts/draw-svg.js'
+
+const stack = (/** @type {string[]} */ frames, /** @type {number} */ self) => ({ frames, object: '/bin/pipy', self })
+const old = [stack(['pjs::eval', 'pipy::Handle::process', 'main'], 60), stack(['main'], 40)]
+const next = [stack(['pjs::eval', 'pipy::Handle::process', 'main'], 90), stack(['main'], 40)]
+
+it('a flame graph stacks functions on the filter that they work for', () => {
+  const root = growTree({ old, new: next })
+  const filter = root.children.get('handle…')
+  expect(root).toMatchObject({ old: 100, new: 130 })
+  expect(filter).toMatchObject({ old: 60, new: 90 })
+  expect(filter?.children.get('pipy::Handle::process')?.children.get('pjs::eval')).toMatchObject({ old: 60, new: 90 })
+  expect([...root.children.keys()]).toEqual(['handle…', 'other'])
+})
+
+it('a flame graph is drawn with a box for each function, those that became dearer in red', () => {
+  const svg = drawSvg(drawFlames({ title: 'client', root: growTree({ old, new: next }), width: 800 }), { width: 800 })
+  for (const name of ['all', 'handle…', 'pipy::Handle::process', 'pjs::eval', 'main']) expect(svg).toContain(name)
+  expect(svg.match(/#e8a598|rgb\(232,165,152\)/g)).toHaveLength(4)
+})

@@ -1,0 +1,32 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { chooseAgainst, findAgainst, findSide } from '../../src/lab/sides.js'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'sides-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+it('scripts are held against those of the kit, and those of the kit against the last commit', () => {
+  expect(chooseAgainst(null, 'pipy-scripts')).toBe('git:HEAD')
+  expect(chooseAgainst(null, 'bench/self/pipy/shortest')).toBe(path.resolve('pipy-scripts'))
+  expect(chooseAgainst('git:main', 'pipy-scripts')).toBe('git:main')
+})
+
+it('a commit gives the scripts as they are in it', async () => {
+  const into = path.join(folder, 'old')
+  const side = await findAgainst({ against: 'git:HEAD', scripts: 'pipy-scripts', into })
+  expect(side).toEqual({ label: 'pipy-scripts in HEAD', scripts: into })
+  expect(readFileSync(path.join(into, 'main.js'), 'utf8')).toContain('pipy.listen')
+})
+
+it('a commit that is not there, or does not have them, is named', async () => {
+  const asked = { scripts: 'pipy-scripts', into: path.join(folder, 'none') }
+  await expect(findAgainst({ ...asked, against: 'git:no-such-commit' })).rejects.toThrow(
+    /git has no pipy-scripts in no-such-commit: .*; name a commit that has it, or a folder: --against FOLDER/,
+  )
+})
+
+it('a folder without main.js is refused', () => {
+  expect(() => findSide('docs')).toThrow(/docs has no main\.js: name a folder of Pipy scripts/)
+})

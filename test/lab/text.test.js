@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { renderLab } from '../../src/lab/text.js'
+
+it('the text has the table of both sides, where instructions go, and what the words mean', () => {
+  const part = { name: 'memory', old: 100, new: 150 }
+  const text = renderLab({
+    labels: { old: 'pipy-scripts in HEAD, Pipy 1.5.18', new: 'mine, Pipy 1.5.18' },
+    rows: [
+      {
+        ...{ link: 'pair', service: 'client', quantity: /** @type {const} */ ('instructions') },
+        ...{ old: 70_056.4, new: 80_000, ratio: 1.14194, spread: 0.00015 },
+      },
+    ],
+    breakdowns: [
+      {
+        ...{ link: 'pair', service: 'client', groups: [part], filters: [{ ...part, name: 'muxHTTP', old: 0 }] },
+        functions: [{ ...part, name: 'malloc', inclusive: 160 }],
+      },
+    ],
+  })
+  expect(text).toContain('old: pipy-scripts in HEAD, Pipy 1.5.18\nnew: mine, Pipy 1.5.18')
+  expect(text).toMatch(/pair +client +instructions +70 056 +80 000 +\+9 944 +1\.1419 +0\.015 %/)
+  expect(text).toMatch(/memory +100 +150 +\+50 +\+50\.0 %/)
+  expect(text).toMatch(/muxHTTP +0 +150 +\+150 +new/)
+  expect(text).toMatch(/malloc +100 +150 +\+50 +\+50\.0 % +160/)
+  expect(text).toContain('instructions: instructions a sidecar executes for a request')
+  expect(text).not.toContain('handshake')
+})
