@@ -1,0 +1,119 @@
+// How well instructions, which `lab` counts, predict the CPU time that `bench` measures: over variants of the kit's Pipy
+// sidecar, each with another change.
+import path from 'node:path'
+import { median, sampleCorrelation } from 'simple-statistics'
+import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/measures.js'
+import { findSide } from '../../src/lab/sides.js'
+import { ROOT } from '../../src/lib/paths.js'
+import { findCapWay } from '../../src/targets/local/cgroups.js'
+import { openLocalSite } from '../../src/targets/local/site.js'
+import { findTool } from '../../src/tools/find.js'
+import { openLab } from '../../src/verbs/open-lab.js'
+import { bench, finding, writeVariant } from './kit.js'
+
+const REQUESTS = 400
+// So many arms a run, so that a round stays short beside what drifts.
+const ARMS = 6
+let started = 0
+
+const turns = (/** @type {number} */ count) => ({
+  before: `var turns = new Array(${count}).fill(3)\nvar multiply = n => n * n`,
+  filter: '.handleMessageStart(() => turns.forEach(multiply))',
+})
+const onStart = (/** @type {string} */ code) => ({ filter: `.handleMessageStart(start => ${code})` })
+
+/** @type {Record<string, { before?: string, filter: string }>} */
+export const CHANGES = {
+  empty: onStart('undefined'),
+  'three-handlers': {
+    filter:
+      '.handleMessageStart(() => undefined).handleMessageStart(() => undefined).handleMessageEnd(() => undefined)',
+  },
+  'whole-message': { filter: '.replaceMessage(message => message)' },
+  'turns-20': turns(20),
+  'turns-60': turns(60),
+  'turns-120': turns(120),
+  'add-header': onStart("(start.head.headers['x-seen'] = 'yes', undefined)"),
+  'copy-headers': onStart('(start.head.headers = Object.assign({}, start.head.headers), undefined)'),
+  'serialise-headers': onStart('(JSON.stringify(start.head.headers), undefined)'),
+  'parse-headers': onStart('(JSON.parse(JSON.stringify(start.head.headers)), undefined)'),
+  'join-headers': onStart(
+    "(Object.entries(start.head.headers).map(e => e.join(': ')).join('; ').split(';'), undefined)",
+  ),
+  'hash-path': onStart("(new crypto.Hash('sha256').update(start.head.path), undefined)"),
+}
+
+/** A cost of each variant, over that of the kit's own. @typedef {Record<string, number>} Ratios */
+
+/** @returns {Promise<import('./kit.js').Finding[]>} */
+export async function predictByLab() {
+  const names = Object.keys(CHANGES)
+  /** @type {Ratios} */
+  const counted = {}
+  const own = await countInstructions(path.join(ROOT, 'pipy-scripts'))
+  for (const name of names) counted[name] = (await countInstructions(writeVariant(name, CHANGES[name]))) / own
+  /** @type {Ratios} */
+  const timed = {}
+  for (let at = 0; at < names.length; at += ARMS) Object.assign(timed, await timeVariants(names.slice(at, at + ARMS)))
+  return [describePrediction(counted, timed)]
+}
+
+/**
+ * @param {Ratios} counted
+ * @param {Ratios} timed
+ */
+export function describePrediction(counted, timed) {
+  const names = Object.keys(timed)
+  for (const name of names)
+    console.log(`          ${name}: instructions x ${counted[name].toFixed(3)}, CPU x ${timed[name].toFixed(3)}`)
+  const r = sampleCorrelation(
+    names.map(name => counted[name]),
+    names.map(name => timed[name]),
+  )
+  return finding(
+    `instructions and CPU a request over ${names.length} variants, correlation at least 0.9`,
+    r,
+    [],
+    r => r >= 0.9,
+  )
+}
+
+/**
+ * Instructions a request of both sides of the link `pair`.
+ * @param {string} scripts a folder
+ */
+export async function countInstructions(scripts) {
+  const { signal } = new AbortController()
+  const runId = `lab-${process.pid}-${++started}`
+  const site = await openLocalSite({ runId, way: await findCapWay(), findTool })
+  try {
+    const side = findSide(scripts)
+    const asked = { site, side, against: scripts, link: ['pair'], pipy: [], requests: REQUESTS, hasHandshakes: false }
+    const lab = await openLab(asked)
+    try {
+      const counts = await lab.count('new', signal)
+      return counts.reduce((sum, { instructions }) => sum + instructions.value, 0)
+    } finally {
+      lab.close()
+    }
+  } finally {
+    await site.target.close()
+  }
+}
+
+/**
+ * CPU a request of both sidecars, over that of the kit's own scripts: the median over rounds of one run.
+ * @param {string[]} names
+ * @returns {Promise<Ratios>}
+ */
+export async function timeVariants(names) {
+  const folders = names.map(name => writeVariant(name, CHANGES[name]))
+  const planes = ['pipy', ...folders.map(folder => `pipy=${folder}`)].join(',')
+  const { records } = await bench(['--planes', planes, '--link', 'pair', '--cpu', '0.25', '--profile', 'quick'])
+  const costsOf = (/** @type {string | null} */ variant) =>
+    records
+      .filter(({ trial: { arm } }) => arm.variant === variant && arm.repeatOf === null)
+      .flatMap(record => cpuPerRequestMicros(record, sidecarsOf(record)) ?? [])
+  const own = median(costsOf(null))
+  return Object.fromEntries(names.map((name, i) => [name, median(costsOf(folders[i])) / own]))
+}
