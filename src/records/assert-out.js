@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, mkdirSync, rmdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, rmdirSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
+import { listMissing, makeFolder } from './files.js'
 
 /**
  * Tries whether the results folder that was asked for can be made, before anything is looked for or started. It leaves
@@ -10,20 +11,14 @@ import { UsageError } from '../lib/errors.js'
  */
 export function assertOut(out) {
   const folder = path.resolve(out)
-  const missing = []
-  for (let at = folder; !existsSync(at); at = path.dirname(at)) missing.unshift(at)
-  const made = []
+  const missing = listMissing(folder)
   try {
-    // One by one: below /proc, Node 20 never returns from making them all.
-    for (const at of missing) {
-      mkdirSync(at)
-      made.unshift(at)
-    }
+    makeFolder(folder)
     accessSync(folder, constants.W_OK)
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
     throw new UsageError(`--out ${out}: the results folder cannot be made there: ${message}`)
   } finally {
-    for (const at of made) rmdirSync(at)
+    for (const at of missing.toReversed()) if (existsSync(at)) rmdirSync(at)
   }
 }

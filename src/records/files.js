@@ -82,9 +82,17 @@ function removeSafely(file) {
  * @param {string} folder
  */
 export function makeFolder(folder) {
-  if (existsSync(folder)) return
-  makeFolder(path.dirname(folder))
-  mkdirSync(folder)
+  for (const at of listMissing(folder)) mkdirSync(at)
+}
+
+/**
+ * What is missing of a folder and those above it, the uppermost first.
+ * @param {string} folder
+ */
+export function listMissing(folder) {
+  const missing = []
+  for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.unshift(at)
+  return missing
 }
 
 /**

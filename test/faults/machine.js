@@ -16,6 +16,12 @@ import { capWay } from '../integration/real-tools.js'
  * @returns {Machine}
  */
 export function lookAtMachine({ runId, temporary }) {
+  const ledgers = readLedgers()
+  // Another run starts and ends what it wants on its own block of addresses.
+  const blocks = ledgers
+    .filter(ledger => ledger.runId !== runId)
+    .flatMap(({ holdings }) => holdings.flatMap(({ kind, name }) => (kind === 'addresses' ? [`${name}.`] : [])))
+  const isOfAnother = (/** @type {string} */ address) => blocks.some(block => address.startsWith(block))
   return {
     processes: listMarked().flatMap(marked => (marked.runId === runId ? [`${marked.name} (${marked.pid})`] : [])),
     cgroups: treeParents(capWay).flatMap(parent =>
@@ -24,8 +30,10 @@ export function lookAtMachine({ runId, temporary }) {
     mounts: readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')
       .map(line => line.split(' ')[4] ?? ''),
-    ports: listListeners().flatMap(({ address, port }) => (address.startsWith('127.') ? [`${address}:${port}`] : [])),
-    ledgers: readLedgers().map(ledger => ledger.runId),
+    ports: listListeners().flatMap(({ address, port }) =>
+      address.startsWith('127.') && !isOfAnother(address) ? [`${address}:${port}`] : [],
+    ),
+    ledgers: ledgers.flatMap(ledger => (ledger.state === 'alive' ? [] : [ledger.runId])),
     temporary: existsSync(temporary) ? readdirSync(temporary) : [],
   }
 }
