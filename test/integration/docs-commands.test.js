@@ -40,6 +40,7 @@ const SKIPPED = [
   [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
   [/^node src\/cli\.js parity/, 'parity.test.js tries every plane'],
   [/--resume/, 'test/faults resumes a run'],
+  [/--(live|metrics) /, 'test/integration/watched.test.js watches a run by both'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options'],
   [/^node src\/cli\.js (size|bench (hops|cap-ladder))/, 'test/integration/experiments.test.js runs it'],
