@@ -53,6 +53,20 @@ describe('verifyRun', () => {
     expect(agrees).toBe(true)
   })
 
+  it('compares what a summary of another version of the kit has, and says so', () => {
+    const folder = copyRun()
+    edit(folder, text => text.replace('"calibrations":', '"formerly":'), 'summary.json')
+    edit(folder, text => text.replace(/("kit": \{[^}]*"sha256": ")\w+/, '$10000'), 'manifest.json')
+    const verify = () => verifyRun({ folder, findLoad: () => load, kitSha256: '1111' })
+    expect(verify()).toMatchObject({
+      agrees: true,
+      lines: [expect.stringMatching(/^another version of the kit/), ...Array(3).fill(expect.anything())],
+    })
+    expect(verifyRun({ folder, findLoad: () => load, kitSha256: '0000' }).agrees).toBe(false)
+    edit(folder, text => text.replace(/"median": (\d)/, '"median": 9$1'), 'summary.json')
+    expect(verify().agrees).toBe(false)
+  })
+
   it('computes idle trials again too', async () => {
     const folder = path.join(base, 'idle')
     await runFake({ folder, target: await createFakeTarget(), text: IDLE })
