@@ -41,7 +41,7 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...(arms.length > 0 ? [`Arms, each ${describeShared(arms, varied)}:`, ...listArms(arms, varied)] : []),
+    ...(arms.length > 0 ? [`Arms, each ${describeShared(arms, { varied, search })}:`, ...listArms(arms, varied)] : []),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}.`,
@@ -62,9 +62,9 @@ function listArms(arms, varied) {
 /**
  * What all arms have alike.
  * @param {Arm[]} arms
- * @param {AxisName[]} varied
+ * @param {{ varied: AxisName[], search: Plan['search'] }} options
  */
-function describeShared(arms, varied) {
+function describeShared(arms, { varied, search }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, warmupSeconds, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
@@ -73,5 +73,7 @@ function describeShared(arms, varied) {
     arm,
     SHARED.filter(name => !varied.includes(name)),
   )
-  return `${kind} loop${rate}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
+  // It begins without a rate, and is driven at those that the search tries.
+  const loop = search?.kind === 'knee' ? 'open loop at the rates that the search tries' : `${kind} loop${rate}`
+  return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PROFILES } from '../../src/plan/experiment.js'
+import { renderPlan } from '../../src/report/plan.js'
 import { readAsked } from '../../src/verbs/preparation.js'
 import { planRun } from '../../src/verbs/prepare.js'
 import { listExperiments, readExperiment } from '../../src/verbs/read-experiment.js'
@@ -8,6 +9,17 @@ import { listExperiments, readExperiment } from '../../src/verbs/read-experiment
 const ask = (name, options) => readAsked(readExperiment(name), { profile: 'standard', pin: true, seed: 1, ...options })
 /** @param {number} count */
 const coresOf = count => Array.from({ length: count }, (_, cpu) => [cpu])
+
+describe('renderPlan', () => {
+  it.each([
+    ['knee', 'Arms, each open loop at the rates that the search tries, link'],
+    ['memory-floor', 'Arms, each open loop of 200 requests/s, link'],
+    ['cap', 'Arms, each closed loop, link'],
+  ])('says of %s what drives the arms', (name, words) => {
+    const { plan } = planRun({ ...ask(name), site: { cpus: 16, cores: coresOf(16) } })
+    expect(renderPlan(plan, 60)).toContain(words)
+  })
+})
 
 describe('planRun', () => {
   const cases = listExperiments().flatMap(name => Object.keys(PROFILES).map(profile => ({ name, profile })))
