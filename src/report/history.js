@@ -77,7 +77,7 @@ function tellStep(step, { runs }) {
   const level = (/** @type {HistoryStep['before']} */ quantity) => tellPoint(scaleValue(quantity, row), digitsOf(row))
   const where = `from ${nameRun(runs[run])} on (run ${run + 1} of ${runs.length})`
   const what = `${line} ${sayGap(step)} ${where}: ${level(before)} to ${level(after)} ${row.unit}, medians of ${step.runs[0]} and ${count(step.runs[1], 'run')}, p = ${p.toPrecision(2)}.`
-  return [what, sayCause({ cause, control, isControl: step.isControl }), sayChanges(changes, run)]
+  return [what, sayCause({ cause, control, isControl: step.isControl }), sayChanges(changes, { run, runs })]
     .filter(Boolean)
     .join(' ')
 }
@@ -103,10 +103,16 @@ function sayCause({ cause, control, isControl }) {
 
 /**
  * @param {HistoryStep['changes']} changes
- * @param {number} run
+ * @param {{ run: number, runs: History['runs'] }} step
  */
-function sayChanges(changes, run) {
-  if (changes.length === 0) return 'No kit, tool, script or kernel changed there.'
+function sayChanges(changes, { run, runs }) {
+  if (changes.length === 0) {
+    const marked = runs.flatMap((other, at) => (other.changes.length > 0 ? [at] : []))
+    const nearest = marked.sort((a, b) => Math.abs(a - run) - Math.abs(b - run))[0]
+    const none = 'No kit, tool, script or kernel changed there'
+    if (nearest === undefined) return `${none}.`
+    return `${none}; noise can move a step by some runs, and the nearest change is that of run ${nearest + 1}: ${runs[nearest].changes.map(sayChange).join('; ')}.`
+  }
   const at = (/** @type {number} */ other) =>
     other === run ? 'there' : other < run ? 'one run before' : 'one run behind'
   const groups = groupBy(changes, change => at(change.run))

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHistoryDocument } from '../../src/report/history.js'
 import { createProgram } from '../../src/verbs/program.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createManifest } from '../fakes/fake-manifest.js'
@@ -86,6 +87,26 @@ describe('report --history', () => {
     const history = JSON.parse(await run('--history', path.join(root, 'run-3'), '--format', 'json'))
     expect(path.basename(history.reference)).toBe('run-3')
     expect(history.runs).toHaveLength(14)
+  })
+
+  it('names the nearest change where noise moved a step', () => {
+    const step = { run: 5, changes: [] }
+    const runs = Array.from({ length: 9 }, (_, i) => ({
+      ...{ folder: `run-${i}`, startedAt: '2026-01-01T10:00', experiment: 'cap' },
+      changes: i === 2 ? [{ label: 'kernel', old: '6.1', next: '6.2' }] : [],
+    }))
+    const quantity = { median: 1, low: null, high: null, values: [] }
+    const { steps } = createHistoryDocument({
+      ...{ reference: 'run-8', runs, lines: [], left: [], unmatched: [], nodes: [] },
+      test: { falseAlarms: 0.02, lines: 1, runsNeeded: 9 },
+      steps: [
+        {
+          ...{ ...step, line: 'pipy', quantity: 'rss', group: '', isControl: false, runs: [5, 4], before: quantity },
+          ...{ after: quantity, ratio: 1.1, p: 0.001, cause: null, control: null },
+        },
+      ],
+    })
+    expect(steps[0]).toContain('the nearest change is that of run 3: kernel, 6.1 → 6.2.')
   })
 
   it('refuses a format that is of one run, and a folder that is not there', async () => {
