@@ -11,14 +11,19 @@ const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
 /**
- * Every claim, source by source: what was tested with theirs and ours, what was not by its reason; then the count.
+ * Every claim, source by source: what was tested with theirs and ours, what was not by its reason; then the count of
+ * those that the runs can test.
  * @param {ClaimResult[]} results
+ * @param {string[]} experiments of the runs
  * @returns {string[]} lines
  */
-export function renderClaims(results) {
+export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
   const sources = [...groupBy(results, result => result.file).values()]
-  return [...sources.flatMap(own => renderSource(own, hasRuns)), countStatuses(results)]
+  const own = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
+  const others = results.length - own.length
+  const rest = others > 0 ? [`Of other experiments, or of none: ${others}.`] : []
+  return [...sources.flatMap(source => renderSource(source, hasRuns)), countStatuses(own), ...rest]
 }
 
 /**

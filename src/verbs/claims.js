@@ -36,6 +36,7 @@ export function addClaims(program, { print, say, end }) {
         }
       })
       const results = evaluateClaims({ files: findClaims(), summaries })
-      print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results).join('\n'))
+      const experiments = summaries.map(({ run }) => run.experiment)
+      print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results, experiments).join('\n'))
     })
 }
