@@ -24,7 +24,8 @@ const TRIES_MOST = 6
  * @returns {Need}
  */
 export function needOf({ outcomes }) {
-  const peaks = outcomes.map(o => Math.max(o.peakBytesMost, o.rssBytesMost) + o.unchargedBytes)
+  // What is resident has the pages that were not charged among it.
+  const peaks = outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost))
   return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: Math.max(...peaks) }
 }
 

@@ -46,6 +46,17 @@ describe('findServices', () => {
     expect(run.found.every(size => Number(size.memory?.held) >= 3e7 && Number(size.memory?.held) < 3.1e7)).toBe(true)
   })
 
+  it('counts the pages that were not charged once, though they are resident', () => {
+    const truthful = createFakeSidecar({ ...truth, peakBytes: 4e6, bytes: 0, unchargedBytes: 11e6 })
+    const spec = specOf([service('a', 1000)])
+    const { found } = runSearch(findServices({ template, spec, cpus: 2 }), arm => ({
+      ...truthful(arm),
+      rssBytesMost: 14e6,
+    }))
+    // 1.5 × 15000000 bytes, in whole steps.
+    expect(found[0].memory?.held).toBe(86 * 256 * 1024)
+  })
+
   it('needs no line for one rate', () => {
     const run = search([service('a', 1000)], truth)
     expect(told(run).map(([, cores]) => cores)).toEqual([2, 0.7571, 0.7571])
