@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { BenchError } from '../lib/errors.js'
 import { PORTS } from '../model/sidecar-contract.js'
-import { countConnections } from '../node/kernel/sockets.js'
+import { listPeers } from '../node/kernel/sockets.js'
 import { send } from '../node/send.js'
 import { startServices } from '../run/start-services.js'
 import { createCounter, runUnderCallgrind } from './callgrind.js'
@@ -93,12 +93,13 @@ export async function countInstructions({
  * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createAsk>, take: () => Promise<Profile[]> }} options
  */
 async function countBursts({ endpoints, ask, take }) {
-  const count = () => endpoints.reduce((sum, endpoint) => sum + countConnections(endpoint), 0)
+  const list = () => endpoints.flatMap(listPeers)
   const bursts = []
   for (const requests of BURSTS) {
-    const before = count()
+    const before = list()
     await ask(requests, requests)
-    const connections = count() - before
+    // Others may have been closed meanwhile.
+    const connections = list().filter(peer => !before.includes(peer)).length
     bursts.push({ requests, connections, profiles: await take() })
   }
   return bursts

@@ -21,16 +21,16 @@ export function listListeners(pid = 'self') {
  * @returns {(Endpoint & { inode: string })[]}
  */
 export function parseListeners({ tcp, tcp6 }) {
-  return [...parse(tcp), ...parse(tcp6)]
+  return [...parse(tcp), ...parse(tcp6)].map(({ address, port, inode }) => ({ address, port, inode }))
 }
 
 /**
- * The TCP connections of this network namespace that an endpoint accepted and that are open.
+ * The other ends of the open TCP connections of this network namespace that an endpoint accepted.
  * @param {Endpoint} endpoint
  */
-export function countConnections({ address, port }) {
+export function listPeers({ address, port }) {
   const accepted = parse(readSafely('/proc/self/net/tcp'), ESTABLISHED)
-  return accepted.filter(own => own.address === address && own.port === port).length
+  return accepted.filter(own => own.address === address && own.port === port).map(({ remote }) => remote)
 }
 
 /**
@@ -77,7 +77,7 @@ function parse(text, state = LISTEN) {
     .filter(fields => fields[3] === state && /^(?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}$/i.test(fields[1]))
     .map(fields => {
       const [hex, port] = fields[1].split(':')
-      return { address: parseAddress(hex), port: Number.parseInt(port, 16), inode: fields[9] }
+      return { address: parseAddress(hex), port: Number.parseInt(port, 16), inode: fields[9], remote: fields[2] }
     })
 }
 

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { expect, it } from 'vitest'
-import { countConnections } from '../../../src/node/kernel/sockets.js'
+import { listPeers } from '../../../src/node/kernel/sockets.js'
 
-it('counts the open connections that an endpoint accepted', async () => {
+it('tells the open connections that an endpoint accepted apart', async () => {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (server.address())
-  const count = () => countConnections({ address: '127.0.0.1', port })
-  expect(count()).toBe(0)
+  const list = () => listPeers({ address: '127.0.0.1', port })
+  expect(list()).toEqual([])
   const clients = [1, 2].map(() => net.connect(port, '127.0.0.1'))
   await Promise.all(clients.map(client => once(client, 'connect')))
-  expect(count()).toBe(2)
+  expect(new Set(list()).size).toBe(2)
   for (const client of clients) client.destroy()
   server.close()
 })
