@@ -1,7 +1,7 @@
 import { quantityOf } from '../judge/quantity.js'
 import { summariseRatios, summariseValues } from '../lib/stats.js'
 import { choiceOf, nameOf } from '../model/arms.js'
-import { groupOf } from '../model/axes.js'
+import { AXIS_NAMES, isAlike } from '../model/axes.js'
 
 /**
  * Estimated capacities, held against what the same run measured. Pure.
@@ -11,6 +11,9 @@ import { groupOf } from '../model/axes.js'
 /** Beyond this an estimate is not offered. */
 export const ESTIMATE_OFF_MOST = 0.05
 
+// By default small caps have fewer users.
+const SHARED_AXES = AXIS_NAMES.filter(name => name !== 'capCores' && name !== 'users')
+
 /**
  * Each estimate at the caps at which the same plane was bound by its sidecar: by the CPU per request that the estimate
  * is of, over the capacity that was measured.
@@ -19,11 +22,10 @@ export const ESTIMATE_OFF_MOST = 0.05
  * @returns {EstimateCheck[]}
  */
 export function checkEstimates(arms, seed) {
-  const keyOf = (/** @type {SummaryArm} */ arm) => `${nameOf(arm)} ${groupOf(arm, 'capCores')}`
   const own = arms.filter(arm => arm.repeatOf === null && arm.capCores !== null)
   return own.flatMap(arm =>
     own
-      .filter(bound => bound !== arm && keyOf(bound) === keyOf(arm))
+      .filter(bound => bound !== arm && nameOf(bound) === nameOf(arm) && isAlike(bound, arm, SHARED_AXES))
       .flatMap(bound => {
         const capacities = quantityOf(bound, 'capacity').values
         const scale = Number(bound.capCores) / Number(arm.capCores)

@@ -1,13 +1,33 @@
 import { describe, expect, it } from 'vitest'
 import { summarise } from '../../src/analysis/summarise.js'
+import { parseExperiment } from '../../src/plan/experiment.js'
+import { createPlan } from '../../src/plan/plan.js'
 import { answerOf } from '../../src/report/answer.js'
 import { tabulateArms } from '../../src/report/arms-table.js'
 import { tellNeeds } from '../../src/report/estimates.js'
 import { renderNotes } from '../../src/report/notes.js'
 import { createManifest } from '../fakes/fake-manifest.js'
-import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createRecord, describeFakeProcess, hasSidecars } from '../fakes/fake-records.js'
+
+/** @import { Arm } from '../../src/model/types.ts' */
 
 const SHOWS = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
+
+/** What `--cpu 0.25,1` plans for Pipy, the larger cap first. */
+function planArms() {
+  const experiment = parseExperiment(
+    'name: cap\nquestion: q\naxes: { plane: [pipy], link: [gateway-ratings], capCores: [1] }\n',
+    'cap.yaml',
+  )
+  const overrides = {
+    ...{ planes: null, caps: [0.25, 1], axes: {}, rounds: null, profile: 'standard', seed: 1, isPinned: true },
+    app: /** @type {const} */ ('pipy'),
+  }
+  const { arms } = createPlan({ experiment, overrides, cpus: 2, missing: [], hasSidecars })
+  const armOf = (/** @type {number} */ cap) =>
+    /** @type {Arm} */ (arms.find(arm => arm.capCores === cap && arm.repeatOf === null))
+  return [armOf(1), armOf(0.25)]
+}
 
 /**
  * Rounds of Pipy at a cap of 1, where users bound it at half of its cap, and at 0.25, where the sidecar did.
@@ -15,7 +35,7 @@ const SHOWS = { quantities: [], across: null, contrasts: [], hasCpuLine: false, 
  *   of 1; bound: what bound the rounds at it
  */
 function summariseRun({ rates, boundRates = [], bound = [] }) {
-  const arms = [createArm({ id: 'pipy-1', capCores: 1 }), createArm({ id: 'pipy-0.25', capCores: 0.25 })]
+  const arms = planArms()
   const rounds = [rates, boundRates].flatMap((own, i) =>
     own.map((verified, j) =>
       createRecord({
@@ -64,8 +84,10 @@ describe('estimated capacity in a run', () => {
 
   it('is held against the caps of the run that bound', () => {
     const { summary, estimate, notes } = summariseRun({ rates: [1000, 1000], boundRates: [490, 510] })
+    const [arm, bound] = summary.arms
+    expect([arm.load.users, bound.load.users]).toEqual([200, 50])
     expect(summary.estimateChecks).toMatchObject([
-      { armId: 'pipy-1', boundArmId: 'pipy-0.25', capCores: 0.25, isKept: true },
+      { armId: arm.id, boundArmId: bound.id, capCores: 0.25, isKept: true },
     ])
     expect(summary.estimateChecks[0].ratio.values).toEqual([500 / 490, 500 / 510])
     expect(estimate.median).toBe(2000)
