@@ -5,7 +5,7 @@ import { AXIS_NAMES, isAlike } from '../model/axes.js'
 
 /**
  * Estimated capacities, held against what the same run measured. Pure.
- * @import { EstimateCheck, SummaryArm } from '../model/types.ts'
+ * @import { EstimateCheck, SummaryArm, TrialRecord } from '../model/types.ts'
  */
 
 /** Beyond this an estimate is not offered. */
@@ -15,13 +15,27 @@ export const ESTIMATE_OFF_MOST = 0.05
 const SHARED_AXES = AXIS_NAMES.filter(name => name !== 'capCores' && name !== 'users')
 
 /**
+ * The arms without the estimates that are not offered: where a sidecar bound a round, and where a check failed.
+ * @param {{ arms: SummaryArm[], records: TrialRecord[], seed: number }} options seed: of the resampling
+ * @returns {{ arms: SummaryArm[], checks: EstimateCheck[] }}
+ */
+export function offerEstimates({ arms, records, seed }) {
+  // Not by the capacities: a gate may have spoiled those.
+  const bound = records.filter(r => r.boundBy === 'sidecar').map(r => keyOf(r.trial.arm))
+  const unbound = withhold(arms, bound)
+  const checks = checkEstimates(unbound, seed)
+  const failed = checks.filter(({ isKept }) => !isKept).map(({ armId }) => armId)
+  return { arms: withhold(unbound, failed), checks }
+}
+
+/**
  * Each estimate at the caps at which the same plane was bound by its sidecar: by the CPU per request that the estimate
  * is of, over the capacity that was measured.
  * @param {SummaryArm[]} arms
  * @param {number} seed of the resampling
  * @returns {EstimateCheck[]}
  */
-export function checkEstimates(arms, seed) {
+function checkEstimates(arms, seed) {
   const own = arms.filter(arm => arm.repeatOf === null && arm.capCores !== null)
   return own.flatMap(arm =>
     own
@@ -41,17 +55,18 @@ export function checkEstimates(arms, seed) {
 }
 
 /**
- * The arms without the estimates that are not offered: beside a measured capacity, and those whose check failed.
  * @param {SummaryArm[]} arms
- * @param {EstimateCheck[]} checks
- * @returns {SummaryArm[]}
+ * @param {string[]} keys of those that lose their estimate
  */
-export function withholdEstimates(arms, checks) {
-  const failed = checks.filter(({ isKept }) => !isKept).map(({ armId }) => armId)
+function withhold(arms, keys) {
   return arms.map(arm => {
-    const isOffered = arm.capacityPerSecond.median === null && !failed.includes(arm.repeatOf ?? arm.id)
-    if (isOffered) return arm
+    if (!keys.includes(keyOf(arm))) return arm
     const { values } = arm.estimatedCapacityPerSecond
     return { ...arm, estimatedCapacityPerSecond: summariseValues(values.map(() => null)) }
   })
+}
+
+/** An arm and its repetition have one. @param {Pick<SummaryArm, 'id' | 'repeatOf'>} arm */
+function keyOf({ id, repeatOf }) {
+  return repeatOf ?? id
 }

@@ -8,7 +8,7 @@ import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { isOfSearch, replaySearch } from '../search/searches.js'
 import { compareArms } from './compare.js'
-import { checkEstimates, withholdEstimates } from './estimates.js'
+import { offerEstimates } from './estimates.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
@@ -34,8 +34,7 @@ export function summarise({ manifest, records }) {
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
   const measuredArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
-  const estimateChecks = checkEstimates(measuredArms, run.seed)
-  const summaryArms = withholdEstimates(measuredArms, estimateChecks)
+  const { arms: summaryArms, checks: estimateChecks } = offerEstimates({ arms: measuredArms, records, seed: run.seed })
   /** @type {(SearchResult | SizeResult)[]} */
   const found = replaySearches({ manifest, records })
   return {

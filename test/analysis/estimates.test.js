@@ -9,7 +9,7 @@ import { renderNotes } from '../../src/report/notes.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createRecord, describeFakeProcess, hasSidecars } from '../fakes/fake-records.js'
 
-/** @import { Arm } from '../../src/model/types.ts' */
+/** @import { Arm, GateFinding, Use } from '../../src/model/types.ts' */
 
 const SHOWS = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
 
@@ -31,15 +31,15 @@ function planArms() {
 
 /**
  * Rounds of Pipy at a cap of 1, where users bound it at half of its cap, and at 0.25, where the sidecar did.
- * @param {{ rates: number[], boundRates?: number[], bound?: ('sidecar' | 'users')[] }} options rates: requests/s at a cap
- *   of 1; bound: what bound the rounds at it
+ * @param {{ rates: number[], boundRates?: number[], bound?: ('sidecar' | 'users')[], gates?: GateFinding[] }} options rates: requests/s at a cap
+ *   of 1; bound: what bound the rounds at it; gates: what all rounds failed
  */
-function summariseRun({ rates, boundRates = [], bound = [] }) {
+function summariseRun({ rates, boundRates = [], bound = [], gates = [] }) {
   const arms = planArms()
   const rounds = [rates, boundRates].flatMap((own, i) =>
     own.map((verified, j) =>
       createRecord({
-        ...{ arm: arms[i], round: j + 1, load: { verified } },
+        ...{ arm: arms[i], round: j + 1, load: { verified }, gates },
         boundBy: i === 0 ? (bound[j] ?? 'users') : 'sidecar',
         processes: [
           i === 0
@@ -103,8 +103,10 @@ describe('estimated capacity in a run', () => {
     expect(notes).toContain('1.06 at 0.25: more than 5 % off, so no capacity is estimated')
   })
 
-  it('is not offered beside a capacity that was measured', () => {
-    const { estimate } = summariseRun({ rates: [1000, 1900], bound: ['users', 'sidecar'] })
+  it('is not offered where a sidecar bound a round, although a gate spoiled the capacity of that', () => {
+    const gates = [{ gate: 'generator', spoils: /** @type {Use[]} */ (['capacity']), reason: '' }]
+    const { summary, estimate } = summariseRun({ rates: [1000, 1900], bound: ['users', 'sidecar'], gates })
+    expect(summary.arms[0].capacityPerSecond.median).toBeNull()
     expect(estimate).toMatchObject({ median: null, values: [null, null] })
   })
 })
