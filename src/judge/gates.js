@@ -422,7 +422,7 @@ function isCapUnread(record, { capCores, capReadBackCores }) {
  * The busiest thread's share of a core; where threads were not read, what it has at least: the mean of the workers.
  * @param {ProcessRecord} process
  */
-function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
+export function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
 }
 

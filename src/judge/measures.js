@@ -1,4 +1,4 @@
-import { isSpoiled, SIDECAR_BOUND } from './gates.js'
+import { busiestCoresOf, isSpoiled, SIDECAR_BOUND } from './gates.js'
 
 /**
  * How a number is measured of a trial; the table of quantities says what each is. Pure.
@@ -91,7 +91,7 @@ export function estimatedCapacityPerSecond(record) {
   const { boundBy, trial } = record
   if (trial.arm.load.kind !== 'closed' || boundBy === 'sidecar' || boundBy === 'worker') return null
   const used = cpuOfCap(record) ?? 0
-  const busiest = mostOf(sidecarsOf(record), p => p.busiestThreadCores) ?? 0
+  const busiest = mostOf(sidecarsOf(record), busiestCoresOf) ?? 0
   return used >= ESTIMATE_USED_LEAST && SIDECAR_BOUND * busiest <= used ? rateAtCapPerSecond(record) : null
 }
 

@@ -136,6 +136,10 @@ describe('the estimated capacity', () => {
     const workers = (/** @type {number} */ busiestThreadCores) =>
       measure({ processes: [sidecar({ cpuCores: 1.2, capCores: 2, busiestThreadCores })] })
     expect([workers(0.62), workers(0.8)]).toEqual([expect.closeTo(1667, 0), null])
+    // The kubelet does not read threads: the mean of the workers is what the busiest has at least.
+    const unread = (/** @type {number} */ askedWorkers) =>
+      measure({ processes: [sidecar({ cpuCores: 0.8, capCores: 2, busiestThreadCores: null, askedWorkers })] })
+    expect([unread(1), unread(2)]).toEqual([null, 2500])
   })
 
   it('is none in a round that something else disturbed, or that was unsteady', () => {
