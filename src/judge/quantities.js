@@ -56,6 +56,7 @@ import { recoverySeconds } from './recovery.js'
  * @property {number} [digitsOfOne] of one sidecar
  * @property {string} definition reports and metrics print this sentence
  * @property {{ label: string, definition: string }} [family] quantities that the dictionary defines together
+ * @property {true} [isEstimate] no claim may be judged by it
  * @property {Use} use a gate that spoils this leaves no value
  * @property {Use} [useOfClosed] instead, in the closed loop
  * @property {'sum' | 'most'} [sidecars] each sidecar has it, and the arm their sum, or that of the sidecar with the most
@@ -137,7 +138,8 @@ const ROWS = [
     unit: 'requests/s',
     digits: 0,
     definition:
-      'An estimate, no measurement: the cap over the CPU per request of the sidecar that would bind first, in a closed loop where none did. No verdict or threshold uses it. Its interval is of the rounds alone: that CPU per request changes with the rate is not in it.',
+      'An estimate, no measurement: the cap over the CPU per request of the sidecar that would bind first, in a closed loop where none did. No verdict, threshold or claim uses it. Its interval is of the rounds alone: that CPU per request changes with the rate is not in it. Unchecked where the run measured no capacity at another cap: it was off by up to 12 % where it was tried (docs/method.md).',
+    isEstimate: true,
     // What spoils the rate (neighbours, an unsteady window) moves CPU per request too.
     use: 'throughput',
     measure: ({ record }) => estimatedCapacityPerSecond(record),

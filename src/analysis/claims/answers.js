@@ -25,15 +25,17 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
 /** @type {Record<string, Claimed>} */
 export const CLAIM_QUANTITIES = {
   ...Object.fromEntries(
-    Object.values(QUANTITIES).map(row => [
-      row.name,
-      {
-        label: row.label,
-        of: (/** @type {SummaryArm} */ arm, /** @type {string | undefined} */ service) =>
-          quantityOf(arm, row.name, service),
-        format: (/** @type {number} */ value) => formatValue(row, value),
-      },
-    ]),
+    Object.values(QUANTITIES)
+      .filter(row => !row.isEstimate)
+      .map(row => [
+        row.name,
+        {
+          label: row.label,
+          of: (/** @type {SummaryArm} */ arm, /** @type {string | undefined} */ service) =>
+            quantityOf(arm, row.name, service),
+          format: (/** @type {number} */ value) => formatValue(row, value),
+        },
+      ]),
   ),
   // What Little's law leaves every request, where all users wait for one (milliseconds).
   meanByLittle: {

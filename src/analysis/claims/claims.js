@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { QUANTITIES } from '../../judge/quantities.js'
 import { suggest } from '../../lib/nearest.js'
 import { parseYaml } from '../../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../../model/axes.js'
@@ -14,7 +15,12 @@ import { SHAPES, testShape } from './shape.js'
 
 const words = z.string().min(1)
 const read = z.enum(['table', 'text', 'chart'])
-const quantity = oneOf('quantity', Object.keys(CLAIM_QUANTITIES))
+const quantity = z
+  .string()
+  .refine(name => !QUANTITIES[name]?.isEstimate, {
+    error: ({ input }) => `${input} is an estimate, and no claim is judged by one: name a measured quantity`,
+  })
+  .pipe(oneOf('quantity', Object.keys(CLAIM_QUANTITIES)))
 const selector = z.strictObject({
   plane: words,
   /** For a quantity of one sidecar. */
