@@ -37,9 +37,9 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
  * @property {(trialId: string) => SidecarSeries[]} seriesOf
  */
 
-// Measured by bench:self -- generator.
+// Without a figure: it is another on every machine.
 const SHARING =
-  'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: beside k6, sidecars took 8 to 11 % more than beside wrk (on two CPUs, at 0.25 core). Planes of one run share it alike.'
+  'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: npm run bench:self -- generator measures what k6 adds here beside wrk. Planes of one run share it alike.'
 
 /** @typedef {ReturnType<typeof createDocument>} Document */
 
