@@ -14,6 +14,18 @@ import { describeAxes, findVaried } from '../model/axes.js'
 const TOLD_MOST = 4
 const ROW = QUANTITIES.estimatedCapacity
 
+const CHECKED = 'an estimate only (cap / CPU per request), within 5 % where this run measured it'
+const UNCHECKED =
+  'an estimate (cap / CPU per request) that nothing has checked in this run, off by up to 12 % where it was tried (docs/method.md)'
+
+/**
+ * @param {Pick<Summary, 'estimateChecks'>} summary
+ * @param {SummaryArm} arm
+ */
+export function isChecked({ estimateChecks }, arm) {
+  return estimateChecks.some(({ armId }) => armId === arm.id)
+}
+
 /** @param {Pick<Summary, 'arms'>} summary */
 function listEstimated({ arms }) {
   return arms.filter(arm => arm.repeatOf === null && quantityOf(arm, ROW.name).median !== null)
@@ -21,16 +33,21 @@ function listEstimated({ arms }) {
 
 /**
  * The estimates in the answer; empty where there are none, or more than a sentence takes.
- * @param {Pick<Summary, 'arms'>} summary
+ * @param {Pick<Summary, 'arms' | 'estimateChecks'>} summary
  */
 export function tellEstimates(summary) {
   const arms = listEstimated(summary)
   if (arms.length === 0 || arms.length > TOLD_MOST) return ''
   const varied = findVaried(summary.arms)
-  const told = arms.map(
-    arm => `${nameOf(arm)}${varied.length > 0 ? ` (${describeAxes(arm, varied)})` : ''} ${show(arm)}`,
-  )
-  return `capacity, an estimate only (cap / CPU per request): ${told.join(', ')} requests/s`
+  const byWords = groupBy(arms, arm => (isChecked(summary, arm) ? CHECKED : UNCHECKED))
+  return [...byWords]
+    .map(([words, own]) => {
+      const told = own.map(
+        arm => `${nameOf(arm)}${varied.length > 0 ? ` (${describeAxes(arm, varied)})` : ''} ${show(arm)}`,
+      )
+      return `capacity, ${words}: ${told.join(', ')} requests/s`
+    })
+    .join('; ')
 }
 
 /**
@@ -50,7 +67,7 @@ export function renderChecks({ arms, estimateChecks }) {
 /**
  * The arithmetic behind a capacity that was not shown: the CPUs that all processes together would use at the estimate, each
  * at its CPU per request.
- * @param {{ summary: Pick<Summary, 'arms' | 'machine'>, records: TrialRecord[] }} run
+ * @param {{ summary: Pick<Summary, 'arms' | 'estimateChecks' | 'machine'>, records: TrialRecord[] }} run
  * @returns {string[]}
  */
 export function tellNeeds({ summary, records }) {
@@ -68,7 +85,7 @@ export function tellNeeds({ summary, records }) {
     const sum = needs.reduce((total, { cores }) => total + cores, 0)
     const parts = needs.map(({ cores, label }) => `${label} ${cores.toFixed(2)}`)
     return [
-      `At its estimated capacity ${nameOf(arm)} at ${arm.capCores} cores would take ${sum.toFixed(1)} CPUs (${parts.join(', ')}); this machine has ${summary.machine.cpus}.`,
+      `At its estimated capacity${isChecked(summary, arm) ? '' : ', unchecked,'} ${nameOf(arm)} at ${arm.capCores} cores would take ${sum.toFixed(1)} CPUs (${parts.join(', ')}); this machine has ${summary.machine.cpus}.`,
     ]
   })
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { holdEstimates } from '../../bench/self/estimate.js'
 import { summarise } from '../../src/analysis/summarise.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
@@ -9,7 +10,7 @@ import { renderNotes } from '../../src/report/notes.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createRecord, describeFakeProcess, hasSidecars } from '../fakes/fake-records.js'
 
-/** @import { Arm, GateFinding, Use } from '../../src/model/types.ts' */
+/** @import { Arm, GateFinding, TrialRecord, Use } from '../../src/model/types.ts' */
 
 const SHOWS = { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
 
@@ -62,15 +63,24 @@ function summariseRun({ rates, boundRates = [], bound = [], gates = [] }) {
   }
 }
 
+describe('bench:self -- estimate', () => {
+  it('is not held by trials that bound alone, of which it would say what share of the cap they used', () => {
+    const { records } = summariseRun({ rates: [1000], boundRates: [490] })
+    const held = (/** @type {TrialRecord[]} */ of) => holdEstimates(of).filter(({ isKept }) => isKept)
+    expect(held(records)).toMatchObject([{ measured: '1.0204', promise: expect.stringContaining('pipy, 0.25 cores') }])
+    expect(held(records.filter(({ boundBy }) => boundBy === 'sidecar'))).toEqual([])
+  })
+})
+
 describe('estimated capacity in a run', () => {
   it('is told as an estimate with its interval, in the answer and the table', () => {
     const { summary, estimate } = summariseRun({ rates: [1000, 1010, 1020, 1030, 1040, 1050] })
     expect(estimate).toMatchObject({ median: 2050, low: 2000, high: 2100 })
     expect(answerOf(summary)).toContain(
-      'capacity, an estimate only (cap / CPU per request): pipy 2050 [2000, 2100] requests/s',
+      'capacity, an estimate (cap / CPU per request) that nothing has checked in this run, off by up to 12 % where it was tried (docs/method.md): pipy 2050 [2000, 2100] requests/s',
     )
     expect(tabulateArms(summary).columns.at(-1)?.[0]).toBe('est. capacity')
-    expect(tabulateArms(summary).rows[0].at(-1)).toBe('2050\n[2000, 2100]')
+    expect(tabulateArms(summary).rows[0].at(-1)).toBe('2050\n[2000, 2100]\nunchecked')
     expect(summary.estimateChecks).toEqual([])
   })
 
@@ -78,7 +88,7 @@ describe('estimated capacity in a run', () => {
     const run = summariseRun({ rates: [1000, 1000] })
     const summary = { ...run.summary, machine: { ...run.summary.machine, cpus: 2 } }
     expect(tellNeeds({ summary, records: run.records })).toEqual([
-      "At its estimated capacity pipy at 1 cores would take 2.8 CPUs (gateway's sidecar 1.00, k6 1.80); this machine has 2.",
+      "At its estimated capacity, unchecked, pipy at 1 cores would take 2.8 CPUs (gateway's sidecar 1.00, k6 1.80); this machine has 2.",
     ])
   })
 
@@ -91,6 +101,10 @@ describe('estimated capacity in a run', () => {
     ])
     expect(summary.estimateChecks[0].ratio.values).toEqual([500 / 490, 500 / 510])
     expect(estimate.median).toBe(2000)
+    expect(answerOf(summary)).toContain(
+      'an estimate only (cap / CPU per request), within 5 % where this run measured it',
+    )
+    expect(tabulateArms(summary).rows[0].at(-1)).toBe('2000')
     expect(notes).toContain('by the CPU per request of pipy at 1 cores: 1.00 at 0.25')
   })
 
