@@ -1,7 +1,7 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound } from '../judge/quantity.js'
 import { finiteOrNull } from '../judge/sidecars.js'
-import { summariseValues } from '../lib/stats.js'
+import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { describeVaried, nameOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'
 import { createColours } from '../report/charts/colours.js'
@@ -46,8 +46,8 @@ const DRAWN = ['throughput', 'cpuPerRequest']
  */
 
 export function createResults() {
-  /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean }} */
-  let plan = { runId: null, arms: [], rounds: 0, isSearch: false }
+  /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean, summarise: typeof summariseValues }} */
+  let plan = { runId: null, arms: [], rounds: 0, isSearch: false, summarise: summariseValues }
   /** @type {Kept[]} */
   let results = []
   /** Of a search: the arms that it came by. @type {Map<string, Arm>} */
@@ -65,15 +65,18 @@ export function createResults() {
     isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
     /**
      * A run that is planned again, with fewer arms, keeps what it has.
-     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null }} planned
+     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null,
+     *   isSequence: boolean }} planned
      */
-    plan({ run, arms, rounds, trials }) {
+    plan({ run, arms, rounds, trials, isSequence }) {
       if (run.id !== plan.runId) {
         results = []
         found = new Map()
         colourFor = createColours()
       }
-      plan = { runId: run.id, arms, rounds, isSearch: trials === null }
+      // Whoever watches such a run may end it by what the page shows.
+      const summarise = isSequence ? summariseSequence : summariseValues
+      plan = { runId: run.id, arms, rounds, isSearch: trials === null, summarise }
       varied = findVaried([...arms, ...found.values()])
       for (const arm of arms) colourFor(arm)
     },
@@ -115,7 +118,7 @@ export function createResults() {
         const { name, what } = describe(arm)
         return {
           ...{ armId: arm.id, label: what ? `${name}, ${what}` : name, colour: colourFor(arm) },
-          ...mapDrawn(drawn => summariseRounds(own, drawn, rounds)),
+          ...mapDrawn(drawn => plan.summarise(listRounds(own, drawn, rounds))),
         }
       })
     },
@@ -136,8 +139,8 @@ function mapDrawn(of) {
  * @param {typeof DRAWN[number]} name
  * @param {number} rounds
  */
-function summariseRounds(results, name, rounds) {
+function listRounds(results, name, rounds) {
   const ofRound = (/** @type {number} */ round) =>
     results.find(r => r.round === round && r.values[name] !== null)?.values[name] ?? null
-  return summariseValues(Array.from({ length: rounds }, (_, i) => ofRound(i + 1)))
+  return Array.from({ length: rounds }, (_, i) => ofRound(i + 1))
 }

@@ -6,12 +6,13 @@
 /** @typedef {'parity' | 'starting' | 'warm-up' | 'window' | 'tail' | 'stopping'} Phase */
 
 /**
- * planned: trials null: a search, its length is not known; seconds: estimated; once more with the same id: its plan changed.
+ * planned: trials null: a search, its length is not known; seconds: estimated; once more with the same id: its plan changed;
+ *   isSequence: the rounds go on until they are precise, at most so many.
  * trial-started: progress, such as 'round 2 of 6'.
  * sampled: specs in the order of the readings; on a cluster, those of a window come together when it ends.
  * counted: requests that the generator has made since it started, and those of them that failed; about once a second.
  * @typedef {{ kind: 'planned', run: { id: string, experiment: string, question: string }, arms: Arm[], rounds: number,
- *     trials: number | null, seconds: number, atMs: number }
+ *     trials: number | null, seconds: number, isSequence: boolean, atMs: number }
  *   | { kind: 'trial-started', trial: Trial, progress: string, secondsLeft: number | null, atMs: number }
  *   | { kind: 'phase', phase: Phase, atMs: number }
  *   | { kind: 'sampled', specs: ProcessSpec[], sample: Sample, windowStartMs: number }

@@ -158,12 +158,13 @@ function createManifestWriter(folder, manifest) {
  * @param {Pick<Manifest, 'run'>} manifest
  */
 function describePlan(plan, { run }) {
-  const { experiment, question, arms, rounds, trials, search } = plan
+  const { experiment, question, arms, rounds, trials, search, precision } = plan
   return {
     run: { id: run.id, experiment, question },
     arms,
     rounds,
     trials: search ? null : trials.length,
     seconds: estimatePlanSeconds(plan),
+    isSequence: precision !== undefined,
   }
 }

@@ -24,7 +24,7 @@ export function plan(fields = {}) {
   return {
     kind: 'planned',
     run: { id: 'run-1', experiment: 'cap', question: 'what does it cost?' },
-    ...{ arms: ARMS, rounds: 2, trials: 8, seconds: 480, atMs: START_MS },
+    ...{ arms: ARMS, rounds: 2, trials: 8, seconds: 480, isSequence: false, atMs: START_MS },
     ...fields,
   }
 }

@@ -34,7 +34,7 @@ const specs = /** @type {any[]} */ ([
 /** @param {Partial<Extract<RunEvent, { kind: 'planned' }>>} [fields] @returns {RunEvent} */
 const planned = fields => ({
   ...{ kind: 'planned', run: { id: '20261121T200000-1', experiment: 'cap', question: 'What does it cost?' } },
-  ...{ arms: [createArm({})], rounds: 6, trials: 18, seconds: 164, atMs: 1_700_000_000_500 },
+  ...{ arms: [createArm({})], rounds: 6, trials: 18, seconds: 164, isSequence: false, atMs: 1_700_000_000_500 },
   ...fields,
 })
 /** @param {Parameters<typeof createArm>[0]} [arm] @returns {RunEvent} */

@@ -287,4 +287,14 @@ describe('a search', () => {
     ])
     expect(state.results().map(({ what }) => what)).toEqual(['100 requests/s', '200 requests/s'])
   })
+
+  it('has no interval of seven rounds where they go on until they are precise', () => {
+    const rowsOf = (/** @type {boolean} */ isSequence) => {
+      const ended = Array.from({ length: 7 }, (_, i) => endTrial({ arm: cheap, round: i + 1 }))
+      const rows = applyAll(plan({ rounds: 20, isSequence }), ...ended).rows()
+      return rows.find(row => row.armId === cheap.id)?.cpuPerRequest
+    }
+    expect(rowsOf(false)?.low).toBeGreaterThan(0)
+    expect(rowsOf(true)).toMatchObject({ low: null, median: rowsOf(false)?.median })
+  })
 })
