@@ -2,7 +2,7 @@ import { applicationsOf, cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRo
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../lib/stats.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
-import { GAP_LEAST, judge } from './compare.js'
+import { GAP_LEAST, judge } from './verdict.js'
 
 /**
  * Whether the same experiment gives the same on two targets of one machine. Pure.

@@ -1,21 +1,16 @@
 import { GATE_WORDS } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantity.js'
-import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
-import { hasTrend, ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
+import { hasTrend } from '../lib/stats.js'
 import { nameOf, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
+import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST, judgeRounds } from './verdict.js'
 
 /**
  * Verdicts: what the rounds have shown of two planes, and no more. Pure.
- * @import { Arm, AxisName, Comparison, Quantity, TrialRecord, Verdict } from '../model/types.ts'
+ * @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts'
  * @import { QuantityRow } from '../judge/quantities.js'
  */
-
-/** A gap smaller than this is no difference, however narrow the interval. */
-export const GAP_LEAST = 0.03
-// Of rounds that go on until they are precise, more are sure to meet a gate once.
-const SPOILED_MOST = 0.1
 
 /**
  * @typedef {object} Compared
@@ -77,7 +72,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
   return compareSides({
     ...{ a: sideOf(a), b: sideOf(b), rounds: run.rounds, seed: run.seed, contrast },
-    ...(run.precision && { isSequence: true, gapLeast: Math.min(GAP_LEAST, run.precision / 2) }),
+    ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : [],
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, groups: [groupOf(a), groupOf(b)] }),
   })
@@ -139,22 +134,16 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     return { sides, ratio: x && y ? x / y : null }
   })
   const { seed, isSequence = false } = pair
+  const gapLeast = aaSpread === null ? GAP_LEAST : pair.gapLeast
   const values = rounds.map(r => r.ratio)
-  const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
-  const ratios = values.filter(value => value !== null)
   const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, row)
-  const isRare = isSequence && pair.rounds - ratios.length <= SPOILED_MOST * pair.rounds
-  const least = isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
-  const gapLeast = aaSpread === null ? GAP_LEAST : (pair.gapLeast ?? GAP_LEAST)
-  const verdict = judge({
-    ratio,
-    floor: Math.max(gapLeast, aaSpread ?? 0),
-    isSpoiled: disparities.length > 0 || (spoiled.length > 0 && !isRare && pair.rounds >= least),
-  })
+  const isSpoiled = disparities.length > 0 || (spoiled.length > 0 && areSpoiled(values, isSequence))
+  const { ratio, verdict } = judgeRounds({ values, seed, isSequence, gapLeast, aaSpread, isSpoiled })
+  const ratios = values.filter(value => value !== null)
   const drift = hasTrend(ratios)
     ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
     : []
-  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${least} are needed`] : []
+  const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${findRoundsLeast(isSequence)} are needed`] : []
   const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) => (contrast === null ? name : nameOnAxis(arm, contrast)))
   const { link, capCores, load, conditions } = a.arm
   return {
@@ -163,19 +152,6 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     reasons: [...spoiled, ...few, ...drift],
     ...(pair.gapLeast !== undefined && { gapLeast }),
   }
-}
-
-/**
- * The rule of a verdict: no winner below six rounds, where the interval includes 1, where the gap is below the
- * floor, or where a round was spoiled.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options
- * @returns {Verdict}
- */
-export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
-  if (median === null || isSpoiled) return 'invalid'
-  if (low === null || high === null) return 'indicative'
-  if ((low <= 1 && high >= 1) || Math.abs(median - 1) < floor) return 'no-difference-shown'
-  return median < 1 ? 'lower' : 'higher'
 }
 
 /**

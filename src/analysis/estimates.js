@@ -1,5 +1,5 @@
 import { quantityOf } from '../judge/quantity.js'
-import { summariseRatios, summariseValues } from '../lib/stats.js'
+import { summariseRatios, summariseSequence, summariseValues } from '../lib/stats.js'
 import { choiceOf, nameOf } from '../model/arms.js'
 import { AXIS_NAMES, isAlike } from '../model/axes.js'
 
@@ -16,14 +16,15 @@ const SHARED_AXES = AXIS_NAMES.filter(name => name !== 'capCores' && name !== 'u
 
 /**
  * The arms without the estimates that are not offered: where a sidecar bound a round, and where a check failed.
- * @param {{ arms: SummaryArm[], records: TrialRecord[], seed: number }} options seed: of the resampling
+ * @param {{ arms: SummaryArm[], records: TrialRecord[], seed: number, isSequence: boolean }} options seed: of the
+ *   resampling; isSequence: what the rounds showed decided how many there are
  * @returns {{ arms: SummaryArm[], checks: EstimateCheck[] }}
  */
-export function offerEstimates({ arms, records, seed }) {
+export function offerEstimates({ arms, records, seed, isSequence }) {
   // Not by the capacities: a gate may have spoiled those.
   const bound = records.filter(r => r.boundBy === 'sidecar').map(r => keyOf(r.trial.arm))
   const unbound = withhold(arms, bound)
-  const checks = checkEstimates(unbound, seed)
+  const checks = checkEstimates({ arms: unbound, seed, isSequence })
   const failed = checks.filter(({ isKept }) => !isKept).map(({ armId }) => armId)
   return { arms: withhold(unbound, failed), checks }
 }
@@ -31,11 +32,10 @@ export function offerEstimates({ arms, records, seed }) {
 /**
  * Each estimate at the caps at which the same plane was bound by its sidecar: by the CPU per request that the estimate
  * is of, over the capacity that was measured.
- * @param {SummaryArm[]} arms
- * @param {number} seed of the resampling
+ * @param {{ arms: SummaryArm[], seed: number, isSequence: boolean }} options
  * @returns {EstimateCheck[]}
  */
-function checkEstimates(arms, seed) {
+function checkEstimates({ arms, seed, isSequence }) {
   const own = arms.filter(arm => arm.repeatOf === null && arm.capCores !== null)
   return own.flatMap(arm =>
     own
@@ -46,7 +46,7 @@ function checkEstimates(arms, seed) {
         const ratios = quantityOf(arm, 'estimatedCapacity').values.map((estimate, i) =>
           estimate && capacities[i] ? (scale * estimate) / Number(capacities[i]) : null,
         )
-        const ratio = summariseRatios(ratios, seed)
+        const ratio = isSequence ? summariseSequence(ratios) : summariseRatios(ratios, seed)
         if (ratio.median === null) return []
         const isKept = Math.abs(ratio.median - 1) <= ESTIMATE_OFF_MOST
         return [{ ...choiceOf(arm), armId: arm.id, boundArmId: bound.id, capCores: bound.capCores, ratio, isKept }]

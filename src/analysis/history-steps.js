@@ -1,8 +1,8 @@
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { isAlike } from '../model/axes.js'
-import { GAP_LEAST } from './compare.js'
 import { CONTROL_AXES } from './compare-runs.js'
+import { GAP_LEAST } from './verdict.js'
 
 /**
  * What a step of a history is a step of: the sidecars, or the machine. Pure.

@@ -1,10 +1,11 @@
 import { PRIMARY } from '../judge/quantities.js'
 import { extrapolateCount } from '../lib/confidence-sequence.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
+import { areSpoiled, countUncured } from './verdict.js'
 
 /**
  * How narrow the intervals of the primary quantity are, in a run that goes on until they are narrow enough. Pure.
- * @import { Comparison, Manifest, Precision } from '../model/types.ts'
+ * @import { Comparison, Manifest, Precision, Quantity } from '../model/types.ts'
  */
 
 /** @typedef {NonNullable<Manifest['precision']>} AskedPrecision */
@@ -17,26 +18,42 @@ export function measurePrecision({ asked, rounds, comparisons }) {
   const pairs = comparisons
     .filter(c => c.quantity === PRIMARY.name && c.service === null && !c.isControl)
     .map(({ a, b, link, capCores, load, conditions, contrast, ratio }) => {
-      const { low, high, values } = ratio
-      const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
-      const width = low === null || high === null ? null : high / low - 1
-      const isNarrow = width !== null && width <= asked.width
+      const width = widthOf(ratio)
+      const isNarrow = isPrecise(ratio, asked.width)
       return {
         ...{ a, b, link, capCores, load, conditions, contrast, width, isNarrow },
-        roundsMore: isNarrow ? 0 : countMore(logs, asked.width),
+        roundsMore: isNarrow ? 0 : countMore(ratio, asked.width),
       }
     })
   return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
 /**
- * @param {number[]} logs of the ratios so far
- * @param {number} width
+ * Whether no more rounds are needed: the interval is narrow, and one that more rounds can give a verdict has it.
+ * @param {Quantity} ratio
+ * @param {number} asked the width
+ */
+export function isPrecise(ratio, asked) {
+  const width = widthOf(ratio)
+  return width !== null && width <= asked && !areSpoiled(ratio.values, true)
+}
+
+/** @param {Quantity} ratio */
+function widthOf({ low, high }) {
+  return low === null || high === null ? null : high / low - 1
+}
+
+/**
+ * @param {Quantity} ratio of the rounds so far
+ * @param {number} asked the width
  * @returns {number | null} null: not known, or more than a run can have
  */
-function countMore(logs, width) {
+function countMore({ values, ...ratio }, asked) {
+  const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
   // Two ratios have a spread, and say little by it.
   if (logs.length < 3) return null
-  const count = extrapolateCount({ values: logs, width: Math.log(1 + width), most: ROUNDS_MOST })
-  return count && Math.max(1, count - logs.length)
+  const width = widthOf({ values, ...ratio })
+  const isWide = width === null || width > asked
+  const count = isWide ? extrapolateCount({ values: logs, width: Math.log(1 + asked), most: ROUNDS_MOST }) : logs.length
+  return count && Math.max(isWide ? 1 : 0, count - logs.length, countUncured(values, true))
 }

@@ -34,7 +34,9 @@ export function summarise({ manifest, records }) {
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
   const measuredArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
-  const { arms: summaryArms, checks: estimateChecks } = offerEstimates({ arms: measuredArms, records, seed: run.seed })
+  const { arms: summaryArms, checks: estimateChecks } = offerEstimates({
+    ...{ arms: measuredArms, records, seed: run.seed, isSequence: precision !== undefined },
+  })
   /** @type {(SearchResult | SizeResult)[]} */
   const found = replaySearches({ manifest, records })
   return {

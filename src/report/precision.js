@@ -18,7 +18,11 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   const among = open.length > 0 ? open : pairs
   const [widest] = among.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
   const place = describeAxes(widest, findVaried(pairs))
-  const is = widest.width === null ? 'has no interval yet' : `is ${percent(widest.width, 1)} wide`
+  const spoiled = widest.width !== null && widest.width <= wanted && !widest.isNarrow
+  const is =
+    widest.width === null
+      ? 'has no interval yet'
+      : `is ${percent(widest.width, 1)} wide${spoiled ? ', and more than one round in ten was spoiled' : ''}`
   const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
   const told =
     `after ${count(rounds, 'round')}: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
@@ -41,14 +45,16 @@ function count(number, what) {
  */
 export function renderPrecision({ precision }) {
   if (!precision) return []
+  const { rounds, mostRounds, ended } = precision
   const { told } = tellPrecision(precision)
-  const ended = {
+  const late = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
+  const words = {
     reached: 'The precision was reached',
-    time: 'The time ended this run, and the precision was NOT reached',
+    time: `${late} ended this run, and the precision was NOT reached`,
   }
-  const why = precision.ended ? ended[precision.ended] : 'This run was cut short'
+  const why = ended ? words[ended] : 'This run was cut short'
   return [
     `${why}: ${told}.`,
-    'Intervals hold at 95 % whenever a run ends: they are a confidence sequence of the median, wider than those of a fixed number of rounds.',
+    'Each interval of a ratio or a quantity holds at 95 % whenever the run ends, and not all of them at once: they are confidence sequences of the median, wider than those of a fixed number of rounds.',
   ]
 }

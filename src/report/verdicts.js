@@ -1,4 +1,4 @@
-import { GAP_LEAST } from '../analysis/compare.js'
+import { GAP_LEAST } from '../analysis/verdict.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { percent } from '../lib/units.js'

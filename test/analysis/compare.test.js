@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compareArms, judge } from '../../src/analysis/compare.js'
+import { compareArms } from '../../src/analysis/compare.js'
+import { measurePrecision } from '../../src/analysis/precision.js'
+import { judge } from '../../src/analysis/verdict.js'
 import { findGates } from '../../src/judge/gates.js'
+import { tellPrecision } from '../../src/report/precision.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
@@ -197,5 +200,34 @@ describe('compareArms of rounds that went on until they were precise', () => {
     expect(of(1).verdict).toBe('lower')
     expect(of(1).reasons.join()).toContain('in 1 of 20 rounds')
     expect(of(3).verdict).toBe('invalid')
+  })
+
+  it('is not precise while one of nine rounds is spoiled, and is after the next', () => {
+    const spoil = (/** @type {number} */ round, /** @type {string} */ plane) =>
+      round === 3 && plane === 'pipy' ? { load: { verified: 0 }, outcome: 'invalid' } : {}
+    const of = (/** @type {number} */ rounds) => {
+      const cut = (/** @type {number[]} */ values) => values.slice(0, rounds)
+      const comparisons = compare({
+        ...{ pipy: cut(pipy.map(v => v / 2)), envoy: cut(envoy), aa: cut(pipy), precision: 0.05, change: spoil },
+      })
+      const asked = { width: 0.05, mostRounds: 100, ended: null }
+      const { verdict } = find(comparisons)
+      const found = measurePrecision({ asked, rounds, comparisons })
+      return { verdict, ...found.pairs[0], ...tellPrecision(found) }
+    }
+    const nine = of(9)
+    expect(nine).toMatchObject({ verdict: 'invalid', isNarrow: false, isReached: false, roundsMore: 1 })
+    expect(nine.width).toBeLessThan(0.05)
+    expect(nine.told).toContain(
+      'wide, and more than one round in ten was spoiled; for 5.0 % it needs about 1 more round',
+    )
+    expect(of(10)).toMatchObject({ verdict: 'lower', isNarrow: true, isReached: true, roundsMore: 0 })
+  })
+
+  it('ends in spite of unequal work, which more rounds do not cure', () => {
+    const comparisons = compare({ pipy, envoy, precision: 0.05, disparities: ['workers: 1, 2'] })
+    expect(find(comparisons).verdict).toBe('invalid')
+    const asked = { width: 0.05, mostRounds: 100, ended: null }
+    expect(measurePrecision({ asked, rounds: 20, comparisons }).isReached).toBe(true)
   })
 })

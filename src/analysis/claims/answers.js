@@ -1,9 +1,8 @@
 import { findDisparities } from '../../judge/parity-rows.js'
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
-import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
-import { GAP_LEAST, judge } from '../compare.js'
+import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
 /**
  * What the answers to all kinds of claims share. Pure.
@@ -75,17 +74,20 @@ export function divideRounds(over, under) {
  * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: where the verdict names no side
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
-  const ratio = summary.precision ? summariseSequence(ratios) : summariseRatios(ratios, summary.run.seed)
+  const isSequence = summary.precision !== undefined
   const disparities = nameOf(a) === nameOf(b) ? [] : disparitiesOf(summary, a, b)
   const missing = ratios.filter(r => r === null).length
-  const isSpoiled = disparities.length > 0 || (missing > 0 && ratios.length >= ROUNDS_LEAST)
-  const verdict = judge({ ratio, floor: noiseOf(summary, quantity), isSpoiled })
+  const { ratio, verdict } = judgeRounds({
+    ...{ values: ratios, seed: summary.run.seed, isSequence, gapLeast: findGapLeast(summary.precision?.width) },
+    aaSpread: findWidestSpread(summary, quantity),
+    isSpoiled: disparities.length > 0 || areSpoiled(ratios, isSequence),
+  })
   return { ratio, verdict, why: explain() }
 
   function explain() {
     if (verdict === 'no-difference-shown') return 'no difference shown'
     if (verdict === 'indicative')
-      return `indicative only: ${formatRatio(ratio)} in ${ratios.length - missing} rounds, ${ROUNDS_LEAST} are needed`
+      return `indicative only: ${formatRatio(ratio)} in ${ratios.length - missing} rounds, ${findRoundsLeast(isSequence)} are needed`
     if (disparities.length > 0) return `no equal work: ${disparities.join('; ')}`
     if (ratios.length === 0) return `${quantity} was not measured`
     return `no value in ${missing} of ${ratios.length} rounds${describeSpoiled([a, b], quantity)}`
@@ -128,15 +130,15 @@ export function describeSpoiled(arms, quantity) {
 }
 
 /**
- * The smallest gap that is a difference: what an arm differed from itself in the run.
+ * How far an arm was from itself in the run, at most; null without an A/A pair.
  * @param {Summary} summary
  * @param {string} quantity
  */
-function noiseOf({ comparisons }, quantity) {
+function findWidestSpread({ comparisons }, quantity) {
   const spreads = comparisons
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)
-    .map(c => Math.abs((c.ratio.median ?? 1) - 1))
-  return Math.max(GAP_LEAST, ...spreads)
+    .flatMap(({ ratio }) => (ratio.median === null ? [] : Math.abs(ratio.median - 1)))
+  return spreads.length > 0 ? Math.max(...spreads) : null
 }
 
 /**

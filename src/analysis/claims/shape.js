@@ -1,6 +1,7 @@
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
-import { ROUNDS_LEAST, summariseValues } from '../../lib/stats.js'
+import { summariseSequence, summariseValues } from '../../lib/stats.js'
 import { AXES } from '../../model/axes.js'
+import { countUncured, findRoundsLeast } from '../verdict.js'
 import {
   CLAIM_QUANTITIES,
   describeCaveats,
@@ -25,7 +26,7 @@ import { describeConditions, findSeries, valueOn } from './arms.js'
  *   straight line as a share of the rise (line, bends)
  * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
  * @typedef {{ status: Answer['status'], why: string }} Finding
- * @typedef {{ points: Point[], tolerance: number, judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
+ * @typedef {{ points: Point[], tolerance: number, summarise: typeof summariseValues, judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
  */
 
 /** rises and falls: from the first to the last; bends: rises, and off a line. @type {Record<string, { least: number, find: (series: Series) => Finding }>} */
@@ -36,6 +37,8 @@ const KINDS = {
   line: { least: 3, find: findLine },
   bends: { least: 3, find: findBend },
 }
+
+const FEW_WHOLE = 'too few rounds have a value at every point'
 
 export const SHAPES = Object.keys(KINDS)
 
@@ -51,7 +54,8 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   if ('why' in found) return { status: NOT_TESTABLE, ours: null, reason: found.why }
 
   const all = found.series.map(arm => ({ at: valueOn(arm, axis), arm, values: ofArm(arm) }))
-  const points = all.filter(p => p.values.length > 0 && !p.values.includes(null))
+  const isSequence = summary.precision !== undefined
+  const points = all.filter(p => p.values.length > 0 && countUncured(p.values, isSequence) === 0)
   const spoiled = all.filter(p => !points.includes(p))
   const label = axis === 'plane' ? 'plane' : AXES[axis].label
   const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${describeSpoiled([p.arm], quantity)}`)
@@ -65,10 +69,12 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const { least, find } = KINDS[shape]
   if (points.length < least)
     return answer({ status: NOT_TESTABLE, why: `${points.length} of the ${least} points that are needed` })
-  const rounds = Math.min(...points.map(p => p.values.length))
-  if (rounds < ROUNDS_LEAST)
-    return answer({ status: NOT_TESTABLE, why: `indicative only: ${rounds} rounds, ${ROUNDS_LEAST} are needed` })
-  return answer(find({ points, tolerance, judgePoints }))
+  const rounds = Math.min(...points.map(p => p.values.filter(value => value !== null).length))
+  const roundsLeast = findRoundsLeast(isSequence)
+  if (rounds < roundsLeast)
+    return answer({ status: NOT_TESTABLE, why: `indicative only: ${rounds} rounds, ${roundsLeast} are needed` })
+  const summarise = isSequence ? summariseSequence : summariseValues
+  return answer(find({ points, tolerance, summarise, judgePoints }))
 
   /** @type {Series['judgePoints']} */
   function judgePoints(x, y) {
@@ -130,7 +136,8 @@ function findFlat({ points, tolerance, judgePoints }) {
 function findLine(series) {
   const rise = findDirection(series, 'higher')
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
-  const off = measureBend(series.points)
+  const off = measureBend(series)
+  if (off.low === null) return { status: NOT_TESTABLE, why: FEW_WHOLE }
   const why = describeBend(off)
   return { status: Number(off.median) <= series.tolerance ? 'reproduced' : 'direction only', why }
 }
@@ -142,7 +149,8 @@ function findLine(series) {
 function findBend(series) {
   const rise = findDirection(series, 'higher')
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
-  const off = measureBend(series.points)
+  const off = measureBend(series)
+  if (off.low === null) return { status: NOT_TESTABLE, why: FEW_WHOLE }
   const why = describeBend(off)
   if (Number(off.low) > series.tolerance) return { status: 'reproduced', why }
   if (Number(off.high) <= series.tolerance) return { status: 'contradicted', why }
@@ -151,17 +159,18 @@ function findBend(series) {
 
 /**
  * How far the farthest point of a round is from its straight line (least squares), as a share of the round's rise.
- * @param {Point[]} points at numbers, a value in every round
+ * @param {Series} series at numbers
  * @returns {Quantity}
  */
-function measureBend(points) {
+function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
+    if (points.some(p => p.values[round] === null)) return null
     const ys = points.map(p => [Number(p.at), Number(p.values[round])])
     const line = linearRegressionLine(linearRegression(ys))
     const heights = ys.map(([, y]) => y)
     return Math.max(...ys.map(([x, y]) => Math.abs(y - line(x)))) / (Math.max(...heights) - Math.min(...heights))
   })
-  return summariseValues(rounds)
+  return summarise(rounds)
 }
 
 /** @param {Quantity} off */

@@ -95,7 +95,10 @@ export const askedPrecision = z
   .object({
     width: z.number().describe('of the 95 % interval of CPU per request, from end to end, as a share of its low end'),
     mostRounds: bounds.rounds,
-    ended: z.enum(['reached', 'time']).nullable().describe('why no more rounds were measured; null: cut short'),
+    ended: z
+      .enum(['reached', 'time'])
+      .nullable()
+      .describe('why no more rounds were measured; time: also that there were the most of the plan; null: cut short'),
   })
   .describe('rounds went on until every pair of planes was compared this precisely')
 

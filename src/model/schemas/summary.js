@@ -178,7 +178,7 @@ export const summaryPrecision = askedPrecision.extend({
       .pick({ a: true, b: true, link: true, capCores: true, load: true, conditions: true, contrast: true })
       .extend({
         width: nullable.describe('of the interval, as a share of its low end; null: there are too few rounds'),
-        isNarrow: z.boolean(),
+        isNarrow: z.boolean().describe('as asked for, and at most one round in ten was spoiled'),
         roundsMore: nullable.describe('that it would still take, by the spread so far; null: not known, or over 10000'),
       }),
   ),

@@ -140,4 +140,18 @@ describe('testShape', () => {
       reason: 'largest over smallest 1.04 [1.04, 1.04]; at 0.25 cores; published at 1',
     })
   })
+
+  it('keeps a point with one spoiled round of twenty, where rounds went on until they were precise', () => {
+    const precision = { width: 0.02, mostRounds: 200, ended: null, rounds: 20, isReached: true, pairs: [] }
+    const values = (/** @type {number} */ value, /** @type {number} */ spoiled) =>
+      Array.from({ length: 20 }, (_, i) => (i === spoiled ? null : value))
+    const test = (/** @type {string} */ shape, /** @type {Parameters<typeof createSummary>[1]} */ fields) =>
+      testShape(
+        { shape, quantity: 'p99', over: 'ratePerSecond', among: { plane: 'envoy' }, tolerance: 0.15 },
+        createSummary(ladder([values(4, 3), values(6, 5), values(8, 7)]), fields),
+      )
+    expect(test('rises', { precision }).status).toBe('reproduced')
+    expect(test('line', { precision }).status).toBe('reproduced')
+    expect(test('line', {}).reason).toContain('0 of the 3 points')
+  })
 })

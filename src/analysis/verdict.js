@@ -1,0 +1,73 @@
+import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
+import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
+
+/**
+ * The rule of a verdict, where the number of rounds was fixed and where what they showed decided it. Pure.
+ * @import { Quantity, Verdict } from '../model/types.ts'
+ */
+
+/** A gap smaller than this is no difference, however narrow the interval. */
+export const GAP_LEAST = 0.03
+// Of rounds that go on until they are precise, more are sure to meet a gate once.
+const SPOILED_MOST = 0.1
+
+/**
+ * The smallest gap that is a difference, where an A/A pair shows the noise.
+ * @param {number | undefined} width how narrow the rounds were to make the intervals; undefined: their number was fixed
+ */
+export function findGapLeast(width) {
+  return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
+}
+
+/**
+ * The rounds below which nothing is told apart.
+ * @param {boolean} isSequence what the rounds showed decided how many there are
+ */
+export function findRoundsLeast(isSequence) {
+  return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
+}
+
+/**
+ * Whether so many rounds have no ratio that there is no verdict.
+ * @param {(number | null)[]} values a round each
+ * @param {boolean} isSequence
+ */
+export function areSpoiled(values, isSequence) {
+  return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
+}
+
+/**
+ * The good rounds that it takes until those without a ratio are few enough; Infinity: none may lack one.
+ * @param {(number | null)[]} values a round each
+ * @param {boolean} isSequence
+ */
+export function countUncured(values, isSequence) {
+  const missing = values.filter(value => value === null).length
+  if (missing === 0) return 0
+  return isSequence ? Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length) : Infinity
+}
+
+/**
+ * What the ratios of rounds come to.
+ * @param {{ values: (number | null)[], seed: number, isSequence: boolean, gapLeast?: number, aaSpread: number | null,
+ *   isSpoiled: boolean }} options seed: of the resampling; gapLeast: where an A/A pair shows the noise; aaSpread: null: there is none
+ * @returns {{ ratio: Quantity, verdict: Verdict }}
+ */
+export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
+  const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
+  const floor = aaSpread === null ? GAP_LEAST : Math.max(gapLeast, aaSpread)
+  return { ratio, verdict: judge({ ratio, floor, isSpoiled }) }
+}
+
+/**
+ * No winner where there is no interval, where it includes 1, where the gap is below the floor, or where rounds were
+ * spoiled.
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options
+ * @returns {Verdict}
+ */
+export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
+  if (median === null || isSpoiled) return 'invalid'
+  if (low === null || high === null) return 'indicative'
+  if ((low <= 1 && high >= 1) || Math.abs(median - 1) < floor) return 'no-difference-shown'
+  return median < 1 ? 'lower' : 'higher'
+}
