@@ -12,6 +12,7 @@ import { readRun } from '../records/records.js'
  */
 
 const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'capWay', 'node']
+const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
 
 /**
  * What trials are measured with now.
@@ -37,6 +38,7 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
     ...(manifest.methodVersion === METHOD_VERSION ? [] : ['method version']),
     ...(manifest.kit.sha256 === kit.sha256 ? [] : ["the kit's code"]),
     ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
+    ...(nameLoadHost(manifest.machine) === nameLoadHost(machine) ? [] : ['the machine of the load']),
     ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
     ...scripts.filter(own => isOther(own, findScripts(manifest, own))).map(own => `the scripts of ${nameScripts(own)}`),
     ...Object.keys(topologies)
@@ -87,6 +89,11 @@ export function openReusable({ folders, ...now }) {
  */
 function isOther(own, other) {
   return other !== undefined && other.sha256 !== own.sha256
+}
+
+/** @param {Record<string, any>} machine */
+function nameLoadHost({ loadHost }) {
+  return loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()
 }
 
 /**

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeWhole } from '../../src/records/files.js'
 import { appendTrial, createResultsFolder } from '../../src/records/records.js'
-import { openReusable } from '../../src/run/reusable.js'
+import { findDifferences, openReusable } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 
@@ -18,6 +18,7 @@ const toolOf = (/** @type {string} */ name, sha256 = name) => ({
   sha256,
   source: '',
 })
+const loadHost = { host: 'there', cpuModel: 'm', cpus: 4, address: '10.0.0.1' }
 /** @type {Record<string, Tool>} */
 const tools = { pipy: toolOf('pipy'), k6: toolOf('k6') }
 const settings = /** @type {{ trafficPolicy: 'open', app: 'pipy', relaxes: any[] }} */ ({
@@ -126,6 +127,7 @@ describe('openReusable', () => {
   })
 
   it.each([
+    ['a load from another machine', { machine: { ...machine, loadHost } }, 'the machine of the load'],
     ['another start of the machine', { machine: { ...machine, bootId: 'x' } }, 'machine.bootId'],
     [
       'another kernel and other CPUs',
@@ -159,5 +161,27 @@ describe('openReusable', () => {
 
   it('says which folder holds no run', () => {
     expect(() => open(path.join(root, 'nothing'))).toThrow(`${root}/nothing holds no run`)
+  })
+})
+
+describe('findDifferences', () => {
+  const layout = { topologies: { pair }, placementOf: () => null }
+  /** @param {typeof loadHost & { aheadMs?: number }} there as the run has it @param {object} now */
+  const compare = (there, now) =>
+    findDifferences(createManifest({ machine: { ...machine, loadHost: there }, tools, settings, arms: [armOf()] }), {
+      ...{ machine: { ...machine, loadHost: now }, tools, settings, scripts, kit, layout },
+    })
+
+  it('knows a machine of the load again, whatever its clock and memory say', () => {
+    expect(compare({ ...loadHost, aheadMs: 1 }, { ...loadHost, aheadMs: 2 })).toEqual([])
+  })
+
+  it.each([
+    { host: 'other' },
+    { cpuModel: 'n' },
+    { cpus: 2 },
+    { address: '10.0.0.9' },
+  ])('knows another one by its %o', fields => {
+    expect(compare(loadHost, { ...loadHost, ...fields })).toEqual(['the machine of the load'])
   })
 })
