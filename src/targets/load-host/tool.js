@@ -10,10 +10,15 @@ import { BenchError } from '../../lib/errors.js'
 
 // $1: the name. Its path and its hash; nothing where it is not there.
 const FIND = 'path=$(command -v "$1") && echo "$path" && sha256sum "$path"'
+// $2: the hash. Runs of other machines may have copied other builds.
 const FIND_COPY =
-  'path=$([ -n "$XDG_CACHE_HOME" ] && echo "$XDG_CACHE_HOME" || echo "$HOME/.cache")/sidecar-bench/$1/$1; echo "$path"; sha256sum "$path"'
-// $1: its path. It is whole before it has its name.
-const COPY = 'mkdir -p "$(dirname "$1")" && cat >"$1.$$" && chmod 755 "$1.$$" && mv "$1.$$" "$1" && sha256sum "$1"'
+  'path=$([ -n "$XDG_CACHE_HOME" ] && echo "$XDG_CACHE_HOME" || echo "$HOME/.cache")/sidecar-bench/$1/$2/$1; echo "$path"; sha256sum "$path"'
+// $1: its path; $2: its hash, without which it does not get its name: stdin ends early where this program is ended.
+const COPY = `
+mkdir -p "$(dirname "$1")" || exit
+cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arrived" &&
+  [ "\${arrived%% *}" = "$2" ] && mv "$1.$$" "$1" || { rm -f "$1.$$"; exit 1; }
+`
 
 /**
  * Finds a program there as here: on PATH, else the copy of this machine's in the kit's cache there, else copied now.
@@ -37,10 +42,10 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
   }
   const here = await findHere(spec)
   if ('missing' in here) return { missing: `${none}, and none here to copy: ${here.missing}` }
-  let copy = await ask(FIND_COPY, name)
+  let copy = await ask(FIND_COPY, name, here.sha256)
   if (copy.sha256 !== here.sha256) {
     say(`copying ${name} ${here.version} to ${host}:${copy.path}`)
-    const sent = await connection.run(inShell(COPY, copy.path), { input: createReadStream(here.path) })
+    const sent = await connection.run(inShell(COPY, copy.path, here.sha256), { input: createReadStream(here.path) })
     copy = { ...copy, sha256: hashIn(sent.stdout) }
     if (copy.sha256 !== here.sha256) {
       throw new BenchError(
@@ -52,10 +57,10 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
 
   /**
    * @param {string} script
-   * @param {string} argument
+   * @param {string[]} words
    */
-  async function ask(script, argument) {
-    const { stdout } = await connection.run(inShell(script, argument))
+  async function ask(script, ...words) {
+    const { stdout } = await connection.run(inShell(script, ...words))
     return { path: stdout.split('\n')[0], sha256: hashIn(stdout) }
   }
 
@@ -78,10 +83,10 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
 
 /**
  * @param {string} script
- * @param {string} argument
+ * @param {string[]} words
  */
-function inShell(script, argument) {
-  return ['/bin/sh', '-c', script, 'sh', argument]
+function inShell(script, ...words) {
+  return ['/bin/sh', '-c', script, 'sh', ...words]
 }
 
 /** @param {string} text as sha256sum prints */
