@@ -20,8 +20,8 @@ import { listSafely, readSafely } from './kernel/proc-files.js'
  */
 
 /**
- * addresses: the first two bytes of a block of loopback addresses; results: the folder; namespace: its name and the
- * cluster's address.
+ * addresses: the first two bytes of a block of loopback addresses, or the address at which a load from another machine
+ * arrives; results: the folder; namespace: its name and the cluster's address.
  * @typedef {'cgroup' | 'addresses' | 'namespace' | 'results'} Kind
  */
 /** @typedef {{ kind: Kind, name: string }} Holding */
@@ -100,14 +100,21 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     },
     /** Other runs, as their ledgers say. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
-    /** The run that may still use a thing of a name; null where none does. @param {Kind} kind @param {string} name */
-    findHolder: (kind, name) =>
-      readLedgers(root).find(
-        entry =>
-          entry.runId !== runId &&
-          entry.state !== 'gone' &&
-          entry.holdings.some(held => held.kind === kind && held.name === name),
-      ) ?? null,
+    /**
+     * Holds what one run at a time may hold. Of two that begin at once, neither may.
+     * @param {Kind} kind
+     * @param {string} name
+     * @returns {string | null} the run that may still use it, in words; null: it is held now
+     */
+    claim(kind, name) {
+      this.hold(kind, name)
+      const holder = this.others().find(
+        ({ state, holdings }) => state !== 'gone' && holdings.some(held => held.kind === kind && held.name === name),
+      )
+      if (!holder) return null
+      this.release(kind, name)
+      return `the run ${holder.runId}${holder.owner ? ` (process ${holder.owner.pid})` : ''}`
+    },
     /** @param {{ retain?: boolean }} [options] retain: all stays, until `cleanup` is asked to remove it */
     close({ retain = false } = {}) {
       if (retain) writeFileSync(path.join(folder, 'retained'), '')

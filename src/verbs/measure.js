@@ -61,13 +61,8 @@ function assess(run) {
  * @throws {UsageError} where another run writes there
  */
 function holdResults(ledger, folder) {
-  ledger.hold('results', folder)
-  const holder = ledger.findHolder('results', folder)
-  if (holder === null) return
-  ledger.release('results', folder)
-  throw new UsageError(
-    `the run ${holder.runId}${holder.owner ? ` (process ${holder.owner.pid})` : ''} writes into ${folder}: wait until it has ended`,
-  )
+  const holder = ledger.claim('results', folder)
+  if (holder !== null) throw new UsageError(`${holder} writes into ${folder}: wait until it has ended`)
 }
 
 /**

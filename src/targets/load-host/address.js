@@ -2,6 +2,10 @@ import os from 'node:os'
 import { UsageError } from '../../lib/errors.js'
 
 /**
+ * @import { Ledger } from '../../node/ledger.js'
+ */
+
+/**
  * The address of this machine at which the load reaches the entry: the one that was asked for, else the one that the
  * other machine sees. Never all of them.
  * @param {{ asked: string | null, seenAs: string | null, host: string, own?: string[] }} options seenAs: by the other
@@ -17,6 +21,20 @@ export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() })
   if (seenAs !== null && own.includes(seenAs)) return seenAs
   throw new UsageError(
     `${host} sees this machine as ${seenAs ?? 'nobody knows what'}, which is no address of it: name the one at which ${host} reaches it with --address (${own.join(', ')})`,
+  )
+}
+
+/**
+ * Its ports are free between two trials: another run must not take them there.
+ * @param {Ledger} ledger
+ * @param {string} address
+ * @throws {UsageError} where another run has its load there
+ */
+export function claimAddress(ledger, address) {
+  const holder = ledger.claim('addresses', address)
+  if (holder === null) return
+  throw new UsageError(
+    `${holder} has its load come to ${address}: wait until it has ended, or name another address of this machine with --address`,
   )
 }
 

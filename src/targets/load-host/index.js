@@ -5,16 +5,17 @@ import { findNearest, readAt } from './samples.js'
 /**
  * Services on one target, their generator on another machine.
  * @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts'
+ * @import { Ledger } from '../../node/ledger.js'
  * @import { LoadHost } from './host.js'
  * @import { FarProcess } from './process.js'
  */
 
 /**
- * @param {{ target: Target, loadHost: LoadHost, address: string }} options target: of the services; address: of this
- *   machine, at which the entry listens for the load
+ * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;
+ *   address: of this machine, at which the entry listens for the load; ledger: holds the address
  * @returns {Target}
  */
-export function createLoadHostTarget({ target, loadHost, address }) {
+export function createLoadHostTarget({ target, loadHost, address, ledger }) {
   return {
     ...target,
 
@@ -87,6 +88,7 @@ export function createLoadHostTarget({ target, loadHost, address }) {
 
     async close(options) {
       await loadHost.close()
+      if (!options?.retain) ledger.release('addresses', address)
       return target.close(options)
     },
   }
