@@ -116,6 +116,9 @@ export async function openTwoMachines() {
         ...{ reject: false, env: { PATH: `${file('bin')}:${process.env.PATH}` } },
       }),
 
+    /** As a cable that is pulled, or put in again: nothing is said to either end. */
+    setWire: (/** @type {'up' | 'down'} */ state) => ip(`-n ${there} link set wire-${id}b ${state}`),
+
     listHere: () => pidsIn(here).map(pid => ({ pid, command: commandOf(pid) })),
     /** But sshd that listens. */
     listThere: () =>

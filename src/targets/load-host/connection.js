@@ -19,11 +19,13 @@ const KEEP = readFileSync(new URL('keep.sh', import.meta.url), 'utf8')
 const RUN = readFileSync(new URL('run.sh', import.meta.url), 'utf8')
 const CONNECT_SECONDS = 10
 const OPEN_SECONDS = 30
-const ALIVE_SECONDS = 5
-const ALIVE_COUNT = 3
 const BEAT_MS = 2000
+// So many pings without an answer, and the connection is lost: sooner than the far side ends by itself.
+const UNANSWERED_MOST = 5
 const SILENT_SECONDS = 20
 const CLOSE_SECONDS = 5
+/** How long it takes until a network that is silently gone is noticed. */
+export const NOTICE_SECONDS = ((UNANSWERED_MOST + 1) * BEAT_MS) / 1000
 // ssh ends with it where the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
 const SSH_FAILED = 255
 
@@ -36,11 +38,11 @@ const COMMON = [
 ]
 
 /**
- * @param {{ host: string, folder: string, environment: Record<string, string>, signal: AbortSignal }} options
- *   host: as for ssh; folder: of this user alone, for the socket; environment: beside ours
+ * @param {{ host: string, folder: string, environment: Record<string, string>, signal: AbortSignal, beatMs?: number }} options
+ *   host: as for ssh; folder: of this user alone, for the socket; environment: beside ours; beatMs: from ping to ping
  * @throws {BenchError} where there is none: why, and what to do
  */
-export async function openConnection({ host, folder, environment, signal }) {
+export async function openConnection({ host, folder, environment, signal, beatMs = BEAT_MS }) {
   signal.throwIfAborted()
   const socket = path.join(folder, 'ssh')
   // Its refusals are told from each other by their words.
@@ -52,8 +54,6 @@ export async function openConnection({ host, folder, environment, signal }) {
     [
       ...COMMON,
       `-oConnectTimeout=${CONNECT_SECONDS}`,
-      `-oServerAliveInterval=${ALIVE_SECONDS}`,
-      `-oServerAliveCountMax=${ALIVE_COUNT}`,
       ...['-oControlMaster=yes', '-oControlPersist=no', '-S', socket, '--', host],
       commandOf(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`]),
     ],
@@ -77,8 +77,20 @@ export async function openConnection({ host, folder, environment, signal }) {
   })
   const there = await awaitReady()
   const lines = readline.createInterface({ input: master.stdout })
-  lines.on('line', line => asked.shift()?.(line))
-  const beating = setInterval(() => void ask('ping').catch(() => {}), BEAT_MS)
+  let unanswered = 0
+  lines.on('line', line => {
+    unanswered = 0
+    asked.shift()?.(line)
+  })
+  // Counted, not timed: this program may have been stopped for a while, with the answers waiting.
+  const beating = setInterval(() => {
+    if (!isOpen) return
+    if (unanswered === UNANSWERED_MOST) {
+      said = `${unanswered} pings went unanswered`
+      master.kill('SIGKILL')
+    } else void ask('ping').catch(() => {})
+    unanswered++
+  }, beatMs)
   beating.unref()
 
   return {

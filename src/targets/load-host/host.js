@@ -16,13 +16,13 @@ import { findToolThere } from './tool.js'
 
 /**
  * @param {{ host: string, folder: string, environment: Record<string, string>, signal: AbortSignal,
- *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>, say: (line: string) => void }} options
- *   host: as for ssh; folder: of this user alone; environment: of the processes that it starts here; findHere: looks for
- *   a program on this machine
+ *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>, say: (line: string) => void,
+ *   beatMs?: number }} options host: as for ssh; folder: of this user alone; environment: of the processes that it starts
+ *   here; findHere: looks for a program on this machine; beatMs: from ping to ping
  * @throws {BenchError} where no load can be made there: why, and what to do
  */
-export async function openLoadHost({ host, folder, environment, signal, findHere, say }) {
-  const connection = await openConnection({ host, folder, environment, signal })
+export async function openLoadHost({ host, folder, environment, signal, findHere, say, beatMs }) {
+  const connection = await openConnection({ host, folder, environment, signal, beatMs })
   try {
     const { machine, seenAs } = await readMachineThere(connection)
     const clock = await measureClock(connection)

@@ -5,18 +5,23 @@ import readline from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeTail, lastLines } from '../../lib/log-tail.js'
 import { waitFor } from '../../lib/wait.js'
+import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
 
 /**
+ * @import { SiteLostError } from '../../lib/errors.js'
  * @import { Handle, ProcessSpec } from '../../model/types.ts'
  * @import { Clock } from './clock.js'
  * @import { Connection } from './connection.js'
  * @import { FarSample } from './samples.js'
  */
 
-/** @typedef {Handle & { clock: Clock, samples: FarSample[], stop: () => Promise<void> }} FarProcess */
+/**
+ * @typedef {Handle & { clock: Clock, samples: FarSample[], assertConnected: () => void, stop: () => Promise<void> }} FarProcess
+ */
 
-const SAMPLE_SECONDS = 5
+// Where the network is gone, that is heard first: the run can go on later, and the trial has not failed.
+const SAMPLE_SECONDS = NOTICE_SECONDS + 5
 const STOP_SECONDS = 5
 const PRINTED_MOST = 10
 
@@ -57,6 +62,7 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
     clock,
     clockAheadMs: clock.aheadMs,
     samples,
+    assertConnected: connection.assertOpen,
     exited,
     ending: () => ending,
     isOutOfMemory: () => false,
@@ -85,8 +91,12 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
  * Waits until the process was read after a moment, or has ended.
  * @param {FarProcess} process
  * @param {number} epochMs
+ * @throws {SiteLostError} where the connection is lost meanwhile
  */
-export async function awaitSample({ samples, ending, spec }, epochMs) {
-  const isRead = () => ending() !== null || (samples.at(-1)?.epochMs ?? 0) >= epochMs
+export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {
+  const isRead = () => {
+    assertConnected()
+    return ending() !== null || (samples.at(-1)?.epochMs ?? 0) >= epochMs
+  }
   await waitFor(isRead, { what: `a reading of ${spec.service} where it runs`, deadlineSeconds: SAMPLE_SECONDS })
 }

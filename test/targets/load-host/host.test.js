@@ -12,6 +12,7 @@ import { wrkTool } from '../../../src/loads/wrk/tool.js'
 import { readSafely } from '../../../src/node/kernel/proc-files.js'
 import { commandOf } from '../../../src/targets/load-host/connection.js'
 import { openLoadHost } from '../../../src/targets/load-host/host.js'
+import { awaitSample } from '../../../src/targets/load-host/process.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
 
 /**
@@ -141,6 +142,36 @@ describe('a machine of the load', () => {
     await loadHost.close()
   })
 
+  it('is lost when its pings go unanswered, and no trial fails for it', async () => {
+    const mark = `HOST_TEST=${process.pid}-${path.basename(folder)}`
+    const [name, value] = mark.split('=')
+    const loadHost = await open({ environment: { [name]: value }, beatMs: 100 })
+    const started = await loadHost.start(specOf({ argv: ['-c', 'sleep 60'] }), folder)
+    const [keeper] = readdirSync('/proc').filter(
+      pid => readSafely(`/proc/${pid}/environ`).includes(mark) && readSafely(`/proc/${pid}/cmdline`).includes('keep'),
+    )
+    process.kill(Number(keeper), 'SIGSTOP')
+    const lost = await awaitSample(started, Number.POSITIVE_INFINITY).catch(error => error)
+    expect(lost).toBeInstanceOf(SiteLostError)
+    expect(lost.message).toMatch(/was lost: 5 pings went unanswered.*npm run bench -- --resume/)
+    await started.stop()
+    await loadHost.close()
+  })
+
+  it('gets the credentials of a load that speaks mTLS, and nothing else of their folder', async () => {
+    const keys = path.join(folder, 'keys')
+    mkdirSync(keys)
+    for (const name of ['load.crt', 'load.key', 'other.key']) writeFileSync(path.join(keys, name), `${name}\n`)
+    const loadHost = await open()
+    const at = loadHost.locate(keys)
+    const credentials = ['load.crt', 'load.key'].map(name => path.join(at, name))
+    const started = await loadHost.start(specOf({ argv: ['-c', 'cd "$1" && cat *', 'sh', at], credentials }), folder)
+    expect(await started.exited).toBe('status 0')
+    expect(await started.readLog()).toBe('load.crt\nload.key\n')
+    await loadHost.close()
+    expect(ssh.listTemporary()).toEqual([])
+  })
+
   it('ends what it runs, and removes its folder, when nothing is heard of this machine', async () => {
     const keep = readFileSync('src/targets/load-host/keep.sh', 'utf8')
     const child = spawn('/bin/sh', ['-c', keep, 'keep', '1'], { env: { ...process.env, TMPDIR: folder } })
@@ -157,11 +188,14 @@ describe('a machine of the load', () => {
 })
 
 describe('a program of the load there', () => {
+  const hashOf = (/** @type {string} */ text) => createHash('sha256').update(text).digest('hex')
+  const copyOf = (/** @type {string} */ sha256) =>
+    path.join(ssh.there, 'cache', 'sidecar-bench', 'far-k6', sha256, 'far-k6')
   const here = { name: 'k6', path: '', version: '1.1.0', sha256: '', source: 'PATH' }
   beforeEach(() => {
     here.path = path.join(folder, 'k6')
     writeFileSync(here.path, K6)
-    here.sha256 = createHash('sha256').update(K6).digest('hex')
+    here.sha256 = hashOf(K6)
   })
 
   it('is the one on PATH, where that is new enough', async () => {
@@ -184,7 +218,7 @@ describe('a program of the load there', () => {
     /** @type {string[]} */
     const said = []
     const open1 = () => open({ findHere: async () => here, say: line => said.push(line) })
-    const copy = path.join(ssh.there, 'cache', 'sidecar-bench', 'far-k6', 'far-k6')
+    const copy = copyOf(here.sha256)
     for (const broken of [null, null, 'no program']) {
       if (broken) writeFileSync(copy, broken)
       const loadHost = await open1()
@@ -195,11 +229,26 @@ describe('a program of the load there', () => {
     expect(said).toEqual(Array(2).fill(`copying far-k6 1.1.0 to sam@there.test:${copy}`))
   })
 
+  it('is the one of the run, where another machine copied another build there', async () => {
+    const first = await open({ findHere: async () => here })
+    await first.findTool(HIDDEN)
+    const build = K6.replace('1.1.0', '1.2.0')
+    const other = { ...here, path: path.join(folder, 'other'), sha256: hashOf(build) }
+    writeFileSync(other.path, build)
+    const second = await open({ findHere: async () => other })
+    expect(await second.findTool(HIDDEN)).toMatchObject({ path: copyOf(other.sha256), version: '1.2.0' })
+    expect(readFileSync(copyOf(here.sha256), 'utf8')).toBe(K6)
+    await first.close()
+    await second.close()
+  })
+
   it('is refused where it does not arrive as it was sent', async () => {
     const loadHost = await open({ findHere: async () => ({ ...here, sha256: 'f'.repeat(64) }) })
     await expect(loadHost.findTool(HIDDEN)).rejects.toThrow(
       new RegExp(`far-k6 could not be copied to sam@there.test:.*its SHA-256 is ${here.sha256} there and f+ here`),
     )
+    // A part of a program must not be run later.
+    expect(readdirSync(path.dirname(copyOf('f'.repeat(64))))).toEqual([])
     await loadHost.close()
   })
 
