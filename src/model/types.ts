@@ -397,7 +397,11 @@ export interface Site {
   /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
   cores: number[][]
   /** The machine of the load, where `--load-host` names another; its CPUs are all the generator's. */
-  loadHost?: { cpus: number }
+  loadHost?: {
+    cpus: number
+    /** Has the generator make a moment of load from there, at each port; throws where none comes through. */
+    rehearse(ports: number[]): Promise<void>
+  }
   findTool(spec: ToolSpec): Promise<Tool | { missing: string }>
 }
 

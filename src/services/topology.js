@@ -82,13 +82,14 @@ export function topologyOf({ link, conditions }, topologies) {
  */
 export function findEntry({ services, entry }, { places, hasSidecars }) {
   const name = findEntryService({ services, entry }, hasSidecars)
+  const port = findEntryPort({ entry }, hasSidecars)
   if (hasSidecars) {
     const first = services.find(s => s.name === name)
-    const endpoints = [{ address: places[name].reach, port: PORTS[entry.listener] }]
+    const endpoints = [{ address: places[name].reach, port }]
     return { endpoints, host: (entry.listener === 'outbound' && first?.calls[0]) || name }
   }
   const copies = services.filter(s => s.name === name || s.copyOf === name)
-  return { endpoints: copies.map(s => ({ address: places[s.name].reach, port: PORTS.application })), host: name }
+  return { endpoints: copies.map(s => ({ address: places[s.name].reach, port })), host: name }
 }
 
 /**
@@ -99,6 +100,15 @@ export function findEntry({ services, entry }, { places, hasSidecars }) {
 export function findEntryService({ services, entry }, hasSidecars) {
   const first = services.find(s => s.name === entry.service)
   return hasSidecars || first?.application ? entry.service : (first?.calls[0] ?? entry.service)
+}
+
+/**
+ * The port of this entry.
+ * @param {Pick<Topology, 'entry'>} topology
+ * @param {boolean} hasSidecars
+ */
+export function findEntryPort({ entry }, hasSidecars) {
+  return hasSidecars ? PORTS[entry.listener] : PORTS.application
 }
 
 /**

@@ -43,10 +43,12 @@ export function addDoctor(program, { print, say, end, signal }) {
       const [needed, others] = [true, false].map(isDefault =>
         dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) === isDefault ? tool : [])),
       )
+      // With the load on another machine it is needed there.
+      const generator = loadHost ? [] : [findLoad().tool]
       const findings =
         target === 'kubernetes'
           ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
-          : await examineMachine({ specs: [pipyTool, ...needed, findLoad().tool], others, findTool: findHere })
+          : await examineMachine({ specs: [pipyTool, ...needed, ...generator], others, findTool: findHere })
       if (loadHost)
         findings.push(
           ...(await examineLoadHost({ host: loadHost, asked: address ?? null, loads, findHere, say, signal })),

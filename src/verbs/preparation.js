@@ -7,6 +7,7 @@ import { findLoad, loads } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
 import { countSearchTrials, estimatePlanSeconds } from '../plan/plan.js'
 import { assertOut } from '../records/assert-out.js'
+import { findEntryPort } from '../services/topology.js'
 import { openKubernetesSite } from '../targets/kubernetes/site.js'
 import { openLoadHostSite } from '../targets/load-host/site.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
@@ -178,7 +179,7 @@ function readOverrides(options) {
 }
 
 /**
- * @param {{ experiment: Experiment, options: any, site: Pick<Site, 'cpus' | 'cores' | 'findTool'> }} asked
+ * @param {{ experiment: Experiment, options: any, site: Pick<Site, 'cpus' | 'cores' | 'findTool' | 'loadHost'> }} asked
  * @param {Pick<Context, 'say'>} context
  */
 export async function prepareWith({ experiment, options, site }, { say }) {
@@ -195,6 +196,9 @@ export async function prepareWith({ experiment, options, site }, { say }) {
     say(`${name} is missing, and so is ${lack}${how}`)
   }
   for (const line of said) say(line)
+  const { plan, layout } = preparation
+  const ports = plan.arms.map(({ link, hasSidecars }) => findEntryPort(layout.topologies[link], hasSidecars))
+  await site.loadHost?.rehearse([...new Set(ports)])
   return preparation
 }
 

@@ -5,9 +5,10 @@ import { readExperiment } from '../../src/verbs/read-experiment.js'
 
 /**
  * What a run says of its programs, before and after it.
- * @param {{ missing: string[], planes?: ReturnType<typeof parsePlanes> }} options
+ * @param {{ missing: string[], planes?: ReturnType<typeof parsePlanes>, link?: string[],
+ *   loadHost?: import('../../src/model/types.ts').Site['loadHost'] }} options
  */
-async function prepare({ missing, planes }) {
+async function prepare({ missing, planes, link, loadHost }) {
   /** @type {string[]} */
   const lines = []
   const context = { say: (/** @type {string} */ line) => void lines.push(line) }
@@ -18,8 +19,8 @@ async function prepare({ missing, planes }) {
   const preparation = await prepareWith(
     {
       experiment: readExperiment('cap'),
-      options: { cpu: [1], profile: 'quick', pin: false, seed: 1, planes },
-      site: { cpus: 2, cores: [], findTool },
+      options: { cpu: [1], profile: 'quick', pin: false, seed: 1, planes, link, loadHost: loadHost && 'there' },
+      site: { cpus: 2, cores: [], findTool, loadHost },
     },
     context,
   )
@@ -45,5 +46,16 @@ describe('prepareWith', () => {
     await expect(prepare({ missing: ['pipy'], planes: parsePlanes('pipy') })).rejects.toThrow(
       /cannot be measured: no pipy; unpack pipy-/,
     )
+  })
+
+  it.each([
+    { named: 'none,pipy', link: 'pair', ports: [8080, 15001] },
+    { named: 'pipy', link: 'ratings', ports: [15003] },
+  ])('tries from another machine every port that the plan uses: $named, $link', async ({ named, link, ports }) => {
+    /** @type {number[]} */
+    const tried = []
+    const rehearse = async (/** @type {number[]} */ ports) => void tried.push(...ports)
+    await prepare({ missing: [], planes: parsePlanes(named), link: [link], loadHost: { cpus: 2, rehearse } })
+    expect(tried.sort()).toEqual(ports.sort())
   })
 })

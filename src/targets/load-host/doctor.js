@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
-import { chooseAddress } from './address.js'
+import { openLedger } from '../../node/ledger.js'
+import { chooseAddress, claimAddress } from './address.js'
 import { openLoadHost } from './host.js'
-import { rehearse } from './rehearse.js'
+import { ENTRY_PORTS, rehearse } from './rehearse.js'
 
 /**
  * @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts'
@@ -19,15 +18,17 @@ import { rehearse } from './rehearse.js'
  * @returns {Promise<Finding[]>}
  */
 export async function examineLoadHost({ host, asked, loads, findHere, say, signal }) {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'sidecar-bench-doctor-'))
+  const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })
+  const { folder } = ledger
   /** @type {Finding[]} */
   const findings = []
   const ok = (/** @type {string} */ text) => findings.push({ level: 'ok', text })
-  const missing = (/** @type {unknown} */ error) => {
+  const fail = (/** @type {unknown} */ error, /** @type {Finding['level']} */ level = 'missing') => {
     if (!(error instanceof BenchError)) throw error
     signal.throwIfAborted()
-    findings.push({ level: 'missing', text: error.message })
+    findings.push({ level, text: error.message })
   }
+  let address = ''
   try {
     const loadHost = await openLoadHost({ host, folder, environment: {}, signal, findHere, say })
     try {
@@ -36,28 +37,34 @@ export async function examineLoadHost({ host, asked, loads, findHere, say, signa
       ok(
         `its clock is ${Math.abs(clock.aheadMs).toFixed(1)} ms ${clock.aheadMs < 0 ? 'behind' : 'ahead'} (±${clock.uncertaintyMs.toFixed(1)}), which is counted out; a round trip takes ${clock.roundTripMs.toFixed(1)} ms`,
       )
-      const address = chooseAddress({ asked, seenAs: loadHost.seenAs, host })
+      address = chooseAddress({ asked, seenAs: loadHost.seenAs, host })
+      claimAddress(ledger, address)
       for (const [i, load] of loads.entries()) {
+        // The first is what a run takes where none is named.
+        const level = i === 0 ? 'missing' : 'warning'
         try {
           const tool = await loadHost.findTool(load.tool)
           if ('missing' in tool) {
-            findings.push({ level: i === 0 ? 'missing' : 'warning', text: tool.missing })
+            findings.push({ level, text: tool.missing })
             continue
           }
           ok(`${tool.name} ${tool.version}: ${tool.path} (${tool.source})`)
-          await rehearse({ loadHost, load, tool, scripts: path.join(ROOT, load.scripts), address, folder, signal })
-          ok(`${load.name} on ${host} reaches ${address}`)
+          const scripts = path.join(ROOT, load.scripts)
+          const ports = i === 0 ? ENTRY_PORTS : ENTRY_PORTS.slice(0, 1)
+          await rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal })
+          ok(`${load.name} on ${host} reaches ${address}, at ${ports.join(', ')}`)
         } catch (error) {
-          missing(error)
+          fail(error, level)
         }
       }
     } finally {
       await loadHost.close()
     }
   } catch (error) {
-    missing(error)
+    fail(error)
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    ledger.release('addresses', address)
+    ledger.close()
   }
   return findings
 }

@@ -11,6 +11,9 @@ import { PORTS } from '../../model/sidecar-contract.js'
 
 const END_SECONDS = 15
 
+/** All at which a load may enter. */
+export const ENTRY_PORTS = [PORTS.inbound, PORTS.outbound, PORTS.application]
+
 /** @type {Load} */
 const LOAD = {
   ...{ kind: 'closed', users: 1, payloadBytes: 100, warmupSeconds: 0.1, windowSeconds: 0.2, connections: 'kept' },
@@ -18,15 +21,32 @@ const LOAD = {
 }
 
 /**
+ * @typedef {object} Rehearsal
+ * @property {LoadHost} loadHost
+ * @property {LoadGenerator} load
+ * @property {Tool} tool
+ * @property {string} scripts of the load, here
+ * @property {string} address
+ * @property {string} folder of its log
+ * @property {AbortSignal} signal
+ */
+
+/**
  * Has the generator make a moment of load from the other machine on an echo at the entry's address: it finds what would
  * fail every trial.
- * @param {{ loadHost: LoadHost, load: LoadGenerator, tool: Tool, scripts: string, address: string, folder: string,
- *   signal: AbortSignal }} options scripts: of the load, here; folder: of its log
+ * @param {Rehearsal & { ports: number[] }} options
  * @throws {BenchError} where no request comes through: why, and what to do
  */
-export async function rehearse({ loadHost, load, tool, scripts, address, folder, signal }) {
+export async function rehearse({ ports, ...rehearsal }) {
+  for (const port of ports) await rehearseAt(port, rehearsal)
+}
+
+/**
+ * @param {number} port
+ * @param {Rehearsal} rehearsal
+ */
+async function rehearseAt(port, { loadHost, load, tool, scripts, address, folder, signal }) {
   const { host } = loadHost
-  const port = PORTS.inbound
   const where = `${address}:${port}`
   let isReached = false
   const server = http.createServer((request, response) => void request.pipe(response))
@@ -67,7 +87,7 @@ export async function rehearse({ loadHost, load, tool, scripts, address, folder,
       await process.stop()
     }
     throw new BenchError(
-      `${host} cannot reach ${where}: let it through the firewall of this machine (ports ${PORTS.application}, ${PORTS.outbound} and ${port}), or name another address of this machine with --address`,
+      `${host} cannot reach ${where}: let it through the firewall of this machine (ports ${ENTRY_PORTS.join(', ')}), or name another address of this machine with --address`,
     )
   } finally {
     ending.abort()

@@ -3,7 +3,7 @@ import { BenchError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
 import { takeEvery } from '../../lib/take-every.js'
 import { renderMarks } from '../local/marks.js'
-import { chooseAddress } from './address.js'
+import { chooseAddress, claimAddress } from './address.js'
 import { openLoadHost } from './host.js'
 import { createLoadHostTarget } from './index.js'
 import { rehearse } from './rehearse.js'
@@ -20,7 +20,8 @@ import { rehearse } from './rehearse.js'
  * @throws {BenchError} where the load cannot be made there: why, and what to do
  */
 export async function openLoadHostSite({ site, host, asked, load, say, signal }) {
-  const { folder } = site.ledger
+  const { ledger } = site
+  const { folder } = ledger
   const environment = renderMarks({ runId: site.runId })
   try {
     const loadHost = await openLoadHost({ host, folder, environment, signal, findHere: site.findTool, say })
@@ -28,16 +29,20 @@ export async function openLoadHostSite({ site, host, asked, load, say, signal })
       const address = chooseAddress({ asked, seenAs: loadHost.seenAs, host })
       const tool = await loadHost.findTool(load.tool)
       if ('missing' in tool) throw new BenchError(`no load can be made: ${tool.missing}`)
-      await rehearse({ loadHost, load, tool, scripts: path.join(ROOT, load.scripts), address, folder, signal })
+      claimAddress(ledger, address)
+      const scripts = path.join(ROOT, load.scripts)
       const { machine, clock } = loadHost
       say(
         `the load comes from ${host} (${machine.cpus} CPUs, ${machine.cpuModel}) to ${address}, a round trip of ${clock.roundTripMs.toFixed(1)} ms`,
       )
       return {
         ...site,
-        target: createLoadHostTarget({ target: site.target, loadHost, address }),
+        target: createLoadHostTarget({ target: site.target, loadHost, address, ledger }),
         machine: { ...site.machine, loadHost: { ...machine, address, ...clock } },
-        loadHost: { cpus: machine.cpus },
+        loadHost: {
+          cpus: machine.cpus,
+          rehearse: ports => rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal }),
+        },
         findTool: spec => (spec.name === load.tool.name ? loadHost.findTool(spec) : site.findTool(spec)),
       }
     } catch (error) {
