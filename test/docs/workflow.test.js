@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { execa } from 'execa'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readCommands } from './read-commands.js'
 
@@ -9,6 +11,8 @@ const [, text] = /** @type {RegExpExecArray} */ (/```yaml\n(.*?)```/s.exec(readF
 const workflow = parse(text)
 /** @type {{ uses?: string, run?: string, name?: string, if?: string, with?: Record<string, string> }[]} */
 const steps = Object.values(workflow.jobs).flatMap(job => job.steps)
+const folder = mkdtempSync(path.join(os.tmpdir(), 'workflow-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const scripts = steps.flatMap(({ run }) => run ?? [])
 
 describe('the workflow of docs/ci.md', () => {
@@ -43,4 +47,45 @@ describe('the workflow of docs/ci.md', () => {
     expect(steps.at(-1)?.with?.path.trim().split('\n')).toEqual(['results/now', 'results/history', 'junit.xml'])
     expect(steps.find(step => step.with?.ref)?.with).toEqual({ ref: 'bench-results', path: 'results/kept' })
   })
+
+  it('keeps every attempt of a job that is run again', async () => {
+    const cwd = path.join(folder, 'keep')
+    mkdirSync(path.join(cwd, 'results/now'), { recursive: true })
+    for (const name of ['manifest.json', 'trials.jsonl']) writeFileSync(path.join(cwd, 'results/now', name), name)
+    await execa('git', ['init', '-q', '--bare', 'origin'], { cwd })
+    await execa('git', ['clone', '-q', 'origin', 'results/kept'], { cwd })
+    for (const attempt of ['1', '2'])
+      await runStep('Keep the run', { cwd, env: { GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: attempt } })
+    const { stdout } = await execa('git', ['-C', 'origin', 'ls-tree', '--name-only', 'bench-results'], { cwd })
+    expect(stdout.split('\n')).toEqual(['7-1', '7-2'])
+    expect(readdirSync(path.join(cwd, 'results/kept/7-2'))).toEqual(['manifest.json', 'trials.jsonl'])
+  })
+
+  it.each([
+    ['', 'pr comment 7 --body-file comment.md'],
+    ['41', 'api --silent -X PATCH repos/o/r/issues/comments/41 -F body=@comment.md'],
+  ])('comments, or changes the comment that it made before: "%s"', async (id, last) => {
+    const cwd = path.join(folder, `comment-${id}`)
+    mkdirSync(cwd)
+    for (const name of ['report.md', 'history.md']) writeFileSync(path.join(cwd, name), `# ${name}\n`)
+    const gh = `#!/bin/sh\necho "$*" >> calls\ncase "$*" in *--paginate*) echo '${id}' ;; esac\n`
+    writeFileSync(path.join(cwd, 'gh'), gh, { mode: 0o755 })
+    const env = { GITHUB_REPOSITORY: 'o/r', PULL_REQUEST: '7', PATH: `${cwd}:${process.env.PATH}` }
+    await runStep('Comment', { cwd, env })
+    const calls = readFileSync(path.join(cwd, 'calls'), 'utf8').trim().split('\n')
+    expect(calls.at(-1)).toBe(last)
+    // Other workflows comment under the same name.
+    const [marker] = readFileSync(path.join(cwd, 'comment.md'), 'utf8').split('\n')
+    expect(calls[0]).toContain(`startswith("${marker}")`)
+  })
 })
+
+/**
+ * As a runner does.
+ * @param {string} name
+ * @param {{ cwd: string, env: Record<string, string> }} options
+ */
+function runStep(name, options) {
+  const script = `${steps.find(step => step.name === name)?.run}`
+  return execa('bash', ['-e', '-c', script], options)
+}
