@@ -1,18 +1,14 @@
-import { splitRounds } from '../judge/measures.js'
-import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
-import { measureRound } from '../judge/quantity.js'
-import { summariseValues } from '../lib/stats.js'
 import { countNeeded, findSteps, SIDE_LEAST } from '../lib/steps.js'
 import { nameOf } from '../model/arms.js'
-import { findVaried, groupOf, isAlike } from '../model/axes.js'
-import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
+import { findVaried } from '../model/axes.js'
+import { listArms } from './compare-runs.js'
+import { countUnmatched, findArm, followLines } from './history-lines.js'
 import { tellSteps } from './history-steps.js'
-import { findIncomparable, findOtherMachine, labelOf, listChanging, matchArms, refuseArms } from './match-runs.js'
+import { findIncomparable, findOtherMachine, listChanging, matchArms, refuseArms } from './match-runs.js'
 
 /**
  * All runs that can be compared with one of them, in the order of time. Pure.
  * @import { Arm, Manifest, Quantity } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
  * @import { Step } from '../lib/steps.js'
  * @import { HistoryStep } from './history-steps.js'
  * @import { RecordedRun } from './match-runs.js'
@@ -20,7 +16,6 @@ import { findIncomparable, findOtherMachine, labelOf, listChanging, matchArms, r
 
 /** Of 100 histories in which nothing changed, so many have a step: shared by all lines of a history. */
 export const FALSE_ALARMS = 0.02
-const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
 
 /**
  * @typedef {RecordedRun & { folder: string }} ReadRun
@@ -101,60 +96,13 @@ function findReasons(run, reference) {
 }
 
 /**
- * A line for every quantity of every arm of the reference, and for what the applications use without sidecars.
- * @param {ReadRun[]} runs
- * @param {ReadRun} reference
- * @returns {Line[]}
- */
-function followLines(runs, reference) {
-  const arms = listArms(reference)
-  const varied = findVaried(arms)
-  const ofArms = arms.flatMap(arm =>
-    FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
-      ...{ label: labelOf({ arm, varied }), quantity: row.name, group: groupOf(arm), isControl: false, arm },
-      values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listArms }) })),
-    })),
-  )
-  const baselines = listBaselines(reference).filter(baseline => arms.some(arm => isAlike(baseline, arm, CONTROL_AXES)))
-  const ofBaselines = baselines.map(arm => ({
-    ...{ label: 'none (the applications)', quantity: CONTROL.name, isControl: true, arm },
-    group: groupOf(/** @type {Arm} */ (arms.find(other => isAlike(arm, other, CONTROL_AXES)))),
-    values: runs.map(run =>
-      measureRun(run, { row: CONTROL, arm: findArm(run, reference, { arm, list: listBaselines }) }),
-    ),
-  }))
-  return [...ofArms, ...ofBaselines]
-}
-
-/**
- * The arm of a run that is one of the reference.
- * @param {ReadRun} run
- * @param {ReadRun} reference
- * @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
- */
-function findArm(run, reference, { arm, list }) {
-  return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
-}
-
-/**
- * A run's value, of the rounds that it measured itself.
- * @param {ReadRun} run
- * @param {{ row: QuantityRow, arm: Arm | undefined }} options
- */
-function measureRun({ manifest, records }, { row, arm }) {
-  const own = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
-  const values = splitRounds(own, manifest.rounds).map(trials => measureRound(row, trials))
-  return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
-}
-
-/**
  * Each run, with what changed since it was last known.
  * @param {ReadRun[]} runs
  * @param {ReadRun | undefined} reference
  * @returns {HistoryRun[]}
  */
 function describeRuns(runs, reference) {
-  /** @type {Map<string, string>} */
+  /** @type {Map<string, { value: string, shown: string }>} */
   const known = new Map()
   const arms = reference ? listArms(reference) : []
   return runs.map(run => {
@@ -162,28 +110,14 @@ function describeRuns(runs, reference) {
       const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listArms })
       return same ? [{ name: nameOf(arm), arm: same }] : []
     })
-    const facts = new Map(listChanging(run.manifest, own))
-    const changes = [...facts].flatMap(([label, next]) => {
+    const changes = listChanging(run.manifest, own).flatMap(({ label, value, shown }) => {
       const old = known.get(label)
-      known.set(label, next)
-      return old === undefined || old === next ? [] : [{ label, old, next }]
+      known.set(label, { value, shown })
+      return old === undefined || old.value === value ? [] : [{ label, old: old.shown, next: shown }]
     })
     const { startedAt, experiment } = run.manifest.run
     return { folder: run.folder, startedAt, experiment, changes }
   })
-}
-
-/**
- * The arms of comparable runs that are in no line.
- * @param {ReadRun[]} runs
- * @param {ReadRun} reference
- */
-function countUnmatched(runs, reference) {
-  const labels = runs.flatMap(run => {
-    const { left } = matchArms({ old: listArms(run), next: listArms(reference) })
-    return left.old.map(arm => labelOf({ arm, varied: findVaried([...listArms(reference), arm]) }))
-  })
-  return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))
 }
 
 /**

@@ -13,7 +13,8 @@ import { findScripts } from '../model/scripts.js'
  * @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun
  * @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
  * @typedef {{ old: Arm, next: Arm }} Match
- * @typedef {{ label: string, of: (manifest: Manifest) => unknown }} Fact
+ * @typedef {{ label: string, of: (manifest: Manifest) => unknown, show?: (manifest: Manifest) => unknown }} Fact
+ *   show: for reading, where that is more than what is compared
  */
 
 /** What two runs must share for any number of theirs to be comparable. @type {Fact[]} */
@@ -48,7 +49,12 @@ const MACHINE = [
 /** What changes on a machine in the course of time. @type {Fact[]} */
 const CHANGING = [
   { label: 'kernel', of: m => m.machine.kernel },
-  { label: 'kit', of: m => [m.kit.version, m.kit.git, m.kit.sha256.slice(0, 12)].filter(Boolean).join(' ') },
+  {
+    label: 'kit',
+    of: ({ kit }) => `${kit.version} ${kit.sha256}`,
+    // Every commit has another name, whether it changes the kit or not.
+    show: ({ kit }) => [kit.version, kit.git, kit.sha256.slice(0, 12)].filter(Boolean).join(' '),
+  },
 ]
 
 /** What may differ, and is said. @type {Fact[]} */
@@ -87,7 +93,7 @@ export function findIncomparable({ old, next }) {
   const profiles = { old: old.settings.profile, next: next.settings.profile }
   const searches = { old: old.search?.kind ?? 'none', next: next.search?.kind ?? 'none' }
   return [
-    ...SHARED.flatMap(({ label, of }) => sayDifference({ label, old: of(old), next: of(next) })),
+    ...SHARED.flatMap(fact => sayFact(fact, { old, next })),
     ...(Object.values(profiles).includes('smoke')
       ? [`${sayBoth({ label: 'profile', ...profiles })}: smoke is comparable with nothing`]
       : []),
@@ -101,23 +107,26 @@ export function findIncomparable({ old, next }) {
  * In which machine two runs differ, or in how they use it.
  * @param {{ old: Manifest, next: Manifest }} manifests
  */
-export function findOtherMachine({ old, next }) {
-  return MACHINE.flatMap(({ label, of }) => sayDifference({ label, old: of(old), next: of(next) }))
+export function findOtherMachine(manifests) {
+  return MACHINE.flatMap(fact => sayFact(fact, manifests))
 }
 
 /**
  * The kernel, the kit, the tools, and the scripts of some arms.
  * @param {Manifest} manifest
  * @param {{ name: string, arm: Arm }[]} arms
- * @returns {[string, string][]} each with its value
+ * @returns {{ label: string, value: string, shown: string }[]} value: what is compared; shown: for reading
  */
 export function listChanging(manifest, arms) {
+  const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
   return [
-    ...CHANGING.map(({ label, of }) => /** @type {[string, string]} */ ([label, `${of(manifest) ?? 'unknown'}`])),
-    ...Object.entries(manifest.tools).map(([name, tool]) => /** @type {[string, string]} */ ([name, sayTool(tool)])),
+    ...CHANGING.map(({ label, of, show = of }) => ({
+      ...{ label, value: `${of(manifest) ?? 'unknown'}`, shown: `${show(manifest) ?? 'unknown'}` },
+    })),
+    ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, sayTool(tool))),
     ...arms.flatMap(({ name, arm }) => {
       const scripts = findScripts(manifest, { role: 'sidecar', ...choiceOf(arm) })
-      return scripts ? [/** @type {[string, string]} */ ([`scripts of ${name}`, shorten(scripts.sha256)])] : []
+      return scripts ? [alike(`scripts of ${name}`, shorten(scripts.sha256))] : []
     }),
   ]
 }
@@ -130,7 +139,7 @@ export function findWarnings({ old, next }) {
   const [x, y] = [old.manifest, next.manifest]
   const [before, now] = [old, next].map(countRounds)
   return [
-    ...SAID.flatMap(({ label, of }) => sayDifference({ label, old: of(x), next: of(y) })),
+    ...SAID.flatMap(fact => sayFact(fact, { old: x, next: y })),
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
       .flatMap(name => sayTools({ label: name, old: x.tools[name], next: y.tools[name] })),
@@ -208,6 +217,15 @@ function sayTools({ label, old, next }) {
 function sayTool({ version, sha256 }) {
   // An image's programs have no sum of their own.
   return `${version} (sha256 ${sha256.slice(0, 12) || 'unknown'})`
+}
+
+/**
+ * @param {Fact} fact
+ * @param {{ old: Manifest, next: Manifest }} manifests
+ */
+function sayFact({ label, of, show = of }, { old, next }) {
+  const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
+  return isSame ? [] : [sayBoth({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
 }
 
 /** @param {{ label: string, old: unknown, next: unknown }} fact */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { createHistory } from '../analysis/history.js'
+import { BenchError } from '../lib/errors.js'
 import { writeWhole } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { createHistoryDocument, renderHistoryText } from '../report/history.js'
@@ -28,10 +29,11 @@ export const HISTORY_FORMATS = {
 /**
  * @param {string} folder of runs, or a run: then those beside it are held against it
  * @returns {{ history: History, root: string, warnings: string[] }} root: the folder of the runs
- * @throws {import('../lib/errors.js').BenchError} where there is no such folder
+ * @throws {BenchError} where there is no such folder, or the run that is named cannot be read
  */
 export function readHistory(folder) {
   const isRun = existsSync(path.join(folder, 'manifest.json'))
+  const named = isRun ? path.relative('', folder) || '.' : undefined
   const root = isRun ? path.dirname(path.resolve(folder)) : folder
   /** @type {ReadRun[]} */
   const runs = []
@@ -43,9 +45,14 @@ export function readHistory(folder) {
       runs.push({ folder: found, manifest, records })
       warnings.push(...run.warnings)
     } catch (error) {
-      unread.push({ folder: found, reasons: [/** @type {Error} */ (error).message] })
+      const { message } = /** @type {Error} */ (error)
+      unread.push({ folder: found, reasons: [message] })
     }
   }
-  const history = createHistory(runs, isRun ? path.relative('', folder) || '.' : undefined)
+  if (named !== undefined && !runs.some(run => run.folder === named)) {
+    const why = unread.find(run => run.folder === named)?.reasons[0] ?? `it is no folder of ${root}, but a link`
+    throw new BenchError(`cannot draw the history of ${named}: ${why}; name another run, or the folder of all runs`)
+  }
+  const history = createHistory(runs, named)
   return { history: { ...history, left: [...history.left, ...unread] }, root, warnings }
 }

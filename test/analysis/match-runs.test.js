@@ -283,7 +283,8 @@ describe('findWarnings', () => {
     ])
   })
 
-  it('says nothing of another seed, or of a tool that only one has', () => {
+  it('says nothing of another seed, of another commit around the same kit, or of a tool that only one has', () => {
+    expect(warningsOf({ kit: { ...createManifest().kit, git: 'def' } })).toEqual([])
     expect(warningsOf({ run: { ...createManifest().run, seed: 7 } })).toEqual([])
     expect(warningsOf({ tools: { pipy: TOOLS.pipy } })).toEqual([])
   })

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +6,8 @@ import { createHistoryDocument } from '../../src/report/history.js'
 import { createProgram } from '../../src/verbs/program.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createManifest } from '../fakes/fake-manifest.js'
+
+/** @import { History } from '../../src/analysis/history.js' */
 
 const root = mkdtempSync(path.join(os.tmpdir(), 'history-test-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -29,7 +31,8 @@ beforeAll(() => {
       rounds: 2,
       manifest: {
         run: { ...own, startedAt: `2026-01-0${1 + Math.floor(i / 10)}T1${i % 10}:00:00.000Z` },
-        kit: { ...kit, sha256: (isDear ? 'd' : 'c').repeat(64) },
+        // A commit of the repository around the kit each.
+        kit: { ...kit, git: `commit-${i}`, sha256: (isDear ? 'd' : 'c').repeat(64) },
       },
       change: record => ({
         ...record,
@@ -53,7 +56,8 @@ describe('report --history', () => {
       /- pipy at 0.25 cores uses 25 % more CPU per request from 2026-01-01 18:00 on \(run 9 of 14\): 99.2 \[99.0, 99.4\] to 124.0 \[123.8, 124.3\] µs, medians of 8 and 6 runs, p = 0.0\d+\./,
     )
     expect(text).toContain('Nothing was measured without sidecars to tell whether it is the machine.')
-    expect(text).toContain('Changed there: kit, 0.1.0 abc cccccccccccc → 0.1.0 abc dddddddddddd.')
+    expect(text).toContain('Changed there: kit, 0.1.0 commit-7 cccccccccccc → 0.1.0 commit-8 dddddddddddd.')
+    expect(text).not.toContain('commit-6')
     expect(text).toMatch(/Not comparable with \S+run-13; of the two, the earlier is "old": (\S+torn) \1 holds no run/)
   })
 
@@ -90,23 +94,28 @@ describe('report --history', () => {
   })
 
   it('names the nearest change where noise moved a step', () => {
-    const step = { run: 5, changes: [] }
-    const runs = Array.from({ length: 9 }, (_, i) => ({
-      ...{ folder: `run-${i}`, startedAt: '2026-01-01T10:00', experiment: 'cap' },
-      changes: i === 2 ? [{ label: 'kernel', old: '6.1', next: '6.2' }] : [],
-    }))
-    const quantity = { median: 1, low: null, high: null, values: [] }
-    const { steps } = createHistoryDocument({
-      ...{ reference: 'run-8', runs, lines: [], left: [], unmatched: [], nodes: [] },
-      test: { falseAlarms: 0.02, lines: 1, runsNeeded: 9 },
-      steps: [
-        {
-          ...{ ...step, line: 'pipy', quantity: 'rss', group: '', isControl: false, runs: [5, 4], before: quantity },
-          ...{ after: quantity, ratio: 1.1, p: 0.001, cause: null, control: null },
-        },
-      ],
-    })
-    expect(steps[0]).toContain('the nearest change is that of run 3: kernel, 6.1 → 6.2.')
+    expect(tellSteps({ changed: 2 })).toContain('the nearest change is that of run 3: kernel, 6.1 → 6.2.')
+  })
+
+  it.each([
+    [4, 'Changed one run before: kernel'],
+    [2, 'Changed 3 runs before: kernel'],
+    [6, 'Changed one run behind: kernel'],
+  ])('says how many runs a change of run index %i is from a step at 5: %s', (changed, words) => {
+    expect(tellSteps({ changed, isNear: true })).toContain(words)
+  })
+
+  it('names the reference that has not an arm of other runs', () => {
+    const { notes } = tellHistory({ unmatched: [{ arm: 'envoy at 1 cores', runs: 2 }] })
+    expect(notes).toContain('Not drawn: envoy at 1 cores, of 2 runs: run-8 does not have it.')
+  })
+
+  it('refuses the history of a run that cannot be read, with the reason', async () => {
+    const torn = path.join(root, 'half')
+    mkdirSync(torn)
+    writeFileSync(path.join(torn, 'manifest.json'), '{')
+    await expect(run('--history', torn)).rejects.toThrow(/^cannot draw the history of \S+half: .*manifest\.json/)
+    rmSync(torn, { recursive: true })
   })
 
   it('refuses a format that is of one run, and a folder that is not there', async () => {
@@ -116,3 +125,34 @@ describe('report --history', () => {
     await expect(run('--history', path.join(root, 'nowhere'))).rejects.toThrow('there are no runs in')
   })
 })
+
+/** @param {Partial<History>} changes */
+function tellHistory(changes) {
+  const runs = Array.from({ length: 9 }, (_, i) => ({
+    ...{ folder: `run-${i}`, startedAt: '2026-01-01T10:00', experiment: 'cap', changes: [] },
+  }))
+  return createHistoryDocument({
+    ...{ reference: 'run-8', runs, lines: [], left: [], unmatched: [], nodes: [], steps: [] },
+    test: { falseAlarms: 0.02, lines: 1, runsNeeded: 9 },
+    ...changes,
+  })
+}
+
+/**
+ * A step at run 6 of 9 in words.
+ * @param {{ changed: number, isNear?: boolean }} options changed: the run whose kernel is another; isNear: it is of the step
+ */
+function tellSteps({ changed, isNear = false }) {
+  const change = { label: 'kernel', old: '6.1', next: '6.2' }
+  const runs = Array.from({ length: 9 }, (_, i) => ({
+    ...{ folder: `run-${i}`, startedAt: '2026-01-01T10:00', experiment: 'cap' },
+    changes: i === changed ? [change] : [],
+  }))
+  const quantity = { median: 1, low: null, high: null, values: [] }
+  const step = {
+    ...{ line: 'pipy', quantity: 'rss', group: '', isControl: false, run: 5, before: quantity, after: quantity },
+    ...{ ratio: 1.1, p: 0.001, cause: null, control: null, changes: isNear ? [{ ...change, run: changed }] : [] },
+    runs: /** @type {[number, number]} */ ([5, 4]),
+  }
+  return tellHistory({ runs, steps: [step] }).steps[0]
+}

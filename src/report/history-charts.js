@@ -1,0 +1,100 @@
+import { CONTROL } from '../analysis/compare-runs.js'
+import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { groupBy } from '../lib/group-by.js'
+import { describeAxes, findVaried } from '../model/axes.js'
+import { createColours } from './charts/colours.js'
+import { drawOverRuns, tellPoint } from './charts/over-runs.js'
+import { capitalise } from './verdicts.js'
+
+/**
+ * The charts of a history, each with the numbers behind it. Pure.
+ * @import { Quantity } from '../model/types.ts'
+ * @import { History, Line } from '../analysis/history.js'
+ * @import { HistoryStep } from '../analysis/history-steps.js'
+ * @import { QuantityRow } from '../judge/quantities.js'
+ * @import { ReportChart } from './charts.js'
+ * @import { Table } from './text-table.js'
+ */
+
+export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
+
+/**
+ * A chart for every quantity of the arms that are measured alike.
+ * @param {History} history
+ * @returns {ReportChart[]}
+ */
+export function drawHistory({ lines, runs, steps }) {
+  const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
+  const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
+  const nameOfChart = (/** @type {Line} */ line) =>
+    JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
+  const charts = [...groupBy(lines, nameOfChart).values()].filter(own => own.some(line => !line.isControl))
+  // Without the year, so that more of them fit.
+  const names = runs.map(run => nameRun(run).slice(5))
+  return charts.map((own, i) => {
+    const row = ROWS[own[0].quantity]
+    const title = [capitalise(`${row.compared?.label}`), describeAxes(own[0].arm, varied)].filter(Boolean).join(': ')
+    const drawn = own.map(line => ({
+      ...{ label: line.label, colour: colourFor(line.arm), isControl: line.isControl },
+      points: line.values.map(value => scaleValue(value, row)),
+      levels: findLevels(line, { steps, row }),
+    }))
+    const marks = runs.flatMap(({ changes }, run) =>
+      changes.length > 0 ? [{ run, label: changes.map(({ label }) => label.split(' of ')[0]).join(', ') }] : [],
+    )
+    const chart = drawOverRuns({ title, unit: row.unit, digits: digitsOf(row), runs: names, lines: drawn, marks })
+    return { ...chart, id: `over-runs-${i + 1}`, table: tabulateRuns({ title, row, runs, drawn }) }
+  })
+}
+
+/**
+ * The median of the runs from one step to the next.
+ * @param {Line} line
+ * @param {{ steps: HistoryStep[], row: QuantityRow }} options
+ */
+function findLevels(line, { steps, row }) {
+  const own = steps.filter(s => s.line === line.label && s.quantity === line.quantity && s.group === line.group)
+  if (own.length === 0) return []
+  const ends = [0, ...own.map(step => step.run), line.values.length]
+  const medians = [own[0].before, ...own.map(step => step.after)]
+  return medians.flatMap((quantity, i) => {
+    const level = scaleValue(quantity, row)
+    return level ? [{ from: ends[i], to: ends[i + 1] - 1, median: level.median }] : []
+  })
+}
+
+/**
+ * @param {{ title: string, row: QuantityRow, runs: History['runs'], drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} given
+ * @returns {Table}
+ */
+function tabulateRuns({ title, row, runs, drawn }) {
+  return {
+    caption: `${title}, ${row.unit}`,
+    columns: [
+      ['run', 'left'],
+      ['started', 'left'],
+      ...drawn.map(({ label }) => /** @type {[string, 'right']} */ ([label, 'right'])),
+    ],
+    rows: runs.map(({ folder, startedAt }, i) => [
+      ...[folder, startedAt, ...drawn.map(({ points }) => tellPoint(points[i], digitsOf(row)))],
+    ]),
+  }
+}
+
+/**
+ * @param {Quantity} quantity
+ * @param {QuantityRow} row
+ */
+export function scaleValue({ median, low, high }, { scale = 1 }) {
+  return median === null ? null : { median: median / scale, low: low && low / scale, high: high && high / scale }
+}
+
+/** @param {QuantityRow} row */
+export function digitsOf({ digits, digitsOfOne = digits }) {
+  return digitsOfOne
+}
+
+/** Its time, to the minute. @param {{ startedAt: string }} run */
+export function nameRun({ startedAt }) {
+  return startedAt.slice(0, 16).replace('T', ' ')
+}
