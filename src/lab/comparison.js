@@ -1,4 +1,3 @@
-import { UsageError } from '../lib/errors.js'
 import { spreadOf } from './count.js'
 import { filterOf, groupOf, sumBy, sumInclusive } from './groups.js'
 
@@ -13,11 +12,13 @@ export const QUANTITIES = /** @type {const} */ ({
   handshake: 'instructions a sidecar executes for a new connection with mTLS, without the request',
 })
 
+// Less is a function that a sidecar calls now and then.
+const GONE_SHARE = 0.001
+
 /** @typedef {keyof typeof QUANTITIES} Quantity */
 /** @typedef {{ link: string, service: string, quantity: Quantity, old: number, new: number, ratio: number, spread: number }} Row spread: how far two counts of one side were apart at most, as a share */
 /** @typedef {{ name: string, old: number, new: number }} Part instructions a request */
 /** @typedef {{ link: string, service: string, groups: Part[], filters: Part[], functions: (Part & { inclusive: number })[] }} Breakdown inclusive: of the new side, with what the function calls */
-/** @typedef {{ expression: string, quantity: Quantity, a: 'old' | 'new', service: string | null, operator: string, limit: number }} Threshold */
 
 /**
  * @param {{ old: SidecarCount[], new: SidecarCount[] }} counts of the same links
@@ -44,7 +45,7 @@ function compareOne({ old, new: next, of }) {
 /**
  * Where the instructions of each sidecar go, and where they changed.
  * @param {{ old: SidecarCount[], new: SidecarCount[] }} counts
- * @param {{ functions: number }} options functions: how many, those that changed most first
+ * @param {{ functions: number }} options functions: how many, those that changed most first, beside those that are gone
  * @returns {Breakdown[]}
  */
 export function breakDown(counts, { functions }) {
@@ -52,10 +53,13 @@ export function breakDown(counts, { functions }) {
     const by = (/** @type {typeof groupOf} */ nameOf) =>
       join(sumBy(old.stacks, nameOf), sumBy(next.stacks, nameOf)).sort((a, b) => b.new - a.new)
     const inclusive = sumInclusive(next.stacks)
+    const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= GONE_SHARE * old.instructions.value
     const changed = by(({ frames }) => frames[0]).sort((a, b) => changeOf(b) - changeOf(a))
     return {
       ...{ link: next.link, service: next.service, groups: by(groupOf), filters: by(filterOf) },
-      functions: changed.slice(0, functions).map(part => ({ ...part, inclusive: inclusive.get(part.name) ?? 0 })),
+      functions: changed
+        .filter((part, i) => i < functions || isGone(part))
+        .map(part => ({ ...part, inclusive: inclusive.get(part.name) ?? 0 })),
     }
   })
 }
@@ -81,50 +85,5 @@ function pair(counts) {
   return counts.new.flatMap(next => {
     const old = counts.old.find(({ link, service }) => link === next.link && service === next.service)
     return old ? [/** @type {[SidecarCount, SidecarCount]} */ ([old, next])] : []
-  })
-}
-
-/** @type {Record<string, (value: number, limit: number) => boolean>} */
-const OPERATORS = {
-  '<=': (value, limit) => value <= limit,
-  '>=': (value, limit) => value >= limit,
-  '<': (value, limit) => value < limit,
-  '>': (value, limit) => value > limit,
-}
-
-/**
- * @param {string} expression `new/old instructions[@service] <= number`
- * @param {string[]} services that are counted
- * @returns {Threshold}
- * @throws {UsageError}
- */
-export function parseLabThreshold(expression, services) {
-  const fail = (/** @type {string} */ why) =>
-    new UsageError(`--threshold '${expression}': ${why}; write it as 'new/old instructions <= 1.01'`)
-  const match = /^\s*(new\/old|old\/new)\s+(\w+)(?:@([a-z0-9-]+))?\s*(<=|>=|<|>)\s*(\S+)\s*$/.exec(expression)
-  if (!match) throw fail('it is no condition on new/old')
-  const [, sides, quantity, service = null, operator, number] = match
-  if (!(quantity in QUANTITIES))
-    throw fail(`unknown quantity "${quantity}", only ${Object.keys(QUANTITIES).join(' and ')} are counted`)
-  if (service !== null && !services.includes(service))
-    throw fail(`unknown sidecar "${service}", only ${services.join(', ')} are counted`)
-  const limit = Number(number)
-  if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0`)
-  const a = sides.startsWith('new') ? 'new' : 'old'
-  return { expression, quantity: /** @type {Quantity} */ (quantity), a, service, operator, limit }
-}
-
-/**
- * Why a threshold did not hold, for each sidecar; empty where it held.
- * @param {Threshold} threshold
- * @param {Row[]} rows
- */
-export function findCrossed({ expression, quantity, a, service, operator, limit }, rows) {
-  const own = rows.filter(row => row.quantity === quantity && (service === null || row.service === service))
-  if (own.length === 0) return [`--threshold '${expression}': ${quantity} was not counted`]
-  return own.flatMap(row => {
-    const value = a === 'new' ? row.ratio : 1 / row.ratio
-    if (OPERATORS[operator](value, limit)) return []
-    return [`--threshold '${expression}' is crossed by ${row.service} of ${row.link}: ${value.toFixed(5)}`]
   })
 }

@@ -112,7 +112,8 @@ async function countBursts({ endpoints, ask, take }) {
  */
 export function findHandshake(bursts, perRequest) {
   const made = bursts.filter(({ connections }) => connections > 0)
-  if (made.length === 0) return null
+  // One count alone does not say how far two are apart.
+  if (made.length < 2) return null
   return combine(made.map(({ requests, connections, total }) => (total - requests * perRequest) / connections))
 }
 
@@ -160,8 +161,11 @@ function createAsk({ entry: { urls, host }, payloadBytes, signal }) {
   const endpoint = { address, port: Number(port) }
   const body = 'x'.repeat(payloadBytes)
   const one = async (/** @type {http.Agent} */ agent) => {
-    const options = { agent, timeoutSeconds: ANSWER_SECONDS }
-    const answer = await send(endpoint, { host, method: 'POST', body }, options)
+    const options = { agent, timeoutSeconds: ANSWER_SECONDS, signal }
+    const answer = await send(endpoint, { host, method: 'POST', body }, options).catch(error => {
+      signal.throwIfAborted()
+      throw error
+    })
     if (answer.status !== 200 || answer.body !== body)
       throw new BenchError(
         `a request to ${host} at ${urls[0]} was answered ${answer.status} with ${answer.body.length} bytes, not by the application; the scripts changed what they do, or are too slow under callgrind`,

@@ -14,11 +14,12 @@ import https from 'node:https'
  * Sends one request, over a connection of its own unless an agent keeps them.
  * @param {Endpoint} endpoint
  * @param {Ask} ask
- * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number }} [options]
+ * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number,
+ *   signal?: AbortSignal }} [options]
  * @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing answers in time, or the connection breaks
  */
-export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10 } = {}) {
+export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10, signal } = {}) {
   const { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false } = ask
   return new Promise((resolve, reject) => {
     const framing = isChunked
@@ -33,6 +34,7 @@ export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10 }
       method,
       agent: agent ?? false,
       timeout: timeoutSeconds * 1000,
+      signal,
       headers: { ...headers, ...framing, host },
     }
     const request = tls ? https.request({ ...options, ...tls, rejectUnauthorized: false }) : http.request(options)

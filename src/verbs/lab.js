@@ -2,9 +2,10 @@ import { watch } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidArgumentError } from 'commander'
-import { breakDown, compareCounts, findCrossed, parseLabThreshold } from '../lab/comparison.js'
+import { breakDown, compareCounts } from '../lab/comparison.js'
 import { findSide } from '../lab/sides.js'
 import { renderLab } from '../lab/text.js'
+import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { hashFolder } from '../lib/hash.js'
@@ -51,7 +52,7 @@ export function addLab(program, context) {
     )
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
-    .option('--functions <n>', 'how many functions to list of each sidecar', parseCount, 10)
+    .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
     .option('--no-parity', 'count scripts that do other work, too: leave out the parity corpus')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old instructions <= 1.01'", collect, [])
     .option('--watch', 'count again after each save, until Ctrl-C')
@@ -72,9 +73,9 @@ export function addLab(program, context) {
         if (options.out) await writeFound(options.out, { found, counts })
         print(options.json ? JSON.stringify(found, null, 2) : renderLab(found))
         if (options.out) say(`to look at: ${path.join(options.out, 'lab.html')}`)
-        const crossed = thresholds.flatMap((/** @type {any} */ threshold) => findCrossed(threshold, found.rows))
-        for (const line of crossed) say(line)
-        if (crossed.length > 0) end(EXIT.thresholdCrossed)
+        const { crossed, undecided } = judgeThresholds(thresholds, found)
+        for (const line of [...crossed, ...undecided]) say(line)
+        if (crossed.length + undecided.length > 0) end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
       }
       try {
         const { against = null, payload, pipy, parity } = options
@@ -102,7 +103,7 @@ export function addLab(program, context) {
  * @param {{ lab: Lab, hasParity: boolean, folder: string, signal: AbortSignal, say: (line: string) => void,
  *   show: (counts: Record<'old' | 'new', SidecarCount[]>) => Promise<void> }} given
  */
-async function countSaves({ lab, hasParity, folder, show, signal, say }) {
+export async function countSaves({ lab, hasParity, folder, show, signal, say }) {
   const saves = watch(folder, { recursive: true, signal })[Symbol.asyncIterator]()
   const listen = () => {
     const save = saves.next()
@@ -114,7 +115,7 @@ async function countSaves({ lab, hasParity, folder, show, signal, say }) {
   const old = await lab.count('old', signal)
   for (;;) {
     const start = performance.now()
-    const counted = hashFolder(folder)
+    const counted = hashWhole(folder)
     try {
       // Beside a count, which takes a whole CPU, the corpus finds timeouts that are the machine's.
       if (hasParity) await lab.checkParity(signal)
@@ -127,7 +128,7 @@ async function countSaves({ lab, hasParity, folder, show, signal, say }) {
     }
     say(`${((performance.now() - start) / 1000).toFixed(1)} s; waiting for a save in ${folder}`)
     // A save is several events, of which some are before its end.
-    while (hashFolder(folder) === counted) {
+    for (let found = hashWhole(folder); found === null || found === counted; found = hashWhole(folder)) {
       await next.catch(error => {
         signal.throwIfAborted()
         throw error
@@ -135,6 +136,20 @@ async function countSaves({ lab, hasParity, folder, show, signal, say }) {
       next = listen()
       await delay(SAVED_MS, undefined, { signal })
     }
+  }
+}
+
+/**
+ * Editors write files beside that are gone as they are read, and links that lead nowhere; their end is an event, too.
+ * @param {string} folder
+ * @returns {string | null} null: a file was gone as it was read
+ */
+function hashWhole(folder) {
+  try {
+    return hashFolder(folder)
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
+    throw error
   }
 }
 

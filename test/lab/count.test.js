@@ -12,6 +12,7 @@ it('a handshake is what a burst costs beyond its requests, for each connection t
   expect(found && spreadOf(found)).toBeCloseTo(100 / 5050)
 })
 
-it('a handshake is unknown where no connection was opened', () => {
+it('a handshake is unknown where fewer than two bursts opened connections', () => {
   expect(findHandshake([{ requests: 4, connections: 0, total: 400 }], 100)).toBeNull()
+  expect(findHandshake([{ requests: 4, connections: 1, total: 5400 }], 100)).toBeNull()
 })

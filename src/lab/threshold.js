@@ -1,0 +1,83 @@
+import { UsageError } from '../lib/errors.js'
+import { QUANTITIES } from './comparison.js'
+
+/**
+ * A ratio that must hold, such as `new/old instructions@client <= 1.01`. Pure.
+ * @import { Breakdown, Quantity, Row } from './comparison.js'
+ */
+
+/** @typedef {{ expression: string, quantity: Quantity, a: 'old' | 'new', service: string | null, operator: string, limit: number }} Threshold */
+
+/** @type {Record<string, (value: number, limit: number) => boolean>} */
+const OPERATORS = {
+  '<=': (value, limit) => value <= limit,
+  '>=': (value, limit) => value >= limit,
+  '<': (value, limit) => value < limit,
+  '>': (value, limit) => value > limit,
+}
+
+/**
+ * @param {string} expression `new/old instructions[@service] <= number`
+ * @param {string[]} services that are counted
+ * @returns {Threshold}
+ * @throws {UsageError}
+ */
+export function parseLabThreshold(expression, services) {
+  const fail = (/** @type {string} */ why) =>
+    new UsageError(`--threshold '${expression}': ${why}; write it as 'new/old instructions <= 1.01'`)
+  const match = /^\s*(new\/old|old\/new)\s+(\w+)(?:@([a-z0-9-]+))?\s*(<=|>=|<|>)\s*(\S+)\s*$/.exec(expression)
+  if (!match) throw fail('it is no condition on new/old')
+  const [, sides, quantity, service = null, operator, number] = match
+  if (!(quantity in QUANTITIES))
+    throw fail(`unknown quantity "${quantity}", only ${Object.keys(QUANTITIES).join(' and ')} are counted`)
+  if (service !== null && !services.includes(service))
+    throw fail(`unknown sidecar "${service}", only ${services.join(', ')} are counted`)
+  const limit = Number(number)
+  if (!(limit > 0) || !Number.isFinite(limit)) throw fail(`"${number}" is no ratio above 0`)
+  const a = sides.startsWith('new') ? 'new' : 'old'
+  return { expression, quantity: /** @type {Quantity} */ (quantity), a, service, operator, limit }
+}
+
+/** @typedef {{ rows: Row[], breakdowns: Pick<Breakdown, 'link' | 'service'>[] }} Judged breakdowns: of all sidecars */
+
+/**
+ * @param {Threshold[]} thresholds
+ * @param {Judged} found
+ */
+export function judgeThresholds(thresholds, found) {
+  const judged = thresholds.map(threshold => judgeThreshold(threshold, found))
+  return { crossed: judged.flatMap(one => one.crossed), undecided: judged.flatMap(one => one.undecided) }
+}
+
+/**
+ * For which sidecars a threshold does not hold, and for which that cannot be told: their ratio is as near to the limit as
+ * two counts of one side are apart, or is not there.
+ * @param {Threshold} threshold
+ * @param {Judged} found
+ * @returns {{ crossed: string[], undecided: string[] }}
+ */
+function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
+  const told = `--threshold '${expression}'`
+  const crossed = []
+  const undecided = []
+  const own = breakdowns.filter(one => service === null || one.service === service)
+  if (own.length === 0) undecided.push(`${told} is undecided: no sidecar that it names was counted`)
+  for (const sidecar of own) {
+    const name = `${sidecar.service} of ${sidecar.link}`
+    const row = rows.find(
+      one => one.quantity === quantity && one.link === sidecar.link && one.service === sidecar.service,
+    )
+    if (!row) {
+      undecided.push(`${told} is undecided: ${quantity} of ${name} was not counted on both sides`)
+      continue
+    }
+    const value = a === 'new' ? row.ratio : 1 / row.ratio
+    if (Math.abs(value - limit) <= row.spread * value) {
+      const apart = `two counts of one side are ${(100 * row.spread).toFixed(3)} % apart`
+      undecided.push(
+        `${told} is undecided for ${name}: ${value.toFixed(5)}, and ${apart}; set a limit further off, or count more --requests`,
+      )
+    } else if (!OPERATORS[operator](value, limit)) crossed.push(`${told} is crossed by ${name}: ${value.toFixed(5)}`)
+  }
+  return { crossed, undecided }
+}
