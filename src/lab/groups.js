@@ -16,7 +16,11 @@ const GROUPS = [
   ],
   ['copying and comparing', /^_*mem(cpy|move|set|cmp|chr)|^_*str(len|cmp|ncmp|chr|cpy)|^bcmp/],
   ['HTTP decode and encode', /^pipy::http2?::/],
-  ['TLS', /^pipy::(tls|crypto)::/],
+  // OpenSSL is part of Pipy, as other C libraries are (yajl, zlib, SQLite): its own names begin so.
+  [
+    'TLS',
+    /^pipy::(tls|crypto)::|^(?!__tls_)_*(ossl|evp|ssl|d?tls|bio|crypto|openssl|w?packet|err|buf_mem|aes|aesni|gcm|ghash|sha|keccak|md5|chacha|poly|hmac|kdf|hkdf|rand|drbg|bn|ecp?|ecx|ecdsa|ecdh|x25519|ed|rsaz?|dh|dsa|pkey|asn1|x509v?|pem|obj|[di]2[di]|cipher|provider|ocsp|pkcs|lh|sk|statem)\d*_/i,
+  ],
   ['script interpreter', /^pjs::/],
   [
     'event loop and sockets',
@@ -24,20 +28,16 @@ const GROUPS = [
   ],
   ['filters and pipelines', /^pipy::/],
 ]
-const LIBRARY =
-  /^(std|__gnu_cxx|__cxxabiv1|non-virtual thunk|virtual thunk)|^_+(Unwind|cxa_|dynamic_cast|tls_|dl_)|^thread-local |^_Z|^to(lower|upper)$|^0x/
 export const OTHER = 'other'
 
 /**
- * @param {Pick<Stack, 'frames' | 'object'>} stack
+ * @param {Pick<Stack, 'frames'>} stack
  * @returns {string}
  */
-export function groupOf({ frames, object }) {
-  for (const [i, frame] of frames.entries()) {
+export function groupOf({ frames }) {
+  for (const frame of frames) {
     const group = GROUPS.find(([, pattern]) => pattern.test(frame))?.[0]
     if (group) return group
-    // Pipy carries OpenSSL, which is C: its names have no namespace.
-    if (i === 0 && /\/pipy[^/]*$/.test(object) && !LIBRARY.test(frame) && /^\w+$/.test(frame)) return 'TLS'
   }
   return OTHER
 }

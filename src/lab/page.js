@@ -4,6 +4,7 @@ import { renderPage, renderTable } from '../report/html-page.js'
 import { html, trust } from '../report/markup.js'
 import { QUANTITIES } from './comparison.js'
 import { drawFlames, growTree } from './flame.js'
+import { CALLERS } from './profile.js'
 import { tabulateBreakdown, tabulateRows } from './text.js'
 
 /**
@@ -35,7 +36,7 @@ ${breakdowns.map(breakdown => {
     width: WIDTH,
   })
   return html`<section aria-label="${chart.title}"><h2>${chart.title}</h2>
-<figure><figcaption>A box is a function, as wide as its instructions a request with all that it calls. Red: dearer than the old, blue: cheaper.</figcaption>
+<figure><figcaption>A box is a function, as wide as its instructions a request with all that it calls within ${CALLERS} calls. Red: dearer than the old, blue: cheaper. A function that only the old scripts call has no box; it is in the table of functions.</figcaption>
 <div class="scroll" role="img" aria-label="${chart.description}">${trust(withVariables(drawSvg(chart, { width: WIDTH })))}</div></figure>
 ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
 })}

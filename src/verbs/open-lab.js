@@ -2,6 +2,7 @@ import path from 'node:path'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { countInstructions } from '../lab/count.js'
+import { CALLERS } from '../lab/profile.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
@@ -20,9 +21,6 @@ import { planRun } from './prepare.js'
  * @import { Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  */
-
-// So many callers lead from nearly every function to its filter. More of them take longer: each path is counted apart.
-const CALLERS = 16
 
 /** @typedef {'old' | 'new'} SideName */
 /** @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
