@@ -10,6 +10,7 @@ import { ROOT } from '../lib/paths.js'
 
 const KIT = path.join(ROOT, 'pipy-scripts')
 const GIT = 'git:'
+const MAIN = 'main.js'
 
 /** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
 
@@ -29,8 +30,8 @@ export function chooseAgainst(against, scripts) {
  */
 export function findSide(scripts) {
   const folder = path.resolve(scripts)
-  if (!existsSync(path.join(folder, 'main.js')))
-    throw new UsageError(`${folder} has no main.js: name a folder of Pipy scripts such as pipy-scripts`)
+  if (!existsSync(path.join(folder, MAIN)))
+    throw new UsageError(`${folder} has no ${MAIN}: name a folder of Pipy scripts such as pipy-scripts`)
   return { label: path.relative('', folder) || folder, scripts: folder }
 }
 
@@ -45,18 +46,18 @@ export async function takeFromGit({ ref, scripts, into }) {
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })
   // From a folder, git archives what is below it.
-  const { failed, stderr } = await execa('git', ['-C', folder, 'archive', `--output=${archive}`, ref], {
-    reject: false,
-  })
-  if (failed)
-    throw new UsageError(
-      `git has no ${scripts} in ${ref}: ${`${stderr}`.split('\n')[0]}; name a commit that has it, or a folder: --against FOLDER`,
-    )
+  const words = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
+  const { failed, stderr, code } = await execa('git', words, { reject: false })
+  const advice = 'name a commit that has it, or a folder: --against FOLDER'
+  if (code === 'ENOENT')
+    throw new UsageError(`${scripts} in ${ref} needs git, which is not installed; name a folder: --against FOLDER`)
+  if (failed) throw new UsageError(`git has no ${scripts} in ${ref}: ${`${stderr}`.split('\n')[0]}; ${advice}`)
   await execa('tar', ['-xf', archive, '-C', into]).catch(error => {
     throw new BenchError(`cannot unpack the scripts of ${ref}: ${error.message}`, { cause: error })
   })
   rmSync(archive)
-  return { ...findSide(into), label: `${scripts} in ${ref}` }
+  if (!existsSync(path.join(into, MAIN))) throw new UsageError(`${scripts} in ${ref} has no ${MAIN}; ${advice}`)
+  return { label: `${scripts} in ${ref}`, scripts: into }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { chooseAgainst, findAgainst, findSide } from '../../src/lab/sides.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sides-test-'))
@@ -25,6 +25,29 @@ it('a commit that is not there, or does not have them, is named', async () => {
   await expect(findAgainst({ ...asked, against: 'git:no-such-commit' })).rejects.toThrow(
     /git has no pipy-scripts in no-such-commit: .*; name a commit that has it, or a folder: --against FOLDER/,
   )
+})
+
+it('a commit whose scripts have no main.js is named, and not the folder that they were taken to', async () => {
+  const into = path.join(folder, 'no-main')
+  await expect(findAgainst({ scripts: 'docs', into, against: 'git:HEAD' })).rejects.toThrow(
+    'docs in HEAD has no main.js; name a commit that has it',
+  )
+})
+
+it('a commit that looks like an option is none', async () => {
+  const into = path.join(folder, 'option')
+  await expect(findAgainst({ scripts: 'pipy-scripts', into, against: 'git:--list' })).rejects.toThrow(
+    'git has no pipy-scripts in --list: fatal: not a valid object name',
+  )
+})
+
+it('without git, that is said', async () => {
+  vi.stubEnv('PATH', folder)
+  const into = path.join(folder, 'no-git')
+  await expect(findAgainst({ scripts: 'pipy-scripts', into, against: 'git:HEAD' })).rejects.toThrow(
+    'pipy-scripts in HEAD needs git, which is not installed; name a folder: --against FOLDER',
+  )
+  vi.unstubAllEnvs()
 })
 
 it('a folder without main.js is refused', () => {
