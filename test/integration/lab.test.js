@@ -30,7 +30,7 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     need(context, 'pipy')
     if ('missing' in valgrind) return context.skip('needs valgrind, which cannot be had here')
     const out = path.join(folder, 'out')
-    const { exitCode, stdout, stderr } = await execa(
+    const child = execa(
       'node',
       [
         ...['src/cli.js', 'lab', writeDearer(), '--link', 'pair', '--requests', '100', '--no-parity', '--json'],
@@ -38,6 +38,7 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
       ],
       { reject: false },
     )
+    const { exitCode, stdout, stderr } = await child
     expect(exitCode, stderr).toBe(5)
     expect(stderr).toContain("--threshold 'new/old instructions <= 1.01' is crossed by client of pair")
     /** @type {Pick<import('../../src/lab/text.js').Found, 'rows' | 'breakdowns'>} */
@@ -45,14 +46,14 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     expect(rows.map(({ service, quantity }) => `${service} ${quantity}`)).toEqual([
       ...['client instructions', 'client handshake', 'server instructions', 'server handshake'],
     ])
-    for (const { quantity, ratio, spread } of rows) {
-      expect(spread).toBeLessThan(0.02)
+    for (const { service, quantity, ratio, spread } of rows) {
+      expect(spread, `${service} ${quantity}`).toBeLessThan(0.02)
       if (quantity === 'instructions') expect(ratio).toBeGreaterThan(1.05)
       else expect(Math.abs(ratio - 1)).toBeLessThan(0.02)
     }
     const script = breakdowns[0].groups.find(({ name }) => name === 'script interpreter')
     expect(Number(script?.new)).toBeGreaterThan(1.05 * Number(script?.old))
     expect(readFileSync(path.join(out, 'lab.html'), 'utf8')).toContain('demuxHTTP')
-    expectNothingLeft()
+    expectNothingLeft(child.pid)
   })
 })

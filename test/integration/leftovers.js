@@ -5,12 +5,16 @@ import { treeParents } from '../../src/targets/local/cgroups.js'
 import { listMarked } from '../../src/targets/local/marks.js'
 import { capWay } from './real-tools.js'
 
-/** No process, cgroup, key or ledger of a run is left on this machine. */
-export function expectNothingLeft() {
-  expect(listMarked()).toEqual([])
+/**
+ * No process, cgroup, key or ledger of a run is left on this machine.
+ * @param {number} [pid] of the program whose runs are asked for, by their names; without it, those of all
+ */
+export function expectNothingLeft(pid) {
+  const isOwn = (/** @type {string} */ name) => pid === undefined || name.includes(`-${pid}-`)
+  expect(listMarked().filter(({ runId }) => isOwn(runId))).toEqual([])
   for (const parent of treeParents(capWay))
-    expect(readdirSync(parent).filter(name => name.startsWith('sidecar-bench.2'))).toEqual([])
-  expect(readLedgers()).toEqual([])
+    expect(readdirSync(parent).filter(name => name.startsWith('sidecar-bench.2') && isOwn(name))).toEqual([])
+  expect(readLedgers().filter(({ runId }) => isOwn(runId))).toEqual([])
 }
 
 /**
