@@ -22,7 +22,7 @@ import { createRandom } from '../../src/lib/random.js'
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 /** Inputs a parser. */
 export const INPUTS = Number(process.env.FUZZ_INPUTS ?? 300)
-const SLOW_MS = 2000
+const SLOW_MS = 10_000
 const HANGS_MS = 30_000
 // Beside what it quotes.
 const MESSAGE_MOST = 3000
