@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 afterEach(expectNothingLeft)
 const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
 const experiments = readdirSync('bench/experiments').map(file => file.replace('.yaml', ''))
-const other = sidecarPlanes.find(({ tool }) => tool?.version.startsWith('2.'))?.tool
+const other = sidecarPlanes.find(({ plane }) => plane.name.startsWith('pipy-2.'))?.tool
 let runs = 0
 
 /**
