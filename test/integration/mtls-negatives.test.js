@@ -29,7 +29,7 @@ const all = []
 
 // No weak suite, and yet not the one that is configured. Envoy can leave out no suite of TLS 1.3.
 const STRONG_SUITE = 'TLS_AES_256_GCM_SHA384'
-const PINS_SUITE = ['pipy']
+const PINS_SUITE = ['pipy', 'haproxy']
 
 beforeAll(async () => {
   const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
