@@ -7,7 +7,7 @@ const oneByOne = { fileParallelism: false, testTimeout: 60_000 }
 
 export default defineConfig({
   test: {
-    reporters: ['default', './test/skipped-reporter.js'],
+    reporters: ['default', './test/last-lines-reporter.js'],
     projects: [
       {
         test: {

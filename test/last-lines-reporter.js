@@ -1,0 +1,35 @@
+/** The last lines of a test run: what was skipped, by reason, since a missing tool is never silent, and then what failed, and how. */
+export default class LastLinesReporter {
+  /** @param {ReadonlyArray<import('vitest/node').TestModule>} modules */
+  onTestRunEnd(modules) {
+    const tests = modules.flatMap(module => [...module.children.allTests()])
+    const listOf = (/** @type {string} */ state) => tests.filter(test => test.result().state === state)
+    /** @type {Map<string, string[]>} */
+    const byReason = new Map()
+    for (const test of listOf('skipped')) {
+      const reason = /** @type {any} */ (test.result()).note ?? 'no reason given'
+      byReason.set(reason, [...(byReason.get(reason) ?? []), test.fullName])
+    }
+    for (const [reason, names] of byReason) console.log(`SKIPPED: ${reason}: ${names.join('; ')}`)
+    // An import or a hook may have failed, too.
+    for (const part of modules.flatMap(module => [module, ...module.children.allSuites()])) {
+      for (const { message } of part.errors()) console.log(`FAILED: ${nameOf(part)}: ${shorten(message)}`)
+    }
+    for (const test of listOf('failed')) {
+      const messages = (test.result().errors ?? []).map(({ message }) => shorten(message))
+      console.log(`FAILED: ${nameOf(test)}: ${messages.join('; ')}`)
+    }
+    const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map(state => listOf(state).length)
+    console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
+  }
+}
+
+/** @param {import('vitest/node').TestModule | import('vitest/node').TestSuite | import('vitest/node').TestCase} part */
+function nameOf(part) {
+  return part.type === 'module' ? part.relativeModuleId : `${part.module.relativeModuleId} > ${part.fullName}`
+}
+
+/** @param {string} message */
+function shorten(message) {
+  return message.length > 1500 ? `${message.slice(0, 1500)} …` : message
+}
