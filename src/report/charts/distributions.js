@@ -1,5 +1,5 @@
 import { colourOf, GRID, MUTED } from './palette.js'
-import { createAxis, createLegend, createOption, shorten } from './style.js'
+import { createAxis, createLinesOption, shorten } from './style.js'
 
 /**
  * Latency by percentile, the axis stretched towards the tail: each step to the right is ten times as rare. Pure.
@@ -29,9 +29,8 @@ export function drawDistributions({ title, name, lines }) {
     title,
     description: `${title}. ${shown.map(describeLine).join('; ')}.`,
     height: 340,
-    option: createOption({
-      legend: createLegend(shown.map(({ label }) => label)),
-      grid: { left: 8, right: 24, top: 34, bottom: 40, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
+    option: createLinesOption({
+      ...{ lines: shown, bottom: 40 },
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
       xAxis: createAxis({
         type: 'value',

@@ -1,5 +1,5 @@
 import { colourOf } from './palette.js'
-import { createAxis, createLegend, createOption, shorten } from './style.js'
+import { createAxis, createLinesOption, shorten } from './style.js'
 
 /**
  * What sidecars answered at each CPU limit that a sizing tried: a point is a trial, filled where it held; a diamond is an
@@ -24,10 +24,8 @@ export function drawOverLimit({ title, lines }) {
     title,
     description: `${title}. ${lines.map(describeLine).join('; ')}.`,
     height: 340,
-    option: createOption({
-      legend: createLegend(lines.map(({ label }) => label)),
-      grid: { left: 8, right: 24, top: 34, bottom: 30, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
-      tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
+    option: createLinesOption({
+      lines,
       xAxis: createAxis({ type: 'log', name: 'CPU limit of each sidecar, cores', nameGap: 26 }),
       yAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 46 }),
       series: lines.flatMap(({ label, colour, points, answers }) => [

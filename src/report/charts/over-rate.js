@@ -1,5 +1,5 @@
 import { colourOf } from './palette.js'
-import { createAxis, createLegend, createOption, shorten } from './style.js'
+import { createAxis, createLinesOption, shorten } from './style.js'
 
 /**
  * CPU of all sidecars over the rate: the measured points, and the line through them where there is one. Pure.
@@ -16,10 +16,8 @@ export function drawOverRate({ title, lines }) {
     title,
     description: `${title}. ${lines.map(describeLine).join('; ')}.`,
     height: 340,
-    option: createOption({
-      legend: createLegend(lines.map(({ label }) => label)),
-      grid: { left: 8, right: 24, top: 34, bottom: 30, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
-      tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
+    option: createLinesOption({
+      lines,
       xAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 26 }),
       yAxis: createAxis({ type: 'value', min: 0, name: 'millicores of all sidecars', nameGap: 46 }),
       series: lines.flatMap(({ label, colour, points, fit }) => [

@@ -1,5 +1,5 @@
 import { colourOf, LIMIT, MUTED } from './palette.js'
-import { createAxis, createLegend, createOption, shorten } from './style.js'
+import { createAxis, createLinesOption, shorten } from './style.js'
 
 /**
  * One quantity over many runs: each run's median with its interval, the levels between steps, and marks where something
@@ -24,10 +24,8 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
     title,
     description: `${title}, of ${runs.length} runs. ${lines.map(line => describeLine(line, { unit, digits })).join('; ')}.`,
     height: 360,
-    option: createOption({
-      legend: createLegend(lines.map(({ label }) => label)),
-      grid: { left: 8, right: 24, top: 50, bottom: 30, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
-      tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
+    option: createLinesOption({
+      ...{ lines, top: 50 },
       xAxis: createAxis({
         ...{ type: 'category', data: runs, boundaryGap: true, name: 'runs, in the order of time', nameGap: 26 },
         splitLine: { show: false },

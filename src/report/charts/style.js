@@ -28,6 +28,20 @@ export function createOption(own) {
   }
 }
 
+/**
+ * Of a chart of labelled lines: the legend above them, and a mark says its name.
+ * @param {{ lines: { label: string }[], top?: number, bottom?: number } & Record<string, any>} given top, bottom: the room
+ *   beside the axes, in pixels
+ */
+export function createLinesOption({ lines, top = 34, bottom = 30, ...own }) {
+  return createOption({
+    legend: createLegend(lines.map(({ label }) => label)),
+    grid: { left: 8, right: 24, top, bottom, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
+    tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
+    ...own,
+  })
+}
+
 /** @param {Record<string, any>} own */
 export function createAxis({ axisLabel = {}, nameTextStyle = {}, ...own }) {
   return {
