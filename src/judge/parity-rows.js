@@ -33,6 +33,14 @@ export function sizeOf({ link, capCores, conditions: { workers } }) {
   return { link, capCores, workers }
 }
 
+/**
+ * Whether a row says that a plane does other work than it has to.
+ * @param {{ found: string, expected: string | null }} row expected: null: planes may differ, if they are alike
+ */
+export function isWrong({ found, expected }) {
+  return expected !== null && found !== expected
+}
+
 /** @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged an arm, and what was found in its run; name: what it is called, else by its plane */
 
 /**
@@ -47,7 +55,7 @@ export function findDisparities({ a, b, relaxed }) {
       return row && { ...row, plane: name ?? row.plane }
     })
     if (!x || !y) return []
-    const wrong = [x, y].filter(row => row.expected !== null && row.found !== row.expected)
+    const wrong = [x, y].filter(isWrong)
     if (wrong.length > 0) return wrong.map(row => `${check}: ${row.plane}: ${row.found}, ${row.expected} is expected`)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
   })

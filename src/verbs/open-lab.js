@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
+import { isWrong } from '../judge/parity-rows.js'
 import { countInstructions } from '../lab/count.js'
 import { CALLERS } from '../lab/profile.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
@@ -71,7 +72,7 @@ export async function openLab({ site, side, against, link, payload, pipy, reques
     async checkParity(signal) {
       const arms = plan.arms.slice(0, 1)
       const rows = await gateParity({ testbed: testbedOf('new'), arms, nextIndex, signal, say: () => {} })
-      const wrong = rows.filter(({ expected, found }) => expected !== null && found !== expected)
+      const wrong = rows.filter(isWrong)
       if (wrong.length === 0) return
       const told = wrong.map(({ name, found, expected }) => `${name}: ${found} (${expected} is expected)`)
       throw new BenchError(

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { dataPlanes } from '../dataplanes/registry.js'
+import { isWrong } from '../judge/parity-rows.js'
 import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { ROOT } from '../lib/paths.js'
@@ -92,7 +93,7 @@ export function addParity(program, context) {
  */
 export function listShort(rows, lacks) {
   return rows
-    .filter(({ found, expected, differences }) => differences.length > 0 || (expected !== null && found !== expected))
+    .filter(row => row.differences.length > 0 || isWrong(row))
     .flatMap(({ name, found, expected, differences }) => {
       const isKnown = name in lacks
       const own = differences.length > 0 ? differences : [`${found}, expected ${expected}`]
