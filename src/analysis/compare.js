@@ -4,7 +4,7 @@ import { listCompared, measureRound, useOf } from '../judge/quantity.js'
 import { hasTrend } from '../lib/stats.js'
 import { nameOf, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
-import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST, judgeRounds } from './verdict.js'
+import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from './verdict.js'
 
 /**
  * Verdicts: what the rounds have shown of two planes, and no more. Pure.
@@ -134,11 +134,11 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     return { sides, ratio: x && y ? x / y : null }
   })
   const { seed, isSequence = false } = pair
-  const gapLeast = aaSpread === null ? GAP_LEAST : pair.gapLeast
   const values = rounds.map(r => r.ratio)
   const spoiled = disparities.length > 0 ? disparities : findSpoiled(rounds, row)
   const isSpoiled = disparities.length > 0 || (spoiled.length > 0 && areSpoiled(values, isSequence))
-  const { ratio, verdict } = judgeRounds({ values, seed, isSequence, gapLeast, aaSpread, isSpoiled })
+  const judged = judgeRounds({ values, seed, isSequence, gapLeast: pair.gapLeast, aaSpread, isSpoiled })
+  const { ratio, verdict, gapLeast } = judged
   const ratios = values.filter(value => value !== null)
   const drift = hasTrend(ratios)
     ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]

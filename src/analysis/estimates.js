@@ -9,7 +9,7 @@ import { AXIS_NAMES, isAlike } from '../model/axes.js'
  */
 
 /** Beyond this an estimate is not offered. */
-export const ESTIMATE_OFF_MOST = 0.05
+const ESTIMATE_OFF_MOST = 0.05
 
 // By default small caps have fewer users.
 const SHARED_AXES = AXIS_NAMES.filter(name => name !== 'capCores' && name !== 'users')

@@ -15,7 +15,7 @@ import { findIncomparable, findOtherMachine, listChanging, matchArms, refuseArms
  */
 
 /** Of 100 histories in which nothing changed, so many have a step: shared by all lines of a history. */
-export const FALSE_ALARMS = 0.02
+const FALSE_ALARMS = 0.02
 
 /**
  * @typedef {RecordedRun & { folder: string }} ReadRun

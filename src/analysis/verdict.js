@@ -51,12 +51,13 @@ export function countUncured(values, isSequence) {
  * What the ratios of rounds come to.
  * @param {{ values: (number | null)[], seed: number, isSequence: boolean, gapLeast?: number, aaSpread: number | null,
  *   isSpoiled: boolean }} options seed: of the resampling; gapLeast: where an A/A pair shows the noise; aaSpread: null: there is none
- * @returns {{ ratio: Quantity, verdict: Verdict }}
+ * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }}
  */
 export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
   const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
-  const floor = aaSpread === null ? GAP_LEAST : Math.max(gapLeast, aaSpread)
-  return { ratio, verdict: judge({ ratio, floor, isSpoiled }) }
+  const least = aaSpread === null ? GAP_LEAST : gapLeast
+  const floor = Math.max(least, aaSpread ?? 0)
+  return { ratio, verdict: judge({ ratio, floor, isSpoiled }), gapLeast: least }
 }
 
 /**

@@ -41,7 +41,7 @@ export function findSide(scripts) {
  * @returns {Promise<Side>}
  * @throws {UsageError} where git does not have them
  */
-export async function takeFromGit({ ref, scripts, into }) {
+async function takeFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })

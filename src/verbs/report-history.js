@@ -15,7 +15,7 @@ import { readAssets } from './report-assets.js'
  * @import { History, ReadRun } from '../analysis/history.js'
  */
 
-export const HISTORY_PAGE = 'history.html'
+const HISTORY_PAGE = 'history.html'
 
 /** @type {Record<string, (history: History, out: string) => string>} */
 export const HISTORY_FORMATS = {
