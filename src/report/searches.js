@@ -48,15 +48,16 @@ function renderSize(size) {
   const lines = [...renderSearch(cpu), ...renderExtrapolation(size)]
   if (memory) lines.push(...renderSearch(memory))
   const limits = limitsOf(size)
-  if (limits === null) return lines
+  if (limits === null) {
+    return cpu.isFound && !memory
+      ? [...lines, '  no limits are given, and no memory was tried:', ...checks.map(renderCheck)]
+      : lines
+  }
   const uncharged = (memory?.unchargedBytes ?? 0) / MIB
   return [
     ...lines,
     `  memory limit to give: ${limits.mebibytes} MiB, above every limit that killed here${uncharged >= 1 ? `, with ${uncharged.toFixed(1)} MiB of file pages that were not charged to the sidecar` : ''}`,
-    ...checks.map(
-      ({ what, mustHold, held, why, trials }) =>
-        `  checked ${what}: ${held === null ? 'not judged' : held ? 'holds' : 'does not hold'}${held === mustHold ? ', as it must' : held === null ? '' : ', AND IT MUST NOT BE SO'} (${why}; ${trials.length} trials)`,
-    ),
+    ...checks.map(renderCheck),
     isChecked
       ? `  ${nameOf(size)}, for the pod spec of each sidecar:`
       : `  ${nameOf(size)}: the answer did NOT pass its own check; what was found:`,
@@ -65,6 +66,13 @@ function renderSize(size) {
       ([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`,
     ),
   ]
+}
+
+/** @param {SizeResult['checks'][0]} check */
+function renderCheck({ what, mustHold, held, why, trials }) {
+  const found = held === null ? 'not judged' : held ? 'holds' : 'does not hold'
+  const isRight = held === mustHold ? ', as it must' : held === null ? '' : ', AND IT MUST NOT BE SO'
+  return `  checked ${what}: ${found}${isRight} (${why}; ${trials.length} trials)`
 }
 
 /** @param {SizeResult} size */

@@ -111,7 +111,13 @@ describe('renderSizes', () => {
   it('gives no limits where one was not found', () => {
     const text = (/** @type {Partial<SizeResult>} */ fields) =>
       renderSizes({ sizes: [{ ...size, ...fields }] }).join('\n')
-    expect(text({ memory: null })).toBe(`${CPU}\n`)
+    const checks = [{ ...size.checks[0], what: 'at the CPU limit alone', held: null, why: 'a neighbour' }]
+    expect(renderSizes({ sizes: [{ ...size, memory: null, checks, isChecked: false }] })).toEqual([
+      CPU,
+      '  no limits are given, and no memory was tried:',
+      '  checked at the CPU limit alone: not judged (a neighbour; 2 trials)',
+      '',
+    ])
     expect(text({ memory: { ...memory, isFound: false } })).not.toContain('resources')
     expect(text({ cpu: { ...cpu, held: null, isFound: false }, memory: null })).not.toContain('resources')
   })
