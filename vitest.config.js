@@ -2,8 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 const REAL = 'test/integration'
 const FUZZ = 'test/fuzz'
-// Real services on loopback share the CPUs: one file at a time, a project after the other.
-const oneByOne = { fileParallelism: false, testTimeout: 60_000 }
+// Real services on loopback share the CPUs: one file at a time, a project after the other. What another process of the machine
+// spoils is tried once more, and named in the last lines.
+const oneByOne = { fileParallelism: false, testTimeout: 60_000, retry: 1 }
 
 export default defineConfig({
   test: {

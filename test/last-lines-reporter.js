@@ -1,4 +1,4 @@
-/** The last lines of a test run: what was skipped, by reason, since a missing tool is never silent, and then what failed, and how. */
+/** The last lines of a test run: what was skipped, by reason, since a missing tool is never silent; what passed at the second try only; and what failed, and how. */
 export default class LastLinesReporter {
   /** @param {ReadonlyArray<import('vitest/node').TestModule>} modules */
   onTestRunEnd(modules) {
@@ -15,9 +15,11 @@ export default class LastLinesReporter {
     for (const part of modules.flatMap(module => [module, ...module.children.allSuites()])) {
       for (const { message } of part.errors()) console.log(`FAILED: ${nameOf(part)}: ${shorten(message)}`)
     }
+    for (const test of listOf('passed').filter(t => t.diagnostic()?.flaky)) {
+      console.log(`PASSED AT THE SECOND TRY: ${nameOf(test)}: ${messagesOf(test)}`)
+    }
     for (const test of listOf('failed')) {
-      const messages = (test.result().errors ?? []).map(({ message }) => shorten(message))
-      console.log(`FAILED: ${nameOf(test)}: ${messages.join('; ')}`)
+      console.log(`FAILED: ${nameOf(test)}: ${messagesOf(test)}`)
     }
     const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map(state => listOf(state).length)
     console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
@@ -27,6 +29,11 @@ export default class LastLinesReporter {
 /** @param {import('vitest/node').TestModule | import('vitest/node').TestSuite | import('vitest/node').TestCase} part */
 function nameOf(part) {
   return part.type === 'module' ? part.relativeModuleId : `${part.module.relativeModuleId} > ${part.fullName}`
+}
+
+/** @param {import('vitest/node').TestCase} test */
+function messagesOf(test) {
+  return (test.result().errors ?? []).map(({ message }) => shorten(message)).join('; ')
 }
 
 /** @param {string} message */
