@@ -9,7 +9,9 @@ var $protocol
 if (config.inbound) {
   var { address, port, mtls, acceptedIdentities, routes } = config.inbound
   var plaintext = createProxy(routes)
-  var strict = pipeline($=>$.acceptTLS(createTLSOptions(acceptedIdentities)).to(plaintext))
+  var tls = createTLSOptions(acceptedIdentities)
+  if (config.features.authorization) pipy.import('./authorization.js').notePeer(tls)
+  var strict = pipeline($=>$.acceptTLS(tls).to(plaintext))
   var permissive = pipeline($=>$
     .detectProtocol(protocol => $protocol = protocol)
     .pipe(() => $protocol === undefined ? undefined : $protocol === 'TLS' ? strict : plaintext)

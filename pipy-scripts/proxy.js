@@ -4,17 +4,25 @@ import config from './config.js'
 import { createRouter } from './router.js'
 import { createUpstream, reply } from './upstream.js'
 
+// What the model switches on, each in a file of its own that is read only then.
+var features = Object.keys(config.features).map(name => pipy.import(`./${name}.js`))
+
+var clusters = {}
+config.clusters.forEach(c => clusters[c.name] = c)
 var upstreams = {}
 config.clusters.forEach(c => upstreams[c.name] = createUpstream(c))
 
-var notFound = pipeline($=>$.replaceMessage(reply(404, 'no route matches')))
+var notFound = withFeatures(pipeline($=>$.replaceMessage(reply(404, 'no route matches'))), null, null)
 
 export function createProxy(routes) {
   var find = createRouter(
     routes.map(
       route => Object.assign({}, route, {
-        upstream: route.split.length === 1 ? upstreams[route.split[0].cluster] : null,
-        balancer: new algo.LoadBalancer(route.split, { weight: s => s.weight }),
+        upstream: route.split.length === 1 ? createWay(route, route.split[0].cluster) : null,
+        balancer: new algo.LoadBalancer(
+          route.split.map(s => ({ weight: s.weight, upstream: createWay(route, s.cluster) })),
+          { weight: s => s.weight }
+        ),
       })
     )
   )
@@ -35,5 +43,16 @@ export function createProxy(routes) {
 function pickUpstream(balancer) {
   var resource = balancer.allocate()
   resource.free()
-  return upstreams[resource.target.cluster]
+  return resource.target.upstream
+}
+
+// From a route to one of its clusters.
+function createWay(route, cluster) {
+  return withFeatures(upstreams[cluster], route, clusters[cluster])
+}
+
+// The first feature sees a request first. Without any, a way stays as it is.
+function withFeatures(way, route, cluster) {
+  for (var i = features.length - 1; i >= 0; i--) way = features[i].wrap(way, { route, cluster })
+  return way
 }

@@ -85,6 +85,11 @@ function createEndpoint(endpoint) {
   return { address: `${endpoint.address}:${endpoint.port}` }
 }
 
+// Where this request was sent, of a cluster of several endpoints.
+export function findTriedAddress() {
+  return $endpoint.target.address
+}
+
 // The layout of one connection; its address is asked for once, when muxHTTP opens it.
 function createConnection(cluster, address, retryCount) {
   var options = {

@@ -1,4 +1,5 @@
 import { nameOf } from '../model/arms.js'
+import { LEAN } from '../model/features.js'
 
 /**
  * Whether planes do equal work, row by row. Pure.
@@ -14,6 +15,7 @@ export const PARITY_NAMES = [
   'parity-workers',
   'parity-pooling',
   'parity-logging',
+  'parity-features',
 ]
 
 /**
@@ -21,8 +23,8 @@ export const PARITY_NAMES = [
  * @param {Arm} arm
  */
 export function configurationOf(arm) {
-  const { tls, protocol } = arm.conditions
-  return { plane: nameOf({ ...arm, repeatOf: null }), tls, protocol }
+  const { tls, protocol, features = LEAN } = arm.conditions
+  return { plane: nameOf({ ...arm, repeatOf: null }), tls, protocol, features }
 }
 
 /**
@@ -65,9 +67,9 @@ export function findDisparities({ a, b, relaxed }) {
  * @param {ParityRow} row
  * @param {Arm} arm
  */
-function isOf({ plane, tls, protocol, size }, arm) {
+function isOf({ plane, tls, protocol, features = LEAN, size }, arm) {
   const own = configurationOf(arm)
-  if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol) return false
+  if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
   const { link, capCores, workers } = sizeOf(arm)
   return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ON_AXES } from './bounds.js'
+import { featureSet, LEAN } from './features.js'
 
 /**
  * What experiments vary beside the plane. Each axis: which values it takes, what is taken where an experiment
@@ -109,6 +110,14 @@ export const AXES = {
     of: arm => arm.conditions.changesPerMinute,
     show: v => (v === null ? 'configured once' : `${v} changes/min`),
     label: 'changes/min',
+  },
+  features: {
+    isOfSidecars: true,
+    schema: featureSet,
+    values: [LEAN],
+    of: arm => arm.conditions.features ?? LEAN,
+    show: v => (v === LEAN ? 'no features' : v),
+    label: 'features',
   },
   capCores: {
     isOfSidecars: true,

@@ -38,6 +38,10 @@ export interface Route {
   /** Header names in lower case, exact values. */
   headers: Record<string, string>
   split: { cluster: string; weight: number }[]
+  /** Whose requests it takes, where peers are authorised; absent: anybody's. */
+  allowedIdentities?: string[]
+  /** Where rates are limited, instead of the limit of all routes. */
+  limitPerSecond?: number
 }
 
 export interface Cluster {
@@ -47,6 +51,8 @@ export interface Cluster {
   /** null: plaintext. acceptedIdentities null: any that the authority signed. */
   mtls: { serverName: string; acceptedIdentities: string[] | null } | null
   protocol: Protocol
+  /** Where circuits are broken, instead of the limit of all clusters. */
+  maxRequests?: number
 }
 
 export interface SidecarModel {
@@ -67,7 +73,27 @@ export interface SidecarModel {
     | null
   outbound: (Endpoint & { routes: Route[] }) | null
   clusters: Cluster[]
+  features: Features
 }
+
+/** What a sidecar does for a request beyond routing and mTLS; what is absent, it does not do (features.js). */
+export interface Features {
+  /** A line of JSON on stdout for each request. */
+  'access-log'?: { fields: string[] }
+  /** Of routes that list identities; others are answered 403. */
+  authorization?: Record<string, never>
+  /** Of each route; those beyond are answered 429. */
+  'rate-limit'?: { perSecond: number }
+  /** A counter and a histogram of durations for each route, at the administration port. */
+  metrics?: { bucketsMs: number[] }
+  /** W3C Trace Context: a trace is passed on, or begun. */
+  'trace-headers'?: Record<string, never>
+  'header-rewrite'?: Record<'request' | 'response', { set: Record<string, string>; remove: string[] }>
+  /** Under way to each cluster at a time; those beyond are answered 503. */
+  'circuit-breaker'?: { maxRequests: number }
+}
+
+export type FeatureName = keyof Features
 
 // --- What runs: plain data that any target can run ---
 
@@ -165,10 +191,21 @@ export interface DataPlane {
   hasVariants: boolean
   /** Named configurations that can be compared, `name:profile`; the first is what `name` alone means. Empty: it has one. */
   profiles: string[]
+  /** What of features.js it can be given; absent: nothing. */
+  features?: FeatureName[]
+  /** Where its administration port tells the metrics of routes, and their names there; absent: it has none. */
+  metrics?: { path: string; requests: string; durations: string }
   /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
   countWorkers(options: { profile: string | null; cpus: number }): number | null
   /** Why it cannot be given these conditions on so many CPUs; null: it can. */
-  findUnsupported(options: { conditions: Conditions; version: string; cpus: number }): string | null
+  findUnsupported(options: {
+    conditions: Conditions
+    profile?: string | null
+    /** Of the sidecar, however they were asked for. */
+    sidecarWorkers?: number
+    version: string
+    cpus: number
+  }): string | null
   /** Where it is known to fall short of the corpus: why, by row. Where it does, it is compared with no plane that does not. */
   findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy }): Record<string, string>
   /** null: this plane has no sidecars. */
@@ -236,6 +273,7 @@ export type AxisName =
   | 'configuredServices'
   | 'memoryLimitBytes'
   | 'changesPerMinute'
+  | 'features'
 
 /** A gate that an experiment sets aside, and why. */
 export type Relaxation = z.infer<typeof S.relaxation>

@@ -349,6 +349,7 @@ function createArm({ choice, hasSidecars, cap, cell, caps, lists, experiment, ov
     configuredServices: given('configuredServices'),
     memoryLimitBytes: given('memoryLimitBytes'),
     changesPerMinute: given('changesPerMinute'),
+    features: given('features'),
   }
   /** @type {Arm} */
   const arm = {

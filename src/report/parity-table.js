@@ -7,7 +7,7 @@ import { AXES } from '../model/axes.js'
  * @import { Table } from './text-table.js'
  */
 
-const CONFIGURATION = /** @type {const} */ (['tls', 'protocol'])
+const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 /**
  * What was found before load, with the planes that it was found of: planes that do equal work share a line.
@@ -15,11 +15,11 @@ const CONFIGURATION = /** @type {const} */ (['tls', 'protocol'])
  * @returns {Table}
  */
 export function tabulateParity({ parity }) {
-  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => row[axis])).size > 1)
+  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
   /** @type {Map<string, { cells: string[], found: string, planes: Set<string> }>} */
   const lines = new Map()
   for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
-    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(row[axis]))]
+    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(valueOn(row, axis)))]
     const found = tellFound(row)
     const key = JSON.stringify([...cells, found])
     const line = lines.get(key) ?? { cells, found, planes: new Set() }
@@ -51,6 +51,14 @@ export function tellPolicy({ parity }) {
   return isOpen
     ? ["Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]
     : []
+}
+
+/**
+ * @param {ParityRow} row
+ * @param {typeof CONFIGURATION[number]} axis
+ */
+function valueOn(row, axis) {
+  return row[axis] ?? AXES[axis].values[0]
 }
 
 /** @param {ParityRow} row */

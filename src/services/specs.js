@@ -105,7 +105,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
  * @returns {SidecarOptions}
  */
 function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {
-  const { tls, protocol, configuredServices } = arm.conditions
+  const { tls, protocol, configuredServices, features } = arm.conditions
   const { tool } = programs.planes[arm.plane]
   if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)
   return {
@@ -118,6 +118,7 @@ function describeSidecar(service, { arm, topology, places, programs, folders, lo
       tls,
       protocol,
       configuredServices,
+      features,
       client: arm.load.hasCertificate ? GENERATOR : null,
     }),
     folder: locate(`${folders.own}/${service.name}`),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { parseYaml } from '../lib/yaml.js'
+import { featuresOf, listFeatures } from '../model/features.js'
 import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
 
 /**
@@ -127,7 +128,7 @@ export function findNextHop({ name, calls }, { places, hasSidecars }) {
  * The sidecar model of one service.
  * @param {Topology} topology
  * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
- *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null }} options
+ *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null, features?: string }} options
  *   certificates: the folder of lib/certificates.js; configuredServices: that it knows and
  *   nobody calls; client: the name under which the load itself speaks mTLS
  * @returns {SidecarModel}
@@ -136,7 +137,7 @@ export function createModel(
   { services, entry },
   { service, places, trafficPolicy, workers, certificates, ...options },
 ) {
-  const { tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null } = options
+  const { tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null, features } = options
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
   const ownName = service.copyOf ?? service.name
@@ -147,6 +148,9 @@ export function createModel(
   const hasOutbound = service.calls.length > 0 || configuredServices > 0
   const configured = Array.from({ length: configuredServices }, (_, i) => `configured-${i + 1}`)
   const isEntry = entry.service === service.name && entry.listener === 'inbound'
+  // Requests from outside of the mesh come without an identity.
+  const isAuthorised = listFeatures(features).includes('authorization') && !isEntry
+  const allowed = isAuthorised ? { allowedIdentities: callers.map(identityOf) } : {}
   /** @type {Cluster[]} */
   const clusters = []
   if (service.application) {
@@ -196,7 +200,7 @@ export function createModel(
           mtls: tls === 'plaintext' ? 'disabled' : isEntry ? 'permissive' : 'strict',
           protocol,
           acceptedIdentities: isOpen ? null : [...callers, ...(isEntry && client ? [client] : [])].map(identityOf),
-          routes: [createRoute(null, 'application')],
+          routes: [{ ...createRoute(null, 'application'), ...allowed }],
         }
       : null,
     outbound: hasOutbound
@@ -208,6 +212,7 @@ export function createModel(
         }
       : null,
     clusters,
+    features: featuresOf(features),
   }
 }
 

@@ -7,6 +7,7 @@ import { readBytes, readMilliseconds } from '../lib/units.js'
 import { parseChoice } from '../model/arms.js'
 import { AXES } from '../model/axes.js'
 import { p99Ms, precisionWidth, rounds, seed } from '../model/bounds.js'
+import { FEATURE_NAMES } from '../model/features.js'
 import { GENERATORS } from '../model/generators.js'
 import { PROFILES } from '../plan/experiment.js'
 
@@ -41,6 +42,11 @@ export function withExperiment(command) {
     .option('--protocol <list>', 'between sidecars: http/1.1, http/2', parseAxis('protocol'))
     .option('--workers <list>', 'worker threads of each sidecar; default: its cap, rounded up', parseAxis('workers'))
     .option('--memory <list>', 'memory limit of each sidecar, such as 64MiB', parseAxis('memoryLimitBytes'))
+    .option(
+      '--features <list>',
+      `of each sidecar, joined by +, such as lean,${FEATURE_NAMES[0]},all; one of ${FEATURE_NAMES.join(', ')}`,
+      parseAxis('features'),
+    )
     .option('--rounds <n>', 'how often each arm is measured', parseRounds)
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)

@@ -47,8 +47,9 @@ export function addParity(program, context) {
         print(`${plane.name} ${tool.version}: ${tool.path}`)
         let isWhole = true
         for (const [index, measured] of CONFIGURATIONS.entries()) {
-          const title = `${measured.tls}, ${measured.protocol}, policy ${measured.trafficPolicy}`
-          const untried = findUntried(measured, { plane, tool })
+          const { tls, protocol, trafficPolicy, features } = measured
+          const title = [tls, protocol, `policy ${trafficPolicy}`, ...(features ? [features] : [])].join(', ')
+          const untried = findUntried(measured, { plane, tool, profile: choice.profile })
           if (untried !== null) {
             print(`not tried  ${title}: ${untried}`)
             continue

@@ -164,6 +164,7 @@ function readOverrides(options) {
       protocol: options.protocol,
       workers: options.workers,
       memoryLimitBytes: options.memory,
+      features: options.features,
     },
     rounds: options.rounds ?? null,
     ...(options.precision && { precision: { width: options.precision, maxMinutes: options.maxMinutes } }),

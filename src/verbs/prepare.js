@@ -6,8 +6,10 @@ import { suggest } from '../lib/nearest.js'
 import { findLoad } from '../loads/registry.js'
 import { wrk } from '../loads/wrk/index.js'
 import { bindsOnlyBesideWrk } from '../model/caps.js'
+import { findLackingFeatures } from '../model/features.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
 import { createPlacing } from '../services/placement.js'
+import { countWorkers } from '../services/specs.js'
 import { nodeTool } from '../tools/node.js'
 import { readTopology } from './read-experiment.js'
 
@@ -169,10 +171,14 @@ function advise(tool) {
  * Why a plane cannot run an arm; null where it can.
  * @param {{ arm: Arm, tools: Record<string, Tool>, cpus: number }} options
  */
-function findUnsupported({ arm: { plane, conditions }, tools, cpus }) {
+function findUnsupported({ arm, tools, cpus }) {
+  const { plane, profile, conditions } = arm
   const { findUnsupported: find, reloads, tool } = planes[plane]
   if (conditions.changesPerMinute !== null && reloads === null) return 'it takes no other configuration while it serves'
-  return find({ conditions, version: (tool && tools[tool.name]?.version) ?? '', cpus })
+  const lacking = findLackingFeatures(planes[plane], conditions)
+  if (lacking !== null) return lacking
+  const sidecarWorkers = countWorkers(arm, { cpus, planes })
+  return find({ conditions, profile, sidecarWorkers, version: (tool && tools[tool.name]?.version) ?? '', cpus })
 }
 
 /**

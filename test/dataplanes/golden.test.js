@@ -5,6 +5,7 @@ import { haproxy } from '../../src/dataplanes/haproxy/index.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { createPipyArgv } from '../../src/dataplanes/pipy/launch.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { FEATURES } from '../../src/model/features.js'
 
 /**
  * @import { DataPlane, SidecarModel } from '../../src/model/types.ts'
@@ -66,7 +67,23 @@ const model = {
       protocol: /** @type {const} */ ('http/1.1'),
     })),
   ],
+  features: {},
 }
+/**
+ * @param {SidecarModel} model
+ * @returns {SidecarModel}
+ */
+const withFeatures = ({ inbound, ...model }) => ({
+  ...model,
+  features: FEATURES,
+  inbound: inbound && {
+    ...inbound,
+    routes: inbound.routes.map(route => ({
+      ...{ ...route, allowedIdentities: inbound.acceptedIdentities ?? [] },
+      limitPerSecond: 10,
+    })),
+  },
+})
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /** @param {DataPlane} plane */
@@ -81,6 +98,8 @@ describe('what the planes render', () => {
     expect(text(renderBootstrap(model, 'lean'))).toMatchFileSnapshot('../golden/envoy-lean.json'))
   it('is, for Envoy osm-1.1, the golden bootstrap', () =>
     expect(text(renderBootstrap(model, 'osm-1.1'))).toMatchFileSnapshot('../golden/envoy-osm-1.1.json'))
+  it('is, for Envoy with every feature, the golden bootstrap', () =>
+    expect(text(renderBootstrap(withFeatures(model), null))).toMatchFileSnapshot('../golden/envoy-features.json'))
   it.each(dataPlanes.filter(plane => plane.createSidecar))('is, for $name, the golden process', plane =>
     expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
   it('is, for HAProxy, the golden configuration', () =>
@@ -94,6 +113,15 @@ describe('who may call', () => {
     expect(text).toContain(
       '"match_typed_subject_alt_names":[{"san_type":"URI","matcher":{"exact":"spiffe://sidecar-bench/nobody"}}]',
     )
+  })
+})
+
+describe('features', () => {
+  it('leave no word where they are off', () => {
+    const lean = JSON.stringify(renderBootstrap(model, null))
+    expect(lean).not.toMatch(/access_log"|rbac|ratelimit|stat_prefix":"(any|ratings)|opentelemetry|headers_to/)
+    expect(specOf(envoy)?.argv).not.toContain('--file-flush-interval-msec')
+    expect(specOf(pipy)?.admin).toBeNull()
   })
 })
 

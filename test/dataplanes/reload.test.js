@@ -22,6 +22,7 @@ const model = {
     ...{ address: '127.1.1.1', port: 15001 },
     routes: [{ host: 'server', pathPrefix: '/', headers: {}, split: [{ cluster: 'server', weight: 1 }] }],
   },
+  features: {},
   clusters: [],
 }
 /** @param {string} version @param {Partial<ReloadOptions>} [fields] @returns {ReloadOptions} */

@@ -45,7 +45,7 @@ const SKIPPED = [
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options'],
   [/^node src\/cli\.js (size|bench (hops|cap-ladder|soak))/, 'test/integration/experiments.test.js runs it'],
   [
-    /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|planes envoy)/,
+    /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|features|planes envoy)/,
     'experiments.test.js varies these axes; commands.test.js reads them',
   ],
   [

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LEAN, listFeatures } from '../../src/model/features.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { LEFT_OUT } from '../../src/node/parity/corpus.js'
 import { probeRig } from '../../src/run/parity/gate.js'
@@ -39,12 +40,12 @@ const cases = sidecarPlanes.flatMap(plane => CONFIGURATIONS.map(measured => ({ .
 
 describe.each(
   cases,
-)('the sidecar of $plane.name with $measured.tls, $measured.protocol and the policy $measured.trafficPolicy', ({
+)('the sidecar of $plane.name with $measured.tls, $measured.protocol, the policy $measured.trafficPolicy and the features $measured.features', ({
   plane,
   tool,
   measured,
 }) => {
-  const { tls, protocol, trafficPolicy } = measured
+  const { tls, protocol, trafficPolicy, features } = measured
   const unsupported = tool ? findUntried(measured, { plane, tool }) : `needs ${plane.name}, which cannot be had here`
   /** @type {Awaited<ReturnType<typeof createLocalTarget>>} */
   let target
@@ -61,7 +62,10 @@ describe.each(
     })
     rig = await createRig({
       ...{ target, index: 0, plane, tool, scripts: path.resolve('pipy-scripts'), signal, certificates, measured },
-      folder: path.join(folder, [plane.name, tls, protocol.replace('/', ''), trafficPolicy].join('-')),
+      folder: path.join(
+        folder,
+        [plane.name, tls, protocol.replace('/', ''), trafficPolicy, features ?? LEAN].join('-'),
+      ),
       profile: null,
     })
     rows = await probeRig(rig)
@@ -82,7 +86,9 @@ describe.each(
       'parity-tls': tls === 'plaintext' ? 'no TLS' : suite,
       'parity-protocol': protocol.toUpperCase(),
       'parity-pooling': 'kept and used again',
-      'parity-logging': 'nothing for 160 requests',
+      ...(features === undefined
+        ? { 'parity-logging': 'nothing for 160 requests' }
+        : { 'parity-features': listFeatures(features).join(', ') }),
     }
     const [short, whole] = [true, false].map(isLacking => rows.filter(({ name }) => name in lacks === isLacking))
     expect(whole.flatMap(row => row.differences)).toEqual([])

@@ -44,6 +44,8 @@ describe('AXES', () => {
       ['memoryLimitBytes', 2 ** 25, '32 MiB'],
       ['changesPerMinute', null, 'configured once'],
       ['changesPerMinute', 60, '60 changes/min'],
+      ['features', 'lean', 'no features'],
+      ['features', 'access-log', 'access-log'],
       ['capCores', null, 'no cap'],
       ['capCores', 0.25, '0.25 cores'],
     ]),
@@ -69,6 +71,10 @@ describe('AXES', () => {
       ['configuredServices', -1],
       ['memoryLimitBytes', 0],
       ['changesPerMinute', -1],
+      ['features', 'acces-log'],
+      ['features', 'access-log+access-log'],
+      ['features', ''],
+      ['features', 'lean+access-log'],
       ['capCores', 0],
     ]),
   )('refuse, of %s, %j', (name, value) => expect(AXES[name].schema.safeParse(value).success).toBe(false))
@@ -132,6 +138,7 @@ describe('groupOf', () => {
       ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },
       configuredServices: armWith({ configuredServices: 1 }),
       ...{ memoryLimitBytes: armWith({ memoryLimitBytes: 1 }), changesPerMinute: armWith({ changesPerMinute: 0 }) },
+      features: armWith({ features: 'access-log' }),
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())
     for (const name of AXIS_NAMES) {

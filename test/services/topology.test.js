@@ -85,6 +85,16 @@ describe('createModel', () => {
     expect(new Set(clusters.flatMap(c => c.endpoints.map(e => e.address))).size).toBe(301)
   })
 
+  it('lists, where peers are authorised, the callers of routes behind the entry', () => {
+    const asked = /** @type {const} */ ({ ...options, trafficPolicy: 'open', features: 'authorization' })
+    const allowed = (/** @type {typeof gateway} */ service) =>
+      createModel(topology, { ...asked, service }).inbound?.routes.map(route => route.allowedIdentities)
+    expect(allowed(gateway)).toEqual([undefined])
+    expect(allowed(ratings)).toEqual([['spiffe://sidecar-bench/ns/bench/sa/gateway']])
+    const lean = createModel(topology, { ...asked, features: 'lean', service: ratings })
+    expect([lean.inbound?.routes[0].allowedIdentities, lean.features]).toEqual([undefined, {}])
+  })
+
   it('lets a load in that speaks mTLS itself, at the entry only', () => {
     const asked = /** @type {const} */ ({ ...options, trafficPolicy: 'listed', client: 'load-generator' })
     const accepted = (/** @type {typeof gateway} */ service) =>

@@ -1,5 +1,7 @@
 // The sidecar model as an Envoy bootstrap. What is pinned here, and why, is in README.md, "Fairness".
 
+import { renderAccessLogs, renderFilters, renderRouteFeatures, renderStatsConfig, renderTracing } from './features.js'
+
 /**
  * @import { Cluster, Route, SidecarModel } from '../../model/types.ts'
  */
@@ -35,6 +37,7 @@ export function renderBootstrap(model, profile, routesFolder = null) {
   return {
     node: { id: model.service, cluster: model.service },
     admin: { address: socketAddress(model.admin) },
+    ...renderStatsConfig(model.features),
     static_resources: { listeners, clusters: model.clusters.map(cluster => renderCluster(model, cluster)) },
   }
 }
@@ -88,6 +91,7 @@ function renderInbound(model, inbound, profile) {
  */
 function renderConnectionManager(model, direction, profile, routesFolder = null) {
   const isOsm = profile === OSM
+  const accessLogs = isOsm ? [OSM_ACCESS_LOG] : renderAccessLogs(model.features)
   const hasHttp2 = direction === 'inbound' && model.inbound?.protocol === 'http/2'
   return {
     name: 'envoy.filters.network.http_connection_manager',
@@ -103,15 +107,16 @@ function renderConnectionManager(model, direction, profile, routesFolder = null)
       ...(routesFolder
         ? { rds: renderRouteSource(direction, routesFolder) }
         : { route_config: renderRouteConfig(model, direction) }),
+      ...renderTracing(model),
       local_reply_config: { mappers: [CONNECT_TIMEOUT_IS_504] },
-      ...(isOsm ? { access_log: [OSM_ACCESS_LOG] } : {}),
+      ...(accessLogs.length > 0 ? { access_log: accessLogs } : {}),
       http_filters: [
-        ...(isOsm ? renderOsmFilters(model) : []),
+        ...(isOsm ? renderOsmFilters(model) : renderFilters(model.features)),
         {
           name: 'envoy.filters.http.router',
           typed_config: {
             '@type': `${TYPE}envoy.extensions.filters.http.router.v3.Router`,
-            dynamic_stats: isOsm,
+            dynamic_stats: isOsm || 'metrics' in model.features,
             suppress_envoy_headers: true,
           },
         },
@@ -182,6 +187,7 @@ function renderHosts(model, routes) {
     routes: routes
       .filter(route => route.host === null || route.host === host)
       .map(route => ({
+        ...renderRouteFeatures(model.features, route),
         match: {
           prefix: route.pathPrefix,
           headers: Object.entries(route.headers).map(([name, exact]) => ({ name, string_match: { exact } })),
@@ -211,7 +217,8 @@ function renderHosts(model, routes) {
  * @param {SidecarModel} model
  * @param {Cluster} cluster
  */
-function renderCluster(model, { name, endpoints, balancing, mtls, protocol }) {
+function renderCluster(model, { name, endpoints, balancing, mtls, protocol, maxRequests }) {
+  const breaker = model.features['circuit-breaker']
   return {
     name,
     type: 'STATIC',
@@ -223,7 +230,7 @@ function renderCluster(model, { name, endpoints, balancing, mtls, protocol }) {
         {
           max_connections: UNLIMITED,
           max_pending_requests: UNLIMITED,
-          max_requests: UNLIMITED,
+          max_requests: breaker ? (maxRequests ?? breaker.maxRequests) : UNLIMITED,
           max_retries: UNLIMITED,
         },
       ],

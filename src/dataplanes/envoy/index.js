@@ -1,4 +1,5 @@
 import { isAtLeast } from '../../lib/version.js'
+import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { OSM, PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
 import { createSidecar } from './launch.js'
@@ -22,9 +23,18 @@ export const envoy = {
   },
   hasVariants: false,
   profiles: PROFILES,
+  features: FEATURE_NAMES,
+  metrics: {
+    path: '/stats/prometheus',
+    requests: 'envoy_vhost_route_upstream_rq_completed',
+    durations: 'envoy_vhost_route_upstream_rq_time',
+  },
   // OSM 1.1 gave no --concurrency: as many workers as the node has CPUs, whatever the cap.
   countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : null),
-  findUnsupported: () => null,
+  findUnsupported: ({ conditions, profile }) =>
+    profile === OSM && listFeatures(conditions.features).length > 0
+      ? `the profile ${OSM} has features of its own: give features to envoy alone`
+      : null,
   createSidecar,
   reloads,
   parseOverflows,

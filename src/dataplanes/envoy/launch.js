@@ -1,5 +1,6 @@
 import { renderBootstrap } from './config.js'
 import { OVERFLOW_PATH } from './counters.js'
+import { FLUSH_MS } from './features.js'
 
 /**
  * @import { ProcessSpec, SidecarOptions } from '../../model/types.ts'
@@ -10,11 +11,15 @@ import { OVERFLOW_PATH } from './counters.js'
  * @returns {ProcessSpec}
  */
 export function createSidecar({ model, folder, tool, profile, cpuCores }) {
+  const flush = model.features['access-log'] ? ['--file-flush-interval-msec', `${FLUSH_MS}`] : []
   return {
     service: model.service,
     role: 'sidecar',
     program: tool.path,
-    argv: ['-c', `${folder}/envoy.json`, '--concurrency', `${model.workers}`, '--disable-hot-restart', '-l', 'error'],
+    argv: [
+      ...['-c', `${folder}/envoy.json`, '--concurrency', `${model.workers}`, '--disable-hot-restart', '-l', 'error'],
+      ...flush,
+    ],
     env: {},
     folder,
     files: [{ name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, profile), null, 2)}\n` }],

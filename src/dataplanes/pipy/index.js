@@ -1,3 +1,4 @@
+import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { createSidecar } from './launch.js'
 import { reloads } from './reload.js'
 
@@ -27,6 +28,8 @@ export const pipy = {
   tool: pipyTool,
   hasVariants: true,
   profiles: [],
+  features: FEATURE_NAMES,
+  metrics: { path: '/metrics', requests: 'sidecar_requests_total', durations: 'sidecar_request_duration_ms' },
   countWorkers: () => null,
   findUnsupported,
   createSidecar,
@@ -35,10 +38,12 @@ export const pipy = {
 }
 
 /** @type {DataPlane['findUnsupported']} */
-function findUnsupported({ conditions: { protocol, workers }, version, cpus }) {
+function findUnsupported({ conditions: { protocol, workers, features }, sidecarWorkers = 1, version, cpus }) {
   if (protocol === 'http/2' && version.startsWith('1.')) {
     return `HTTP/2 between sidecars needs Pipy 2.0: ${version} crashes when a client resets a request under way (PIPY=/path/to/pipy names another)`
   }
   if (workers !== null && workers > cpus) return `Pipy refuses ${workers} threads on ${cpus} CPUs`
+  if (listFeatures(features).includes('metrics') && !version.startsWith('1.') && sidecarWorkers > 1)
+    return `a worker of Pipy ${version} sees its own metrics only: give one (--workers 1, or a cap of 1 at most)`
   return null
 }

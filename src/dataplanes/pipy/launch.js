@@ -33,7 +33,7 @@ export function createSidecar({ model, folder, tool, scripts, cpuCores }) {
     cpuCores,
     memoryLimitBytes: null,
     cpuSet: null,
-    admin: null,
+    admin: model.features.metrics ? { ...model.admin, path: '/metrics' } : null,
     image: tool.image ?? null,
   }
 }

@@ -46,6 +46,10 @@ export const conditions = z
     configuredServices: count.describe('that every sidecar has routes to, and nobody calls'),
     memoryLimitBytes: z.int().positive().nullable().describe('of each sidecar'),
     changesPerMinute: count.nullable().describe('of the first sidecar; null: it is configured once'),
+    features: z
+      .string()
+      .optional()
+      .describe('what sidecars do beyond routing and mTLS, joined by +; absent, or lean: nothing'),
   })
   .describe('What the services of an arm are given beside plane, link, cap and load')
 
@@ -124,6 +128,7 @@ export const parityRow = z.object({
   plane: z.string(),
   tls: conditions.shape.tls,
   protocol: conditions.shape.protocol,
+  features: conditions.shape.features,
   trafficPolicy: z.enum(['listed', 'open']),
   size: z
     .object({ link: z.string(), capCores: nullable, workers: nullable })

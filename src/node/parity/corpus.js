@@ -17,9 +17,12 @@ export const LEFT_OUT = [
 export const IGNORED_HEADERS =
   /^(connection|keep-alive|transfer-encoding|content-length|server|date|x-envoy-.*|x-forwarded-.*|x-request-id)$/
 
+/** Of the route that is limited where rates are. */
+export const LIMIT_PER_SECOND = 10
+
 /**
  * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be
- * connected), rude (resets).
+ * connected), rude (resets), narrow (slow, and takes few requests at a time where circuits are broken).
  * @type {Route[]}
  */
 export const ROUTES = [
@@ -35,6 +38,8 @@ export const ROUTES = [
     split: [{ cluster: 'b', weight: 1 }],
   },
   { host: null, pathPrefix: '/everywhere', headers: {}, split: [{ cluster: 'b', weight: 1 }] },
+  route('narrow', {}, ['narrow', 1]),
+  route('limited', { limitPerSecond: LIMIT_PER_SECOND }, ['a', 1]),
   route('echo', {}, ['a', 1]),
 ]
 

@@ -114,7 +114,7 @@ export async function startUpstreams({ address, ca, credentials, group, environm
 }
 
 /**
- * Answers what it got, and who it is. `/status/N` answers with that status.
+ * Answers what it got, and who it is. `/status/N` answers with that status, `/headers` with the headers that came.
  * @param {string} name
  * @returns {http.RequestListener}
  */
@@ -128,8 +128,10 @@ function echoAs(name) {
       'x-method': request.method,
       ...(nonce ? { 'x-nonce': nonce } : {}),
       ...(long ? { 'x-long': long } : {}),
+      ...(request.url === '/headers' ? { 'x-debug': 'yes' } : {}),
     })
-    request.pipe(response)
+    if (request.url === '/headers') response.end(JSON.stringify(request.headers))
+    else request.pipe(response)
   }
 }
 

@@ -1,9 +1,11 @@
 import path from 'node:path'
 import { configurationOf, PARITY_NAMES, sizeOf } from '../../judge/parity-rows.js'
 import { BenchError, SiteLostError } from '../../lib/errors.js'
+import { listFeatures } from '../../model/features.js'
 import { countWorkers } from '../../services/specs.js'
 import { assertAllRun } from '../alive.js'
 import { startServices } from '../start-services.js'
+import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
 
 /**
@@ -76,7 +78,7 @@ async function countStartedWorkers({ testbed, arm, index, signal }) {
 async function probePlane({ testbed, arm, index, signal }) {
   const plane = testbed.programs.planes[arm.plane]
   const { folders, settings } = testbed
-  const { tls, protocol } = arm.conditions
+  const { tls, protocol, features } = arm.conditions
   const starting = new AbortController()
   const timer = setTimeout(
     () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
@@ -91,7 +93,7 @@ async function probePlane({ testbed, arm, index, signal }) {
       certificates: folders.certificates,
       scripts: arm.variant ?? folders.pipyScripts,
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
-      measured: { tls, protocol, trafficPolicy: settings.trafficPolicy },
+      measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,
       signal: AbortSignal.any([signal, starting.signal]),
     })
@@ -122,7 +124,8 @@ async function probePlane({ testbed, arm, index, signal }) {
  * @param {Rig} rig
  * @returns {Promise<Row[]>}
  */
-export async function probeRig({ call, sidecars }) {
+export async function probeRig(rig) {
+  const { call, sidecars } = rig
   const sumLogs = async () => {
     const logs = await Promise.all(sidecars.processes.map(p => p.readLog()))
     return logs.reduce((sum, log) => sum + log.length, 0)
@@ -132,9 +135,12 @@ export async function probeRig({ call, sidecars }) {
   const before = await sumLogs()
   const { row, requests } = await call('probePooling', undefined)
   const bytes = (await sumLogs()) - before
+  const features = await probeFeatures(rig)
+  // What an access log says is tried as a feature.
+  if (listFeatures(rig.measured.features).includes('access-log')) return [...answers, row, ...features]
   const nothing = `nothing for ${requests} requests`
   const found = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`
-  return [...answers, row, { name: 'parity-logging', found, expected: nothing, differences: [] }]
+  return [...answers, row, { name: 'parity-logging', found, expected: nothing, differences: [] }, ...features]
 }
 
 /**

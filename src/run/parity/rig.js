@@ -8,7 +8,7 @@ import { createModel } from '../../services/topology.js'
 import { readCredentials } from './credentials.js'
 
 /**
- * @import { Cluster, DataPlane, Deployment, Place, ProcessSpec, Protocol, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../../model/types.ts'
+ * @import { Cluster, DataPlane, Deployment, Endpoint, Place, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../../model/types.ts'
  */
 
 // The permissive one is another server: it has the server's certificate, and accepts the same identities.
@@ -25,15 +25,27 @@ const TOPOLOGY = {
 // A busy machine takes more than a second for a body of 10 MiB.
 const TIMEOUTS = { connectSeconds: 1, requestSeconds: 2, idleSeconds: 60 }
 
+/** Requests at a time to the cluster of that name, where circuits are broken. */
+export const NARROW = 2
+
+/** Routes that list who may call them: the client, and another. @type {Route[]} */
+const AUTHORISED = Object.entries({ allowed: 'client', denied: 'stranger' }).map(([host, name]) => ({
+  ...{ host, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }] },
+  allowedIdentities: [identityOf(name)],
+}))
+
 /**
  * What is measured, as far as it changes what sidecars do for a request.
- * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy }} Measured
+ * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, features?: string }} Measured
  */
 
 /**
  * @typedef {object} Rig
  * @property {Deployment} sidecars of client, server and permissive
  * @property {Target['call']} call
+ * @property {Endpoint} entry of client's
+ * @property {Measured} measured
+ * @property {DataPlane} plane
  * @property {() => Promise<void>} close
  */
 
@@ -89,7 +101,7 @@ export async function createRig({
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
     await target.call('reach', { endpoints: Object.values(sidecarsAt) })
-    return { sidecars, call: target.call, close }
+    return { sidecars, call: target.call, entry: sidecarsAt.client, measured, plane, close }
   } catch (error) {
     await close()
     throw error
@@ -149,10 +161,11 @@ function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
   })
   return {
     ...model,
-    inbound: inbound && { ...inbound, routes: ROUTES },
+    inbound: inbound && { ...inbound, routes: [...AUTHORISED, ...ROUTES] },
     clusters: [
       ...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => plain(name)),
       plain('half', ['gone', 'a']),
+      { ...plain('narrow', ['slow']), maxRequests: NARROW },
     ],
   }
 }

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { certificatesFolder } from '../../lib/certificate-files.js'
 import { writeCertificates } from '../../lib/certificates.js'
+import { FEATURE_NAMES, findLackingFeatures, LEAN } from '../../model/features.js'
 import { identityOf } from '../../model/sidecar-contract.js'
 import { SERVICES, writeFlawedCertificates } from './credentials.js'
 import { probeRig } from './gate.js'
@@ -23,6 +24,8 @@ export const CONFIGURATIONS = [
   { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' },
   { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
   { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },
+  { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', features: FEATURE_NAMES.join('+') },
+  { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed', features: FEATURE_NAMES.join('+') },
 ]
 
 const NOTHING_SPECIAL = {
@@ -53,8 +56,8 @@ export async function writeParityCertificates(certificates) {
  * @throws {BenchError} when it does not start
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
-  const { tls, protocol, trafficPolicy } = measured
-  const own = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy].join('-'))
+  const { tls, protocol, trafficPolicy, features = LEAN } = measured
+  const own = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy, features].join('-'))
   const rig = await createRig({ ...options, target: site.target, measured, folder: own })
   try {
     return await probeRig(rig)
@@ -65,10 +68,14 @@ export async function tryPlane({ site, measured, folder, ...options }) {
 
 /**
  * @param {Measured} measured
- * @param {{ plane: DataPlane, tool: Tool }} options
+ * @param {{ plane: DataPlane, tool: Tool, profile?: string | null }} options
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
-export function findUntried({ tls, protocol }, { plane, tool }) {
-  const conditions = { ...NOTHING_SPECIAL, tls, protocol }
-  return plane.findUnsupported({ conditions, version: tool.version, cpus: os.availableParallelism() })
+export function findUntried({ tls, protocol, features }, { plane, tool, profile = null }) {
+  const conditions = { ...NOTHING_SPECIAL, tls, protocol, features }
+  const cpus = os.availableParallelism()
+  return (
+    findLackingFeatures(plane, conditions) ??
+    plane.findUnsupported({ conditions, profile, version: tool.version, cpus })
+  )
 }

@@ -1,0 +1,22 @@
+// So many requests at a time to each cluster; those beyond are answered 503 at once.
+// Imported only where the model has this feature.
+
+import config from './config.js'
+import { reply } from './upstream.js'
+
+var refuse = pipeline($=>$.replaceMessage(reply(503, 'too many requests to the cluster at a time')))
+var quotas = {}
+
+export function wrap(next, { cluster }) {
+  if (!cluster) return next
+  var places = findPlaces(cluster)
+  var guarded = pipeline($=>$.pipe(next).onEnd(() => places.produce(1)))
+  return pipeline($=>$.pipe(() => places.consume(1) > 0 ? guarded : refuse))
+}
+
+// One count for a cluster, whatever route its requests take. Threads share it by its key.
+function findPlaces({ name, maxRequests }) {
+  var most = maxRequests || config.features['circuit-breaker'].maxRequests
+  if (!quotas[name]) quotas[name] = new algo.Quota(most, { key: `requests to ${name}` })
+  return quotas[name]
+}

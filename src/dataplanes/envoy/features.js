@@ -1,0 +1,156 @@
+/**
+ * What Envoy is given for the features of a model; an absent feature adds nothing.
+ * @import { Features, Route, SidecarModel } from '../../model/types.ts'
+ */
+
+const TYPE = 'type.googleapis.com/'
+
+/** How soon a line that was logged can be read; Envoy's own 10 s would hold it longer than any check waits. */
+export const FLUSH_MS = 1000
+
+/** @type {Record<string, string>} */
+const OPERATORS = {
+  start_time: '%START_TIME%',
+  method: '%REQ(:METHOD)%',
+  path: '%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%',
+  protocol: '%PROTOCOL%',
+  authority: '%REQ(:AUTHORITY)%',
+  response_code: '%RESPONSE_CODE%',
+  bytes_received: '%BYTES_RECEIVED%',
+  bytes_sent: '%BYTES_SENT%',
+  duration: '%DURATION%',
+  time_to_first_byte: '%RESPONSE_DURATION%',
+  upstream_cluster: '%UPSTREAM_CLUSTER%',
+  upstream_host: '%UPSTREAM_HOST%',
+  x_forwarded_for: '%REQ(X-FORWARDED-FOR)%',
+  user_agent: '%REQ(USER-AGENT)%',
+  request_id: '%REQ(X-REQUEST-ID)%',
+}
+
+/**
+ * To the stream, not to /dev/stdout: a user other than root may not open that in a pod.
+ * @param {Features} features
+ */
+export function renderAccessLogs({ 'access-log': log }) {
+  if (!log) return []
+  return [
+    {
+      name: 'envoy.access_loggers.stdout',
+      typed_config: {
+        '@type': `${TYPE}envoy.extensions.access_loggers.stream.v3.StdoutAccessLog`,
+        log_format: { json_format: Object.fromEntries(log.fields.map(field => [field, OPERATORS[field]])) },
+      },
+    },
+  ]
+}
+
+/**
+ * Histograms with the buckets that both planes are given.
+ * @param {Features} features
+ */
+export function renderStatsConfig({ metrics }) {
+  if (!metrics) return {}
+  const setting = { match: { suffix: 'upstream_rq_time' }, buckets: metrics.bucketsMs }
+  return { stats_config: { histogram_bucket_settings: [setting] } }
+}
+
+// The tracer wants the name of one, and looks for it as it reports a span.
+const NO_COLLECTOR = { cluster: 'no-collector', uri: 'http://no-collector.test/v1/traces', timeout: '1s' }
+
+/**
+ * Envoy makes spans by a tracer only. OpenTelemetry's writes the W3C header; of what is not sampled it reports nothing.
+ * @param {SidecarModel} model
+ */
+export function renderTracing({ features, service }) {
+  if (!features['trace-headers']) return {}
+  return {
+    tracing: {
+      // None is sampled that did not come in so.
+      random_sampling: { value: 0 },
+      provider: {
+        name: 'envoy.tracers.opentelemetry',
+        typed_config: {
+          '@type': `${TYPE}envoy.config.trace.v3.OpenTelemetryConfig`,
+          service_name: service,
+          http_service: { http_uri: NO_COLLECTOR },
+        },
+      },
+    },
+  }
+}
+
+const RBAC = 'envoy.filters.http.rbac'
+const RBAC_TYPE = `${TYPE}envoy.extensions.filters.http.rbac.v3`
+const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
+
+/**
+ * The filters before the router.
+ * @param {Features} features
+ */
+export function renderFilters(features) {
+  // Their rules and limits are those of the routes.
+  return [
+    ...(features.authorization ? [{ name: RBAC, typed_config: { '@type': `${RBAC_TYPE}.RBAC` } }] : []),
+    ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: describeRateLimit('none') }] : []),
+  ]
+}
+
+/**
+ * What a route is given beside its clusters.
+ * @param {Features} features
+ * @param {Route} route
+ */
+export function renderRouteFeatures(features, { host, pathPrefix, allowedIdentities, limitPerSecond }) {
+  const { authorization, metrics, 'rate-limit': limit, 'header-rewrite': rewrite } = features
+  const name = `${host ?? 'any'}${pathPrefix}`.replaceAll(/[^A-Za-z0-9]+/g, '_')
+  const filters = {
+    ...(authorization && allowedIdentities ? { [RBAC]: describeAllowed(allowedIdentities) } : {}),
+    ...(limit ? { [RATE_LIMIT]: describeRateLimit(name, limitPerSecond ?? limit.perSecond) } : {}),
+  }
+  return {
+    ...(metrics ? { stat_prefix: name } : {}),
+    ...(Object.keys(filters).length > 0 ? { typed_per_filter_config: filters } : {}),
+    ...(rewrite
+      ? {
+          request_headers_to_add: renderHeaders(rewrite.request.set),
+          request_headers_to_remove: rewrite.request.remove,
+          response_headers_to_add: renderHeaders(rewrite.response.set),
+          response_headers_to_remove: rewrite.response.remove,
+        }
+      : {}),
+  }
+}
+
+/** @param {Record<string, string>} headers */
+function renderHeaders(headers) {
+  return Object.entries(headers).map(([key, value]) => ({
+    header: { key, value },
+    append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+  }))
+}
+
+/**
+ * @param {string} name of its statistics
+ * @param {number} [perSecond] absent: no limit
+ */
+function describeRateLimit(name, perSecond) {
+  const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } }
+  return {
+    '@type': `${TYPE}envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit`,
+    stat_prefix: name,
+    ...(perSecond === undefined
+      ? {}
+      : {
+          token_bucket: { max_tokens: perSecond, tokens_per_fill: perSecond, fill_interval: '1s' },
+          filter_enabled: always,
+          filter_enforced: always,
+        }),
+  }
+}
+
+/** @param {string[]} identities */
+function describeAllowed(identities) {
+  const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
+  const policies = principals.length > 0 ? { listed: { permissions: [{ any: true }], principals } } : {}
+  return { '@type': `${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: { action: 'ALLOW', policies } } }
+}

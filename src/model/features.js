@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { suggest } from '../lib/nearest.js'
+
+/**
+ * What a sidecar can do for a request beyond routing and mTLS, and what the axis `features` switches. Pure.
+ * @import { Conditions, DataPlane, FeatureName, Features } from './types.ts'
+ */
+
+/** No features: what sidecars are compared with where nothing else is asked. */
+export const LEAN = 'lean'
+
+/**
+ * Each feature as every plane is given it. In the order in which a request passes them.
+ * @type {Required<Features>}
+ */
+export const FEATURES = {
+  // The fields of OSM's JSON access log that a proxy other than Envoy can have, too.
+  'access-log': {
+    fields: [
+      ...['start_time', 'method', 'path', 'protocol', 'authority', 'response_code', 'bytes_received', 'bytes_sent'],
+      ...['duration', 'time_to_first_byte', 'upstream_cluster', 'upstream_host'],
+      ...['x_forwarded_for', 'user_agent', 'request_id'],
+    ],
+  },
+  authorization: {},
+  // More than is ever sent: what is measured is the counting, not the refusing.
+  'rate-limit': { perSecond: 1_000_000 },
+  // Envoy's own buckets, up to the timeout of a request.
+  metrics: { bucketsMs: [0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] },
+  'trace-headers': {},
+  'header-rewrite': {
+    request: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-internal'] },
+    response: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-debug'] },
+  },
+  // More than there ever are, for the same reason as the rate.
+  'circuit-breaker': { maxRequests: 1_000_000 },
+}
+
+export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
+
+/** A value of the axis: lean, all, or names joined by +. Each set is written in one way, or it would be two arms. */
+export const featureSet = z.string().transform((text, context) => {
+  if (text === LEAN) return LEAN
+  const names = text === 'all' ? FEATURE_NAMES : text.split('+')
+  const unknown = names.find(name => !FEATURE_NAMES.includes(/** @type {FeatureName} */ (name)))
+  if (unknown !== undefined) {
+    const advice = suggest(unknown, [LEAN, 'all', ...FEATURE_NAMES])
+    context.addIssue({ code: 'custom', message: `unknown feature "${unknown}"${advice}` })
+    return z.NEVER
+  }
+  if (new Set(names).size < names.length) {
+    context.addIssue({ code: 'custom', message: `"${text}" names a feature twice` })
+    return z.NEVER
+  }
+  return FEATURE_NAMES.filter(name => names.includes(name)).join('+')
+})
+
+/**
+ * The names in a value of the axis.
+ * @param {string} [features] absent: lean
+ */
+export function listFeatures(features = LEAN) {
+  return FEATURE_NAMES.filter(name => features.split('+').includes(name))
+}
+
+/**
+ * What a sidecar model has for a value of the axis.
+ * @param {string} [features] absent: lean
+ * @returns {Features}
+ */
+export function featuresOf(features) {
+  const given = listFeatures(features).map(name => [name, FEATURES[name]])
+  return /** @type {Features} */ (Object.fromEntries(given))
+}
+
+/**
+ * Why a plane cannot be given the features of an arm; null where it can.
+ * @param {Pick<DataPlane, 'features'>} plane
+ * @param {Pick<Conditions, 'features' | 'tls'>} conditions
+ */
+export function findLackingFeatures({ features = [] }, conditions) {
+  const asked = listFeatures(conditions.features)
+  if (asked.includes('authorization') && conditions.tls === 'plaintext')
+    return 'authorization is by the identity of a certificate, and plaintext has none'
+  const lacking = asked.filter(name => !features.includes(name))
+  return lacking.length === 0 ? null : `the kit gives it no ${lacking.join(', ')}`
+}

@@ -1,0 +1,40 @@
+import { listFeatures } from '../../model/features.js'
+import { checkAccessLog } from './access-log.js'
+import { checkRewrite, checkTrace } from './headers.js'
+import { checkAuthorization, checkBreaker, checkRateLimit } from './refusals.js'
+import { checkMetrics } from './route-metrics.js'
+
+/**
+ * Whether the sidecars of a plane do what they were given beyond routing and mTLS.
+ * @import { FeatureName } from '../../model/types.ts'
+ * @import { Row } from '../../node/parity/probe.js'
+ * @import { Rig } from './rig.js'
+ */
+
+/** What differs, empty where nothing does. @type {Record<FeatureName, (rig: Rig) => Promise<string[]>>} */
+const CHECKS = {
+  'access-log': checkAccessLog,
+  authorization: checkAuthorization,
+  'rate-limit': checkRateLimit,
+  metrics: checkMetrics,
+  'trace-headers': checkTrace,
+  'header-rewrite': checkRewrite,
+  'circuit-breaker': checkBreaker,
+}
+
+/**
+ * @param {Rig} rig
+ * @returns {Promise<Row[]>} none of lean sidecars
+ */
+export async function probeFeatures(rig) {
+  const names = listFeatures(rig.measured.features)
+  if (names.length === 0) return []
+  const differences = []
+  for (const name of names) {
+    const found = await CHECKS[name](rig)
+    differences.push(...found.map(difference => `${name}: ${difference}`))
+  }
+  const expected = names.join(', ')
+  const found = differences.length === 0 ? expected : `${differences.length} differences of ${expected}`
+  return [{ name: 'parity-features', found, expected, differences }]
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { dataPlanes } from '../../src/dataplanes/registry.js'
+import {
+  FEATURE_NAMES,
+  FEATURES,
+  featureSet,
+  featuresOf,
+  findLackingFeatures,
+  listFeatures,
+} from '../../src/model/features.js'
+
+describe('featureSet', () => {
+  it('writes a set of features in one way', () => {
+    expect(featureSet.parse('lean')).toBe('lean')
+    expect(featureSet.parse('all')).toBe(FEATURE_NAMES.join('+'))
+    expect(featureSet.parse(FEATURE_NAMES.toReversed().join('+'))).toBe(FEATURE_NAMES.join('+'))
+  })
+
+  it('names the nearest of an unknown feature', () => {
+    expect(featureSet.safeParse('acces-log').error?.issues[0].message).toContain(
+      'unknown feature "acces-log"; did you mean "access-log"? (one of: lean, all, access-log',
+    )
+    expect(featureSet.safeParse('access-log+access-log').error?.issues[0].message).toContain('names a feature twice')
+  })
+})
+
+describe('featuresOf', () => {
+  it('is nothing of a record of before there were features, and of lean', () => {
+    expect([listFeatures(undefined), listFeatures('lean')]).toEqual([[], []])
+    expect([featuresOf(undefined), featuresOf('lean')]).toEqual([{}, {}])
+  })
+
+  it('has what the model is given of each', () =>
+    expect(featuresOf('access-log')).toEqual({ 'access-log': FEATURES['access-log'] }))
+})
+
+describe('findLackingFeatures', () => {
+  it('names what a plane cannot be given', () => {
+    expect(findLackingFeatures({}, { tls: 'ecdsa-p256', features: 'access-log' })).toBe(
+      'the kit gives it no access-log',
+    )
+    expect(findLackingFeatures({ features: ['access-log'] }, { tls: 'ecdsa-p256', features: 'access-log' })).toBeNull()
+    expect(findLackingFeatures({}, { tls: 'ecdsa-p256', features: 'lean' })).toBeNull()
+  })
+
+  it('wants identities to authorise peers by', () =>
+    expect(findLackingFeatures({ features: ['authorization'] }, { tls: 'plaintext', features: 'authorization' })).toBe(
+      'authorization is by the identity of a certificate, and plaintext has none',
+    ))
+
+  it('finds nothing lacking of the planes that have scripts or a bootstrap for all', () => {
+    const whole = dataPlanes.filter(
+      plane => findLackingFeatures(plane, { tls: 'ecdsa-p256', features: FEATURE_NAMES.join('+') }) === null,
+    )
+    expect(whole.map(({ name }) => name)).toEqual(['pipy', 'envoy'])
+  })
+})
