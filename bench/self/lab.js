@@ -2,8 +2,7 @@
 // sidecar, each with another change.
 import path from 'node:path'
 import { median, sampleCorrelation, sampleRankCorrelation } from 'simple-statistics'
-import { isSpoiled } from '../../src/judge/gates.js'
-import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/measures.js'
+import { cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../../src/judge/measures.js'
 import { findSide } from '../../src/lab/sides.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
@@ -15,6 +14,7 @@ import { bench, finding, writeVariant } from './kit.js'
 const REQUESTS = 400
 // So many arms a run, so that a round stays short beside what drifts.
 const ARMS = 6
+const ROUNDS = 6
 let started = 0
 
 const turns = (/** @type {number} */ count) => ({
@@ -52,7 +52,10 @@ export async function predictByLab() {
   /** @type {Ratios} */
   const counted = {}
   const own = await countInstructions(path.join(ROOT, 'pipy-scripts'))
-  for (const name of names) counted[name] = (await countInstructions(writeVariant(name, CHANGES[name]))) / own
+  for (const name of names) {
+    counted[name] = (await countInstructions(writeVariant(name, CHANGES[name]))) / own
+    console.log(`          ${name}: instructions x ${counted[name].toFixed(4)}`)
+  }
   /** @type {Ratios} */
   const timed = {}
   for (let at = 0; at < names.length; at += ARMS) Object.assign(timed, await timeVariants(names.slice(at, at + ARMS)))
@@ -64,7 +67,8 @@ export async function predictByLab() {
  * @param {Ratios} timed
  */
 export function describePrediction(counted, timed) {
-  const names = Object.keys(timed)
+  // A variant without a round that counts has no ratio.
+  const names = Object.keys(timed).filter(name => Number.isFinite(timed[name]))
   for (const name of names)
     console.log(`          ${name}: instructions x ${counted[name].toFixed(3)}, CPU x ${timed[name].toFixed(3)}`)
   const [x, y] = [counted, timed].map(ratios => names.map(name => ratios[name]))
@@ -74,6 +78,7 @@ export function describePrediction(counted, timed) {
   const of = `instructions and CPU a request over ${names.length} variants`
   const isKept = (/** @type {number} */ r) => r >= 0.9
   return [
+    finding('variants whose CPU time was measured, at least 12', names.length, [], count => count >= 12),
     finding(`${of}, correlation at least 0.9`, sampleCorrelation(x, y), [], isKept),
     finding(`${of}, rank correlation at least 0.9`, sampleRankCorrelation(x, y), [], isKept),
     finding(
@@ -107,19 +112,30 @@ export async function countInstructions(scripts) {
 }
 
 /**
- * CPU a request of both sidecars, over that of the kit's own scripts: the median over rounds of one run.
+ * CPU a request of both sidecars, over that of the kit's own scripts: the median over rounds of one run of the ratio
+ * within a round, so that what drifts meets both.
  * @param {string[]} names
- * @returns {Promise<Ratios>}
+ * @returns {Promise<Ratios>} NaN: no round has both
  */
 export async function timeVariants(names) {
   const folders = names.map(name => writeVariant(name, CHANGES[name]))
   const planes = ['pipy', ...folders.map(folder => `pipy=${folder}`)].join(',')
-  const { records } = await bench(['--planes', planes, '--link', 'pair', '--cpu', '0.25', '--profile', 'quick'])
+  const length = ['--profile', 'quick', '--rounds', `${ROUNDS}`]
+  const { records } = await bench(['--planes', planes, '--link', 'pair', '--cpu', '0.25', ...length])
   const costsOf = (/** @type {string | null} */ variant) =>
-    records
-      .filter(({ trial: { arm } }) => arm.variant === variant && arm.repeatOf === null)
-      .filter(record => record.outcome !== 'failed' && !isSpoiled(record, 'cpuPerRequest'))
-      .flatMap(record => cpuPerRequestMicros(record, sidecarsOf(record)) ?? [])
-  const own = median(costsOf(null))
-  return Object.fromEntries(names.map((name, i) => [name, median(costsOf(folders[i])) / own]))
+    splitRounds(
+      records.filter(({ trial: { arm } }) => arm.variant === variant && arm.repeatOf === null),
+      ROUNDS,
+    ).map(trials => valueOfRound(trials, 'cpuPerRequest', record => cpuPerRequestMicros(record, sidecarsOf(record))))
+  const own = costsOf(null)
+  return Object.fromEntries(names.map((name, i) => [name, medianRatio(costsOf(folders[i]), own)]))
+}
+
+/**
+ * @param {(number | null)[]} a of each round; null: none that counts
+ * @param {(number | null)[]} b
+ */
+export function medianRatio(a, b) {
+  const ratios = a.flatMap((value, i) => (value !== null && b[i] !== null ? value / b[i] : []))
+  return ratios.length > 0 ? median(ratios) : Number.NaN
 }
