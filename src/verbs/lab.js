@@ -10,6 +10,7 @@ import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { hashFolder } from '../lib/hash.js'
 import { writeWhole } from '../records/files.js'
+import { addLabNew } from './lab-new.js'
 import { openLab } from './open-lab.js'
 import { collect, parseCount, parseOnAxis } from './options.js'
 import { openSite } from './preparation.js'
@@ -36,8 +37,9 @@ const SAVED_MS = 50
  */
 export function addLab(program, context) {
   const { print, say, end, signal } = context
-  program
-    .command('lab')
+  const command = program.command('lab')
+  addLabNew(command, context)
+  command
     .description('count the instructions a request of a changed Pipy pipeline, and show where they go')
     .argument('[folder]', 'the scripts to count', 'pipy-scripts')
     .option(

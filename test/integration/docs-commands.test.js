@@ -36,13 +36,14 @@ const SMOKE = {
  */
 const SKIPPED = [
   [/--load-host/, 'needs another machine: test/integration/load-host.test.js makes one'],
+  [/^node --test /, 'test/lab/new-scripts.test.js runs it'],
   [/^npm |vitest|^npx (tsc|biome)/, 'installs the kit, or is a test itself'],
   [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
   [/^node src\/cli\.js parity/, 'parity.test.js tries every plane'],
   [/--resume/, 'test/faults resumes a run'],
   [/--(live|metrics) /, 'test/integration/watched.test.js watches a run by both'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
-  [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options'],
+  [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [/^node src\/cli\.js (size|bench (hops|cap-ladder|soak))/, 'test/integration/experiments.test.js runs it'],
   [
     /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|features|planes envoy)/,

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+// Run by `node --test`, here and in the copies that `lab new` makes: it needs nothing but Node.
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
 import { createRouter } from '../../pipy-scripts/router.js'
 
 const route = (/** @type {string} */ name, match = {}) => ({ name, host: null, pathPrefix: '/', headers: {}, ...match })
@@ -11,32 +13,32 @@ describe('createRouter', () => {
       route('b', { pathPrefix: '/' }),
       route('c', { pathPrefix: '/api/x' }),
     ])
-    expect(find(head('/api/x')).name).toBe('a')
-    expect(find(head('/other')).name).toBe('b')
+    assert.equal(find(head('/api/x')).name, 'a')
+    assert.equal(find(head('/other')).name, 'b')
   })
 
   it('finds none where none matches', () => {
-    expect(createRouter([route('a', { pathPrefix: '/api' })])(head('/'))).toBeUndefined()
-    expect(createRouter([])(head('/'))).toBeUndefined()
+    assert.equal(createRouter([route('a', { pathPrefix: '/api' })])(head('/')), undefined)
+    assert.equal(createRouter([])(head('/')), undefined)
   })
 
   it('matches a host without its port and in any case', () => {
     const find = createRouter([route('a', { host: 'ratings' })])
-    for (const host of ['ratings', 'RATINGS', 'ratings:15001']) expect(find(head('/', { host })).name).toBe('a')
-    expect(find(head('/', { host: 'other' }))).toBeUndefined()
-    expect(find(head('/'))).toBeUndefined()
+    for (const host of ['ratings', 'RATINGS', 'ratings:15001']) assert.equal(find(head('/', { host })).name, 'a')
+    assert.equal(find(head('/', { host: 'other' })), undefined)
+    assert.equal(find(head('/')), undefined)
   })
 
   it('keeps the order of routes with and without a host', () => {
     const find = createRouter([route('early', { pathPrefix: '/early' }), route('a', { host: 'a' }), route('late')])
-    expect(find(head('/early', { host: 'a' })).name).toBe('early')
-    expect(find(head('/', { host: 'a' })).name).toBe('a')
-    expect(find(head('/', { host: 'b' })).name).toBe('late')
+    assert.equal(find(head('/early', { host: 'a' })).name, 'early')
+    assert.equal(find(head('/', { host: 'a' })).name, 'a')
+    assert.equal(find(head('/', { host: 'b' })).name, 'late')
   })
 
   it('asks for every header, exactly', () => {
     const find = createRouter([route('canary', { headers: { 'x-canary': 'yes', 'x-tier': '1' } }), route('rest')])
-    expect(find(head('/', { 'x-canary': 'yes', 'x-tier': '1' })).name).toBe('canary')
-    expect(find(head('/', { 'x-canary': 'yes' })).name).toBe('rest')
+    assert.equal(find(head('/', { 'x-canary': 'yes', 'x-tier': '1' })).name, 'canary')
+    assert.equal(find(head('/', { 'x-canary': 'yes' })).name, 'rest')
   })
 })

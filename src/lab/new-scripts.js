@@ -1,0 +1,50 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { BenchError, UsageError } from '../lib/errors.js'
+import { ROOT } from '../lib/paths.js'
+
+/**
+ * A folder of Pipy scripts to start from: a copy of the kit's own, with the tests of their pure parts.
+ */
+
+const SCRIPTS = 'pipy-scripts'
+const TESTS = path.join(ROOT, 'test', SCRIPTS)
+const TEST_FILE = /\.test\.mjs$/
+// The folder above may belong to a package of CommonJS.
+const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n`
+
+/**
+ * @param {string} folder that is made
+ * @returns {string[]} the files of tests in it
+ * @throws {UsageError} where it cannot be made; {BenchError} where the copy fails: nothing is left of it
+ */
+export function copyScripts(folder) {
+  // --planes is a list.
+  if (folder.includes(',')) throw new UsageError(`lab new ${folder}: bench --planes cannot name a folder with a comma`)
+  makeFolder(folder)
+  try {
+    cpSync(path.join(ROOT, SCRIPTS), folder, { recursive: true })
+    const tests = readdirSync(TESTS).filter(name => TEST_FILE.test(name))
+    for (const name of tests) {
+      const text = readFileSync(path.join(TESTS, name), 'utf8')
+      writeFileSync(path.join(folder, name), text.replaceAll(`'../../${SCRIPTS}/`, "'./"))
+    }
+    writeFileSync(path.join(folder, 'package.json'), PACKAGE)
+    return tests
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    const { message } = /** @type {Error} */ (error)
+    throw new BenchError(`cannot copy ${SCRIPTS} to ${folder}: ${message}`, { cause: error })
+  }
+}
+
+/** @param {string} folder */
+function makeFolder(folder) {
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const advice = 'name a new folder in one that exists'
+    throw new UsageError(`lab new ${folder}: ${code === 'EEXIST' ? 'it exists already' : message}; ${advice}`)
+  }
+}

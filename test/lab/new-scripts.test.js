@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, expect, it } from 'vitest'
+import { copyScripts } from '../../src/lab/new-scripts.js'
+import { createProgram } from '../../src/verbs/program.js'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'new-scripts-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** @param {string[]} argv */
+async function lab(...argv) {
+  /** @type {string[]} */
+  const printed = []
+  const print = (/** @type {string} */ text) => printed.push(text)
+  await createProgram(/** @type {any} */ ({ print, say: print })).parseAsync(['lab', ...argv], { from: 'user' })
+  return printed.join('\n')
+}
+
+it("is the kit's own scripts, with tests that pass by the command that is told, outside of the kit", async () => {
+  // npm init makes such a package.
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }')
+  const mine = path.join(folder, 'my scripts')
+  const told = await lab('new', mine)
+  for (const name of readdirSync('pipy-scripts'))
+    expect(readFileSync(path.join(mine, name), 'utf8')).toBe(readFileSync(path.join('pipy-scripts', name), 'utf8'))
+  const [test] = /node --test .*(?=#)/.exec(told) ?? []
+  const { stdout } = await execa('bash', ['-c', `${test}`], { cwd: folder })
+  expect(stdout).toMatch(/(# |ℹ )pass [5-9]/)
+  expect(told).toContain(`npm run lab -- '${mine}'`)
+  expect(told).toContain(`npm run bench -- --planes pipy,pipy='${mine}'`)
+})
+
+it('has tests that fail where its own scripts are wrong', async () => {
+  const mine = path.join(folder, 'wrong')
+  const [test] = copyScripts(mine)
+  const file = path.join(mine, 'router.js')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('.toLowerCase()', ''))
+  const { exitCode, stdout } = await execa('node', ['--test', path.join(mine, test)], { reject: false })
+  expect(exitCode).toBe(1)
+  expect(stdout).toMatch(/(# |ℹ )fail 1/)
+})
+
+it('goes nowhere where something is, where nothing can be, and where bench could not name it', async () => {
+  const there = path.join(folder, 'there')
+  mkdirSync(there)
+  await expect(lab('new', there)).rejects.toThrow(
+    `lab new ${there}: it exists already; name a new folder in one that exists`,
+  )
+  expect(readdirSync(there)).toEqual([])
+  await expect(lab('new', path.join(folder, 'none', 'mine'))).rejects.toThrow('no such file or directory')
+  await expect(lab('new', path.join(folder, 'a,b'))).rejects.toThrow('bench --planes cannot name a folder with a comma')
+})
+
+it('takes no option of a count', async () => {
+  const mine = path.join(folder, 'mine')
+  for (const argv of [
+    ['--watch', 'new', mine],
+    ['new', mine, '--watch'],
+  ])
+    await expect(lab(...argv)).rejects.toThrow('lab new takes no --watch: leave it out')
+  expect(readdirSync(folder)).not.toContain('mine')
+})
