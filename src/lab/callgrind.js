@@ -52,6 +52,8 @@ export function createCounter({ folder, valgrind, signal }) {
   }
   return {
     start: () => ask(['instrumentation', 'on']),
+    /** What ran until now does not count. */
+    forget: () => ask(['zero']),
     /**
      * What ran since the last time.
      * @returns {Promise<Profile>}

@@ -3,7 +3,8 @@ import { filterOf, groupOf, sumBy, sumInclusive } from './groups.js'
 
 /**
  * What one folder of scripts costs beside another. Pure.
- * @import { Count, SidecarCount } from './count.js'
+ * @import { Count } from './count.js'
+ * @import { Stack } from './profile.js'
  */
 
 /** What is counted, with its definition. */
@@ -11,22 +12,29 @@ export const QUANTITIES = /** @type {const} */ ({
   instructions: 'instructions a sidecar executes for a request, in user space, on connections that are there',
   handshake: 'instructions a sidecar executes for a new connection with mTLS, without the request',
 })
+/** What is measured under load, with its definition. */
+const UNDER_LOAD = /** @type {const} */ ({
+  cpu: 'CPU nanoseconds of a sidecar for a request under load, in user space and in the kernel, perf itself included',
+})
+export const DEFINITIONS = { ...QUANTITIES, ...UNDER_LOAD }
 
-// Less is a function that a sidecar calls now and then.
-const GONE_SHARE = 0.001
+// Less is a function that a sidecar calls now and then, or that samples met by chance.
+const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
 /** @typedef {keyof typeof QUANTITIES} Quantity */
-/** @typedef {{ link: string, service: string, quantity: Quantity, old: number, new: number, ratio: number, spread: number }} Row spread: how far two counts of one side were apart at most, as a share */
-/** @typedef {{ name: string, old: number, new: number }} Part instructions a request */
-/** @typedef {{ link: string, service: string, groups: Part[], filters: Part[], functions: (Part & { inclusive: number })[] }} Breakdown inclusive: of the new side, with what the function calls */
+/** Of a sidecar: what was measured, and where it goes. @typedef {{ link: string, service: string, stacks: Stack[], samples?: number } & { [Name in keyof typeof DEFINITIONS]?: Count | null }} Costs stacks: of a request; samples: absent: all was counted */
+/** @typedef {Record<'old' | 'new', Costs[]>} Sides */
+/** @typedef {{ link: string, service: string, quantity: keyof typeof DEFINITIONS, old: number, new: number, ratio: number, spread: number }} Row spread: how far two counts of one side were apart at most, as a share */
+/** @typedef {{ name: string, old: number, new: number }} Part of a request */
+/** @typedef {{ link: string, service: string, unit: string, groups: Part[], filters: Part[], functions: (Part & { inclusive: number })[] }} Breakdown inclusive: of the new side, with what the function calls */
 
 /**
- * @param {{ old: SidecarCount[], new: SidecarCount[] }} counts of the same links
+ * @param {Sides} counts of the same links
  * @returns {Row[]}
  */
 export function compareCounts(counts) {
   return pair(counts).flatMap(([old, next]) =>
-    /** @type {Quantity[]} */ (Object.keys(QUANTITIES)).flatMap(quantity => {
+    /** @type {Row['quantity'][]} */ (Object.keys(DEFINITIONS)).flatMap(quantity => {
       const [a, b] = [old[quantity], next[quantity]]
       return a && b ? [compareOne({ old: a, new: b, of: { link: next.link, service: next.service, quantity } })] : []
     }),
@@ -43,8 +51,8 @@ function compareOne({ old, new: next, of }) {
 }
 
 /**
- * Where the instructions of each sidecar go, and where they changed.
- * @param {{ old: SidecarCount[], new: SidecarCount[] }} counts
+ * Where the cost of each sidecar goes, and where it changed.
+ * @param {Sides} counts
  * @param {{ functions: number }} options functions: how many, those that changed most first, beside those that are gone
  * @returns {Breakdown[]}
  */
@@ -53,10 +61,13 @@ export function breakDown(counts, { functions }) {
     const by = (/** @type {typeof groupOf} */ nameOf) =>
       join(sumBy(old.stacks, nameOf), sumBy(next.stacks, nameOf)).sort((a, b) => b.new - a.new)
     const inclusive = sumInclusive(next.stacks)
-    const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= GONE_SHARE * old.instructions.value
+    const least = old.samples === undefined ? GONE_SHARE.counted : GONE_SHARE.sampled
+    const all = old.stacks.reduce((sum, { self }) => sum + self, 0)
+    const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= least * all
     const changed = by(({ frames }) => frames[0]).sort((a, b) => changeOf(b) - changeOf(a))
     return {
       ...{ link: next.link, service: next.service, groups: by(groupOf), filters: by(filterOf) },
+      unit: next.cpu ? 'CPU nanoseconds a request' : 'instructions a request',
       functions: changed
         .filter((part, i) => i < functions || isGone(part))
         .map(part => ({ ...part, inclusive: inclusive.get(part.name) ?? 0 })),
@@ -80,10 +91,10 @@ function join(old, next) {
   }))
 }
 
-/** @param {{ old: SidecarCount[], new: SidecarCount[] }} counts @returns {[SidecarCount, SidecarCount][]} */
+/** @param {Sides} counts @returns {[Costs, Costs][]} */
 function pair(counts) {
   return counts.new.flatMap(next => {
     const old = counts.old.find(({ link, service }) => link === next.link && service === next.service)
-    return old ? [/** @type {[SidecarCount, SidecarCount]} */ ([old, next])] : []
+    return old ? [/** @type {[Costs, Costs]} */ ([old, next])] : []
   })
 }

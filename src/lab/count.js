@@ -60,7 +60,7 @@ export async function countInstructions({
     await Promise.all(counters.map(counter => counter.start()))
     const half = Math.ceil(requests / 2)
     await ask(Math.ceil(requests * WARM_UP_SHARE), 1)
-    await take()
+    await Promise.all(counters.map(counter => counter.forget()))
     /** @type {Profile[][]} of each half, of each sidecar */
     const halves = []
     for (let i = 0; i < 2; i++) {

@@ -17,6 +17,8 @@ const CHARACTER = 6.2
 const LEAST_SHARE = 0.002
 // Changes below this share of the whole are noise.
 const SHOWN_SHARE = 0.0005
+// Of the samples on both sides: one of 400 boxes that did not change has a colour.
+const SHOWN_DEVIATIONS = 3
 // The boxes are as light in a dark scheme.
 const TEXT = '#111111'
 const COLOURS = { dearer: '#e8a598', cheaper: '#9cc3e6', same: '#e3ddc8' }
@@ -46,10 +48,11 @@ export function growTree(stacks) {
 }
 
 /**
- * @param {{ title: string, root: Node, width: number }} given width: pixels
+ * @param {{ title: string, root: Node, width: number, grain?: number }} given width: pixels; grain: what one sample
+ *   stands for, where not all was counted
  * @returns {Chart}
  */
-export function drawFlames({ title, root, width }) {
+export function drawFlames({ title, root, width, grain = 0 }) {
   const boxes = listBoxes(root)
   const depth = Math.max(...boxes.map(box => box.depth))
   const height = (depth + 2) * ROW
@@ -66,7 +69,7 @@ export function drawFlames({ title, root, width }) {
         {
           type: 'custom',
           data: boxes.map(({ start, depth, node }) => ({ name: node.name, value: [start, depth, node.new] })),
-          renderItem: (/** @type {any} */ { dataIndex }) => drawBox(boxes[dataIndex], { root, width, height }),
+          renderItem: (/** @type {any} */ { dataIndex }) => drawBox(boxes[dataIndex], { root, width, height, grain }),
         },
       ],
     }),
@@ -75,9 +78,9 @@ export function drawFlames({ title, root, width }) {
 
 /**
  * @param {Box} box
- * @param {{ root: Node, width: number, height: number }} area
+ * @param {{ root: Node, width: number, height: number, grain: number }} area
  */
-function drawBox({ start, depth, node }, { root, width, height }) {
+function drawBox({ start, depth, node }, { root, width, height, grain }) {
   const scale = width / root.new
   const shape = { x: start * scale, y: height - (depth + 1) * ROW, width: node.new * scale, height: ROW - 1 }
   const letters = Math.floor((shape.width - 4) / CHARACTER)
@@ -85,7 +88,7 @@ function drawBox({ start, depth, node }, { root, width, height }) {
   return {
     type: 'rect',
     shape,
-    style: { fill: colourOf(node, root), stroke: '#ffffff', lineWidth: 0.5 },
+    style: { fill: colourOf(node, { root, grain }), stroke: '#ffffff', lineWidth: 0.5 },
     textContent: { style: { text: label, fontSize: 11, fontFamily: 'monospace', fill: TEXT } },
     textConfig: { position: 'insideLeft' },
   }
@@ -103,10 +106,14 @@ function shortenTo(name, letters) {
   return end.length <= letters ? end : `${end.slice(0, letters - 1)}…`
 }
 
-/** @param {Node} node @param {Node} root */
-function colourOf(node, root) {
+/**
+ * @param {Node} node
+ * @param {{ root: Node, grain: number }} area
+ */
+function colourOf(node, { root, grain }) {
   const change = node.new - node.old
-  if (Math.abs(change) < SHOWN_SHARE * root.new) return COLOURS.same
+  const chance = SHOWN_DEVIATIONS * Math.sqrt((node.old + node.new) * grain)
+  if (Math.abs(change) < Math.max(SHOWN_SHARE * root.new, chance)) return COLOURS.same
   return change > 0 ? COLOURS.dearer : COLOURS.cheaper
 }
 

@@ -10,6 +10,8 @@ import { groupBy } from '../lib/group-by.js'
  * @type {[group: string, pattern: RegExp][]}
  */
 const GROUPS = [
+  // perf alone sees it.
+  ['kernel', /_\[k\]$/],
   [
     'memory',
     /^(_int_)?(malloc|free|calloc|realloc|memalign)|^cfree$|^operator (new|delete)|^tcache_|^unlink_chunk|^sysmalloc|^pjs::Pool|^pipy::Data::(Chunk|View)/,

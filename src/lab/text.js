@@ -1,5 +1,5 @@
 import { joinParts, renderTextTable } from '../report/text-table.js'
-import { QUANTITIES } from './comparison.js'
+import { DEFINITIONS } from './comparison.js'
 
 /**
  * What the lab found, as text. Pure.
@@ -15,27 +15,33 @@ const signed = value => `${Math.round(value) > 0 ? '+' : ''}${count(value)}`
 /** @param {number} share */
 const percent = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
-/** @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string } }} Found */
+/** @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[] }} Found notes: what the numbers do not say */
 
 /**
  * @param {Found} found
  * @returns {string}
  */
-export function renderLab({ rows, breakdowns, labels }) {
+export function renderLab({ rows, breakdowns, labels, notes }) {
   return joinParts([
     [`old: ${labels.old}`, `new: ${labels.new}`],
     ...[tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)].map(table => [
       ...(table.caption ? [table.caption] : []),
       ...renderTextTable(table),
     ]),
-    [`apart: how far two counts of one side are apart; less than that is no difference`, ...define(rows)],
+    [describeApart(rows), ...define(rows), ...notes],
   ])
 }
 
 /** @param {Row[]} rows */
-function define(rows) {
+function describeApart(rows) {
+  const most = percent(Math.max(0, ...rows.map(({ spread }) => spread))).replace('+', '')
+  return `apart: how far two counts of one side are apart, here ${most} at most; a smaller difference is none`
+}
+
+/** @param {Row[]} rows */
+export function define(rows) {
   const counted = new Set(rows.map(({ quantity }) => quantity))
-  return Object.entries(QUANTITIES).flatMap(([name, what]) =>
+  return Object.entries(DEFINITIONS).flatMap(([name, what]) =>
     counted.has(/** @type {any} */ (name)) ? [`${name}: ${what}`] : [],
   )
 }
@@ -64,8 +70,8 @@ export function tabulateRows(rows) {
  * @param {Breakdown} breakdown
  * @returns {Table[]}
  */
-export function tabulateBreakdown({ link, service, groups, filters, functions }) {
-  const of = `${service} of ${link}, instructions a request`
+export function tabulateBreakdown({ link, service, unit, groups, filters, functions }) {
+  const of = `${service} of ${link}, ${unit}`
   return [
     tabulateParts(`${of}, by what they are for`, groups),
     tabulateParts(`${of}, by filter (the innermost one that called)`, filters),

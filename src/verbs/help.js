@@ -73,7 +73,7 @@ export const HELP = {
       ['npm run lab -- ./my-scripts', 'instructions a request of a changed pipeline, beside those of the kit'],
       ["npm run lab -- --threshold 'new/old instructions <= 1.01'", 'status 5 where the last commit grew by 1 %'],
     ],
-    statuses: [done, failed, usage, planeMissing, thresholdCrossed, ...ENDED],
+    statuses: ALL,
   },
   verify: {
     examples: [

@@ -1,16 +1,14 @@
-import { watch } from 'node:fs/promises'
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
 import { findSide } from '../lab/sides.js'
 import { renderLab } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
-import { BenchError } from '../lib/errors.js'
+import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
-import { hashFolder } from '../lib/hash.js'
 import { writeWhole } from '../records/files.js'
 import { addLabNew } from './lab-new.js'
+import { countSaves } from './lab-watch.js'
 import { openLab } from './open-lab.js'
 import { collect, parseCount, parseOnAxis } from './options.js'
 import { openSite } from './preparation.js'
@@ -21,6 +19,7 @@ import { readReportFile } from './report-assets.js'
  * `lab`: what a change to a Pipy pipeline costs, in instructions a request.
  * @import { Command } from 'commander'
  * @import { SidecarCount } from '../lab/count.js'
+ * @import { Sides } from '../lab/comparison.js'
  * @import { Found } from '../lab/text.js'
  * @import { Lab } from './open-lab.js'
  * @import { Context } from './program.js'
@@ -28,8 +27,10 @@ import { readReportFile } from './report-assets.js'
 
 const LINKS = ['pair', 'gateway-ratings']
 /** Of a save: fewer, so that the answer is there soon. */
-const ON_SAVE = { link: ['pair'], requests: 200 }
-const SAVED_MS = 50
+const ON_SAVE = { link: ['pair'], requests: 100 }
+const UNDER_LOAD = { link: ['pair'] }
+/** Options of a count alone. */
+const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
 /**
  * @param {Command} program
@@ -46,10 +47,10 @@ export function addLab(program, context) {
       '--against <folder>',
       'the scripts to hold them against, a folder or git:REF; default: pipy-scripts, and of pipy-scripts git:HEAD',
     )
-    .option('--link <list>', 'links; default: pair,gateway-ratings, with --watch pair', parseLinks)
+    .option('--link <list>', 'links; default: pair,gateway-ratings; with --watch or --profile pair', parseLinks)
     .option(
       '--requests <n>',
-      'requests to count, after a quarter as many; default: 2000, with --watch 200',
+      'requests to count, after a quarter as many; default: 2000, with --watch 100',
       parseRequests,
     )
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
@@ -58,10 +59,15 @@ export function addLab(program, context) {
     .option('--no-parity', 'count scripts that do other work, too: leave out the parity corpus')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old instructions <= 1.01'", collect, [])
     .option('--watch', 'count again after each save, until Ctrl-C')
+    .option('--profile', 'where the CPU time goes under load: samples by perf, instead of a count')
     .option('--out <dir>', 'write lab.html, with flame graphs, and lab.json there')
     .option('--json', 'print lab.json instead of the tables')
     .action(async (folder, options) => {
-      const { link, requests } = { link: LINKS, requests: 2000, ...(options.watch ? ON_SAVE : {}), ...options }
+      const isSampled = options.profile === true
+      const odd = NOT_SAMPLED.find(name => isSampled && command.getOptionValueSource(name) === 'cli')
+      if (odd) throw new UsageError(`--profile samples a load: --${odd} belongs to a count, leave one of them out`)
+      const usual = { link: LINKS, requests: 2000, ...(options.watch && ON_SAVE), ...(isSampled && UNDER_LOAD) }
+      const { link, requests } = { ...usual, ...options }
       const services = link.flatMap((/** @type {string} */ name) => readTopology(name).services.map(s => s.name))
       const thresholds = options.threshold.map((/** @type {string} */ text) => parseLabThreshold(text, services))
       const side = findSide(folder)
@@ -69,9 +75,9 @@ export function addLab(program, context) {
       if (site === null) return
       /** @type {Lab | null} */
       let lab = null
-      const show = async (/** @type {Record<'old' | 'new', SidecarCount[]>} */ counts) => {
+      const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
         const labels = /** @type {Lab} */ (lab).labels
-        const found = { labels, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
+        const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
         if (options.out) await writeFound(options.out, { found, counts })
         print(options.json ? JSON.stringify(found, null, 2) : renderLab(found))
         if (options.out) say(`to look at: ${path.join(options.out, 'lab.html')}`)
@@ -81,11 +87,17 @@ export function addLab(program, context) {
       }
       try {
         const { against = null, payload, pipy, parity } = options
-        lab = await openLab({ site, side, against, link, payload, pipy, requests, hasHandshakes: !options.watch })
+        const asked = { site, side, against, link, payload, pipy, requests, hasHandshakes: !options.watch, isSampled }
+        lab = await openLab(asked)
         const given = { lab, hasParity: parity, show, signal }
         if (options.watch) await countSaves({ ...given, folder: side.scripts, say })
         else {
           if (parity) await lab.checkParity(signal)
+          if (isSampled) {
+            say(`sampling ${link.join(' and ')} under load, each side twice, in turns`)
+            const { notes, ...sides } = await lab.sample(signal)
+            return await show(sides, notes)
+          }
           say(`counting ${requests} requests of ${link.join(' and ')}, of both sides at once`)
           const [old, next] = await together(signal, [
             own => given.lab.count('old', own),
@@ -98,61 +110,6 @@ export function addLab(program, context) {
         await site.target.close()
       }
     })
-}
-
-/**
- * Counts the new side after every save. What is wrong with a save is said, and the next is waited for.
- * @param {{ lab: Lab, hasParity: boolean, folder: string, signal: AbortSignal, say: (line: string) => void,
- *   show: (counts: Record<'old' | 'new', SidecarCount[]>) => Promise<void> }} given
- */
-export async function countSaves({ lab, hasParity, folder, show, signal, say }) {
-  const saves = watch(folder, { recursive: true, signal })[Symbol.asyncIterator]()
-  const listen = () => {
-    const save = saves.next()
-    // It may fail, as the program is interrupted, before it is waited for.
-    save.catch(() => {})
-    return save
-  }
-  let next = listen()
-  const old = await lab.count('old', signal)
-  for (;;) {
-    const start = performance.now()
-    const counted = hashWhole(folder)
-    try {
-      // Beside a count, which takes a whole CPU, the corpus finds timeouts that are the machine's.
-      if (hasParity) await lab.checkParity(signal)
-      const counts = await lab.count('new', signal)
-      await show({ old, new: counts })
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!(error instanceof BenchError)) throw error
-      say(error.message)
-    }
-    say(`${((performance.now() - start) / 1000).toFixed(1)} s; waiting for a save in ${folder}`)
-    // A save is several events, of which some are before its end.
-    for (let found = hashWhole(folder); found === null || found === counted; found = hashWhole(folder)) {
-      await next.catch(error => {
-        signal.throwIfAborted()
-        throw error
-      })
-      next = listen()
-      await delay(SAVED_MS, undefined, { signal })
-    }
-  }
-}
-
-/**
- * Editors write files beside that are gone as they are read, and links that lead nowhere; their end is an event, too.
- * @param {string} folder
- * @returns {string | null} null: a file was gone as it was read
- */
-function hashWhole(folder) {
-  try {
-    return hashFolder(folder)
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
-    throw error
-  }
 }
 
 /**
@@ -173,7 +130,7 @@ async function together(signal, tasks) {
 
 /**
  * @param {string} folder
- * @param {{ found: Found, counts: Record<'old' | 'new', SidecarCount[]> }} given
+ * @param {{ found: Found, counts: Sides }} given
  */
 async function writeFound(folder, { found, counts }) {
   // What draws charts takes long to load.

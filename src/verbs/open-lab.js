@@ -1,17 +1,20 @@
 import path from 'node:path'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
+import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { isWrong } from '../judge/parity-rows.js'
 import { countInstructions } from '../lab/count.js'
 import { CALLERS } from '../lab/profile.js'
+import { joinWindows, sampleTrial } from '../lab/sample.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
 import { parseExperiment } from '../plan/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
-import { gateParity } from '../run/parity/gate.js'
+import { probePlane } from '../run/parity/gate.js'
 import { findTool } from '../tools/find.js'
+import { perfTool } from '../tools/perf.js'
 import { valgrindTool } from '../tools/valgrind.js'
 import { planRun } from './prepare.js'
 
@@ -19,20 +22,38 @@ import { planRun } from './prepare.js'
  * From the words of `lab` to two sides that can be tried and counted.
  * @import { SidecarCount } from '../lab/count.js'
  * @import { Side } from '../lab/sides.js'
- * @import { Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Sides } from '../lab/comparison.js'
+ * @import { LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  */
+
+// Of the load that is sampled: long enough for some thousand samples of each sidecar.
+const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
+// In turns, so that what drifts meets both sides alike; twice, to see how far two windows of a side are apart.
+const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
 /** @typedef {'old' | 'new'} SideName */
 /** @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
 
 /**
  * @param {{ site: Site, side: Side, against: string | null, link: string[], payload?: number, pipy: string[], requests: number,
- *   hasHandshakes: boolean }} asked
- *   side: the new one; pipy: paths
+ *   hasHandshakes: boolean, isSampled?: boolean }} asked
+ *   side: the new one; pipy: paths; isSampled: under load, instead of counted
  */
-export async function openLab({ site, side, against, link, payload, pipy, requests, hasHandshakes }) {
-  const valgrind = await find(valgrindTool)
+export async function openLab({
+  site,
+  side,
+  against,
+  link,
+  payload,
+  pipy,
+  requests,
+  hasHandshakes,
+  isSampled = false,
+}) {
+  const load = findLoad()
+  const profiler = await find(isSampled ? perfTool : valgrindTool)
+  const loadTool = isSampled ? await findGenerator(load, site) : null
   const pipys = await findPipys(pipy)
   const { plan, layout } = planLab({ link, payload, site, pipy: pipys.new })
   const own = path.join(site.ledger.folder, 'lab')
@@ -46,12 +67,15 @@ export async function openLab({ site, side, against, link, payload, pipy, reques
         })
   const sides = { old, new: side }
   const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
-  const load = findLoad()
   const programs = { planes: Object.fromEntries(dataPlanes.map(plane => [plane.name, plane])), load }
   /** @param {SideName} name @returns {Testbed} */
   const testbedOf = name => ({
     ...{ site, layout, settings: plan.settings },
-    programs: { ...programs, tools: { pipy: pipys[name] }, appRuntime: pipys.old },
+    programs: {
+      ...programs,
+      tools: { pipy: pipys[name], ...(loadTool && { [loadTool.name]: loadTool }) },
+      appRuntime: pipys.old,
+    },
     folders: {
       ...findScriptFolders({ ...programs, tools: {}, appRuntime: pipys.old }),
       ...{ pipyScripts: sides[name].scripts, results: own, raw: path.join(own, name), certificates },
@@ -70,11 +94,13 @@ export async function openLab({ site, side, against, link, payload, pipy, reques
      * @throws {BenchError} where it does other work than a sidecar has to
      */
     async checkParity(signal) {
-      const arms = plan.arms.slice(0, 1)
-      const rows = await gateParity({ testbed: testbedOf('new'), arms, nextIndex, signal, say: () => {} })
+      // Its links start as they are counted.
+      const rows = await probePlane({ testbed: testbedOf('new'), arm: plan.arms[0], index: nextIndex(), signal })
       const wrong = rows.filter(isWrong)
       if (wrong.length === 0) return
-      const told = wrong.map(({ name, found, expected }) => `${name}: ${found} (${expected} is expected)`)
+      const told = wrong.map(({ name, found, expected, differences }) =>
+        [`${name}: ${found} (${expected} is expected)`, ...differences].join(', '),
+      )
       throw new BenchError(
         `${side.label} does other work than a sidecar has to, so its instructions cannot be compared: ${told.join('; ')}; --no-parity counts them nevertheless`,
       )
@@ -91,13 +117,62 @@ export async function openLab({ site, side, against, link, payload, pipy, reques
         const start = nextIndex()
         const folder = path.join(own, `${start}-${name}-${arm.link}`)
         const given = { testbed: testbedOf(name), arm, start, folder, signal }
-        counts.push(...(await countInstructions({ ...given, valgrind, callers: CALLERS, requests, hasHandshakes })))
+        const how = { valgrind: profiler, callers: CALLERS, requests, hasHandshakes }
+        counts.push(...(await countInstructions({ ...given, ...how })))
       }
       return counts
     },
 
+    /**
+     * Samples both sides under load.
+     * @param {AbortSignal} signal
+     * @returns {Promise<Sides & { notes: string[] }>} notes: what the samples do not say
+     */
+    async sample(signal) {
+      /** @type {Sides} */
+      const sides = { old: [], new: [] }
+      let hasKernel = true
+      for (const arm of plan.arms) {
+        const taken = []
+        for (const [turn, name] of TURNS.entries()) {
+          const trial = { id: `${turn}-${name}-${arm.link}`, round: 1, arm, repeats: null, searchOf: null }
+          const given = { testbed: testbedOf(name), trial, start: nextIndex(), perf: profiler, signal }
+          taken.push({ name, ...(await sampleTrial(given)) })
+        }
+        hasKernel &&= taken.every(one => one.hasKernel)
+        for (const name of /** @type {const} */ (['old', 'new'])) {
+          const own = taken.filter(one => one.name === name)
+          for (const service of Object.keys(own[0].profiles)) {
+            const windows = own.map(({ record, profiles }) => ({
+              profile: profiles[service],
+              nanos: 1000 * (cpuPerRequestMicros(record, sidecarsOf(record, service)) ?? Number.NaN),
+            }))
+            sides[name].push(joinWindows({ link: arm.link, service }, windows))
+          }
+        }
+      }
+      return { ...sides, notes: describeSamples(sides, hasKernel) }
+    },
+
     close: () => close({ retain: false }),
   }
+}
+
+/**
+ * @param {Sides} sides
+ * @param {boolean} hasKernel
+ */
+function describeSamples(sides, hasKernel) {
+  const told = sides.new.map(({ link, service, samples }) => {
+    const old = sides.old.find(one => one.link === link && one.service === service)
+    return `${service} of ${link} ${old?.samples} and ${samples}`
+  })
+  return [
+    `samples of perf, old and new: ${told.join(', ')}; a function with n of them is uncertain by the root of n`,
+    ...(hasKernel
+      ? []
+      : ['the kernel showed perf no samples of its own: its share is spread over the rest; run as root']),
+  ]
 }
 
 /**
@@ -107,7 +182,10 @@ export async function openLab({ site, side, against, link, payload, pipy, reques
 function planLab({ link, payload, site, pipy }) {
   const axes = `{ plane: [pipy], link: [${link.join(', ')}], capCores: [1] }`
   return planRun({
-    experiment: parseExperiment(`name: lab\nquestion: What does a change cost?\naxes: ${axes}\n`, 'lab'),
+    experiment: parseExperiment(
+      `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`,
+      'lab',
+    ),
     overrides: {
       ...{
         planes: null,
@@ -139,9 +217,17 @@ async function findPipys(paths) {
   return { old, new: next ?? old }
 }
 
-/** @param {ToolSpec} spec */
+/** @param {ToolSpec} spec of a profiler */
 async function find(spec) {
   const found = await findTool(spec)
-  if ('missing' in found) throw new BenchError(`instructions cannot be counted: ${found.missing}`)
+  const what = spec === perfTool ? 'a load cannot be sampled' : 'instructions cannot be counted'
+  if ('missing' in found) throw new BenchError(`${what}: ${found.missing}`)
+  return found
+}
+
+/** @param {LoadGenerator} load @param {Site} site */
+async function findGenerator(load, site) {
+  const found = await site.findTool(load.tool)
+  if ('missing' in found) throw new BenchError(`no load can be made: ${found.missing}`)
   return found
 }

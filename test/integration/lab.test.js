@@ -3,7 +3,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
+import { samplePids } from '../../src/lab/perf.js'
+import { BenchError } from '../../src/lib/errors.js'
 import { findTool } from '../../src/tools/find.js'
+import { perfTool } from '../../src/tools/perf.js'
 import { valgrindTool } from '../../src/tools/valgrind.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
@@ -11,6 +14,7 @@ import { need } from './real-tools.js'
 const folder = mkdtempSync(path.join(os.tmpdir(), 'lab-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const valgrind = await findTool(valgrindTool)
+const perf = await findTool(perfTool)
 
 /** A copy of the kit's scripts that serialises the headers of each request. */
 function writeDearer() {
@@ -55,5 +59,31 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     expect(Number(script?.new)).toBeGreaterThan(1.05 * Number(script?.old))
     expect(readFileSync(path.join(out, 'lab.html'), 'utf8')).toContain('demuxHTTP')
     expectNothingLeft(child.pid)
+  })
+})
+
+describe('samples, with the real perf', () => {
+  it('are as many of a busy process as it used of the time', async context => {
+    if ('missing' in perf) return context.skip('needs perf, which cannot be had here')
+    const busy = execa('node', ['-e', 'for (;;) JSON.stringify({})'], { reject: false })
+    try {
+      const { signal } = context
+      const asked = { perf, pids: [Number(busy.pid)], seconds: 2, file: path.join(folder, 'perf.data'), signal }
+      const { profiles } = await samplePids(asked)
+      const { total, stacks } = /** @type {import('../../src/lab/profile.js').Profile} */ (
+        profiles.get(Number(busy.pid))
+      )
+      // Other work takes some of two seconds at 499 a second, and other threads of Node may take a little more.
+      expect(total).toBeGreaterThan(100)
+      expect(total).toBeLessThan(1500)
+      expect(stacks.reduce((sum, { self }) => sum + self, 0)).toBe(total)
+      expect(stacks.every(({ frames }) => frames.length > 0)).toBe(true)
+    } catch (error) {
+      if (!(error instanceof BenchError) || !error.message.startsWith('perf cannot sample')) throw error
+      context.skip(error.message)
+    } finally {
+      busy.kill('SIGKILL')
+      await busy
+    }
   })
 })

@@ -11,8 +11,10 @@ it('the text has the table of both sides, where instructions go, and what the wo
         ...{ old: 70_056.4, new: 80_000, ratio: 1.14194, spread: 0.00015 },
       },
     ],
+    notes: ['it was a quiet hour'],
     breakdowns: [
       {
+        unit: 'instructions a request',
         ...{ link: 'pair', service: 'client', groups: [part], filters: [{ ...part, name: 'muxHTTP', old: 0 }] },
         functions: [{ ...part, name: 'malloc', inclusive: 160 }],
       },
@@ -25,4 +27,6 @@ it('the text has the table of both sides, where instructions go, and what the wo
   expect(text).toMatch(/malloc +100 +150 +\+50 +\+50\.0 % +160/)
   expect(text).toContain('instructions: instructions a sidecar executes for a request')
   expect(text).not.toContain('handshake')
+  expect(text).toContain('here 0.01 % at most')
+  expect(text).toMatch(/it was a quiet hour$/)
 })

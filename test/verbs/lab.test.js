@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { countSaves } from '../../src/verbs/lab.js'
+import { BenchError } from '../../src/lib/errors.js'
+import { countSaves } from '../../src/verbs/lab-watch.js'
+import { createProgram } from '../../src/verbs/program.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'watch-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -28,4 +30,49 @@ it('a file of an editor that is gone as it is read does not end --watch, and wha
   })
   await expect(watching).rejects.toThrow('aborted')
   expect(counts).toBe(2)
+})
+
+/** Tries the corpus as often as there are answers to it, on one save. @param {boolean[]} answers whether it is passed */
+async function tryOnce(answers) {
+  const stop = new AbortController()
+  /** @type {string[]} */
+  const said = []
+  let counts = 0
+  const lab = /** @type {any} */ ({
+    count: async () => [],
+    checkParity: async () => {
+      if (!answers.shift()) throw new BenchError('parity-answers: 45 of 46')
+    },
+  })
+  const watching = countSaves({
+    ...{ lab, folder, hasParity: true, signal: stop.signal },
+    show: async () => {
+      counts++
+    },
+    say: line => {
+      said.push(line)
+      if (line.includes('waiting for a save')) stop.abort()
+    },
+  })
+  await expect(watching).rejects.toThrow('aborted')
+  return { counts, said, untried: answers.length }
+}
+
+it('what the corpus finds beside a count is found alone, too, or it was the machine', async () => {
+  expect(await tryOnce([true])).toMatchObject({ counts: 1, untried: 0 })
+  expect(await tryOnce([false, true])).toMatchObject({ counts: 1, untried: 0 })
+  const { counts, said } = await tryOnce([false, false])
+  expect(counts).toBe(0)
+  expect(said[0]).toBe('parity-answers: 45 of 46')
+})
+
+it.each([
+  ['--watch', '--watch'],
+  ['--requests', '--requests', '500'],
+  ['--threshold', '--threshold', 'new/old instructions <= 1.01'],
+])('--profile is refused beside %s', async (name, ...argv) => {
+  const program = createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
+  await expect(program.parseAsync(['lab', '--profile', ...argv], { from: 'user' })).rejects.toThrow(
+    `--profile samples a load: ${name} belongs to a count, leave one of them out`,
+  )
 })

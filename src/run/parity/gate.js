@@ -72,10 +72,11 @@ async function countStartedWorkers({ testbed, arm, index, signal }) {
 }
 
 /**
+ * Tries the plane of an arm with the corpus.
  * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
  * @returns {Promise<Row[]>}
  */
-async function probePlane({ testbed, arm, index, signal }) {
+export async function probePlane({ testbed, arm, index, signal }) {
   const plane = testbed.programs.planes[arm.plane]
   const { folders, settings } = testbed
   const { tls, protocol, features } = arm.conditions

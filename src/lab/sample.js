@@ -1,0 +1,115 @@
+import path from 'node:path'
+import { BenchError } from '../lib/errors.js'
+import { createStandingServices } from '../run/standing-services.js'
+import { runTrial } from '../run/trial.js'
+import { readPid, samplePids, writingPid } from './perf.js'
+import { joinProfiles } from './profile.js'
+
+/**
+ * Where the CPU time of sidecars goes under load: a trial as `bench` makes it, whose window perf samples.
+ * @import { DataPlane, Tool, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Testbed } from '../run/testbed.js'
+ * @import { Count } from './count.js'
+ * @import { Profile, Stack } from './profile.js'
+ */
+
+/**
+ * @typedef {{ record: TrialRecord, profiles: Record<string, Profile>, hasKernel: boolean }} SampledTrial
+ *   profiles: in samples, by service; hasKernel: samples of the kernel are among them
+ * @typedef {object} SidecarSample
+ * @property {string} link
+ * @property {string} service
+ * @property {Count} cpu nanoseconds a request
+ * @property {number} samples
+ * @property {Stack[]} stacks nanoseconds a request by function
+ */
+
+/**
+ * @param {{ testbed: Testbed, trial: Trial, start: number, perf: Tool, signal: AbortSignal }} options
+ *   start: a number that no other start has
+ * @returns {Promise<SampledTrial>}
+ * @throws {BenchError} where the trial fails, or perf does
+ */
+export async function sampleTrial({ testbed, trial, start, perf, signal }) {
+  const ending = new AbortController()
+  const own = AbortSignal.any([signal, ending.signal])
+  /** @type {Record<string, string>} folders, by service */
+  const sidecars = {}
+  const planes = Object.entries(testbed.programs.planes).map(([name, plane]) => [name, sampledPlane(plane, sidecars)])
+  const programs = { ...testbed.programs, planes: Object.fromEntries(planes) }
+  const sample = async () => {
+    const entries = Object.entries(sidecars)
+    const pids = await Promise.all(entries.map(([, folder]) => readPid(folder)))
+    const file = path.join(testbed.folders.raw, `${trial.id}.perf`)
+    const { events, profiles } = await samplePids({
+      perf,
+      pids,
+      file,
+      seconds: trial.arm.load.windowSeconds,
+      signal: own,
+    })
+    const of = entries.map(([service], i) => [service, profiles.get(pids[i]) ?? { total: 0, stacks: [] }])
+    return { profiles: Object.fromEntries(of), hasKernel: events.every(event => !event.endsWith(':u')) }
+  }
+  /** @type {ReturnType<typeof sample> | null} */
+  let sampling = null
+  const standing = createStandingServices({ keepsServices: false, retains: false })
+  try {
+    const { record } = await runTrial({
+      ...{ testbed: { ...testbed, programs }, trial, start, standing, signal },
+      watch: event => {
+        if (event.kind !== 'phase' || event.phase !== 'window') return
+        sampling = sample()
+        // It is waited for after the trial.
+        sampling.catch(() => {})
+      },
+    })
+    if (record.outcome === 'failed') throw new BenchError(`the load failed: ${record.reasons[0]}`)
+    if (sampling === null) throw new BenchError('the load ended before it could be sampled')
+    return { record, .../** @type {Awaited<ReturnType<typeof sample>>} */ (await sampling) }
+  } finally {
+    ending.abort()
+    await /** @type {Promise<unknown> | null} */ (sampling)?.catch(() => {})
+  }
+}
+
+/**
+ * Two windows of one sidecar as one: the CPU time is what the kernel accounted, the samples say where it went.
+ * @param {{ link: string, service: string }} of
+ * @param {{ profile: Profile, nanos: number }[]} windows nanos: CPU time a request
+ * @returns {SidecarSample}
+ */
+export function joinWindows(of, windows) {
+  const total = windows.reduce((sum, { profile }) => sum + profile.total, 0)
+  if (windows.some(({ profile }) => profile.total === 0))
+    throw new BenchError(`perf took no sample of the sidecar of ${of.service}: it used no CPU in the window`)
+  const counts = windows.map(({ nanos }) => nanos)
+  const scaled = windows.map(({ profile, nanos }) => ({
+    total: nanos,
+    stacks: profile.stacks.map(stack => ({
+      ...stack,
+      self: (stack.self / profile.total) * (nanos / windows.length),
+    })),
+  }))
+  const value = counts.reduce((sum, count) => sum + count, 0) / counts.length
+  return { ...of, cpu: { value, counts }, samples: total, stacks: joinProfiles(scaled).stacks }
+}
+
+/**
+ * The plane with sidecars that write their process id.
+ * @param {DataPlane} plane
+ * @param {Record<string, string>} folders filled by service, as sidecars are made
+ * @returns {DataPlane}
+ */
+function sampledPlane(plane, folders) {
+  const { createSidecar } = plane
+  if (createSidecar === null) return plane
+  return {
+    ...plane,
+    createSidecar: given => {
+      const spec = createSidecar(given)
+      folders[spec.service] = spec.folder
+      return writingPid(spec)
+    },
+  }
+}

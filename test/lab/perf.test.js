@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { filterOf, groupOf, sumBy } from '../../src/lab/groups.js'
+import { describeRefusal } from '../../src/lab/perf.js'
+import { parsePerfScript } from '../../src/lab/perf-script.js'
+import { joinProfiles } from '../../src/lab/profile.js'
+import { joinWindows } from '../../src/lab/sample.js'
+
+const TEXT = `
+    7 cpu-clock:
+	ffffffff81a0b2c3 tcp_sendmsg ([kernel.kallsyms])
+	ffffffff81200002 __sys_sendto ([kernel.kallsyms])
+	ffffffff81200001 __x64_sys_sendto ([kernel.kallsyms])
+	ffffffff81000010 do_syscall_64 ([kernel.kallsyms])
+	ffffffff81000001 entry_SYSCALL_64_after_hwframe ([kernel.kallsyms])
+	    7f0000001000 __send (/usr/lib/libc.so.6 (deleted))
+	    5500000010a0 pipy::OutboundTCP::send(pipy::Data const&) (/usr/bin/pipy)
+
+    7 cpu-clock:
+	    5500000020a0 pjs::eval(int) (/usr/bin/pipy)
+	    5500000020b0 [unknown] ([unknown])
+	ffffffffffffffff [unknown] ([unknown])
+
+    8 cpu-clock:
+	ffffffff81000099 clear_page ([kernel.kallsyms])
+	ffffffff81000098 asm_exc_page_fault ([kernel.kallsyms])
+
+    7 cpu-clock:
+	    5500000020a4 pjs::eval(int) (/usr/bin/pipy)
+	    5500000020b0 [unknown] ([unknown])
+
+`
+
+describe('samples of perf', () => {
+  it('are summed by process and stack, with the system call in place of the kernel below it', () => {
+    const { events, profiles } = parsePerfScript(TEXT)
+    expect(events).toEqual(['cpu-clock'])
+    expect(profiles.get(7)).toEqual({
+      total: 3,
+      stacks: [
+        { frames: ['sendto_[k]', '__send', 'pipy::OutboundTCP::send'], object: '[kernel.kallsyms]', self: 1 },
+        { frames: ['pjs::eval', '???'], object: '/usr/bin/pipy', self: 2 },
+      ],
+    })
+    expect(profiles.get(8)?.stacks[0].frames).toEqual(['asm_exc_page_fault_[k]'])
+    const [call] = profiles.get(7)?.stacks ?? []
+    expect([groupOf(call), filterOf(call)]).toEqual(['kernel', 'connect'])
+  })
+
+  it('of a process that the kernel hides itself from say so', () => {
+    expect(parsePerfScript(TEXT.replaceAll('cpu-clock:', 'cpu-clock:u:')).events).toEqual(['cpu-clock:u'])
+  })
+
+  it('of perf 6.1 and Pipy 1.5.18 belong to the groups and the filters of a count, and to the kernel', () => {
+    const { events, profiles } = parsePerfScript(readFileSync('test/fixtures/perf-6.1.187-pipy-1.5.18.txt', 'utf8'))
+    expect(events).toEqual(['cpu-clock'])
+    const all = joinProfiles([...profiles.values()])
+    expect(all.total).toBe(20)
+    expect(Object.fromEntries(sumBy(all.stacks, groupOf))).toEqual({
+      kernel: 9,
+      'event loop and sockets': 4,
+      'filters and pipelines': 3,
+      'copying and comparing': 2,
+      'HTTP decode and encode': 1,
+      memory: 1,
+    })
+    expect(sumBy(all.stacks, filterOf).get('muxHTTP')).toBeGreaterThan(0)
+    const calls = all.stacks.map(({ frames }) => frames[0]).filter(name => name.endsWith('_[k]'))
+    expect(calls).toContain('sendmsg_[k]')
+    expect(calls).not.toContain('???_[k]')
+  })
+
+  it('are none where perf printed none', () => {
+    expect(parsePerfScript('').profiles.size).toBe(0)
+  })
+
+  it('share out the CPU time that the kernel accounted in each window', () => {
+    const stack = (/** @type {string} */ name, /** @type {number} */ self) => ({ frames: [name], object: '', self })
+    const { cpu, samples, stacks } = joinWindows({ link: 'pair', service: 'client' }, [
+      { profile: { total: 100, stacks: [stack('a', 25), stack('b', 75)] }, nanos: 30_000 },
+      { profile: { total: 50, stacks: [stack('a', 25), stack('c', 25)] }, nanos: 34_000 },
+    ])
+    expect(cpu).toEqual({ value: 32_000, counts: [30_000, 34_000] })
+    expect(samples).toBe(150)
+    expect(Object.fromEntries(stacks.map(({ frames, self }) => [frames[0], self]))).toEqual({
+      a: 0.25 * 15_000 + 0.5 * 17_000,
+      b: 0.75 * 15_000,
+      c: 0.5 * 17_000,
+    })
+  })
+
+  it('cannot be shared out where there are none', () => {
+    expect(() =>
+      joinWindows({ link: 'pair', service: 'client' }, [{ profile: { total: 0, stacks: [] }, nanos: 1 }]),
+    ).toThrow('perf took no sample of the sidecar of client')
+  })
+})
+
+it('a kernel that lets perf see nothing is named, with its setting and what can be done', () => {
+  const stderr = 'Error:\nNo permission to enable cpu-clock event.\n\nYou may not have permission to collect stats.\n'
+  expect(describeRefusal(stderr, '4')).toMatch(
+    /^perf cannot sample the sidecars: No permission to enable cpu-clock event \(\/proc\/sys\/kernel\/perf_event_paranoid is 4\); run as root, or sudo sysctl/,
+  )
+  expect(describeRefusal('', null)).toContain('it does not say why (there is no /proc/sys/kernel/perf_event_paranoid)')
+})
