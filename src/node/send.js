@@ -7,7 +7,8 @@ import https from 'node:https'
 
 /**
  * @typedef {{ host: string, path?: string, method?: string, headers?: Record<string, string>, body?: string, isChunked?: boolean }} Ask
- * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined }} Answer
+ * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined,
+ *   isReused: boolean }} Answer isReused: the connection had served a request before
  */
 
 /**
@@ -50,6 +51,7 @@ export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10, 
           body: Buffer.concat(chunks).toString('latin1'),
           headers: response.headers,
           localPort: request.socket?.localPort,
+          isReused: request.reusedSocket,
         })
       })
     })

@@ -1,0 +1,103 @@
+import http from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createConvergence } from '../../src/node/convergence.js'
+import { send } from '../../src/node/send.js'
+
+/** @type {(() => void)[]} */
+const endings = []
+afterEach(() => {
+  for (const end of endings.splice(0)) end()
+})
+
+/**
+ * A sidecar that serves a connection by the configuration that it had when the connection was opened, as Envoy does.
+ * @param {{ hasIt: () => boolean, answer?: string }} options hasIt: the host that is asked for; answer: instead of the echo
+ */
+async function startSidecar({ hasIt, answer }) {
+  const had = new WeakMap()
+  const server = http.createServer(async (request, response) => {
+    if (!had.has(request.socket)) had.set(request.socket, hasIt())
+    if (!had.get(request.socket)) return response.writeHead(404).end()
+    const chunks = []
+    for await (const chunk of request) chunks.push(chunk)
+    response.writeHead(200, { 'x-nonce': request.headers['x-nonce'] }).end(answer ?? Buffer.concat(chunks))
+  })
+  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
+  endings.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  )
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  return { name: 'client-1', host: 'version-1.test', endpoint: { address: '127.0.0.1', port } }
+}
+
+/** @param {Parameters<typeof createConvergence>[0]} [options] */
+function openConvergence(options) {
+  const convergence = createConvergence(options)
+  endings.push(() => convergence.close())
+  return convergence
+}
+
+describe('the convergence of a sidecar', () => {
+  it('reads a delay of 2 s before a commit as 2 s, within its resolution', async () => {
+    const beginMs = performance.timeOrigin + performance.now()
+    const sidecar = await startSidecar({ hasIt: () => performance.timeOrigin + performance.now() >= beginMs + 2000 })
+    const { lastNoMs, yesMs, asked } = await openConvergence().expect(sidecar)
+    expect(Number(lastNoMs) - beginMs).toBeLessThan(2000)
+    expect(Number(yesMs) - beginMs).toBeGreaterThanOrEqual(2000)
+    expect(Number(yesMs) - Number(lastNoMs)).toBeLessThan(200)
+    // Often at first, then 20 times a second.
+    expect(asked).toBeLessThan(75)
+  })
+
+  it('is not asked over a kept connection, which never has it', async () => {
+    let isThere = false
+    const sidecar = await startSidecar({ hasIt: () => isThere })
+    const agent = new http.Agent({ keepAlive: true })
+    endings.push(() => agent.destroy())
+    const ask = (/** @type {Parameters<typeof send>} */ ...[endpoint, request, options]) =>
+      send(endpoint, request, { ...options, agent })
+    const planted = openConvergence({ ask }).expect(sidecar)
+    setTimeout(() => {
+      isThere = true
+    }, 50)
+    await expect(planted).rejects.toThrow('client-1 was asked over a kept connection')
+    expect((await openConvergence().expect(sidecar)).yesMs).not.toBeNull()
+  })
+
+  it('is no 200 of somebody else: the nonce must come back', async () => {
+    const convergence = openConvergence()
+    const asking = convergence.expect(await startSidecar({ hasIt: () => true, answer: 'hello' }))
+    setTimeout(() => convergence.giveUp(), 100)
+    expect(await asking).toMatchObject({ yesMs: null })
+  })
+
+  it('is given up where it never comes, with when it was last asked', async () => {
+    const convergence = openConvergence()
+    const asking = convergence.expect(await startSidecar({ hasIt: () => false }))
+    expect(convergence.countWaiting()).toBe(1)
+    setTimeout(() => convergence.giveUp(), 100)
+    const { lastNoMs, yesMs } = await asking
+    expect(yesMs).toBeNull()
+    expect(lastNoMs).not.toBeNull()
+    expect(convergence.countWaiting()).toBe(0)
+  })
+
+  it('asks all together no more than its budget, each in its turn', async () => {
+    /** @type {string[]} */
+    const asked = []
+    const ask = async (/** @type {any} */ endpoint) => {
+      asked.push(endpoint.address)
+      throw new Error('refused')
+    }
+    const convergence = openConvergence({ perSecond: 100, ask })
+    for (let i = 0; i < 50; i++) {
+      const endpoint = { address: `127.2.0.${i}`, port: 1 }
+      convergence.expect({ name: `client-${i}`, host: 'x', endpoint })
+    }
+    await new Promise(resolve => setTimeout(resolve, 500))
+    // 50 of half a second, and a burst of 50 ms.
+    expect(asked.length).toBeLessThanOrEqual(60)
+    expect(new Set(asked).size).toBe(Math.min(50, asked.length))
+  })
+})
