@@ -82,6 +82,8 @@ describe('bad input', () => {
     ['too many rounds', ['bench', '--rounds', '4294967296'], 'at most 10000 rounds'],
     ['more services than any number', ['bench', '--services', '100000000000000000000'], 'at most 500: the kit has not'],
     ['too many services', ['plan', '--services', '501'], 'at most 500: the kit has not'],
+    ['too many sidecars', ['plan', 'rollout', '--sidecars', '5001'], 'at most 5000: the kit has not'],
+    ['sidecars of no rollout', ['plan', '--sidecars', '20'], 'cap has none'],
     ['too many users', ['bench', '--users', '100000'], 'at most 28000: they connect from one address'],
     ['too large a body', ['bench', '--payload', '1GiB'], 'at most 16777216: k6 holds a body of every user in memory'],
     ['too high a rate', ['size', '--rate', '10000000', '--p99', '1s'], 'at most 1000000 requests/s: one k6'],

@@ -96,7 +96,8 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     summarise: manifest.precision ? summariseSequence : summariseValues,
     own: splitRounds(records, manifest.rounds),
     baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
-    unchanged: roundsOf(arms.find(other => isUnchanged(other, arm))),
+    unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),
+    unconfigured: roundsOf(arms.find(other => isWithout('configuredServices', other, arm))),
   }
   const services = new Map(records.flatMap(r => sidecarsOf(r).map(p => [p.service, p.copyOf])))
   const sidecars = [...services].map(([service, copyOf]) => ({
@@ -126,20 +127,17 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 }
 
 /**
- * Whether an arm is what another is without changes of configuration.
+ * Whether an arm is what another is with none of a condition: changes of configuration, or services known.
+ * @param {'changesPerMinute' | 'configuredServices'} axis
  * @param {Arm} other
  * @param {Arm} arm
  */
-function isUnchanged(other, arm) {
-  return (
-    nameOf(other) === nameOf(arm) &&
-    other.conditions.changesPerMinute === 0 &&
-    groupOf(other, 'changesPerMinute') === groupOf(arm, 'changesPerMinute')
-  )
+function isWithout(axis, other, arm) {
+  return nameOf(other) === nameOf(arm) && other.conditions[axis] === 0 && groupOf(other, axis) === groupOf(arm, axis)
 }
 
 /**
- * @typedef {{ own: TrialRecord[][], baseline: TrialRecord[][], unchanged: TrialRecord[][],
+ * @typedef {{ own: TrialRecord[][], baseline: TrialRecord[][], unchanged: TrialRecord[][], unconfigured: TrialRecord[][],
  *   summarise: typeof summariseValues }} Rounds of an arm, and of the arms that it is held against
  * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: the arm
  * @returns {Record<string, Quantity>} by header
@@ -149,7 +147,10 @@ function summariseQuantities({ rounds, service }) {
   const measure = (/** @type {QuantityRow} */ row) =>
     rounds.own.map((trials, i) => {
       if (row.quantile !== undefined && !hasTail(requests, row.quantile)) return null
-      return measureRound(row, trials, { service, baseline: rounds.baseline[i], unchanged: rounds.unchanged[i] })
+      const [baseline, unchanged, unconfigured] = [rounds.baseline, rounds.unchanged, rounds.unconfigured].map(
+        r => r[i],
+      )
+      return measureRound(row, trials, { service, baseline, unchanged, unconfigured })
     })
   const rows = Object.values(QUANTITIES).filter(row => service === null || row.sidecars)
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))

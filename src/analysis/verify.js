@@ -1,10 +1,11 @@
 import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
 import { ratePerSecond } from '../judge/measures.js'
+import { describeRollout } from '../judge/rollout.js'
 import { BenchError } from '../lib/errors.js'
 import { generatorOf } from '../model/generators.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { readLoadLog, readObserved } from '../records/raw.js'
+import { readLoadLog, readObserved, readRollout } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
@@ -119,7 +120,9 @@ function recompute({ folder, record, load, relaxed }) {
     const isIdle = trial.arm.load.kind === 'idle'
     const result = isIdle ? null : readResult({ folder, trialId: trial.id, load })
     if (result === null && !isIdle) return "the load generator's log has no result"
-    const parts = { ...described, load: result }
+    const rollout = record.rollout ? readRollout(folder, trial.id) : null
+    if (record.rollout && rollout === null) return 'rollout.json is missing or damaged'
+    const parts = { ...described, load: result, ...(rollout ? { rollout: describeRollout(rollout) } : {}) }
     return { ...parts, ...judgeTrial(/** @type {Measured} */ ({ ...record, ...parts }), relaxed) }
   } catch (error) {
     if (error instanceof BenchError) return error.message

@@ -31,6 +31,8 @@ const EDGE_LATE_MOST_MS = 500
 const CLOCK_OFFSET_MOST_MS = 20
 const ROUND_TRIP_MOST_MS = 5
 const APPLICATION_LEAST_SECONDS = 1e-6
+const CENSORED_MOST = 0.1
+const OWN_MOST = 0.1
 
 /** @type {Use[]} */
 export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']
@@ -154,6 +156,30 @@ const GATES = [
     find: ({ processes }) =>
       processes.map(
         p => (p.oomKills ?? 0) > 0 && `the kernel killed ${p.oomKills} processes of ${nameOf(p)} for memory`,
+      ),
+  },
+  {
+    name: 'resolution',
+    finds: 'of a rollout: times of which more than 10 % is not known, since sidecars are asked so seldom',
+    words: 'times too coarse',
+    spoils: ['latency'],
+    find: ({ rollout }) =>
+      phasesOf(rollout).map(
+        ([what, { censoredSeconds, seconds }]) =>
+          (censoredSeconds ?? 0) > CENSORED_MOST * (seconds ?? 0) &&
+          `of the time until ${what}, ${(1000 * (censoredSeconds ?? 0)).toFixed(0)} ms are not known, of ${(1000 * (seconds ?? 0)).toFixed(0)} ms`,
+      ),
+  },
+  {
+    name: 'probe-cost',
+    finds: 'of a rollout: the kit itself, which starts and asks the sidecars, above 10 % of the machine',
+    words: 'asking cost too much',
+    spoils: ['latency'],
+    find: ({ rollout }) =>
+      phasesOf(rollout).map(
+        ([what, { ownCores }]) =>
+          ownCores > OWN_MOST * Number(rollout?.cpus) &&
+          `until ${what}, the kit itself used ${ownCores.toFixed(2)} of ${rollout?.cpus} cores`,
       ),
   },
   {
@@ -385,6 +411,20 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
   if (loadHost && isUsedUp(loadHost)) return 'generator'
   if (idleFraction < HOST_IDLE_LEAST) return 'host'
   return kind === 'open' ? 'rate' : 'users'
+}
+
+/**
+ * The phases of a rollout, and what each ends with.
+ * @param {TrialRecord['rollout']} rollout
+ */
+function phasesOf(rollout) {
+  const { first, change } = rollout ?? {}
+  return first && change
+    ? /** @type {const} */ ([
+        ['all sidecars had their first configuration', first],
+        ['all sidecars had the change', change],
+      ])
+    : []
 }
 
 /** @param {{ idleFraction: number }} host */

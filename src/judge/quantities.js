@@ -14,6 +14,7 @@ import {
   valueOfRound,
 } from './measures.js'
 import { recoverySeconds } from './recovery.js'
+import { ROLLOUT_ROWS } from './rollout-quantities.js'
 
 /**
  * The one table of quantities. Summaries, comparisons, thresholds, tables, CSV, charts, live metrics and the dictionary
@@ -28,6 +29,7 @@ import { recoverySeconds } from './recovery.js'
  * @property {string | null} [service] whose sidecar; null: over all
  * @property {TrialRecord[] | null} [baseline] the same round of the arm without sidecars
  * @property {TrialRecord[] | null} [unchanged] the same round of the arm without changes of configuration
+ * @property {TrialRecord[] | null} [unconfigured] the same round of the arm that knows no services beside its own
  */
 
 /**
@@ -290,6 +292,7 @@ const ROWS = [
     use: 'memory',
     measure: ({ record, unchanged }) => cpuMillisPerChange(record, unchanged ?? []),
   },
+  ...ROLLOUT_ROWS,
   {
     name: 'recoverySeconds',
     header: 'recoverySeconds',

@@ -119,6 +119,14 @@ export const AXES = {
     show: v => (v === LEAN ? 'no features' : v),
     label: 'features',
   },
+  sidecars: {
+    isOfSidecars: true,
+    schema: ON_AXES.sidecars,
+    values: [null],
+    of: arm => arm.conditions.sidecars ?? null,
+    show: v => (v === null ? 'no control plane' : `${v} ${v === 1 ? 'sidecar' : 'sidecars'}`),
+    label: 'sidecars',
+  },
   capCores: {
     isOfSidecars: true,
     schema: ON_AXES.capCores,

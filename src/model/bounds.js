@@ -52,6 +52,7 @@ export const ON_AXES = {
     .int()
     .min(2 ** 20, 'at least 1MiB: with less no program starts')
     .max(2 ** 40, 'at most 1024GiB: no sidecar reaches it'),
+  sidecars: count(5000, 'the kit has not been tried with more of one control plane'),
   changesPerMinute: z.int().min(0).max(6000, 'at most 6000: a change takes longer than 10 ms'),
   // kernel/sched/core.c, min_cfs_quota_period: a smaller quota is refused with EINVAL.
   capCores: z.number().min(0.01, 'at least 0.01 cores: the kernel takes no CPU quota below 1 ms in a period of 100 ms'),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { sayIssue } from '../lib/say-issue.js'
 import { manifestSchema } from './schemas/manifest.js'
 import { observationSchema, sampleSchema } from './schemas/observation.js'
+import { rolloutSchema } from './schemas/rollout.js'
 import { summarySchema } from './schemas/summary.js'
 import { trialSchema } from './schemas/trial.js'
 
@@ -13,6 +14,7 @@ import { trialSchema } from './schemas/trial.js'
 export * from './schemas/manifest.js'
 export * from './schemas/observation.js'
 export * from './schemas/parts.js'
+export * from './schemas/rollout.js'
 export * from './schemas/summary.js'
 export * from './schemas/trial.js'
 
@@ -22,6 +24,7 @@ export const SCHEMAS = {
   trial: trialSchema,
   observation: observationSchema,
   sample: sampleSchema,
+  rollout: rolloutSchema,
   summary: summarySchema,
 }
 

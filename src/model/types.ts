@@ -104,6 +104,8 @@ export interface ProcessSpec {
   service: string
   /** The service that this one is a copy of; absent where it is none. */
   copyOf?: string
+  /** So many processes, which the program starts, as a batch; absent: the program is the process. */
+  batchOf?: number
   role: Role
   program: string
   argv: string[]
@@ -180,6 +182,38 @@ export interface Reloads {
   change(options: ReloadOptions, version: number): ReloadAction[]
 }
 
+export interface ControlOptions {
+  /** Where it listens. */
+  control: Endpoint
+  folder: string
+  tool: Tool
+  /** The files of the folder of Pipy scripts, by their path in it. */
+  scriptFiles: Record<string, string>
+}
+
+/** A control plane, which gives many sidecars of a plane their configuration. Pure. */
+export interface Control {
+  /** As reports call it. */
+  name: string
+  /** Why it cannot with this version; null: it can. */
+  findUnsupported(version: string): string | null
+  /** What it takes: memory of one sidecar with so many routes (its own, not shared), of the control plane for each sidecar,
+   * and threads of a sidecar. */
+  needsOf(configuredServices: number): { sidecarBytes: number; controlBytes: number; threads: number }
+  /** null: nothing has to run. */
+  createProcess: ((options: ControlOptions) => ProcessSpec) | null
+  /** What it is given once. */
+  setUp(options: ControlOptions): ReloadAction[]
+  /** What it is given for a sidecar before that starts, with its first configuration. */
+  enrol(options: SidecarOptions & ControlOptions): ReloadAction[]
+  /** A sidecar that has its configuration from there. */
+  createSidecar(options: SidecarOptions & ControlOptions): ProcessSpec
+  /** What hands the model of the options over, without effect yet. */
+  stage(options: SidecarOptions & ControlOptions): ReloadAction[]
+  /** What puts it into effect, in so many-th version; 0 is the first configuration. */
+  commit(options: SidecarOptions & ControlOptions, version: number): ReloadAction[]
+}
+
 /** A change of configuration under load. */
 export type Change = z.infer<typeof S.change>
 
@@ -212,6 +246,8 @@ export interface DataPlane {
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
   /** How its sidecars take another configuration while they serve; null: they cannot. */
   reloads: Reloads | null
+  /** Absent: none is measured. */
+  control?: Control
   /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */
   parseOverflows: ((text: string) => number) | null
 }
@@ -274,6 +310,7 @@ export type AxisName =
   | 'memoryLimitBytes'
   | 'changesPerMinute'
   | 'features'
+  | 'sidecars'
 
 /** A gate that an experiment sets aside, and why. */
 export type Relaxation = z.infer<typeof S.relaxation>
@@ -295,6 +332,10 @@ export type LoadResult = z.infer<typeof S.loadResult>
 export type LoadPoint = z.infer<typeof S.loadPoint>
 export type BoundBy = z.infer<typeof S.boundBy>
 export type TrialRecord = z.infer<typeof S.trialSchema>
+/** raw/<trial>/rollout.json: when each sidecar had its configurations, and what that took. */
+export type RolloutRecord = z.infer<typeof S.rolloutSchema>
+/** When a sidecar was first answered by a configuration that it was to have since a moment. */
+export type Told = z.infer<typeof S.told>
 /** How a process ended that was not stopped, and whether the kernel ended it for memory. */
 export type EndedProcess = z.infer<typeof S.endedProcess>
 
@@ -306,6 +347,8 @@ export type Prober = ReturnType<typeof createProber>
 /** A process that a target runs. */
 export interface Handle {
   spec: ProcessSpec
+  /** When it was started, in epoch milliseconds; absent where another machine starts it. */
+  startedMs?: number
   /** Resolves with how it ended. */
   exited: Promise<string>
   /** How it ended; null while it runs. */
@@ -399,8 +442,12 @@ export interface Target {
   /** The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
    * goes to the entry: it may have the address of another start. */
   placesFor(start: number, services: string[], entry?: string): Promise<Record<string, Place>>
-  /** Starts processes; their logs go to the folder. Returns before they are ready. */
-  deploy(specs: ProcessSpec[], at: { start: number; folder: string }): Promise<Deployment>
+  /** Starts processes, one after the other; their logs go to the folder. Returns before they are ready. On one machine,
+   * pace is awaited before each, and onStart is told each. */
+  deploy(
+    specs: ProcessSpec[],
+    at: { start: number; folder: string; pace?: () => Promise<void>; onStart?: (process: Handle) => void },
+  ): Promise<Deployment>
   /** Runs a procedure of src/node/prober.js where the services can be reached. */
   call<Name extends keyof Prober>(
     procedure: Name,
@@ -421,6 +468,18 @@ export interface Target {
 /** In epoch milliseconds. */
 export type Window = z.infer<typeof S.window>
 
+/** What a machine still has for a run. */
+export interface Limits {
+  memoryBytes: number
+  /** In all, and of them those in use. */
+  threads: number
+  threadsUsed: number
+  /** Open files of one process. */
+  files: number
+  /** For connections from one address to another. */
+  ports: number
+}
+
 /** A target, and what a run needs to know of the machines behind it. */
 export interface Site {
   target: Target
@@ -432,6 +491,8 @@ export interface Site {
   /** Facts for the manifest. */
   machine: Record<string, unknown>
   sampleSource: SampleSource
+  /** Absent: services run on other machines. */
+  limits?: Limits
   /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
   cores: number[][]
   /** The machine of the load, where `--load-host` names another; its CPUs are all the generator's. */

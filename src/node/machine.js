@@ -29,6 +29,32 @@ export function readRoomBytes() {
 }
 
 /**
+ * What this machine still has for a run.
+ * @returns {import('../model/types.ts').Limits}
+ */
+export function readLimits() {
+  const numbers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
+  const read = (/** @type {string} */ name) => numbers(readText(`/proc/sys/${name}`))
+  const limitOf = (/** @type {string} */ name) =>
+    numbers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
+  const [first = 32768, last = 60999] = read('net/ipv4/ip_local_port_range')
+  const threads = [
+    ...[...read('kernel/threads-max'), ...read('kernel/pid_max'), limitOf('Max processes')],
+    // Of the container, by version 2 and 1 of cgroups.
+    ...['pids.max', 'pids/pids.max'].flatMap(name => numbers(readText(`/sys/fs/cgroup/${name}`))),
+  ]
+  // The fourth of five fields is `running/all`, proc(5).
+  const used = numbers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
+  return {
+    memoryBytes: readRoomBytes(),
+    threads: Math.min(...threads.map(count => count ?? Number.MAX_SAFE_INTEGER)),
+    threadsUsed: used,
+    files: limitOf('Max open files') ?? Number.MAX_SAFE_INTEGER,
+    ports: last - first + 1,
+  }
+}
+
+/**
  * The CPUs that this process may use, those of one physical core together.
  * @returns {number[][]}
  */

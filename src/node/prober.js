@@ -1,12 +1,10 @@
-import { rename, writeFile } from 'node:fs/promises'
 import net from 'node:net'
-import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { BenchError } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
 import { probeAccess } from './parity/access.js'
 import { probeAnswers, probePooling } from './parity/probe.js'
 import { startUpstreams } from './parity/upstreams.js'
+import { perform } from './perform.js'
 import { send } from './send.js'
 
 /**
@@ -85,22 +83,6 @@ export function createProber({ environment }) {
       rig?.close()
       rig = null
     },
-  }
-}
-
-/** @param {ReloadAction[]} actions */
-async function perform(actions) {
-  for (const action of actions) {
-    if (action.kind === 'move') {
-      // Beside the folder, which is watched.
-      const next = `${path.dirname(action.file)}.next`
-      await writeFile(next, action.content)
-      await rename(next, action.file)
-      continue
-    }
-    const { endpoint, ...ask } = action
-    const { status, body } = await send(endpoint, { ...ask, host: endpoint.address })
-    if (status >= 300) throw new BenchError(`${ask.method} ${ask.path} was answered ${status} ${body.slice(0, 200)}`)
   }
 }
 

@@ -38,7 +38,8 @@ const optionalAxes = /** @type {Record<Exclude<AxisName, 'link' | 'capCores'>, z
 const axes = z.strictObject({
   plane: z.array(z.string()).min(1),
   link: z.array(z.string()).min(1),
-  capCores: z.array(ON_AXES.capCores).min(1),
+  /** none: sidecars have no limit. */
+  capCores: z.union([z.literal('none'), z.array(ON_AXES.capCores).min(1)]),
   ...optionalAxes,
 })
 

@@ -35,6 +35,10 @@ const SERVICES_TRIALS = { line: 2, each: 3 }
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 // A capacity that rates are chosen by.
 const CALIBRATION_SECONDS = 3
+// Of a sidecar of a rollout, with its change: measured.
+const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
+// What can be asked of experiments with a control plane.
+const CONTROLLED_AXES = ['sidecars', 'workers', 'configuredServices']
 // All are made before the first runs.
 const TRIALS_MOST = 100_000
 
@@ -74,6 +78,7 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
   const { caps, notes, notMeasured } = chooseCaps({ axes, overrides, cpus, mustBind })
   const chosen = choosePlanes(experiment, overrides)
   assertSearchable(experiment, chosen, hasSidecars)
+  assertControlled({ experiment, overrides, axes, planes: chosen, hasSidecars })
   const planes = chosen.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const ends = (/** @type {any[]} */ list) =>
     overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list
@@ -201,7 +206,11 @@ export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
 
 /** @param {Arm[]} arms each tried once */
 function sumSeconds(arms) {
-  return arms.reduce((sum, { load }) => sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS, 0)
+  return arms.reduce(
+    (sum, { load, conditions: { sidecars = 0 } }) =>
+      sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * sidecars,
+    0,
+  )
 }
 
 /**
@@ -222,7 +231,8 @@ function findProfile(experiment, { profile, rounds }) {
  * @returns {{ caps: (number | null)[], notes: string[], notMeasured: Missing[] }}
  */
 function chooseCaps({ axes, overrides: { caps, isLoadElsewhere }, cpus, mustBind }) {
-  if (caps === 'none') return { caps: [null], notes: [], notMeasured: [] }
+  if (caps === 'none' || (caps === null && axes.capCores === 'none'))
+    return { caps: [null], notes: [], notMeasured: [] }
   if (caps) {
     for (const cap of caps) {
       if (Math.ceil(cap) > cpus) {
@@ -237,8 +247,9 @@ function chooseCaps({ axes, overrides: { caps, isLoadElsewhere }, cpus, mustBind
     return { caps, notes, notMeasured: [] }
   }
   const fits = (/** @type {number} */ cap) => (mustBind ? canBind(cap, cpus, isLoadElsewhere) : Math.ceil(cap) <= cpus)
-  const fitting = axes.capCores.filter(fits)
-  const others = axes.capCores.filter(cap => !fits(cap))
+  const own = /** @type {number[]} */ (axes.capCores)
+  const fitting = own.filter(fits)
+  const others = own.filter(cap => !fits(cap))
   const reason = (/** @type {number} */ cap) =>
     mustBind ? `sidecars at ${cap} cores cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
   return {
@@ -246,7 +257,7 @@ function chooseCaps({ axes, overrides: { caps, isLoadElsewhere }, cpus, mustBind
     notes:
       fitting.length > 0
         ? []
-        : [`${axes.capCores.map(reason).join('; ')}: measuring at ${FALLBACK_CAP} instead (give --cpu to choose)`],
+        : [`${own.map(reason).join('; ')}: measuring at ${FALLBACK_CAP} instead (give --cpu to choose)`],
     notMeasured: others.map(cap => ({ plane: `every plane at ${cap} cores`, reason: reason(cap) })),
   }
 }
@@ -264,6 +275,32 @@ function assertSearchable({ name, search }, planes, hasSidecars) {
   throw new UsageError(
     `--planes ${without.plane}: ${name} looks for a limit of sidecars, and it has none: leave it out`,
   )
+}
+
+/**
+ * Whether an experiment with a control plane is asked what it can be.
+ * @param {{ experiment: Experiment, overrides: Overrides, axes: Experiment['axes'], planes: PlaneChoice[],
+ *   hasSidecars: (plane: string) => boolean }} options
+ * @throws {UsageError}
+ */
+function assertControlled({ experiment: { name, load, keepsServices }, overrides, axes, planes, hasSidecars }) {
+  if (axes.sidecars === undefined) {
+    if (overrides.axes.sidecars)
+      throw new UsageError(`--sidecars is of experiments with a control plane, such as rollout: ${name} has none`)
+    return
+  }
+  const isPlaintext = axes.tls?.every(tls => tls === 'plaintext')
+  if (load.kind !== 'idle' || keepsServices || axes.capCores !== 'none' || !isPlaintext) {
+    throw new UsageError(
+      `${name} varies sidecars: it must have load { kind: idle }, capCores none, tls plaintext, and keep no services`,
+    )
+  }
+  const without = planes.find(({ plane }) => !hasSidecars(plane))
+  if (without) throw new UsageError(`--planes ${without.plane}: ${name} starts sidecars, and it has none: leave it out`)
+  if (overrides.caps !== null && overrides.caps !== 'none')
+    throw new UsageError(`--cpu: the sidecars of ${name} run in batches, and none has a limit of its own: leave it out`)
+  const given = Object.entries(overrides.axes).find(([axis, values]) => values && !CONTROLLED_AXES.includes(axis))
+  if (given) throw new UsageError(`${name} varies sidecars, and says nothing of ${given[0]}: leave that out`)
 }
 
 /**
@@ -350,6 +387,7 @@ function createArm({ choice, hasSidecars, cap, cell, caps, lists, experiment, ov
     memoryLimitBytes: given('memoryLimitBytes'),
     changesPerMinute: given('changesPerMinute'),
     features: given('features'),
+    ...(cell.sidecars === null ? {} : { sidecars: cell.sidecars }),
   }
   /** @type {Arm} */
   const arm = {

@@ -1,28 +1,30 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
+import { findFault, observationSchema, rolloutSchema, sampleSchema } from '../model/schemas.js'
 import { readText, writeWhole } from './files.js'
 
 /**
  * The raw files of a trial: raw/<trial>/.
- * @import { ObservationRecord, Reading, Sample, SampleLine, Trial } from '../model/types.ts'
+ * @import { ObservationRecord, Reading, RolloutRecord, Sample, SampleLine, Trial } from '../model/types.ts'
  */
 
 /**
- * Writes what was observed of a trial: its samples, one moment a line, and observation.json. A value that could not be
+ * Writes what was observed of a trial: its samples, one moment a line, observation.json, and rollout.json of a rollout. A value that could not be
  * read is left out; null is one that the kernel does not offer.
  * @param {string} folder
- * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null }} observed names: of
+ * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
+ *   rollout?: RolloutRecord }} observed names: of
  *   the processes, in the order of the readings
  * @throws {import('../lib/errors.js').BenchError} when it cannot be written
  */
-export function writeObserved(folder, { trial, samples, names, observation = null }) {
+export function writeObserved(folder, { trial, samples, names, observation = null, rollout }) {
   const raw = `raw/${trial.id}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
     toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
   writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
   if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
+  if (rollout) writeWhole(folder, `${raw}/rollout.json`, `${toJson(rollout)}\n`)
 }
 
 /**
@@ -50,6 +52,18 @@ export function readObserved(folder, trialId) {
     readings: names.map(name => /** @type {Reading} */ (Object.hasOwn(processes, name) ? processes[name] : {})),
   }))
   return { observation, samples }
+}
+
+/**
+ * How the rollout of a trial went, as the run had it.
+ * @param {string} folder
+ * @param {string} trialId
+ * @returns {RolloutRecord | null} null: it is not there, or not whole
+ * @throws {import('../lib/errors.js').BenchError} when it cannot be read
+ */
+export function readRollout(folder, trialId) {
+  const [rollout] = parseLines(readText(path.join(folder, 'raw', trialId, 'rollout.json')))
+  return rollout === undefined || findFault(rolloutSchema, rollout) !== null ? null : rollout
 }
 
 /**

@@ -1,5 +1,6 @@
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { formatValue as format, quantityOf } from '../judge/quantity.js'
+import { groupBy } from '../lib/group-by.js'
 import { mib } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { recommendedBytes } from '../search/memory-floor.js'
@@ -25,6 +26,8 @@ export function answerOf(summary) {
   if (sizes.length > 0) return join(sizes.map(tellSize))
   if (searches.length > 0) return join(searches.map(tellSearch))
   if (measured.length === 0) return 'Nothing was measured.'
+  const rollouts = measured.filter(arm => arm.conditions.sidecars !== undefined)
+  if (rollouts.length > 0) return join([...groupBy(rollouts, nameOf).values()].map(tellRollout))
   const primary = comparisons.filter(
     c => c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl,
   )
@@ -76,6 +79,21 @@ function tellValues(arms) {
     return `${plane}: ${low === high ? low : `${low} to ${high}`} ${unit}`
   })
   return told.length > 0 ? told.join('; ') : 'No sidecar was measured'
+}
+
+/** Of the most sidecars. @param {SummaryArm[]} arms of one plane */
+function tellRollout(arms) {
+  const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
+  const tell = (/** @type {string} */ name, /** @type {string} */ words) => {
+    const { median } = quantityOf(most, name)
+    return median === null ? [] : [words.replace('%', format(QUANTITIES[name], median))]
+  }
+  const told = [
+    ...tell('rolloutSeconds', 'had their first configuration within % s'),
+    ...tell('changeAllSeconds', 'a change of it within % s'),
+    ...tell('controlPeak', 'from a control plane of at most % MiB'),
+  ]
+  return `${nameOf(most)}: ${most.conditions.sidecars} sidecars ${told.join(', ') || 'were started, and no time counts'}`
 }
 
 /** @param {SummaryArm[]} arms */

@@ -7,6 +7,7 @@ import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
 import { drawOverLimit } from './charts/over-limit.js'
 import { drawOverRate } from './charts/over-rate.js'
+import { drawOverShare, tabulateShares } from './charts/over-share.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
 import { tabulateLimits, tabulateRates, tabulateRounds, tabulateSeries } from './charts/tables.js'
@@ -32,7 +33,7 @@ export const FIRST = 2
  * What is drawn of a run; of a search only what has no rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
  * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[],
- *   overLimit: ReportChart[] }}
+ *   overLimit: ReportChart[], overShare: ReportChart[] }}
  */
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
@@ -45,6 +46,7 @@ export function drawCharts({ summary, records, seriesOf }) {
     overTime: drawTrials({ arms, recordsOf, seriesOf }),
     overRate: drawRates({ summary, arms, colourFor }),
     overLimit: drawLimits({ summary, records, colourFor }),
+    overShare: drawRollouts({ arms, recordsOf }),
   }
 }
 
@@ -109,7 +111,9 @@ function scaleQuantity({ median, low, high, values }, factor) {
  */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
-  return arms.flatMap((arm, i) => {
+  // Of hundreds of sidecars, when they have their configuration is what is to be seen.
+  const drawn = arms.filter(arm => arm.conditions.sidecars === undefined)
+  return drawn.flatMap((arm, i) => {
     const trialId = chooseTypical(arm, recordsOf(arm))?.trial.id
     const sidecars = trialId === undefined ? [] : seriesOf(trialId)
     if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
@@ -150,6 +154,28 @@ function drawRates({ summary, arms, colourFor }) {
     const title = ['CPU over the rate', describeAxes(own[0], varied)].filter(Boolean).join(': ')
     const chart = drawOverRate({ title, lines })
     return [{ ...chart, id: `over-rate-${i + 1}`, table: tabulateRates(title, lines) }]
+  })
+}
+
+/**
+ * Of rollouts: the share of the sidecars that have their configuration, a line for the last round of every arm.
+ * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[] }} given
+ * @returns {ReportChart[]}
+ */
+function drawRollouts({ arms, recordsOf }) {
+  const varied = findVaried(arms)
+  const own = arms.flatMap(arm => {
+    const rollout = recordsOf(arm).findLast(record => record.rollout)?.rollout
+    return rollout ? [{ label: labelOf(arm, varied), rollout }] : []
+  })
+  if (own.length === 0) return []
+  const phases = /** @type {const} */ ([
+    ['first', 'Sidecars that have their first configuration'],
+    ['change', 'Sidecars that have a change of it'],
+  ])
+  return phases.map(([phase, title]) => {
+    const lines = own.map(({ label, rollout }, i) => ({ label, colour: i + 1, curve: rollout[phase].curve }))
+    return { ...drawOverShare({ title, lines }), id: `over-share-${phase}`, table: tabulateShares(title, lines) }
   })
 }
 
@@ -210,6 +236,6 @@ function findLine({ lines }, name, points) {
 }
 
 /** All charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
-export function listCharts({ rounds, distributions, overRate, overLimit, overTime }) {
-  return [...rounds, ...distributions, ...overRate, ...overLimit, ...overTime]
+export function listCharts({ rounds, distributions, overRate, overLimit, overShare, overTime }) {
+  return [...rounds, ...distributions, ...overRate, ...overLimit, ...overShare, ...overTime]
 }

@@ -41,6 +41,9 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
 const SHARING =
   'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: npm run bench:self -- generator measures what k6 adds here beside wrk. Planes of one run share it alike.'
 
+// Of more sidecars a trial's row has the sum.
+const LISTED_MOST = 12
+
 /** @typedef {ReturnType<typeof createDocument>} Document */
 
 /** @param {Run} run */
@@ -135,7 +138,12 @@ function tabulateTrials(records) {
     ],
     rows: records.map(record => {
       const { trial, outcome, host, boundBy, reasons } = record
-      const cores = sidecarsOf(record).map(p => `${p.service} ${show(p.cpuCores, 3)}`)
+      const sidecars = sidecarsOf(record)
+      const together = sidecars.reduce((sum, p) => sum + p.cpuCores, 0)
+      const cores =
+        sidecars.length > LISTED_MOST
+          ? [`${sidecars.length} together ${show(together, 3)}`]
+          : sidecars.map(p => `${p.service} ${show(p.cpuCores, 3)}`)
       return [
         ...[trial.id, outcome, show(ratePerSecond(record)), cores.join(', ')],
         ...[host ? percent(host.idleFraction) : '-', boundBy ?? '-', reasons.join('; ')],

@@ -68,6 +68,7 @@ function listSections(document) {
     { id: 'latency', name: 'Latency', body: renderCharts(charts.distributions) },
     { id: 'over-rate', name: 'CPU over the rate', body: renderCharts(charts.overRate) },
     { id: 'over-limit', name: 'Rate over the CPU limit', body: renderOverLimit(charts.overLimit) },
+    { id: 'over-share', name: 'Convergence', body: renderCharts(charts.overShare) },
     { id: 'over-time', name: 'CPU and memory over time', body: renderOverTime(charts.overTime) },
     { id: 'gates', name: 'Gates and trials', body: [renderTable(gates, 'prose'), renderDetails(trials)] },
     { id: 'parity', name: 'Equal work', body: parity ? [renderTable(parity), ...renderList(disparities)] : [] },

@@ -10,12 +10,16 @@ import { estimateSeconds } from '../plan/plan.js'
 const GAP_SECONDS = 0.2
 
 /** @param {TrialRecord} record */
-export function describeTrial({ trial, outcome, load, window, boundBy, isSteady, reasons, samples }) {
+export function describeTrial({ trial, outcome, load, window, boundBy, isSteady, reasons, samples, rollout }) {
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
   const invalid = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
   const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
   const late = isLate ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
+  if (rollout) {
+    const [first, change] = [rollout.first, rollout.change].map(({ seconds }) => `${seconds?.toFixed(1)} s`)
+    return `${name} ${rollout.sidecars} sidecars configured within ${first}, changed within ${change}${late}${invalid}`
+  }
   if (load === null) return `${name} idle for ${window.seconds} s${late}${invalid}`
   const rate = `${Math.round(load.verified / window.seconds)} requests/s, bound by ${boundBy}`
   return `${name} ${rate}${isSteady ? '' : ', unsteady'}${late}${invalid}`

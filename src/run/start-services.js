@@ -7,11 +7,14 @@ import { findEntry, findEntryService, topologyOf } from '../services/topology.js
 import { assertAllRun, awaitEnding } from './alive.js'
 
 /**
- * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, Place, ProcessSpec, Target } from '../model/types.ts'
+ * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, Place, ProcessSpec, RolloutRecord, Target } from '../model/types.ts'
  * @import { Testbed } from './testbed.js'
  */
 
-/** The services of an arm, and what a load needs to drive them. @typedef {Awaited<ReturnType<typeof startServices>>} Started */
+/**
+ * The services of an arm, and what a load needs to drive them; rollout: of many sidecars, how that went.
+ * @typedef {Awaited<ReturnType<typeof startServices>> & { rollout?: RolloutRecord }} Started
+ */
 
 /**
  * Starts an arm's services and its sidecars, and sends one nonce through.

@@ -1,15 +1,17 @@
 import path from 'node:path'
 import { judgeTrial } from '../judge/gates.js'
+import { describeRollout } from '../judge/rollout.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { startChanges } from './changes.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
+import { assertConverged, startRollout } from './rollout.js'
 import { awaitEnded, startServices } from './start-services.js'
 import { createClock } from './trial-clock.js'
 import { observeWindow, readWindow } from './window.js'
 
 /**
- * @import { Deployment, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Deployment, ObservationRecord, RolloutRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Measured } from '../judge/gates.js'
  * @import { Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js'
@@ -33,7 +35,7 @@ import { observeWindow, readWindow } from './window.js'
 /**
  * What was observed of a trial: its samples, the names of its processes in the order of their readings, and the rest;
  * null when its window was not observed to the end.
- * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null }} Observed
+ * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null, rollout?: RolloutRecord }} Observed
  */
 
 /**
@@ -66,13 +68,19 @@ export async function runTrial({ testbed, trial, start, standing, watch, signal 
   let generator = null
   try {
     services = await deploy(course, standing)
+    const { rollout } = services
+    if (rollout) {
+      observed = { ...observed, rollout }
+      record = { ...record, rollout: describeRollout(rollout) }
+      assertConverged(describeRollout(rollout))
+    }
     const idle = await lookIdle(course, services)
     generator = await startGenerator(course, services)
     const { window, looks } = await agreeWindow(course, generator)
     const processes = [...services.deployment.processes, ...(generator?.processes ?? [])]
     const changes = startChanges(course, { changeTo: services.changeTo, window })
     const seen = await observeWindow(course, { processes, generator, window })
-    observed = { samples: seen.samples, names: seen.names, observation: null }
+    observed = { ...observed, samples: seen.samples, names: seen.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen })
     observed = { ...observed, observation: read.observation }
     record = { ...record, ...read.measured, changes: await changes }
@@ -124,11 +132,12 @@ function createBlankRecord({ testbed, trial, clock }) {
  * @param {StandingServices} standing
  */
 async function deploy({ testbed, trial, start, folder, clock, signal }, standing) {
+  const begin = trial.arm.conditions.sidecars === undefined ? startServices : startRollout
   clock.enter('starting')
   const kept = await standing.take(trial.arm)
   // The services of the trial before may have been removed just now: that is no part of this start.
   clock.lap('clear')
-  const services = kept ?? (await startServices({ testbed, arm: trial.arm, start, folder, signal }))
+  const services = kept ?? (await begin({ testbed, arm: trial.arm, start, folder, signal }))
   clock.lap(kept ? 'kept' : 'start')
   return services
 }

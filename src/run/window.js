@@ -94,11 +94,15 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
       name: seen.names[i],
       service: spec.service,
       copyOf: spec.copyOf ?? null,
+      ...(spec.batchOf === undefined ? {} : { batchOf: spec.batchOf }),
       role: spec.role,
       command: [spec.program, ...spec.argv],
       capCores: spec.cpuCores,
       askedWorkers: spec.workers,
-      files: spec.files.map(({ name, content }) => ({ name, sha256: hashText(content) })),
+      // Of a batch, those of each sidecar are in raw/.
+      files: (spec.batchOf === undefined ? spec.files : spec.files.slice(0, 1)).map(({ name, content }) => ({
+        ...{ name, sha256: hashText(content) },
+      })),
     })),
     start: withoutSample(start),
     end: withoutSample(end),

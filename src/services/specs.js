@@ -100,11 +100,12 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
 }
 
 /**
+ * What the sidecar of a service is given.
  * @param {Service} service
  * @param {ArmServices} services
  * @returns {SidecarOptions}
  */
-function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {
+export function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {
   const { tls, protocol, configuredServices, features } = arm.conditions
   const { tool } = programs.planes[arm.plane]
   if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)

@@ -38,6 +38,7 @@ export function withExperiment(command) {
     .option('--rate <list>', 'open loop: requests per second (this measures latency)', parseAxis('ratePerSecond'))
     .option('--payload <list>', 'body sizes, posted and echoed, such as 1KiB', parseAxis('payloadBytes'))
     .option('--services <list>', 'how many copies of the last service of the link', parseAxis('services'))
+    .option('--sidecars <list>', 'rollout: how many sidecars the control plane configures', parseAxis('sidecars'))
     .option('--tls <list>', 'between sidecars: plaintext, ecdsa-p256, rsa-2048', parseAxis('tls'))
     .option('--protocol <list>', 'between sidecars: http/1.1, http/2', parseAxis('protocol'))
     .option('--workers <list>', 'worker threads of each sidecar; default: its cap, rounded up', parseAxis('workers'))
@@ -170,6 +171,7 @@ const READ = {
   users: parseCount,
   ratePerSecond: parseCount,
   services: parseCount,
+  sidecars: parseCount,
   workers: parseCount,
   payloadBytes: parseSize,
   memoryLimitBytes: parseSize,

@@ -1,5 +1,5 @@
 import os from 'node:os'
-import { readCores } from '../node/machine.js'
+import { readCores, readLimits } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { renderPlan } from '../report/plan.js'
 import { withExperiment, withLoadHost, withPrecision } from './options.js'
@@ -21,7 +21,7 @@ export function addPlan(program, { print }) {
   const command = program.command('plan').description('print what bench would run, and how long it takes')
   withLoadHost(withPrecision(withExperiment(command))).action((name, options) => {
     assertLoadHost(options)
-    const site = { cpus: os.availableParallelism(), cores: readCores() }
+    const site = { cpus: os.availableParallelism(), cores: readCores(), limits: readLimits() }
     const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })
     print(renderPlan(plan, estimatePlanSeconds(plan)))
   })

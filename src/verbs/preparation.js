@@ -160,6 +160,7 @@ function readOverrides(options) {
       users: options.users,
       payloadBytes: options.payload,
       services: options.services,
+      sidecars: options.sidecars,
       tls: options.tls,
       protocol: options.protocol,
       workers: options.workers,
@@ -180,7 +181,7 @@ function readOverrides(options) {
 }
 
 /**
- * @param {{ experiment: Experiment, options: any, site: Pick<Site, 'cpus' | 'cores' | 'findTool' | 'loadHost'> }} asked
+ * @param {{ experiment: Experiment, options: any, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost'> }} asked
  * @param {Pick<Context, 'say'>} context
  */
 export async function prepareWith({ experiment, options, site }, { say }) {

@@ -7,6 +7,7 @@ import { findLoad } from '../loads/registry.js'
 import { wrk } from '../loads/wrk/index.js'
 import { bindsOnlyBesideWrk } from '../model/caps.js'
 import { findLackingFeatures } from '../model/features.js'
+import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
 import { createPlacing } from '../services/placement.js'
 import { countWorkers } from '../services/specs.js'
@@ -15,7 +16,7 @@ import { readTopology } from './read-experiment.js'
 
 /**
  * From an experiment and what was asked to a plan, and the programs that it needs.
- * @import { Arm, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Arm, Limits, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Experiment } from '../plan/experiment.js'
  * @import { Overrides } from '../plan/plan.js'
  * @import { Preparation } from '../run/execute.js'
@@ -27,13 +28,13 @@ const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
 
 /**
  * What would run, from the question alone: no program is looked for.
- * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], site: Pick<Site, 'cpus' | 'cores'>,
+ * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], site: Pick<Site, 'cpus' | 'cores' | 'limits'>,
  *   load?: LoadGenerator, missing?: Plan['notMeasured'], tools?: Record<string, Tool> }} options
  *   missing: planes whose program cannot be had; tools: those that were found, by name
  * @returns {Pick<Preparation, 'plan' | 'layout'>}
  * @throws {UsageError} for what cannot be asked
  */
-export function planRun({ experiment, overrides, thresholds = [], site: { cpus, cores }, ...found }) {
+export function planRun({ experiment, overrides, thresholds = [], site: { cpus, cores, limits }, ...found }) {
   const { load = findLoad(), missing = [], tools = {} } = found
   for (const choice of choosePlanes(experiment, overrides)) assertKnown(choice)
   const plan = createPlan({
@@ -42,7 +43,7 @@ export function planRun({ experiment, overrides, thresholds = [], site: { cpus, 
     cpus,
     missing,
     hasSidecars: name => planes[name].createSidecar !== null,
-    findUnsupported: arm => findUnsupported({ arm, tools, cpus }),
+    findUnsupported: arm => findUnsupported({ arm, tools, cpus, limits }),
   })
   assertCanLoad(load, [...plan.arms, ...plan.calibrations])
   if (overrides.isLoadElsewhere) assertOneEntry(plan)
@@ -72,7 +73,7 @@ export function planRun({ experiment, overrides, thresholds = [], site: { cpus, 
 /**
  * What would run, and the programs that it needs.
  * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator,
- *   app: 'pipy' | 'node' | null, site: Pick<Site, 'cpus' | 'cores' | 'findTool'>, say: (line: string) => void }} options
+ *   app: 'pipy' | 'node' | null, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
  *   app: what serves the applications; null: Pipy, or Node where there is no Pipy
  * @returns {Promise<Preparation>}
  * @throws {UsageError} for what cannot be asked; {BenchError} where a program that it needs is missing
@@ -169,16 +170,31 @@ function advise(tool) {
 
 /**
  * Why a plane cannot run an arm; null where it can.
- * @param {{ arm: Arm, tools: Record<string, Tool>, cpus: number }} options
+ * @param {{ arm: Arm, tools: Record<string, Tool>, cpus: number, limits?: Limits }} options
  */
-function findUnsupported({ arm, tools, cpus }) {
-  const { plane, profile, conditions } = arm
-  const { findUnsupported: find, reloads, tool } = planes[plane]
-  if (conditions.changesPerMinute !== null && reloads === null) return 'it takes no other configuration while it serves'
+function findUnsupported({ arm, tools, cpus, limits }) {
+  const { plane, profile, hasSidecars, conditions } = arm
+  const { findUnsupported: find, reloads, control, tool } = planes[plane]
+  const { sidecars, services, configuredServices, changesPerMinute } = conditions
+  const version = (tool && tools[tool.name]?.version) ?? ''
+  if (changesPerMinute !== null && reloads === null) return 'it takes no other configuration while it serves'
   const lacking = findLackingFeatures(planes[plane], conditions)
   if (lacking !== null) return lacking
+  if (sidecars !== undefined && !control) return 'the kit has no control plane for it'
+  const lack = sidecars === undefined ? null : control?.findUnsupported(version)
+  if (lack) return lack
+  const needs = control?.needsOf(configuredServices)
+  if (limits && needs && hasSidecars) {
+    const beside = sidecars === undefined ? APPLICATION_BYTES : 0
+    const short = findShortage({
+      sidecars: sidecars ?? services,
+      needs: { ...needs, sidecarBytes: needs.sidecarBytes + beside },
+      limits,
+    })
+    if (short !== null) return short
+  }
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
-  return find({ conditions, profile, sidecarWorkers, version: (tool && tools[tool.name]?.version) ?? '', cpus })
+  return find({ conditions, profile, sidecarWorkers, version, cpus })
 }
 
 /**

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { look, observe } from '../../src/node/observer.js'
 import { createProber } from '../../src/node/prober.js'
-import { createAddresses } from '../../src/targets/local/index.js'
+import { createAddresses } from '../../src/targets/local/addresses.js'
 
 /**
  * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool } from '../../src/model/types.ts'
@@ -145,17 +145,10 @@ export async function createFakeTarget({
     mostBesideEachOther: () => most,
     locate: folder => folder,
     placesFor: async (_start, services) => Object.fromEntries(services.map(name => [name, placeAt(nextAddress())])),
-    async deploy(specs, { folder }) {
+    async deploy(specs, { folder, pace, onStart }) {
       for (const { service, role } of specs.filter(spec => spec.role === 'generator')) {
         mkdirSync(folder, { recursive: true })
         writeFileSync(path.join(folder, `${service}-${role}.log`), LOG)
-      }
-      for (const { listens } of specs) {
-        for (const { address, port } of listens) {
-          const listener = http.createServer(echo)
-          await new Promise(resolve => listener.listen(port, address, () => resolve(null)))
-          listeners.set(`${address}:${port}`, listener)
-        }
       }
       deployed.push(...specs)
       for (const spec of specs) running.add(spec)
@@ -167,12 +160,22 @@ export async function createFakeTarget({
           isStopped: () => isStopped(spec, observed.has(spec)),
         }),
       )
+      for (const process of processes) {
+        await pace?.()
+        for (const { address, port } of process.spec.listens) {
+          const listener = http.createServer(echo)
+          await new Promise(resolve => listener.listen(port, address, () => resolve(null)))
+          listeners.set(`${address}:${port}`, listener)
+        }
+        onStart?.(process)
+      }
       return {
         processes,
         async remove() {
           for (const spec of specs) {
             running.delete(spec)
             for (const { address, port } of spec.listens) {
+              listeners.get(`${address}:${port}`)?.closeAllConnections()
               listeners.get(`${address}:${port}`)?.close()
               listeners.delete(`${address}:${port}`)
             }

@@ -72,6 +72,7 @@ const OPTIONS = [
   ['--rate', ['500', '100,1000']],
   ['--payload', ['1KiB', '64KiB,1.5 KB', '100']],
   ['--services', ['1', '2,500']],
+  ['--sidecars', ['1', '200,1600']],
   ['--tls', ['plaintext', 'ecdsa-p256,rsa-2048']],
   ['--protocol', ['http/1.1,http/2']],
   ['--workers', ['1', '2,4']],

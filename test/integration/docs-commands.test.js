@@ -44,7 +44,10 @@ const SKIPPED = [
   [/--(live|metrics) /, 'test/integration/watched.test.js watches a run by both'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
-  [/^node src\/cli\.js (size|bench (hops|cap-ladder|soak))/, 'test/integration/experiments.test.js runs it'],
+  [
+    /^node src\/cli\.js (size|bench (hops|cap-ladder|soak|rollout|open-mesh))/,
+    'test/integration/experiments.test.js runs it',
+  ],
   [
     /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|features|planes envoy)/,
     'experiments.test.js varies these axes; commands.test.js reads them',

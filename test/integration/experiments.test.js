@@ -88,6 +88,19 @@ const SHOWN = {
       expect.objectContaining({ role: 'sidecar', isOutOfMemory: true }),
     )
   },
+  rollout: ({ records }) => {
+    for (const { rollout, processes } of records) {
+      expect(rollout).toMatchObject({ sidecars: 20, first: { converged: 20 }, change: { converged: 20 } })
+      expect(processes.filter(p => p.role === 'sidecar').map(p => [p.batchOf, p.workers])).toEqual([[20, 1]])
+    }
+  },
+  'open-mesh': ({ summary }) => {
+    for (const { rollout, plane } of summary.arms.filter(arm => arm.conditions.configuredServices === 1000)) {
+      const [kib] = rollout?.anonPerServiceBytes.values ?? []
+      expect(Number(kib), plane).toBeGreaterThan(5e3)
+      expect(Number(kib), plane).toBeLessThan(500e3)
+    }
+  },
   idle: ({ records }) => {
     for (const { load, processes } of records) {
       expect(load).toBeNull()

@@ -46,6 +46,8 @@ describe('AXES', () => {
       ['changesPerMinute', 60, '60 changes/min'],
       ['features', 'lean', 'no features'],
       ['features', 'access-log', 'access-log'],
+      ['sidecars', null, 'no control plane'],
+      ['sidecars', 1600, '1600 sidecars'],
       ['capCores', null, 'no cap'],
       ['capCores', 0.25, '0.25 cores'],
     ]),
@@ -75,6 +77,7 @@ describe('AXES', () => {
       ['features', 'access-log+access-log'],
       ['features', ''],
       ['features', 'lean+access-log'],
+      ['sidecars', 0],
       ['capCores', 0],
     ]),
   )('refuse, of %s, %j', (name, value) => expect(AXES[name].schema.safeParse(value).success).toBe(false))
@@ -136,7 +139,7 @@ describe('groupOf', () => {
       burstSeconds: createArm({ load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } }),
       ...{ services: armWith({ services: 2 }), tls: armWith({ tls: 'plaintext' }) },
       ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },
-      configuredServices: armWith({ configuredServices: 1 }),
+      ...{ configuredServices: armWith({ configuredServices: 1 }), sidecars: armWith({ sidecars: 2 }) },
       ...{ memoryLimitBytes: armWith({ memoryLimitBytes: 1 }), changesPerMinute: armWith({ changesPerMinute: 0 }) },
       features: armWith({ features: 'access-log' }),
     }

@@ -393,3 +393,41 @@ describe('estimatePlanSeconds', () => {
     expect(estimatePlanSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeCloseTo(11.8 + 28 * 6.4, 9)
   })
 })
+
+describe('a plan with a control plane', () => {
+  const rollout = (
+    more = '',
+    axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [200, 1600], tls: [plaintext]',
+  ) => parseExperiment(`name: rollout\nquestion: q\naxes: { ${axes} }\nload: { kind: idle }\n${more}`, 'rollout.yaml')
+  const planOf = (overrides = {}, experiment = rollout()) =>
+    createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus: 2, missing: [], hasSidecars })
+
+  it('has an arm of each number of sidecars, without a cap, and takes longer for more', () => {
+    const { arms, trials } = planOf()
+    expect(arms.map(arm => [arm.id, arm.capCores, arm.conditions.sidecars])).toEqual([
+      ['pair-pipy-200-sidecars', null, 200],
+      ['pair-pipy-1600-sidecars', null, 1600],
+    ])
+    const [few, many] = arms.map(({ id }) => estimateSeconds(trials.filter(trial => trial.arm.id === id)))
+    expect(many - few).toBeGreaterThan(100)
+  })
+
+  it('asks for other numbers, and for nothing that its sidecars have not', () => {
+    expect(planOf({ axes: { sidecars: [7] } }).arms.map(arm => arm.conditions.sidecars)).toEqual([7])
+    expect(() => planOf({ caps: [0.5] })).toThrow('--cpu: the sidecars of rollout run in batches')
+    expect(() => planOf({ axes: { memoryLimitBytes: [2 ** 26] } })).toThrow('says nothing of memoryLimitBytes')
+    const planes = [{ plane: 'none', variant: null, profile: null }]
+    expect(() => planOf({ planes })).toThrow('--planes none: rollout starts sidecars, and it has none')
+  })
+
+  it('is one of idle sidecars without caps, which are started anew', () => {
+    expect(() => planOf({}, rollout('keepsServices: true'))).toThrow('keep no services')
+    expect(() =>
+      planOf({}, rollout('', 'plane: [pipy], link: [pair], capCores: [1], sidecars: [2], tls: [plaintext]')),
+    ).toThrow('capCores none')
+  })
+
+  it('is not asked of an experiment without one', () => {
+    expect(() => plan({ axes: { sidecars: [20] } })).toThrow('--sidecars is of experiments with a control plane')
+  })
+})

@@ -75,6 +75,7 @@ describe('renderClaims', () => {
       'knee',
       'churn',
       'mtls-tax',
+      'rollout',
     ]
     const files = readClaims('bench/claims', { experiments })
     const results = evaluateClaims({ files, summaries: [createSummary([])] })

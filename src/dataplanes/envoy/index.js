@@ -2,6 +2,7 @@ import { isAtLeast } from '../../lib/version.js'
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { OSM, PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
+import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
 import { reloads } from './reload.js'
 
@@ -37,5 +38,6 @@ export const envoy = {
       : null,
   createSidecar,
   reloads,
+  control: fileControl,
   parseOverflows,
 }

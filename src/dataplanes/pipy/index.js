@@ -1,6 +1,7 @@
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { createSidecar } from './launch.js'
 import { reloads } from './reload.js'
+import { repository } from './repository.js'
 
 /**
  * @import { DataPlane, ToolSpec } from '../../model/types.ts'
@@ -34,6 +35,7 @@ export const pipy = {
   findUnsupported,
   createSidecar,
   reloads,
+  control: repository,
   parseOverflows: null,
 }
 

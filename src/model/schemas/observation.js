@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, nullable, schemaVersion } from './parts.js'
+import { count, hostCpu, nullable, schemaVersion } from './parts.js'
 import { cpuSet, overflows, processFacts, sampleSource, threadCpu, window, workers } from './trial.js'
 
 /**
@@ -38,10 +38,6 @@ export const look = z
     workers,
   })
   .describe('what costs too much to read inside of the window')
-
-export const hostCpu = z
-  .object({ idle: z.number(), steal: z.number(), busy: z.number(), total: z.number(), cpus: count })
-  .describe('clock ticks of all CPUs so far; busy is without interrupts')
 
 export const edge = z.object({
   states: z.array(z.object({ threads: z.array(threadCpu), capCores: nullable, identity: z.array(z.string()), cpuSet })),

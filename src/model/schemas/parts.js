@@ -50,6 +50,7 @@ export const conditions = z
       .string()
       .optional()
       .describe('what sidecars do beyond routing and mTLS, joined by +; absent, or lean: nothing'),
+    sidecars: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
   })
   .describe('What the services of an arm are given beside plane, link, cap and load')
 
@@ -81,6 +82,10 @@ export const trial = z.object({
     .optional()
     .describe('of a warm-up that was lengthened because users were cold; isLongest: it is lengthened no more'),
 })
+
+export const hostCpu = z
+  .object({ idle: z.number(), steal: z.number(), busy: z.number(), total: z.number(), cpus: count })
+  .describe('clock ticks of all CPUs so far; busy is without interrupts')
 
 const cpuList = z.array(count)
 export const placement = z.object({ sidecar: cpuList, application: cpuList, generator: cpuList })

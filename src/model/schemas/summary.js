@@ -127,6 +127,10 @@ const summaryChanges = z.object({
   cpuMillisPerChange: quantity.optional().describe('CPU of all sidecars more than without changes'),
 })
 
+const summaryRollout = z
+  .record(z.string(), quantity)
+  .describe('of many sidecars by one control plane; by the names of quantities')
+
 export const summaryArm = arm.extend({
   target: z.string(),
   trials: z.object({ completed: count, failed: count, invalid: count }),
@@ -147,6 +151,7 @@ export const summaryArm = arm.extend({
   startSeconds: quantity.describe('from the start of the first process to the first answer'),
   recoverySeconds: quantity.describe('after a burst, until requests are answered as before'),
   changes: summaryChanges.nullable(),
+  rollout: summaryRollout.optional(),
   sidecars: z.array(summarySidecar),
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { boundBy, count, fraction, nullable, placement, role, schemaVersion, trial, use } from './parts.js'
+import { rollout } from './rollout.js'
 
 /**
  * A line of trials.jsonl.
@@ -10,6 +11,7 @@ export const threadCpu = z.object({ id: count, name: z.string(), cpuSeconds: z.n
 export const processFacts = z.object({
   service: z.string(),
   copyOf: z.string().nullable().describe('the service that this one is a copy of'),
+  batchOf: count.optional().describe('so many sidecars, counted together; absent: it is one'),
   role,
   command: z.array(z.string()),
   capCores: nullable,
@@ -131,6 +133,9 @@ export const trialSchema = z.object({
   isSteady: z.boolean().nullable(),
   gates: z.array(gateFinding),
   changes: z.array(change).nullable().describe('of configuration, in the window; null: none were asked for'),
+  rollout: rollout
+    .optional()
+    .describe('of many sidecars by one control plane, before the window; absent: there was none'),
   ended: z.array(endedProcess).describe('processes that ended before they were stopped'),
   takenFrom: z.string().optional().describe('the run and the trial that it was measured as; absent: here'),
   phasesSeconds: z.record(z.string(), z.number()),

@@ -49,15 +49,6 @@ export function listSocketInodes(pids) {
 }
 
 /**
- * The listener that occupies an endpoint: on its address or on a wildcard.
- * @param {Endpoint} endpoint
- * @param {(Endpoint & { inode: string })[]} listeners
- */
-export function findConflict({ address, port }, listeners) {
-  return listeners.find(l => l.port === port && (l.address === address || l.address === '*')) ?? null
-}
-
-/**
  * The process that holds a socket, as `name (pid)`; null when /proc does not show it.
  * @param {string} inode
  */

@@ -31,7 +31,9 @@ const RIG_START_SECONDS = 60
  * @throws {BenchError} when an arm does not start or does not answer
  */
 export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
-  const own = arms.filter(arm => arm.repeatOf === null)
+  // Rollouts have no requests whose work could differ, and would be started once more.
+  const own = arms.filter(arm => arm.repeatOf === null && arm.conditions.sidecars === undefined)
+  if (own.length === 0) return []
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(
     own.filter(arm => arm.hasSidecars),

@@ -1,3 +1,4 @@
+import { waitFor } from '../../lib/wait.js'
 import { readThreads } from '../../node/kernel/probe.js'
 import { listSafely, readSafely } from '../../node/kernel/proc-files.js'
 import { kill, listMarked } from './marks.js'
@@ -43,8 +44,10 @@ export function createProcessAccounting({ runId }) {
         readCapCores: () => null,
         pids,
         close() {},
+        // Looked for anew: a process may have been started by one of them since, and outlive it.
         async remove() {
-          for (const pid of pids()) kill(pid)
+          const killAll = () => find().map(({ pid }) => kill(pid)).length === 0
+          await waitFor(killAll, { what: `the processes of ${name} to end`, deadlineSeconds: 10, intervalMs: 5 })
         },
       }
     },

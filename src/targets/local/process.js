@@ -43,6 +43,7 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
   const log = openSync(logFile, 'w')
   const command = [...(spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []), spec.program, ...spec.argv]
   const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
+  const startedMs = Date.now()
   const child = spawn('/bin/sh', argv, {
     cwd: spec.folder,
     env: { ...spec.env, PATH: process.env.PATH, ...renderMarks({ runId, start: `${start}`, name }) },
@@ -59,7 +60,11 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
     child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
   }).then(how => (ending = how))
 
-  const probe = createProbe({ group, listens: spec.listens })
+  // What starts a batch is none of its processes.
+  const pids = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
+  const whole = createProbe({ group: { ...group, pids }, listens: spec.listens })
+  /** @type {Probe} */
+  const probe = spec.batchOf === undefined ? whole : { ...whole, readThreads: () => [] }
   const readLog = () => readFile(logFile, 'utf8')
   const isOutOfMemory = () => (probe.read().oomKills ?? 0) > 0
   const findStopped = () => group.pids().find(isStopped)
@@ -73,6 +78,7 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
 
   return {
     spec,
+    startedMs,
     exited,
     ending: () => ending,
     isOutOfMemory,

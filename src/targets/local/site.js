@@ -1,7 +1,7 @@
 import os from 'node:os'
 import { readBootId } from '../../lib/process-start.js'
 import { openLedger } from '../../node/ledger.js'
-import { readCores, readMachine } from '../../node/machine.js'
+import { readCores, readLimits, readMachine } from '../../node/machine.js'
 import { findOnPath } from '../../tools/find.js'
 import { createLocalTarget } from './index.js'
 
@@ -28,6 +28,7 @@ export async function openLocalSite({ runId, way, findTool }) {
     cpus: os.availableParallelism(),
     machine: { ...readMachine(), bootId: readBootId(), cgroupVersion: way.version, capWay: way.how },
     sampleSource: 'cgroup',
+    limits: readLimits(),
     cores: hasTaskset ? readCores() : [],
     findTool,
   }

@@ -5,7 +5,7 @@ import { createSummary } from '../../fakes/fake-summary.js'
 
 const EXPERIMENTS = [
   ...['cap', 'cap-ladder', 'rate-ladder', 'connections', 'hops', 'payload', 'protocol', 'mtls-tax', 'churn'],
-  ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles'],
+  ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles', 'rollout'],
 ]
 
 const text = `source:

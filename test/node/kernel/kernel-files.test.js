@@ -6,7 +6,7 @@ import { numberAfter, numberOf, openCounterFile } from '../../../src/node/kernel
 import { parseHostCpu } from '../../../src/node/kernel/host-cpu.js'
 import { parseMounts } from '../../../src/node/kernel/mounts.js'
 import { readThreads } from '../../../src/node/kernel/probe.js'
-import { findConflict, parseListeners } from '../../../src/node/kernel/sockets.js'
+import { parseListeners } from '../../../src/node/kernel/sockets.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
@@ -21,12 +21,6 @@ describe('parseListeners', () => {
       { address: '127.9.1.2', port: 15003, inode: '9001' },
       { address: '127.9.1.2', port: 15003, inode: '9002' },
     ])
-  })
-
-  it('finds what is in the way: the same address, or a wildcard', () => {
-    expect(findConflict({ address: '127.9.1.2', port: 15003 }, listeners)?.inode).toBe('9001')
-    expect(findConflict({ address: '127.9.1.3', port: 2024 }, listeners)?.inode).toBe('628')
-    expect(findConflict({ address: '127.9.1.3', port: 15003 }, listeners)).toBeNull()
   })
 })
 

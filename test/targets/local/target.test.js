@@ -4,8 +4,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { waitFor } from '../../../src/lib/wait.js'
+import { listListeners } from '../../../src/node/kernel/sockets.js'
 import { openLedger } from '../../../src/node/ledger.js'
-import { createAddresses, createLocalTarget } from '../../../src/targets/local/index.js'
+import { createBatch } from '../../../src/services/batches.js'
+import { createLocalTarget } from '../../../src/targets/local/index.js'
 
 /** @import { ProcessSpec, Target } from '../../../src/model/types.ts' */
 
@@ -51,17 +53,6 @@ const createSpec = (address, argv = ['-e', LISTEN, address, '8080']) => ({
   image: null,
 })
 
-describe('the addresses of a run', () => {
-  it('are valid and distinct over the whole block, and begin again after it', () => {
-    const next = createAddresses('127.7')
-    const given = Array.from({ length: 65_534 }, next)
-    expect(new Set(given).size).toBe(given.length)
-    expect(given.filter(address => !net.isIPv4(address))).toEqual([])
-    expect([given[0], given[255], given.at(-1)]).toEqual(['127.7.0.1', '127.7.1.0', '127.7.255.254'])
-    expect(next()).toBe(given[0])
-  })
-})
-
 describe('a local target without cgroups', () => {
   it('has a place for each of 500 services, which no start before it had', async () => {
     const names = Array.from({ length: 500 }, (_, i) => `ratings-${i}`)
@@ -85,6 +76,57 @@ describe('a local target without cgroups', () => {
     expect(first.identity).not.toEqual(second.identity)
     for (const deployment of deployments) await deployment.remove()
     expect(deployments.map(d => d.processes[0].ending())).toEqual(['signal SIGKILL', 'signal SIGKILL'])
+  })
+
+  it('starts one after the other, at its own pace, and tells each', async () => {
+    const { ratings } = await target.placesFor(0, ['ratings'])
+    /** @type {string[]} */
+    const told = []
+    const deployment = await target.deploy(
+      [createSpec(ratings.listen), { ...createSpec(ratings.listen), service: 'gateway' }],
+      {
+        ...{ start: 0, folder },
+        pace: async () => void told.push('pace'),
+        onStart: ({ spec, startedMs }) => told.push(`${spec.service} ${Number(startedMs) <= Date.now()}`),
+      },
+    )
+    expect(told).toEqual(['pace', 'ratings true', 'pace', 'gateway true'])
+    await deployment.remove()
+  })
+
+  it('ends what a process started that outlives it, so that it does not answer in the next run', async () => {
+    const { ratings } = await target.placesFor(0, ['ratings'])
+    const parent = `require('child_process').spawn(process.execPath, ['-e', ...process.argv.slice(1)],
+      { detached: true, stdio: 'ignore' }); setInterval(() => {}, 1000)`
+    const deployment = await target.deploy(
+      [createSpec(ratings.listen, ['-e', parent, LISTEN, ratings.listen, '8080'])],
+      {
+        ...{ start: 0, folder },
+      },
+    )
+    const isServed = () => listListeners().some(({ address }) => address === ratings.listen)
+    // What is known of its processes is from before the child.
+    await target.look(deployment.processes)
+    await waitFor(isServed, { what: 'the child to listen', deadlineSeconds: 5 })
+    await deployment.remove()
+    expect(isServed()).toBe(false)
+  })
+
+  it('starts a batch of processes as one, and counts those without what started them', async () => {
+    const names = ['a', 'b', 'c']
+    const places = await target.placesFor(0, names)
+    const specs = names.map(name => ({ ...createSpec(places[name].listen), folder: path.join(folder, name) }))
+    const deployment = await target.deploy([createBatch({ name: 'batch-1', folder, specs })], { start: 0, folder })
+    const [batch] = deployment.processes
+    await waitFor(() => names.every(name => listListeners().some(l => l.address === places[name].listen)), {
+      ...{ what: 'all to listen', deadlineSeconds: 10 },
+    })
+    const [look] = await target.look([batch])
+    expect(look.identity).toHaveLength(3)
+    expect(look.workers).toBe(1)
+    await deployment.remove()
+    expect(batch.ending()).toBe('signal SIGKILL')
+    expect(names.some(name => listListeners().some(l => l.address === places[name].listen))).toBe(false)
   })
 
   it('says of a process that is stopped that it is', async () => {

@@ -1,0 +1,40 @@
+import { rename, writeFile } from 'node:fs/promises'
+import http from 'node:http'
+import path from 'node:path'
+import { BenchError } from '../lib/errors.js'
+import { send } from './send.js'
+
+/**
+ * Brings configurations to where sidecars take them from: files that are moved, and requests to a control plane.
+ * @import { ReloadAction } from '../model/types.ts'
+ */
+
+/**
+ * @param {ReloadAction[]} actions one after the other
+ * @param {http.Agent} [agent] keeps connections for requests; absent: each has one of its own
+ * @throws {BenchError} where a request is not answered by a success
+ */
+export async function perform(actions, agent) {
+  for (const action of actions) {
+    if (action.kind === 'move') {
+      // Beside the folder, which is watched.
+      const next = `${path.dirname(action.file)}.next`
+      await writeFile(next, action.content)
+      await rename(next, action.file)
+      continue
+    }
+    const { endpoint, ...ask } = action
+    const { status, body } = await send(endpoint, { ...ask, host: endpoint.address }, { agent })
+    if (status >= 300) throw new BenchError(`${ask.method} ${ask.path} was answered ${status} ${body.slice(0, 200)}`)
+  }
+}
+
+/** Performs many actions over a few connections that it keeps until it is closed. */
+export function createPerformer() {
+  const agent = new http.Agent({ keepAlive: true })
+  return {
+    /** @param {ReloadAction[]} actions */
+    perform: actions => perform(actions, agent),
+    close: () => agent.destroy(),
+  }
+}

@@ -1,0 +1,67 @@
+import { randomInt } from 'node:crypto'
+import { BenchError } from '../../lib/errors.js'
+import { findOwner, listListeners } from '../../node/kernel/sockets.js'
+
+/**
+ * The loopback addresses of a run: a /16 block of 127.0.0.0/8 for the run, and in it an address for each service of each
+ * start, so that every service has the same ports as in a pod.
+ * @import { ProcessSpec } from '../../model/types.ts'
+ * @import { Ledger } from '../../node/ledger.js'
+ */
+
+// Other programs take addresses in 127.0 and 127.1.
+const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
+const LAST = 0xfffe
+
+/**
+ * The addresses of a block, one after the other. They begin again when all were given out, which takes 130 starts of 500
+ * services or 40 of 1600: connections of the first have ended by then.
+ * @param {string} block its first two bytes
+ */
+export function createAddresses(block) {
+  let last = 0
+  return () => {
+    last = (last % LAST) + 1
+    return `${block}.${last >> 8}.${last & 0xff}`
+  }
+}
+
+/**
+ * Takes a block of addresses in which nothing listens, and which no other run holds.
+ * @param {Ledger} ledger
+ * @returns {string} its first two bytes, such as 127.7
+ * @throws {BenchError} where none is free
+ */
+export function holdBlock(ledger) {
+  const listening = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))
+  const listHeld = () => ledger.others().flatMap(({ holdings }) => holdings.map(({ name }) => name))
+  const taken = new Set([...listening, ...listHeld()])
+  const free = BLOCKS.filter(block => !taken.has(block))
+  while (free.length > 0) {
+    const [block] = free.splice(randomInt(free.length), 1)
+    // Two runs that start at once both see the other's entry, and both choose again.
+    ledger.hold('addresses', block)
+    if (!listHeld().includes(block)) return block
+    ledger.release('addresses', block)
+  }
+  throw new BenchError(
+    'no free block of loopback addresses 127.x.0.0/16: something listens in each, or another run holds it',
+  )
+}
+
+/**
+ * @param {ProcessSpec[]} specs
+ * @param {ReturnType<typeof listListeners>} [listeners]
+ * @throws {BenchError} where something listens already where one of them is to
+ */
+export function assertPortsFree(specs, listeners = listListeners()) {
+  const taken = new Map(listeners.map(listener => [`${listener.address}:${listener.port}`, listener]))
+  for (const { address, port } of specs.flatMap(spec => [...spec.listens, ...(spec.admin ? [spec.admin] : [])])) {
+    const conflict = taken.get(`${address}:${port}`) ?? taken.get(`*:${port}`)
+    if (!conflict) continue
+    const owner = findOwner(conflict.inode) ?? 'another process'
+    throw new BenchError(
+      `port ${port} is already taken: ${owner} listens on ${conflict.address}:${port}; stop it, or run where it is free`,
+    )
+  }
+}

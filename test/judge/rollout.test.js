@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { findGates } from '../../src/judge/gates.js'
+import { QUANTITIES } from '../../src/judge/quantities.js'
+import { describeRollout } from '../../src/judge/rollout.js'
+import { createRecord, DEFAULT_CONDITIONS, describeFakeProcess } from '../fakes/fake-records.js'
+
+/** @import { RolloutRecord } from '../../src/model/types.ts' */
+
+const host = (/** @type {number} */ idle, /** @type {number} */ total) => ({
+  ...{ idle, total, steal: 0, busy: total - idle, cpus: 2 },
+})
+const control = (/** @type {number} */ epochMs, /** @type {number} */ cpuSeconds, /** @type {number} */ anonBytes) => ({
+  ...{ epochMs, cpuSeconds, anonBytes, peakBytes: 2 * anonBytes },
+})
+
+/** Two batches of two, 1 s apart; then a change. @type {RolloutRecord} */
+const SEEN = {
+  schemaVersion: /** @type {any} */ (1),
+  cpus: 2,
+  members: [
+    { name: 'client-1', first: told(1000, null, 1200), change: told(5000, 5010, 5110) },
+    { name: 'client-2', first: told(1000, 1100, 1300), change: told(5100, 5140, 5300) },
+    { name: 'client-3', first: told(2000, 2100, 2400), change: told(5200, 5300, 5400) },
+    { name: 'client-4', first: told(2000, 2900, 3000), change: told(5300, 5900, 6000) },
+  ],
+  first: { startMs: 900, endMs: 3000, host: { start: host(0, 0), end: host(50, 200) }, ownCpuSeconds: 0.21 },
+  change: { startMs: 4900, endMs: 6100, host: { start: host(50, 200), end: host(50, 300) }, ownCpuSeconds: 0.6 },
+  control: [
+    ...[control(100, 0.1, 10e6), control(850, 0.2, 15e6), control(2950, 0.6, 20e6)],
+    ...[control(4850, 0.7, 21e6), control(5500, 0.8, 30e6), control(6050, 1.1, 25e6)],
+  ],
+}
+
+/**
+ * @param {number} sinceMs
+ * @param {number | null} lastNoMs
+ * @param {number | null} yesMs
+ */
+function told(sinceMs, lastNoMs, yesMs) {
+  return { sinceMs, lastNoMs, yesMs, asked: 2 }
+}
+
+describe('the numbers of a rollout', () => {
+  const { first, change, ...numbers } = describeRollout(SEEN)
+
+  it('are from the first start to the last yes, and of each sidecar from its own start', () => {
+    expect(first).toMatchObject({ converged: 4, missing: [], seconds: 2, toldSeconds: 1 })
+    // 0.2, 0.3, 0.4 and 1 s.
+    expect(first.each).toEqual({ p50: 0.3, p99: 1, max: 1 })
+    expect(change).toMatchObject({ converged: 4, seconds: 1, toldSeconds: 0.3 })
+    expect(change.each.p50).toBeCloseTo(0.2)
+  })
+
+  it('say what is not known of a time: since the last no, or the start', () => {
+    // 0.2 from the start, 0.2, 0.3 and 0.1 from the last no.
+    expect(first.censoredSeconds).toBeCloseTo(0.2)
+  })
+
+  it('have what control plane, machine and kit used meanwhile', () => {
+    expect(first.controlCpuSeconds).toBeCloseTo(0.4)
+    expect(change.controlCpuSeconds).toBeCloseTo(0.4)
+    expect([first.hostIdleFraction, change.hostIdleFraction]).toEqual([0.25, 0])
+    expect([first.ownCores, change.ownCores].map(cores => cores.toFixed(3))).toEqual(['0.100', '0.500'])
+    expect(numbers).toEqual({
+      ...{ sidecars: 4, cpus: 2, controlPeakBytes: 50e6 },
+      controlAnonBytes: { empty: 10e6, stable: 20e6, peak: 30e6 },
+    })
+  })
+
+  it('name the sidecars that do not have it, and then give no time of all', () => {
+    const [one, two, ...others] = SEEN.members
+    const members = [one, { ...two, change: told(5100, 9000, null) }, ...others]
+    const { change } = describeRollout({ ...SEEN, members })
+    expect(change).toMatchObject({ converged: 3, missing: ['client-2'], seconds: null })
+    expect(change.each.max).toBeCloseTo(0.7)
+  })
+
+  it('are without those of a control plane where none runs', () => {
+    const { first, controlAnonBytes } = describeRollout({ ...SEEN, control: null })
+    expect(first.controlCpuSeconds).toBeNull()
+    expect(controlAnonBytes).toEqual({ empty: null, stable: null, peak: null })
+  })
+
+  it('are a curve of the share that has it', () => {
+    const { curve } = first
+    expect(curve.map(([seconds]) => seconds)).toEqual([0.2, 0.3, 1.4, 2])
+    expect(curve.map(([, share]) => share)).toEqual([0.25, 0.5, 0.75, 1])
+  })
+
+  it('are quantities of the table, those of the control plane over the sidecars', () => {
+    const record = createRecord({ rollout: describeRollout(SEEN) })
+    const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
+    expect(measure('rolloutSeconds')).toBe(2)
+    expect(measure('changeMax')).toBeCloseTo(0.7)
+    expect(measure('controlCpuRollout')).toBeCloseTo(100)
+    expect(measure('controlPeak')).toBe(30e6)
+    // One batch with 1 MB.
+    expect(measure('sidecarAnon')).toBe(250e3)
+    expect(measure('controlPerSidecar')).toBe(2.5e6)
+    expect(QUANTITIES.rolloutSeconds.measure({ record: createRecord() })).toBeNull()
+  })
+
+  it('have the memory of a service known, against the same round without', () => {
+    const rollout = describeRollout(SEEN)
+    const knows = (/** @type {number} */ configuredServices, /** @type {number} */ anonBytes) => {
+      const conditions = { ...DEFAULT_CONDITIONS, configuredServices }
+      const processes = [describeFakeProcess({ memory: { ...describeFakeProcess({}).memory, anonBytes } })]
+      return createRecord({ rollout, processes, arm: { conditions } })
+    }
+    const { measure } = QUANTITIES.anonPerService
+    // 400 MB of four sidecars more.
+    expect(measure({ record: knows(1000, 440e6), unconfigured: [knows(0, 40e6)] })).toBe(100e3)
+    expect(measure({ record: knows(0, 40e6), unconfigured: [] })).toBeNull()
+  })
+
+  it('are spoiled where a tenth of a time is not known, and where the kit takes a tenth of the machine', () => {
+    const rollout = describeRollout(SEEN)
+    const coarse = {
+      ...rollout,
+      first: { ...rollout.first, seconds: 1.9, ownCores: 0.1 },
+      change: { ...rollout.change, seconds: 10 },
+    }
+    expect(findGates(createRecord({ rollout: coarse })).map(({ gate, reason }) => [gate, reason])).toEqual([
+      ['resolution', 'of the time until all sidecars had their first configuration, 200 ms are not known, of 1900 ms'],
+      ['probe-cost', 'until all sidecars had the change, the kit itself used 0.50 of 2 cores'],
+    ])
+  })
+})

@@ -1,0 +1,98 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { verifyRun } from '../../src/analysis/verify.js'
+import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake-bench.js'
+import { runFake } from '../fakes/fake-run.js'
+
+/** @import { Control, DataPlane, ProcessSpec } from '../../src/model/types.ts' */
+
+const text = `
+name: fake
+question: q
+axes: { plane: [cheap], link: [gateway-ratings], capCores: none, sidecars: [45], tls: [plaintext] }
+load: { kind: idle }
+profiles: { standard: { rounds: 1, warmupSeconds: 0.01, windowSeconds: 0.05, hasControl: false } }
+`
+/** @type {string} */
+let folder
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'rollout-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/**
+ * A plane whose sidecars answer from their start on.
+ * @param {Partial<Control>} [control]
+ * @returns {DataPlane}
+ */
+function createControlledPlane(control = {}) {
+  const plane = createFakePlane('cheap')
+  const create = /** @type {NonNullable<DataPlane['createSidecar']>} */ (plane.createSidecar)
+  return {
+    ...plane,
+    control: {
+      ...{ name: 'fake', findUnsupported: () => null },
+      needsOf: () => ({ sidecarBytes: 0, controlBytes: 0, threads: 0 }),
+      createProcess: ({ folder, control: endpoint }) =>
+        /** @type {ProcessSpec} */ ({
+          ...{ service: 'mesh', role: 'control', folder, program: '/fake/control', argv: [], env: {}, files: [] },
+          ...{ scripts: [], credentials: [], listens: [endpoint], workers: 1, cpuCores: null },
+          ...{ memoryLimitBytes: null, cpuSet: null, admin: null, image: null },
+        }),
+      setUp: () => [],
+      enrol: () => [],
+      createSidecar: options => {
+        const { outbound } = options.model
+        return {
+          ...create(options),
+          argv: ['run'],
+          listens: outbound ? [{ address: outbound.address, port: outbound.port }] : [],
+        }
+      },
+      stage: () => [],
+      commit: ({ control: endpoint }) => [{ kind: 'request', endpoint, method: 'POST', path: '/commit', body: '' }],
+      ...control,
+    },
+  }
+}
+
+describe('a rollout', () => {
+  it('starts its sidecars in batches, waits for each, changes all, and can be computed again', async () => {
+    const target = await createFakeTarget()
+    const { summary, records } = await runFake({ folder, target, text, planes: [createControlledPlane()] })
+    const [{ outcome, reasons, rollout, processes }] = records
+    expect(
+      reasons.filter((/** @type {string} */ reason) => !/^(resolution|probe-cost|neighbour)/.test(reason)),
+    ).toEqual([])
+    expect(outcome).toBe('completed')
+    expect(rollout).toMatchObject({ sidecars: 45, first: { converged: 45 }, change: { converged: 45 } })
+    expect(processes.map((/** @type {any} */ p) => [p.service, p.role, p.batchOf])).toEqual([
+      ['ratings', 'application', undefined],
+      ['mesh', 'control', undefined],
+      ['gateways-1', 'sidecar', 40],
+      ['gateways-2', 'sidecar', 5],
+    ])
+    // 1 MB of each batch.
+    expect(summary.arms[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(2e6 / 45)
+    expect(target.running.size).toBe(0)
+    const verify = () => verifyRun({ folder, findLoad: () => createFakeLoad() })
+    expect(verify().lines.at(-1)).toMatch('all of them agree')
+
+    const file = path.join(folder, 'raw', records[0].trial.id, 'rollout.json')
+    const seen = JSON.parse(readFileSync(file, 'utf8'))
+    seen.members[3].change.yesMs += 1000
+    writeFileSync(file, JSON.stringify(seen))
+    expect(verify().lines.join('\n')).toMatch('differs: ')
+  })
+
+  it('fails where the control plane refuses a change, and leaves nothing', async () => {
+    const target = await createFakeTarget()
+    const commit = () => [/** @type {const} */ ({ kind: 'move', file: '/no/such/folder/routes/file', content: '' })]
+    const { records } = await runFake({ folder, target, text, planes: [createControlledPlane({ commit })] })
+    expect(records[0].outcome).toBe('failed')
+    expect(records[0].reasons[0]).toMatch('/no/such/folder')
+    expect(target.running.size).toBe(0)
+  })
+})
