@@ -14,7 +14,7 @@ var muxOptions = {
 }
 
 var $endpoint
-var $triesLeft
+var $retries
 
 export function createUpstream(cluster) {
   var upstream = cluster.endpoints.length === 1 ? createSingle(cluster) : createBalanced(cluster)
@@ -58,27 +58,25 @@ function createBalanced(cluster) {
   )
 
   return pipeline($=>$
-    .onStart(
-      function () {
-        $triesLeft = config.retries
-      }
-    )
-    .repeat(() => $triesLeft-- > 0).to($=>$
+    .repeat(end => end.error === 'Replay').to($=>$
       .onStart(
         function () {
           $endpoint = balancer.allocate()
         }
       )
       .muxHTTP(() => $endpoint.target, muxOptions[cluster.protocol]).to(connection)
-      .replaceMessageStart(
-        function (start) {
-          if (isFailure(start.head) && start.head.statusText === 'Connection Refused' && $triesLeft > 0) return new StreamEnd
-          return answerFor($endpoint.target, start)
-        }
-      )
+      .replaceMessageStart(start => start.head.status > 400 ? retryOrAnswer(start) : start)
       .onEnd(() => $endpoint.free())
     )
   )
+}
+
+function retryOrAnswer(start) {
+  var isRefused = isFailure(start.head) && start.head.statusText === 'Connection Refused'
+  var retries = $retries || 0
+  if (!isRefused || retries >= config.retries) return answerFor($endpoint.target, start)
+  $retries = retries + 1
+  return new StreamEnd('Replay')
 }
 
 function createEndpoint(endpoint) {
