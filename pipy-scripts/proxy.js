@@ -15,7 +15,7 @@ config.clusters.forEach(c => upstreams[c.name] = createUpstream(c))
 var notFound = withFeatures(pipeline($=>$.replaceMessage(reply(404, 'no route matches'))), null, null)
 
 export function createProxy(routes) {
-  var find = createRouter(
+  var { find, only, byHost } = createRouter(
     routes.map(
       route => Object.assign({}, route, {
         upstream: route.split.length === 1 ? createWay(route, route.split[0].cluster) : null,
@@ -27,15 +27,22 @@ export function createProxy(routes) {
     )
   )
 
+  function choose(head) {
+    var route = find(head)
+    return route ? route.upstream || pickUpstream(route.balancer) : notFound
+  }
+
+  // No host may find the two methods that an object has in Pipy.
+  var ways = { toString: null, valueOf: null }
+  Object.entries(byHost).forEach(entry => ways[entry[0]] = entry[1].upstream)
+
+  // Where one route takes all to one cluster, nothing is chosen for a request.
+  var way = only?.upstream || pipeline($=>$
+    .pipe(start => ways[start.head.headers.host] || choose(start.head))
+  )
+
   return pipeline($=>$
-    .demuxHTTP({ bufferSize: 16384 }).to($=>$
-      .pipe(
-        function (start) {
-          var route = find(start.head)
-          return route ? route.upstream || pickUpstream(route.balancer) : notFound
-        }
-      )
-    )
+    .demuxHTTP({ bufferSize: 16384 }).to(way)
   )
 }
 

@@ -2,27 +2,33 @@
 // Which route a request takes: the first in the list whose host, path prefix and headers all match.
 // Pure, and written in the JavaScript that Pipy and Node share, so that it is unit-tested in Node.
 
-// routes: [{ host, pathPrefix, headers, ... }], host null for any. Returns head => route, or undefined.
-// Routes are grouped by host once, so that a thousand services cost a request one look-up.
+// routes: [{ host, pathPrefix, headers, ... }], host null for any. Gives
+//   find: head => route, or undefined;
+//   only: the route that takes every request, if there is one;
+//   byHost: { host: route }, of the hosts whose requests all take one route.
+// With the last two, the usual request needs no call of a function: one costs more than many look-ups.
 export function createRouter(routes) {
-  var anyHost = routes.filter(r => r.host === null)
-  var matchAny = createMatcher(anyHost)
-  var byHost = new Map()
+  var matchAny = createMatcher(routes.filter(r => r.host === null))
+  var matchers = new Map()
+  var byHost = {}
 
   routes.forEach(
-    function (route) {
-      if (route.host !== null && !byHost.has(route.host)) {
-        byHost.set(route.host, createMatcher(routes.filter(r => r.host === null || r.host === route.host)))
-      }
+    function ({ host }) {
+      if (host === null || matchers.has(host)) return
+      var ofHost = routes.filter(r => r.host === null || r.host === host)
+      matchers.set(host, createMatcher(ofHost))
+      if (isUnconditional(ofHost[0])) byHost[host] = ofHost[0]
     }
   )
 
-  if (byHost.size === 0) return matchAny
-
-  return function (head) {
-    var host = head.headers.host || ''
-    var match = byHost.get(host) || byHost.get(normalizeHost(host)) || matchAny
-    return match(head)
+  return {
+    find: function (head) {
+      var host = head.headers.host || ''
+      var match = matchers.get(host) || matchers.get(normalizeHost(host)) || matchAny
+      return match(head)
+    },
+    only: routes.slice(0, 1).find(r => r.host === null && isUnconditional(r)),
+    byHost,
   }
 }
 

@@ -64,7 +64,7 @@ export function writeVariant(name, { before = '', filter }) {
   cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
   const file = path.join(folder, 'proxy.js')
   const text = readFileSync(file, 'utf8')
-  const changed = text.replace(/(\.demuxHTTP\(.*\)\.to\(\$=>\$\n)/, `$1      ${filter}\n`)
+  const changed = text.replace('.to(way)', () => `.to($=>$${filter}.pipe(way))`)
   if (changed === text) throw new Error('proxy.js has no place for the filter')
   writeFileSync(
     file,

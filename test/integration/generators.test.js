@@ -170,8 +170,8 @@ function writeLiar(name, pipeline, share) {
   // Not to the nonce before load.
   const changed = text
     .replace(
-      'return route ?',
-      `if (!start.head.headers['x-nonce'] && Math.random() < ${share}) return other\n          return route ?`,
+      '.to(way)',
+      `.to($=>$.pipe(start => !start.head.headers['x-nonce'] && Math.random() < ${share} ? other : way))`,
     )
     .replace('var notFound =', `var other = ${pipeline}\nvar notFound =`)
   expect(changed).not.toBe(text)

@@ -170,8 +170,8 @@ describe('what goes wrong in a run', () => {
     cpSync('pipy-scripts', leaky, { recursive: true })
     const proxy = readFileSync(path.join(leaky, 'proxy.js'), 'utf8')
     const leak = proxy.replace(
-      /(\.demuxHTTP\(.*\)\.to\(\$=>\$\n)/,
-      "$1      .handleMessageStart(() => void kept.push(new Data('x'.repeat(65536))))\n",
+      '.to(way)',
+      () => ".to($=>$.handleMessageStart(() => void kept.push(new Data('x'.repeat(65536)))).pipe(way))",
     )
     expect(leak).not.toBe(proxy)
     writeFileSync(path.join(leaky, 'proxy.js'), leak.replace('export function', 'var kept = []\n\nexport function'))

@@ -23,7 +23,7 @@ function writeDearer() {
   const file = path.join(dearer, 'proxy.js')
   const text = readFileSync(file, 'utf8')
   const filter = '.handleMessageStart(start => (JSON.stringify(start.head.headers), undefined))'
-  const changed = text.replace(/(\.demuxHTTP\(.*\)\.to\(\$=>\$\n)/, `$1      ${filter}\n`)
+  const changed = text.replace('.to(way)', () => `.to($=>$${filter}.pipe(way))`)
   expect(changed).not.toBe(text)
   writeFileSync(file, changed)
   return dearer

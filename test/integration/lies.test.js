@@ -164,10 +164,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const variant = createVariant('local', 'proxy.js', text =>
       text
-        .replace(
-          'return route ? route.upstream || pickUpstream(route.balancer) : notFound',
-          'return route ? answerHere : notFound',
-        )
+        .replace('.to(way)', '.to(answerHere)')
         .replace(
           'var notFound =',
           "var answerHere = pipeline($=>$.replaceMessage(m => new Message({ headers: m.head.headers['x-nonce'] ? { 'x-nonce': m.head.headers['x-nonce'] } : {} }, m.body)))\nvar notFound =",
@@ -192,8 +189,8 @@ describe('is caught:', { timeout: 90_000 }, () => {
     const variant = createVariant('other', 'proxy.js', text =>
       text
         .replace(
-          'return route ?',
-          "if (!start.head.headers['x-nonce'] && Math.random() < 0.01) return wrong\n          return route ?",
+          '.to(way)',
+          ".to($=>$.pipe(start => !start.head.headers['x-nonce'] && Math.random() < 0.01 ? wrong : way))",
         )
         .replace('var notFound =', "var wrong = pipeline($=>$.replaceMessage(reply(200, 'x')))\nvar notFound ="),
     )
@@ -246,10 +243,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
   it('a sidecar that logs what the other does not', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const variant = createVariant('logging', 'proxy.js', text =>
-      text.replace(
-        '.to($=>$\n',
-        '.to($=>$\n      .handleMessageStart(function (start) { println(start.head.path) })\n',
-      ),
+      text.replace('.to(way)', '.to($=>$.handleMessageStart(function (start) { println(start.head.path) }).pipe(way))'),
     )
     const { stdout } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
     expect(stdout).toMatch(
