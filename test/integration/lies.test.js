@@ -232,7 +232,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
   it('connections that are not kept', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const variant = createVariant('unkept', 'upstream.js', text =>
-      text.replace('.muxHTTP(() => endpoint, ', '.muxHTTP(() => ({}), '),
+      text.replace('.muxHTTP(endpoint.valueOf, ', '.muxHTTP(() => ({}), '),
     )
     const { stdout } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
     expect(stdout).toMatch(
