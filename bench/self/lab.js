@@ -1,6 +1,7 @@
 // How well instructions, which `lab` counts, predict the CPU time that `bench` measures: over variants of the kit's Pipy
 // sidecar, each with another change.
 import path from 'node:path'
+import { execa } from 'execa'
 import { median, sampleCorrelation, sampleRankCorrelation } from 'simple-statistics'
 import { cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../../src/judge/measures.js'
 import { findSide } from '../../src/lab/sides.js'
@@ -86,6 +87,25 @@ export function describePrediction(counted, timed) {
       ...[sampleCorrelation(without(x), without(y)), [], isKept],
     ),
   ]
+}
+
+/**
+ * What the kit's own scripts cost beside the shortest that do the same hop. They must pass the corpus first.
+ * @returns {Promise<import('./kit.js').Finding[]>}
+ */
+export async function compareWithShortest() {
+  const words = ['lab', 'pipy-scripts', '--against', 'bench/self/pipy/shortest', '--link', 'pair', '--json']
+  const { stdout } = await execa('node', ['src/cli.js', ...words], { cwd: ROOT, stderr: 'inherit' })
+  /** @type {{ rows: import('../../src/lab/comparison.js').Row[] }} */
+  const { rows } = JSON.parse(stdout)
+  return rows
+    .filter(({ quantity }) => quantity === 'instructions')
+    .map(({ service, ratio }) =>
+      finding(
+        ...[`full sidecar / shortest script, instructions a request, ${service}'s side, at most 1.05`, ratio],
+        ...[[], (/** @type {number} */ r) => r <= 1.05],
+      ),
+    )
 }
 
 /**

@@ -1,5 +1,5 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|gap-sharing|gap-users|estimate|live|report|load|stopping|planted|lab ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|gap-sharing|gap-users|estimate|live|report|load|stopping|planted|lab|pipeline ...]
 //   [--rounds N] of generator, estimate and gap-*; [--turns N] [--max-minutes N] of planted
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -22,7 +22,7 @@ import { explainGap } from './gap.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
-import { predictByLab } from './lab.js'
+import { compareWithShortest, predictByLab } from './lab.js'
 import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
 import { reportLongRun } from './report.js'
@@ -50,6 +50,7 @@ const measurements = {
   kubelet: checkKubelet,
   compare: compareTwoRuns,
   lab: predictByLab,
+  pipeline: compareWithShortest,
   generator: () => compareGenerators(countOf(values.rounds)),
   estimate: () => checkEstimate(countOf(values.rounds)),
   'gap-sharing': () => explainGap('sharing', countOf(values.rounds)),
