@@ -1,4 +1,4 @@
-import { MIB } from '../lib/units.js'
+import { MIB, toLimits } from '../lib/units.js'
 import { recommendedBytes } from '../search/memory-floor.js'
 
 /**
@@ -14,7 +14,7 @@ import { recommendedBytes } from '../search/memory-floor.js'
  */
 export function limitsOf({ cpu, memory }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
-  return { millicores: Math.ceil(1000 * cpu.held), mebibytes: Math.ceil(recommendedBytes(memory) / MIB) }
+  return toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { MIB } from '../lib/units.js'
+import { toLimits } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { withWarmupFor } from '../plan/plan.js'
 import { judgeTrial, startFirst, startSearch } from '../search/searches.js'
@@ -67,6 +67,6 @@ function describeFirst(template, first) {
   if (first === null) return `${whose} none yet`
   const { limits, p99Ms } = first
   const p99 = p99Ms === null ? '' : ` with a p99 of ${p99Ms.toFixed(1)} ms`
-  const cpu = `${Math.ceil(1000 * limits.cores)}m and ${Math.ceil(limits.bytes / MIB)}Mi`
-  return `${whose} ${cpu} held ${template.load.ratePerSecond} requests/s twice${p99}; the smallest limits come next`
+  const { millicores, mebibytes } = toLimits(limits)
+  return `${whose} ${millicores}m and ${mebibytes}Mi held ${template.load.ratePerSecond} requests/s twice${p99}; the smallest limits come next`
 }
