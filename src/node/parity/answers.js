@@ -21,9 +21,9 @@ const CHI_SQUARE_MOST = 7.879
 
 /** @type {Check[]} */
 export const ANSWERS = [
-  ...CASES.map(({ name, request, expected }) => ({
-    name,
-    run: async (/** @type {Probed} */ rig) => findDifference(await ask(rig, request), expected),
+  ...CASES.map(row => ({
+    name: row.name,
+    run: async (/** @type {Probed} */ rig) => findDifference(await ask(rig, row.request), row.expected),
   })),
   {
     name: 'a refused connection, tried once more at the endpoint that is next',
