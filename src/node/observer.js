@@ -1,6 +1,6 @@
 import { waitUntil } from '../lib/wait.js'
 import { readHostCpu } from './kernel/host-cpu.js'
-import { readOwnPeak, resetOwnPeak } from './kernel/own-memory.js'
+import { collectGarbage, readOwnPeak, resetOwnPeak } from './kernel/own-memory.js'
 
 /**
  * Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster.
@@ -36,6 +36,8 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
     await waitUntil(epochMs, signal)
   }
   try {
+    // In the warm-up, so that it is not in the window.
+    collectGarbage()
     await sampleUpTo(window.startMs)
     resetOwnPeak()
     seen.start = takeEdge(probes, 'start')
