@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { BenchError } from './lib/errors.js'
 import { EXIT } from './lib/exit-status.js'
-import { readKit } from './lib/kit.js'
+import { readVersion } from './lib/kit.js'
 import { showControls } from './lib/printable.js'
 
 /**
@@ -22,7 +22,6 @@ if (openFiles < LEAST_OPEN_FILES) {
   process.exit(EXIT.failed)
 }
 const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')
-const { openWatchers } = await import('./verbs/watchers.js')
 
 /** Beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */
 let sayBeside = null
@@ -100,6 +99,7 @@ const context = {
   },
   signal: stopping.signal,
   async watch(options) {
+    const { openWatchers } = await import('./verbs/watchers.js')
     const watchers = await openWatchers(options, { stream: process.stderr, say: write })
     sayBeside = watchers.say
     const close = async () => {
@@ -111,9 +111,8 @@ const context = {
 }
 
 try {
-  await createProgram(context)
-    .version((await readKit()).version)
-    .parseAsync()
+  const program = await createProgram(context, process.argv.slice(2))
+  await program.version(readVersion()).parseAsync()
 } catch (error) {
   // A signal also ends programs that this one waits for: what they fail with then is no failure.
   process.exitCode = exitStatusOf(stopping.signal.aborted ? stopping.signal.reason : error)

@@ -20,7 +20,7 @@ async function cli(...argv) {
   let exitCode = 0
   const say = (/** @type {string} */ line) => void said.push(line)
   const stream = /** @type {any} */ (new PassThrough())
-  const program = createProgram({
+  const program = await createProgram({
     print: text => void printed.push(text),
     say,
     end: status => {

@@ -24,16 +24,13 @@ import { readExperiment } from './read-experiment.js'
 const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addAgree(program, context) {
+export function addAgree(verb, context) {
   const { print, say, end } = context
-  const command = program
-    .command('agree')
-    .description('run an experiment on this machine and on its cluster, and say whether they agree')
   withCluster(
-    withExperiment(command),
+    withExperiment(verb),
     toolSpecs().map(t => t.name),
   )
     .option('--out <dir>', 'results folder; must not exist or be empty')

@@ -21,65 +21,62 @@ import { withWatchers } from './watchers.js'
 const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes', 'retain']
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addBench(program, context) {
+export function addBench(verb, context) {
   const { print, say, end, signal } = context
-  defineBench(program.command('bench'))
-    .description('measure data planes, and report what they deliver and cost')
-    .action(async (named, given, command) => {
-      const interrupted = given.resume ? openInterrupted(given.resume) : undefined
-      const { experimentName, options } = interrupted
-        ? askAgain({ interrupted, command })
-        : { experimentName: named, options: given }
-      for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
-      const site = await openSite(options, context)
-      if (site === null) return
-      /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
-      let watchers = null
-      let isWhole = false
-      let isReported = true
-      try {
-        watchers = await context.watch(options)
-        const experiment = readExperiment(experimentName)
-        const preparation = await prepareWith({ experiment, options, site }, context)
-        for (const note of announce(preparation.plan)) say(note)
-        if (interrupted)
-          say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
-        assertShort(preparation.plan, options)
-        const { summary, folder } = await measure({
-          preparation,
-          site,
-          out: options.out ?? null,
-          execution: {
-            ...{ command: process.argv.slice(2), thresholds: options.threshold, retain: options.retain },
-            interrupted,
-          },
-          watcher: watchers,
-          signal,
-          finish: async folder => {
-            isReported = await writeDocuments(folder, context)
-          },
-        })
-        isWhole = true
-        await watchers.close()
-        print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
-        const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
-        for (const reason of reasons) say(reason)
-        end(isReported ? status : EXIT.failed)
-        sayWhere(folder, context)
-        sayLacks(preparation, context)
-      } finally {
-        const closeSite = async () => {
-          const left = await site.target.close({ retain: isWhole && (options.retain ?? false) })
-          if (left.length === 0) return
-          const where = options.target === 'kubernetes' ? ' --target kubernetes' : ''
-          say(`retained: ${left.join(', ')}; remove them with: npm run cleanup -- ${site.runId}${where}`)
-        }
-        await takeEvery([() => watchers?.close(), closeSite])
+  defineBench(verb).action(async (named, given, command) => {
+    const interrupted = given.resume ? openInterrupted(given.resume) : undefined
+    const { experimentName, options } = interrupted
+      ? askAgain({ interrupted, command })
+      : { experimentName: named, options: given }
+    for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
+    const site = await openSite(options, context)
+    if (site === null) return
+    /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
+    let watchers = null
+    let isWhole = false
+    let isReported = true
+    try {
+      watchers = await context.watch(options)
+      const experiment = readExperiment(experimentName)
+      const preparation = await prepareWith({ experiment, options, site }, context)
+      for (const note of announce(preparation.plan)) say(note)
+      if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
+      assertShort(preparation.plan, options)
+      const { summary, folder } = await measure({
+        preparation,
+        site,
+        out: options.out ?? null,
+        execution: {
+          ...{ command: process.argv.slice(2), thresholds: options.threshold, retain: options.retain },
+          interrupted,
+        },
+        watcher: watchers,
+        signal,
+        finish: async folder => {
+          isReported = await writeDocuments(folder, context)
+        },
+      })
+      isWhole = true
+      await watchers.close()
+      print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
+      const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
+      for (const reason of reasons) say(reason)
+      end(isReported ? status : EXIT.failed)
+      sayWhere(folder, context)
+      sayLacks(preparation, context)
+    } finally {
+      const closeSite = async () => {
+        const left = await site.target.close({ retain: isWhole && (options.retain ?? false) })
+        if (left.length === 0) return
+        const where = options.target === 'kubernetes' ? ' --target kubernetes' : ''
+        say(`retained: ${left.join(', ')}; remove them with: npm run cleanup -- ${site.runId}${where}`)
       }
-    })
+      await takeEvery([() => watchers?.close(), closeSite])
+    }
+  })
 }
 
 /** @param {Command} command */

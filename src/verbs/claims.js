@@ -13,13 +13,11 @@ import { findClaims } from './documents.js'
  */
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addClaims(program, { print, say, end }) {
-  program
-    .command('claims')
-    .description('compare published numbers with your runs')
+export function addClaims(verb, { print, say, end }) {
+  verb
     .argument('<results...>', 'results folders, oldest first')
     .option('--json', 'print the answers as JSON')
     .action((/** @type {string[]} */ folders, options) => {

@@ -29,13 +29,11 @@ function idOf(run) {
 }
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addCleanup(program, { print }) {
-  program
-    .command('cleanup')
-    .description('remove processes, cgroups, keys and namespaces that killed runs left')
+export function addCleanup(verb, { print }) {
+  verb
     .argument('[run]', 'one run, retained or not, by its results folder or its id; default: every run that was killed')
     .addOption(TARGET())
     .option('--retained', 'also what runs with --retain were asked to leave')

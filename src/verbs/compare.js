@@ -11,13 +11,11 @@ import { collect } from './options.js'
  */
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addCompare(program, { print, say, end }) {
-  program
-    .command('compare')
-    .description('compare two runs, such as before and after a change')
+export function addCompare(verb, { print, say, end }) {
+  verb
     .argument('<old>', 'a results folder')
     .argument('<new>', 'a results folder')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old cpuPerRequest <= 1.05'", collect, [])

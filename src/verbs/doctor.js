@@ -19,13 +19,12 @@ import { readExperiment } from './read-experiment.js'
  */
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addDoctor(program, { print, say, end, signal }) {
+export function addDoctor(verb, { print, say, end, signal }) {
   const toolNames = toolSpecs().map(t => t.name)
-  withLoadHost(program.command('doctor'))
-    .description('check that this machine, or a cluster, can run the benchmark')
+  withLoadHost(verb)
     .addOption(TARGET())
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
     .option('--node <name>', 'on Kubernetes: the node of the services, by name or label=value')

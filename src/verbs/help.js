@@ -1,7 +1,7 @@
 import { EXIT, EXIT_MEANINGS } from '../lib/exit-status.js'
 
 /**
- * What `--help` says after the options: examples, and how a verb ends.
+ * What `--help` says beside the options: what a verb does, examples, and how it ends.
  * @import { Command } from 'commander'
  */
 
@@ -10,10 +10,11 @@ const ENDED = [hangup, interrupted, terminated]
 const ALL = [done, failed, usage, nothingShown, planeMissing, thresholdCrossed, ...ENDED]
 
 /**
- * @type {Record<string, { examples: [command: string, does: string][], statuses: (keyof typeof EXIT_MEANINGS)[] }>}
+ * @type {Record<string, { does: string, examples: [command: string, does: string][], statuses: (keyof typeof EXIT_MEANINGS)[] }>}
  */
 export const HELP = {
   bench: {
+    does: 'measure data planes, and report what they deliver and cost',
     examples: [
       ['npm run bench -- --cpu 1', 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
       ['npm run bench -- --planes pipy,pipy=./my-scripts --cpu 0.5', 'a changed pipeline against the one of the kit'],
@@ -21,6 +22,7 @@ export const HELP = {
     statuses: ALL,
   },
   agree: {
+    does: 'run an experiment on this machine and on its cluster, and say whether they agree',
     examples: [
       ['npm run agree -- --cpu 0.5', 'the default experiment on both targets'],
       ['npm run agree -- --profile quick --image pipy=registry/pipy:1.5', 'shorter, with an image of your own'],
@@ -28,6 +30,7 @@ export const HELP = {
     statuses: [done, failed, usage, planeMissing, ...ENDED],
   },
   plan: {
+    does: 'print what bench would run, and how long it takes',
     examples: [
       ['npm run plan -- --cpu 1', 'the arms, the trials and the time of that bench'],
       ['npm run plan -- rate-ladder --profile full', 'the same for another experiment'],
@@ -35,6 +38,7 @@ export const HELP = {
     statuses: [done, failed, usage, planeMissing],
   },
   size: {
+    does: 'find and prove the smallest CPU and memory limit that holds a load',
     examples: [
       [
         'npm run size -- --rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m',
@@ -45,6 +49,7 @@ export const HELP = {
     statuses: [done, failed, usage, nothingShown, planeMissing, ...ENDED],
   },
   claims: {
+    does: 'compare published numbers with your runs',
     examples: [
       ['npm run claims -- results/RUN', 'each published claim, theirs and ours'],
       ['npm run claims -- results/RUN results/OTHER --json', 'by two runs, for a program'],
@@ -52,6 +57,7 @@ export const HELP = {
     statuses: [],
   },
   report: {
+    does: 'print a run from its records; without one, list all runs',
     examples: [
       ['npm run report', 'the runs of results/ and their answers'],
       ['npm run report -- results/RUN --format md', 'a run for a pull request'],
@@ -59,6 +65,7 @@ export const HELP = {
     statuses: [],
   },
   compare: {
+    does: 'compare two runs, such as before and after a change',
     examples: [
       ['npm run compare -- results/OLD results/NEW', 'what changed between two runs'],
       [
@@ -69,6 +76,7 @@ export const HELP = {
     statuses: [done, failed, usage, nothingShown, thresholdCrossed],
   },
   lab: {
+    does: 'count the instructions a request of a changed Pipy pipeline, and show where they go',
     examples: [
       ['npm run lab -- ./my-scripts', 'instructions a request of a changed pipeline, beside those of the kit'],
       ["npm run lab -- --threshold 'new/old instructions <= 1.01'", 'status 5 where the last commit grew by 1 %'],
@@ -76,6 +84,7 @@ export const HELP = {
     statuses: ALL,
   },
   verify: {
+    does: 'compute every number of a run again from its raw files',
     examples: [
       ['npm run verify -- results/RUN', 'compute every number again'],
       ['npm run --silent verify -- results/RUN && echo good', 'in a script'],
@@ -83,6 +92,7 @@ export const HELP = {
     statuses: [done, failed],
   },
   doctor: {
+    does: 'check that this machine, or a cluster, can run the benchmark',
     examples: [
       ['npm run doctor', 'what a run on this machine needs'],
       ['npm run doctor -- --target kubernetes --context kind-kind', 'what a run on a cluster needs'],
@@ -90,6 +100,7 @@ export const HELP = {
     statuses: [done, failed],
   },
   parity: {
+    does: 'try one data plane with the parity corpus, and list the rows that fall short',
     examples: [
       ['npm run parity -- haproxy', 'HAProxy and every row of the corpus'],
       ['npm run parity -- pipy=./my-scripts', 'a folder of Pipy scripts'],
@@ -97,6 +108,7 @@ export const HELP = {
     statuses: [done, failed, usage, planeMissing, ...ENDED],
   },
   images: {
+    does: 'list the container images that a cluster needs',
     examples: [
       ['node src/cli.js images', 'what to load onto a node that reaches no registry'],
       ['node src/cli.js images --image pipy=registry/pipy:1.5', 'with an image of your own'],
@@ -104,6 +116,7 @@ export const HELP = {
     statuses: [],
   },
   cleanup: {
+    does: 'remove processes, cgroups, keys and namespaces that killed runs left',
     examples: [
       ['npm run cleanup', 'remove processes, cgroups and files of killed runs'],
       ['npm run cleanup -- --target kubernetes', 'and their namespaces on the cluster'],
@@ -115,8 +128,8 @@ export const HELP = {
 /** @param {Command} program with all of its verbs */
 export function addHelp(program) {
   for (const command of program.commands) {
-    const { examples, statuses } = HELP[command.name()]
-    command.addHelpText('after', `\n${renderExamples(examples)}${renderStatuses(statuses)}`)
+    const { does, examples, statuses } = HELP[command.name()]
+    command.description(does).addHelpText('after', `\n${renderExamples(examples)}${renderStatuses(statuses)}`)
   }
   program.addHelpText(
     'after',

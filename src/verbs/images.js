@@ -9,14 +9,12 @@ import { toolSpecs } from './preparation.js'
  */
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addImages(program, { print }) {
+export function addImages(verb, { print }) {
   const parseImage = createImageParser(toolSpecs().map(t => t.name))
-  program
-    .command('images')
-    .description('list the container images that a cluster needs')
+  verb
     .option('--image <tool=image>', 'another image, such as pipy=registry/pipy:1.5', parseImage, {})
     .action(({ image }) => print(listImages({ specs: toolSpecs(), images: image }).join('\n')))
 }

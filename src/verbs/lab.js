@@ -33,15 +33,13 @@ const UNDER_LOAD = { link: ['pair'] }
 const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addLab(program, context) {
+export function addLab(verb, context) {
   const { print, say, end, signal } = context
-  const command = program.command('lab')
-  addLabNew(command, context)
-  command
-    .description('count the instructions a request of a changed Pipy pipeline, and show where they go')
+  addLabNew(verb, context)
+  verb
     .argument('[folder]', 'the scripts to count', 'pipy-scripts')
     .option(
       '--against <folder>',
@@ -64,7 +62,7 @@ export function addLab(program, context) {
     .option('--json', 'print lab.json instead of the tables')
     .action(async (folder, options) => {
       const isSampled = options.profile === true
-      const odd = NOT_SAMPLED.find(name => isSampled && command.getOptionValueSource(name) === 'cli')
+      const odd = NOT_SAMPLED.find(name => isSampled && verb.getOptionValueSource(name) === 'cli')
       if (odd) throw new UsageError(`--profile samples a load: --${odd} belongs to a count, leave one of them out`)
       const usual = { link: LINKS, requests: 2000, ...(options.watch && ON_SAVE), ...(isSampled && UNDER_LOAD) }
       const { link, requests } = { ...usual, ...options }

@@ -14,12 +14,11 @@ import { readExperiment } from './read-experiment.js'
  */
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addPlan(program, { print }) {
-  const command = program.command('plan').description('print what bench would run, and how long it takes')
-  withLoadHost(withPrecision(withExperiment(command))).action((name, options) => {
+export function addPlan(verb, { print }) {
+  withLoadHost(withPrecision(withExperiment(verb))).action((name, options) => {
     assertLoadHost(options)
     const site = { cpus: os.availableParallelism(), cores: readCores(), limits: readLimits() }
     const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })

@@ -8,8 +8,6 @@ import { readLedgers } from '../node/ledger.js'
 import { countSearchTrials, estimatePlanSeconds } from '../plan/plan.js'
 import { assertOut } from '../records/assert-out.js'
 import { findEntryPort } from '../services/topology.js'
-import { openKubernetesSite } from '../targets/kubernetes/site.js'
-import { openLoadHostSite } from '../targets/load-host/site.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { openLocalSite } from '../targets/local/site.js'
@@ -76,6 +74,7 @@ export async function openSite(options, context) {
   const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${target === 'kubernetes' ? '-k8s' : ''}`
   if (target === 'kubernetes') {
     await makeRoom(await findCapWay(), context)
+    const { openKubernetesSite } = await import('../targets/kubernetes/site.js')
     return openKubernetesSite({
       ...{ runId, context: name ?? null, node: node ?? null, loadNode: loadNode ?? null },
       ...{ namespace: namespace ?? null, images: image, loadTool: findLoad(generator).tool.name, signal },
@@ -97,7 +96,9 @@ export async function openSite(options, context) {
   assertRoom()
   const site = await openLocalSite({ runId, way, findTool: createFinder(context) })
   const { loadHost: host, address: asked = null } = options
-  return host ? openLoadHostSite({ site, host, asked, load: findLoad(generator), say, signal }) : site
+  if (!host) return site
+  const { openLoadHostSite } = await import('../targets/load-host/site.js')
+  return openLoadHostSite({ site, host, asked, load: findLoad(generator), say, signal })
 }
 
 /**

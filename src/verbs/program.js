@@ -1,20 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
-import { addAgree } from './agree.js'
-import { addBench } from './bench.js'
-import { addClaims } from './claims.js'
-import { addCleanup } from './cleanup.js'
-import { addCompare } from './compare.js'
-import { addDoctor } from './doctor.js'
 import { addHelp } from './help.js'
-import { addImages } from './images.js'
-import { addLab } from './lab.js'
-import { addParity } from './parity.js'
-import { addPlan } from './plan.js'
-import { addReport } from './report.js'
-import { addSize } from './size.js'
-import { addVerify } from './verify.js'
 
 /**
  * The command line: every verb, its options, and its help.
@@ -31,24 +18,47 @@ import { addVerify } from './verify.js'
  * @property {(options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>} watch opens the views of a run
  */
 
-const VERBS = [addBench, addAgree, addPlan, addSize, addClaims, addReport, addCompare, addLab, addVerify]
-const HOUSEKEEPING = [addDoctor, addParity, addImages, addCleanup]
+/**
+ * Each verb, with what adds its options and its action.
+ * @type {Record<string, () => Promise<(verb: Command, context: Context) => void>>}
+ */
+const VERBS = {
+  bench: async () => (await import('./bench.js')).addBench,
+  agree: async () => (await import('./agree.js')).addAgree,
+  plan: async () => (await import('./plan.js')).addPlan,
+  size: async () => (await import('./size.js')).addSize,
+  claims: async () => (await import('./claims.js')).addClaims,
+  report: async () => (await import('./report.js')).addReport,
+  compare: async () => (await import('./compare.js')).addCompare,
+  lab: async () => (await import('./lab.js')).addLab,
+  verify: async () => (await import('./verify.js')).addVerify,
+  doctor: async () => (await import('./doctor.js')).addDoctor,
+  parity: async () => (await import('./parity.js')).addParity,
+  images: async () => (await import('./images.js')).addImages,
+  cleanup: async () => (await import('./cleanup.js')).addCleanup,
+}
 
 /**
  * @param {Context} context
- * @returns {Command} parsing a command line with it throws, and never ends the process
+ * @param {string[]} [words] of the command line: a verb that is not among them stays without options, and what it imports
+ *   is not loaded
+ * @returns {Promise<Command>} parsing a command line with it throws, and never ends the process
  */
-export function createProgram(context) {
+export async function createProgram(context, words = Object.keys(VERBS)) {
   const withoutLineEnd = (/** @type {string} */ text) => text.replace(/\n$/, '')
   const program = new Command('sidecar-bench')
     .description('Measures what a service-mesh sidecar costs: Pipy, Envoy and no mesh, at a CPU cap, under k6.')
     .exitOverride()
+    .configureHelp({ subcommandTerm: verb => verb.name() })
     .configureOutput({
       writeOut: text => context.print(withoutLineEnd(text)),
       writeErr: text => context.say(withoutLineEnd(text)),
       outputError: (text, write) => write(text.replace(/^error: /, '')),
     })
-  for (const add of [...VERBS, ...HOUSEKEEPING]) add(program, context)
+  for (const [name, load] of Object.entries(VERBS)) {
+    const verb = program.command(name)
+    if (words.includes(name)) (await load())(verb, context)
+  }
   addHelp(program)
   return program
 }

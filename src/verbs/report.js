@@ -37,13 +37,11 @@ const FORMATS = {
 }
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addReport(program, { print, say }) {
-  program
-    .command('report')
-    .description('print a run from its records; without one, list all runs')
+export function addReport(verb, { print, say }) {
+  verb
     .argument('[results]', 'a results folder')
     .option('--format <name>', `${Object.keys(FORMATS).join(', ')}; html and svg are files`, parseFormat, 'text')
     .option('--out <dir>', 'where html and svg are written (default: the results folder)')

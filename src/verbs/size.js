@@ -33,13 +33,12 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
 `
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addSize(program, context) {
+export function addSize(verb, context) {
   const { print, say, end, signal } = context
-  withWatchers(withLength(program.command('size')))
-    .description('find and prove the smallest CPU and memory limit that holds a load')
+  withWatchers(withLength(verb))
     .option('--rate <n>', 'requests per second to hold', parseOnAxis('ratePerSecond'))
     .option('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
     .addOption(

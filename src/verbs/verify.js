@@ -10,17 +10,13 @@ import { findLoad } from '../loads/registry.js'
  */
 
 /**
- * @param {Command} program
+ * @param {Command} verb
  * @param {Context} context
  */
-export function addVerify(program, { print, end }) {
-  program
-    .command('verify')
-    .description('compute every number of a run again from its raw files')
-    .argument('<results>', 'a results folder')
-    .action(folder => {
-      const { lines, agrees } = verifyRun({ folder, findLoad, kitSha256: hashKit() })
-      print(lines.join('\n'))
-      if (!agrees) end(EXIT.failed)
-    })
+export function addVerify(verb, { print, end }) {
+  verb.argument('<results>', 'a results folder').action(folder => {
+    const { lines, agrees } = verifyRun({ folder, findLoad, kitSha256: hashKit() })
+    print(lines.join('\n'))
+    if (!agrees) end(EXIT.failed)
+  })
 }

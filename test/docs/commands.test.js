@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createProgram } from '../../src/verbs/program.js'
 import { readCommands } from './read-commands.js'
 
-const program = createProgram(/** @type {any} */ ({}))
+const program = await createProgram(/** @type {any} */ ({}))
 const verbs = new Map(program.commands.map(command => [command.name(), command]))
 
 describe('the documentation', () => {

@@ -14,7 +14,8 @@ async function lab(...argv) {
   /** @type {string[]} */
   const printed = []
   const print = (/** @type {string} */ text) => printed.push(text)
-  await createProgram(/** @type {any} */ ({ print, say: print })).parseAsync(['lab', ...argv], { from: 'user' })
+  const program = await createProgram(/** @type {any} */ ({ print, say: print }))
+  await program.parseAsync(['lab', ...argv], { from: 'user' })
   return printed.join('\n')
 }
 

@@ -17,7 +17,8 @@ async function run(...argv) {
   /** @type {string[]} */
   const printed = []
   const context = { print: (/** @type {string} */ text) => printed.push(text), say() {}, end() {} }
-  await createProgram(/** @type {any} */ (context)).parseAsync(['report', ...argv], { from: 'user' })
+  const program = await createProgram(/** @type {any} */ (context))
+  await program.parseAsync(['report', ...argv], { from: 'user' })
   return printed.join('\n')
 }
 

@@ -71,7 +71,7 @@ it.each([
   ['--requests', '--requests', '500'],
   ['--threshold', '--threshold', 'new/old instructions <= 1.01'],
 ])('--profile is refused beside %s', async (name, ...argv) => {
-  const program = createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
+  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
   await expect(program.parseAsync(['lab', '--profile', ...argv], { from: 'user' })).rejects.toThrow(
     `--profile samples a load: ${name} belongs to a count, leave one of them out`,
   )
