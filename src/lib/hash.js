@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import path from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { MIB } from './units.js'
 
 /**
  * The SHA-256 of a file, in hexadecimal.
@@ -9,8 +10,18 @@ import { pipeline } from 'node:stream/promises'
  */
 export async function hashFile(file) {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(file), hash)
-  return hash.digest('hex')
+  // One buffer: those of a stream would stay in memory until the next collection.
+  const buffer = Buffer.alloc(MIB)
+  const handle = await open(file)
+  try {
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer)
+      if (bytesRead === 0) return hash.digest('hex')
+      hash.update(buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    await handle.close()
+  }
 }
 
 /**

@@ -48,7 +48,8 @@ export async function findTool(spec, options = {}) {
   const folder = path.join(cacheFolder(), spec.name)
   const program = path.join(folder, spec.name)
   const isCached = await isExecutable(program)
-  if (isCached && (await isAsFetched(folder, spec.name))) return probeTool(spec, { program, source: 'cache', signal })
+  const sha256 = isCached ? await hashAsFetched(folder, spec.name) : null
+  if (sha256 !== null) return probeTool(spec, { program, source: 'cache', sha256, signal })
 
   const why = await fetchInto(folder, spec, finding)
   if (why === null) return probeTool(spec, { program, source: 'fetched', signal })
@@ -78,17 +79,17 @@ async function fetchInto(folder, { name }, { fetch, say, signal }) {
 }
 
 /**
- * Whether a program in the cache is the one that was fetched.
+ * The SHA-256 of a program in the cache, if it is the one that was fetched.
  * @param {string} folder
  * @param {string} name
- * @returns {Promise<boolean>} false: nobody can tell, it was fetched before its hash was kept
+ * @returns {Promise<string | null>} null: nobody can tell, it was fetched before its hash was kept
  * @throws {BenchError} where it is another
  */
-async function isAsFetched(folder, name) {
+async function hashAsFetched(folder, name) {
   const fetched = await readProgramHash(path.join(folder, 'origin.json'))
-  if (fetched === null) return false
+  if (fetched === null) return null
   const sha256 = await hashFile(path.join(folder, name))
-  if (sha256 === fetched) return true
+  if (sha256 === fetched) return sha256
   throw new BenchError(
     `${path.join(folder, name)} is not what was fetched: its SHA-256 is ${sha256}, and was ${fetched}; remove the folder ${folder} to have it fetched again`,
   )
@@ -109,10 +110,10 @@ async function readProgramHash(file) {
 
 /**
  * @param {ToolSpec} spec
- * @param {{ program: string, source: string, signal?: AbortSignal }} found
+ * @param {{ program: string, source: string, sha256?: string, signal?: AbortSignal }} found sha256: where it is known
  * @returns {Promise<Tool>}
  */
-async function probeTool(spec, { program, source, signal }) {
+async function probeTool(spec, { program, source, sha256, signal }) {
   const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
   const advice = `set ${spec.variable} to one that is ${spec.wanted}, or ${otherwise}`
   const { version, failed, said } = await askVersion(spec, program, { signal })
@@ -124,7 +125,7 @@ async function probeTool(spec, { program, source, signal }) {
   if (!spec.isAccepted(version)) {
     throw new BenchError(`${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)
   }
-  return { name: spec.name, path: program, version, sha256: await hashFile(program), source }
+  return { name: spec.name, path: program, version, sha256: sha256 ?? (await hashFile(program)), source }
 }
 
 /**
