@@ -1,4 +1,5 @@
 import { groupBy } from '../lib/group-by.js'
+import { isCoarse, isCostly } from './rollout.js'
 
 /**
  * What a trial's numbers may be used for: each gate names the uses it spoils, and nothing else is lost.
@@ -31,8 +32,6 @@ const EDGE_LATE_MOST_MS = 500
 const CLOCK_OFFSET_MOST_MS = 20
 const ROUND_TRIP_MOST_MS = 5
 const APPLICATION_LEAST_SECONDS = 1e-6
-const CENSORED_MOST = 0.1
-const OWN_MOST = 0.1
 
 /** @type {Use[]} */
 export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']
@@ -159,27 +158,30 @@ const GATES = [
       ),
   },
   {
+    // They take away the times of their phase alone, which the table of quantities sees to.
     name: 'resolution',
-    finds: 'of a rollout: times of which more than 10 % is not known, since sidecars are asked so seldom',
+    finds:
+      'in a phase of a rollout, more than 10 % of its time not known, since sidecars are asked so seldom: its times have no value',
     words: 'times too coarse',
-    spoils: ['latency'],
+    spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).map(
-        ([what, { censoredSeconds, seconds }]) =>
-          (censoredSeconds ?? 0) > CENSORED_MOST * (seconds ?? 0) &&
-          `of the time until ${what}, ${(1000 * (censoredSeconds ?? 0)).toFixed(0)} ms are not known, of ${(1000 * (seconds ?? 0)).toFixed(0)} ms`,
-      ),
+      phasesOf(rollout).map(([what, phase]) => {
+        const [unknown, whole] = [phase.censoredSeconds ?? 0, phase.seconds ?? 0].map(s => (1000 * s).toFixed(0))
+        return isCoarse(phase) && `of the time until ${what}, ${unknown} ms are not known, of ${whole} ms`
+      }),
   },
   {
     name: 'probe-cost',
-    finds: 'of a rollout: the kit itself, which starts and asks the sidecars, above 10 % of the machine',
+    finds:
+      'in a phase of a rollout, the kit itself, which starts, changes and asks the sidecars, above 10 % of the machine: its times have no value',
     words: 'asking cost too much',
-    spoils: ['latency'],
+    spoils: [],
     find: ({ rollout }) =>
       phasesOf(rollout).map(
-        ([what, { ownCores }]) =>
-          ownCores > OWN_MOST * Number(rollout?.cpus) &&
-          `until ${what}, the kit itself used ${ownCores.toFixed(2)} of ${rollout?.cpus} cores`,
+        ([what, phase]) =>
+          rollout !== undefined &&
+          isCostly(phase, rollout.cpus) &&
+          `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${rollout.cpus} cores`,
       ),
   },
   {

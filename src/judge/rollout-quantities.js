@@ -1,5 +1,6 @@
 import { MIB } from '../lib/units.js'
 import { sidecarsOf, sumOf, valueOfRound } from './measures.js'
+import { isCoarse, isCostly } from './rollout.js'
 
 /**
  * The rows of the table of quantities that are of many sidecars and the control plane that configures them. Pure.
@@ -22,12 +23,12 @@ export const ROLLOUT_ROWS = [
     ...{ name: 'rolloutSeconds', header: 'rolloutSeconds', label: 'rollout s', ...SECONDS },
     definition:
       'From the start of the first sidecar until the last is answered by its first configuration, over a new connection. They are started in batches: where the machine is the limit, this is its time.',
-    measure: of(({ first }) => first.seconds),
+    measure: timeOf('first', ({ seconds }) => seconds),
   },
   {
     ...{ name: 'startingSeconds', header: 'startingSeconds', label: 'of it starting s', ...SECONDS },
     definition: 'From the start of the first sidecar to the start of the last batch.',
-    measure: of(({ first }) => first.toldSeconds),
+    measure: timeOf('first', ({ toldSeconds }) => toldSeconds),
   },
   ...timesOfEach('first', {
     ...{ name: 'firstConfig', label: 'first configuration' },
@@ -36,7 +37,7 @@ export const ROLLOUT_ROWS = [
   {
     ...{ name: 'changeAllSeconds', header: 'changeAllSeconds', label: 'change of all s', ...SECONDS },
     definition: 'From the first commit until the last sidecar is answered by the change. Each has a commit of its own.',
-    measure: of(({ change }) => change.seconds),
+    measure: timeOf('change', ({ seconds }) => seconds),
   },
   ...timesOfEach('change', {
     ...{ name: 'change', label: 'change' },
@@ -149,6 +150,18 @@ function of(find) {
 }
 
 /**
+ * A time of a phase; null where the times of this phase do not count.
+ * @param {'first' | 'change'} phase
+ * @param {(phase: Numbers['first']) => number | null} find
+ * @returns {QuantityRow['measure']}
+ */
+function timeOf(phase, find) {
+  return of(numbers =>
+    isCoarse(numbers[phase]) || isCostly(numbers[phase], numbers.cpus) ? null : find(numbers[phase]),
+  )
+}
+
+/**
  * @param {'first' | 'change'} phase
  * @param {{ name: string, label: string, definition: string }} words
  * @returns {QuantityRow[]}
@@ -159,7 +172,7 @@ function timesOfEach(phase, { name, label, definition }) {
     return {
       ...{ name: own, header: `${own}Seconds`, label: `${label} ${at} s`, ...SECONDS },
       definition: `${definition}: ${SHARE[at]}.`,
-      measure: of(numbers => numbers[phase].each[at]),
+      measure: timeOf(phase, ({ each }) => each[at]),
     }
   })
 }

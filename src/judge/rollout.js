@@ -6,6 +6,8 @@
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
+const CENSORED_MOST = 0.1
+const OWN_MOST = 0.1
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
 
@@ -28,6 +30,23 @@ export function describeRollout(seen) {
     },
     controlPeakBytes: control?.at(-1)?.peakBytes ?? null,
   }
+}
+
+/**
+ * Whether too much of the time of a phase is not known.
+ * @param {RolloutNumbers['first']} phase
+ */
+export function isCoarse({ censoredSeconds, seconds }) {
+  return (censoredSeconds ?? 0) > CENSORED_MOST * (seconds ?? 0)
+}
+
+/**
+ * Whether the kit itself took so much of the machine that it stretched the times of a phase.
+ * @param {RolloutNumbers['first']} phase
+ * @param {number} cpus
+ */
+export function isCostly({ ownCores }, cpus) {
+  return ownCores > OWN_MOST * cpus
 }
 
 /**
