@@ -21,12 +21,14 @@ export function createRouter(routes) {
     }
   )
 
+  function find(head) {
+    var host = head.headers.host || ''
+    var match = matchers.get(host) || matchers.get(normalizeHost(host)) || matchAny
+    return match(head)
+  }
+
   return {
-    find: function (head) {
-      var host = head.headers.host || ''
-      var match = matchers.get(host) || matchers.get(normalizeHost(host)) || matchAny
-      return match(head)
-    },
+    find: matchers.size > 0 ? find : matchAny,
     only: routes.slice(0, 1).find(r => r.host === null && isUnconditional(r)),
     byHost,
   }
