@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ON_AXES } from './bounds.js'
-import { featureSet, LEAN } from './features.js'
+import { ALL, featureSet, LEAN } from './features.js'
 
 /**
  * What experiments vary beside the plane. Each axis: which values it takes, what is taken where an experiment
@@ -116,7 +116,7 @@ export const AXES = {
     schema: featureSet,
     values: [LEAN],
     of: arm => arm.conditions.features ?? LEAN,
-    show: v => (v === LEAN ? 'no features' : v),
+    show: v => (v === LEAN ? 'no features' : v === ALL ? 'all features' : v),
     label: 'features',
   },
   sidecars: {

@@ -8,6 +8,7 @@ import { suggest } from '../lib/nearest.js'
 
 /** No features: what sidecars are compared with where nothing else is asked. */
 export const LEAN = 'lean'
+export const ALL = 'all'
 
 /**
  * Each feature as every plane is given it. In the order in which a request passes them.
@@ -40,11 +41,11 @@ export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES)
 
 /** A value of the axis: lean, all, or names joined by +. Each set is written in one way, or it would be two arms. */
 export const featureSet = z.string().transform((text, context) => {
-  if (text === LEAN) return LEAN
-  const names = text === 'all' ? FEATURE_NAMES : text.split('+')
+  if (text === LEAN || text === ALL) return text
+  const names = text.split('+')
   const unknown = names.find(name => !FEATURE_NAMES.includes(/** @type {FeatureName} */ (name)))
   if (unknown !== undefined) {
-    const advice = suggest(unknown, [LEAN, 'all', ...FEATURE_NAMES])
+    const advice = suggest(unknown, [LEAN, ALL, ...FEATURE_NAMES])
     context.addIssue({ code: 'custom', message: `unknown feature "${unknown}"${advice}` })
     return z.NEVER
   }
@@ -52,7 +53,7 @@ export const featureSet = z.string().transform((text, context) => {
     context.addIssue({ code: 'custom', message: `"${text}" names a feature twice` })
     return z.NEVER
   }
-  return FEATURE_NAMES.filter(name => names.includes(name)).join('+')
+  return names.length === FEATURE_NAMES.length ? ALL : FEATURE_NAMES.filter(name => names.includes(name)).join('+')
 })
 
 /**
@@ -60,7 +61,7 @@ export const featureSet = z.string().transform((text, context) => {
  * @param {string} [features] absent: lean
  */
 export function listFeatures(features = LEAN) {
-  return FEATURE_NAMES.filter(name => features.split('+').includes(name))
+  return features === ALL ? FEATURE_NAMES : FEATURE_NAMES.filter(name => features.split('+').includes(name))
 }
 
 /**

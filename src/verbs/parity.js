@@ -5,6 +5,7 @@ import { isWrong } from '../judge/parity-rows.js'
 import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { ROOT } from '../lib/paths.js'
+import { AXES } from '../model/axes.js'
 import { LEFT_OUT } from '../node/parity/corpus.js'
 import { CONFIGURATIONS, findUntried, tryPlane, writeParityCertificates } from '../run/parity/try-plane.js'
 import { parsePlanes } from './options.js'
@@ -43,7 +44,7 @@ export function addParity(verb, context) {
       let isWhole = true
       for (const [index, measured] of CONFIGURATIONS.entries()) {
         const { tls, protocol, trafficPolicy, features } = measured
-        const title = [tls, protocol, `policy ${trafficPolicy}`, ...(features ? [features] : [])].join(', ')
+        const title = [tls, protocol, `policy ${trafficPolicy}`, ...(features ? [AXES.features.show(features)] : [])].join(', ')
         const untried = findUntried(measured, { plane, tool, profile: choice.profile })
         if (untried !== null) {
           print(`not tried  ${title}: ${untried}`)

@@ -46,6 +46,7 @@ describe('AXES', () => {
       ['changesPerMinute', 60, '60 changes/min'],
       ['features', 'lean', 'no features'],
       ['features', 'access-log', 'access-log'],
+      ['features', 'all', 'all features'],
       ['sidecars', null, 'no control plane'],
       ['sidecars', 1600, '1600 sidecars'],
       ['capCores', null, 'no cap'],

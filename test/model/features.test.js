@@ -12,8 +12,10 @@ import {
 describe('featureSet', () => {
   it('writes a set of features in one way', () => {
     expect(featureSet.parse('lean')).toBe('lean')
-    expect(featureSet.parse('all')).toBe(FEATURE_NAMES.join('+'))
-    expect(featureSet.parse(FEATURE_NAMES.toReversed().join('+'))).toBe(FEATURE_NAMES.join('+'))
+    expect(featureSet.parse('metrics+access-log')).toBe('access-log+metrics')
+    expect(featureSet.parse('all')).toBe('all')
+    expect(featureSet.parse(FEATURE_NAMES.toReversed().join('+'))).toBe('all')
+    expect(listFeatures('all')).toEqual(FEATURE_NAMES)
   })
 
   it('names the nearest of an unknown feature', () => {
