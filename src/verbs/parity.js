@@ -44,7 +44,12 @@ export function addParity(verb, context) {
       let isWhole = true
       for (const [index, measured] of CONFIGURATIONS.entries()) {
         const { tls, protocol, trafficPolicy, features } = measured
-        const title = [tls, protocol, `policy ${trafficPolicy}`, ...(features ? [AXES.features.show(features)] : [])].join(', ')
+        const title = [
+          tls,
+          protocol,
+          `policy ${trafficPolicy}`,
+          ...(features ? [AXES.features.show(features)] : []),
+        ].join(', ')
         const untried = findUntried(measured, { plane, tool, profile: choice.profile })
         if (untried !== null) {
           print(`not tried  ${title}: ${untried}`)

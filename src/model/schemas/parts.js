@@ -49,7 +49,9 @@ export const conditions = z
     features: z
       .string()
       .optional()
-      .describe('what sidecars do beyond routing and mTLS, joined by +; all: those of parity-features; absent, or lean: nothing'),
+      .describe(
+        'what sidecars do beyond routing and mTLS, joined by +; all: those of parity-features; absent, or lean: nothing',
+      ),
     sidecars: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
   })
   .describe('What the services of an arm are given beside plane, link, cap and load')
