@@ -28,17 +28,19 @@ it("is the kit's own scripts, with tests that pass by the command that is told, 
     expect(readFileSync(path.join(mine, name), 'utf8')).toBe(readFileSync(path.join('pipy-scripts', name), 'utf8'))
   const [test] = /node --test .*(?=#)/.exec(told) ?? []
   const { stdout } = await execa('bash', ['-c', `${test}`], { cwd: folder })
-  expect(stdout).toMatch(/(# |ℹ )pass [5-9]/)
+  expect(stdout).toMatch(/(# |ℹ )pass (1\d|[5-9])\b/)
   expect(told).toContain(`npm run lab -- '${mine}'`)
   expect(told).toContain(`npm run bench -- --planes pipy,pipy='${mine}'`)
 })
 
 it('has tests that fail where its own scripts are wrong', async () => {
   const mine = path.join(folder, 'wrong')
-  const [test] = copyScripts(mine)
+  const tests = copyScripts(mine)
+  // A test in another form would not be copied.
+  expect(tests).toEqual(readdirSync('test/pipy-scripts'))
   const file = path.join(mine, 'router.js')
   writeFileSync(file, readFileSync(file, 'utf8').replace('.toLowerCase()', ''))
-  const { exitCode, stdout } = await execa('node', ['--test', path.join(mine, test)], { reject: false })
+  const { exitCode, stdout } = await execa('node', ['--test', path.join(mine, 'router.test.mjs')], { reject: false })
   expect(exitCode).toBe(1)
   expect(stdout).toMatch(/(# |ℹ )fail 1/)
 })
