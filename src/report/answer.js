@@ -121,6 +121,8 @@ function describeLimit(limit) {
 function tellSize(size) {
   const { cpu, memory, isChecked, p99Ms, services } = size
   const load = services.length > 0 ? `that of ${services.join(', ')}` : 'the load'
+  if (cpu.steps.some(step => step.held === null) && !cpu.isFound)
+    return `${nameOf(size)}: no answer, for not every CPU limit could be judged`
   if (!cpu.isFound || cpu.held === null) return `${nameOf(size)}: no CPU limit of this machine holds ${load}`
   const bytes = memory?.isFound ? ` and ${mib(recommendedBytes(memory))} MiB` : ''
   const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`

@@ -90,9 +90,11 @@ function renderSearch(result) {
   const { looksFor, held, failed, why, isFound, steps, link } = result
   const show = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))
   const whose = `${nameOf(result)}, ${link}: ${WORDS[looksFor]} that holds`
+  const isJudged = steps.every(step => step.held !== null)
+  const lack = isJudged ? 'not reachable on this machine' : 'no answer, for not every value could be judged'
   const head = isFound
     ? `${whose}: ${show(held)}; the bracket is [${show(failed)} failed, ${show(held)} held]: ${why}`
-    : `${whose}: not reachable on this machine${held === null ? '' : looksFor === 'knee' ? ` beyond ${show(held)}` : ` below ${show(held)}, which held`}: ${why}`
+    : `${whose}: ${lack}${held === null ? '' : looksFor === 'knee' ? ` beyond ${show(held)}` : ` below ${show(held)}, which held`}: ${why}`
   return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
 }
 

@@ -209,7 +209,7 @@ describe('size', { timeout: 900_000 }, () => {
     expect((await cli('verify', out)).exitCode).toBe(0)
     // In a noisy hour others may spoil every trial of a step: then it says so, and gives no limits.
     if (!memory?.isFound)
-      return expect(stdout).toMatch(memory ? /not reachable on this machine/ : /no limits are given/)
+      return expect(stdout).toMatch(memory ? /not reachable on this machine|no answer/ : /no limits are given/)
     expect(checks.map(c => c.what)).toEqual(['at the answer', 'at 0.7 × the CPU', 'at 0.7 × the memory floor'])
     expect(stdout).toContain('limits: { cpu:')
     expect(stdout).toMatch(/pipy: \d+ sidecars fit, by/)

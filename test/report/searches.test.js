@@ -63,6 +63,14 @@ describe('renderSearches', () => {
     expect(none).toEqual(['pipy, pair: highest rate that holds: not reachable on this machine: nothing failed'])
   })
 
+  it('calls nothing unreachable where others spoiled the trials', () => {
+    const steps = [{ ...knee.steps[0], held: null, why: 'a neighbour' }]
+    const searches = [{ ...knee, held: null, failed: null, isFound: false, why: 'a neighbour', steps }]
+    expect(renderSearches({ searches })[0]).toBe(
+      'pipy, pair: highest rate that holds: no answer, for not every value could be judged: a neighbour',
+    )
+  })
+
   it('says where nothing failed', () => {
     const [line] = renderSearches({ searches: [{ ...memory, failed: null, why: 'nothing failed' }] })
     expect(line).toContain('the bracket is [nothing failed, 5.00 MiB held]: nothing failed')
