@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
+import { assertConverged } from '../../src/run/rollout.js'
 import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
 
@@ -95,4 +96,13 @@ describe('a rollout', () => {
     expect(records[0].reasons[0]).toMatch('/no/such/folder')
     expect(target.running.size).toBe(0)
   })
+})
+
+it('a rollout names the sidecars that did not have their configuration by the deadline', () => {
+  const all = { converged: 20, missing: [] }
+  const rollout = /** @type {any} */ ({ sidecars: 20, first: all, change: { converged: 19, missing: ['client-7'] } })
+  expect(() => assertConverged({ ...rollout, change: all })).not.toThrow()
+  expect(() => assertConverged(rollout)).toThrow(
+    'not converged: client-7: 19 of 20 sidecars had the change of its configuration within 22 s',
+  )
 })
