@@ -81,7 +81,8 @@ describe.each(
     const lacks = plane.findLacks?.(measured) ?? {}
     const suite = `TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ${tls}`
     const all = {
-      'parity-answers': '46 of 46 as they must be',
+      'parity-answers': '47 of 47 as they must be',
+      'parity-early-answers': 'passed on whole',
       'parity-refusals': tls === 'plaintext' ? 'nobody refused: there is no TLS' : ACCEPTS[trafficPolicy],
       'parity-tls': tls === 'plaintext' ? 'no TLS' : suite,
       'parity-protocol': protocol.toUpperCase(),

@@ -1,6 +1,7 @@
 import http from 'node:http'
+import { countResets } from '../kernel/tcp-resets.js'
 import { send } from '../send.js'
-import { CASES, IGNORED_HEADERS } from './corpus.js'
+import { CASES, EARLY_PATH, IGNORED_HEADERS } from './corpus.js'
 
 /**
  * What must be answered alike.
@@ -13,6 +14,7 @@ const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
 // Of one degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
 const CHI_SQUARE_MOST = 7.879
+const LONE = { tries: 2, times: 3, timesMost: 10 }
 
 /**
  * One thing a plane must do.
@@ -40,6 +42,36 @@ export const ANSWERS = [
     run: async rig => ((await isSplitRight(rig)) || (await isSplitRight(rig)) ? '' : 'not 80 : 20 (chi-square, 0.5 %)'),
   },
 ]
+
+/** @type {Check} */
+export const EARLY_ANSWER = {
+  name: 'an answer that begins before its request has ended',
+  run: async rig => {
+    const body = 'e'.repeat(10 * 1024 * 1024)
+    return findDifference(await ask(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body }), {
+      status: 200,
+      body,
+    })
+  },
+}
+
+/**
+ * Tried with nothing beside it: the prober's kernel refuses each try by a reset, and whatever else is reset is counted with
+ * them. So the fewest of some times are the sidecar's.
+ * @type {Check}
+ */
+export const LONE_RETRY = {
+  name: 'a refused connection, tried once more at the only endpoint',
+  run: async ({ sidecars }) => {
+    let fewest = Number.POSITIVE_INFINITY
+    for (let i = 0; i < LONE.times || (fewest > LONE.tries && i < LONE.timesMost); i++) {
+      const before = countResets()
+      await send(sidecars.permissive, { host: 'gone' })
+      fewest = Math.min(fewest, countResets() - before)
+    }
+    return fewest === LONE.tries ? '' : `${fewest} tries, expected ${LONE.tries}`
+  },
+}
 
 /**
  * @param {Probed} rig

@@ -20,6 +20,9 @@ export const IGNORED_HEADERS =
 /** Of the route that is limited where rates are. */
 export const LIMIT_PER_SECOND = 10
 
+/** Where an upstream of the corpus begins its answer before it has the whole request. */
+export const EARLY_PATH = '/early'
+
 /**
  * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be
  * connected), rude (resets), narrow (slow, and takes few requests at a time where circuits are broken).

@@ -1,6 +1,7 @@
 import http from 'node:http'
+import { send } from '../send.js'
 import { describeAccess, listDifferences, probeAccess } from './access.js'
-import { ANSWERS, ask } from './answers.js'
+import { ANSWERS, EARLY_ANSWER, LONE_RETRY } from './answers.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './negotiation.js'
 
 /**
@@ -11,7 +12,9 @@ import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './neg
  */
 
 const POOL_CLIENTS = 8
-const POOL_REQUESTS = 20
+const POOL_REQUESTS = 10
+// The one passes on to another sidecar over TLS, the other takes plaintext at a port of TLS.
+const POOL_ENTRIES = ['client', 'permissive']
 
 /**
  * What the sidecars were given, and what they are pinned to.
@@ -33,14 +36,22 @@ const POOL_REQUESTS = 20
  */
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
-  const answers = await runChecks(rig, ANSWERS)
+  const answers = [...(await runChecks(rig, ANSWERS)), ...(await runChecks(rig, [LONE_RETRY]))]
+  const early = await runChecks(rig, [EARLY_ANSWER])
   const access = listDifferences(await probeAccess(rig))
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
   const asClient = await negotiateAsClient(rig)
-  const count = (/** @type {number} */ wrong) => `${ANSWERS.length - wrong} of ${ANSWERS.length} as they must be`
+  const tried = ANSWERS.length + 1
+  const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
   const words = describeAccess(configuration)
   return [
     { name: 'parity-answers', found: count(answers.length), expected: count(0), differences: answers },
+    {
+      name: 'parity-early-answers',
+      found: early.length === 0 ? 'passed on whole' : 'cut off',
+      expected: 'passed on whole',
+      differences: early,
+    },
     {
       name: 'parity-refusals',
       found: access.length === 0 ? words : `${access.length} peers treated otherwise`,
@@ -63,38 +74,43 @@ export async function probeAnswers(rig) {
 }
 
 /**
- * Whether some clients' requests reach the upstream over as many connections, kept on both sides.
+ * Whether some clients' requests reach the upstream over as many connections, kept on both sides of every sidecar.
  * @param {Probed} rig
  * @returns {Promise<{ row: Row, requests: number }>}
  */
 export async function probePooling(rig) {
+  const requests = POOL_CLIENTS * POOL_REQUESTS
+  const kept = 'kept and used again'
+  let found = kept
+  for (const entry of POOL_ENTRIES) {
+    const opened = await countOpened(rig, entry)
+    if (opened > 2 * POOL_CLIENTS) found = `${opened} connections for ${requests} requests at ${entry}'s sidecar`
+  }
+  if (rig.countConnections() === 0) found = 'the application was never connected'
+  const row = { name: 'parity-pooling', found, expected: kept, differences: [] }
+  return { row, requests: requests * POOL_ENTRIES.length }
+}
+
+/**
+ * @param {Probed} rig
+ * @param {string} entry the service whose sidecar is called
+ * @returns {Promise<number>} connections, on the side that has more
+ */
+async function countOpened(rig, entry) {
   const before = rig.countConnections()
   const ports = new Set()
   await Promise.all(
     Array.from({ length: POOL_CLIENTS }, async () => {
       const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
       for (let i = 0; i < POOL_REQUESTS; i++)
-        await ask(rig, { host: 'echo' }, agent).then(
+        await send(rig.sidecars[entry], { host: 'echo' }, { agent }).then(
           ({ localPort }) => ports.add(localPort),
           () => {},
         )
       agent.destroy()
     }),
   )
-  const requests = POOL_CLIENTS * POOL_REQUESTS
-  const opened = Math.max(rig.countConnections() - before, ports.size)
-  const kept = 'kept and used again'
-  const found = opened <= 2 * POOL_CLIENTS ? kept : `${opened} connections for ${requests} requests`
-  const isConnected = rig.countConnections() > 0
-  return {
-    row: {
-      name: 'parity-pooling',
-      found: isConnected ? found : 'the application was never connected',
-      expected: kept,
-      differences: [],
-    },
-    requests,
-  }
+  return Math.max(rig.countConnections() - before, ports.size)
 }
 
 /**

@@ -3,6 +3,7 @@ import http from 'node:http'
 import net from 'node:net'
 import tls from 'node:tls'
 import { waitFor } from '../../lib/wait.js'
+import { EARLY_PATH } from './corpus.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
@@ -114,12 +115,16 @@ export async function startUpstreams({ address, ca, credentials, group, environm
 }
 
 /**
- * Answers what it got, and who it is. `/status/N` answers with that status, `/headers` with the headers that came.
+ * Answers what it got, and who it is, when it has the whole request, as the kit's applications do; at EARLY_PATH while it
+ * still gets it. `/status/N` answers with that status, `/headers` with the headers that came.
  * @param {string} name
  * @returns {http.RequestListener}
  */
 function echoAs(name) {
-  return (request, response) => {
+  return async (request, response) => {
+    const isEarly = request.url === EARLY_PATH
+    const body = isEarly ? [] : await request.toArray().catch(() => null)
+    if (body === null) return response.destroy()
     const status = Number(/^\/status\/(\d+)/.exec(request.url ?? '')?.[1] ?? 200)
     const { 'x-nonce': nonce, 'x-long': long } = request.headers
     response.writeHead(status, {
@@ -131,7 +136,8 @@ function echoAs(name) {
       ...(request.url === '/headers' ? { 'x-debug': 'yes' } : {}),
     })
     if (request.url === '/headers') response.end(JSON.stringify(request.headers))
-    else request.pipe(response)
+    else if (isEarly) request.pipe(response)
+    else response.end(Buffer.concat(body))
   }
 }
 

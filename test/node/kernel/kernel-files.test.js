@@ -7,6 +7,7 @@ import { parseHostCpu } from '../../../src/node/kernel/host-cpu.js'
 import { parseMounts } from '../../../src/node/kernel/mounts.js'
 import { readThreads } from '../../../src/node/kernel/probe.js'
 import { parseListeners } from '../../../src/node/kernel/sockets.js'
+import { parseResets } from '../../../src/node/kernel/tcp-resets.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
@@ -67,6 +68,17 @@ describe('openCounterFile', () => {
     expect(counter.read()).toBe('22\n')
     counter.close()
     rmSync(folder, { recursive: true })
+  })
+})
+
+describe('parseResets', () => {
+  it('reads the resets of TCP by their name', () => {
+    const text = [
+      'Ip: Forwarding OutRsts\nIp: 1 64',
+      'Tcp: RtoAlgorithm MaxConn InErrs OutRsts InCsumErrors\nTcp: 1 -1 3 80847 0',
+      'TcpExt: OutRsts\nTcpExt: 5\n',
+    ]
+    expect(parseResets(text.join('\n'))).toBe(80847)
   })
 })
 
