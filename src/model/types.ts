@@ -110,7 +110,7 @@ export interface ProcessSpec {
   program: string
   argv: string[]
   env: Record<string, string>
-  /** Where it runs, and where its files are before it starts. */
+  /** Where its files are before it starts; in a pod it may only read there. It runs where it may write: here, or in a pod in /tmp. */
   folder: string
   files: { name: string; content: string }[]
   /** What else it reads: folders of scripts, and certificates and keys. */
@@ -138,7 +138,7 @@ export interface ToolSpec {
   variable: string
   /** The project's own image that carries it, pinned; null: there is none. */
   image: string | null
-  /** The Debian package that carries it, where the kit does not fetch it. */
+  /** The Debian packages that carry it, where the kit does not fetch it. */
   package?: string
   versionArgv: string[]
   /** The version in what it printed, or null. */
@@ -161,9 +161,10 @@ export interface SidecarOptions {
   cpuCores: number | null
 }
 
-/** One step on the way of a configuration to a sidecar. */
+/** One step on the way of a configuration to a sidecar. signal: to the process whose number is in a file of its folder. */
 export type ReloadAction =
   | { kind: 'move'; file: string; content: string }
+  | { kind: 'signal'; pidFile: string; signal: 'SIGHUP' | 'SIGUSR2' }
   | { kind: 'request'; endpoint: Endpoint; method: string; path: string; body: string }
 
 export interface ReloadOptions extends SidecarOptions {

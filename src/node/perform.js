@@ -1,18 +1,19 @@
-import { rename, writeFile } from 'node:fs/promises'
+import { readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { send } from './send.js'
 
 /**
- * Brings configurations to where sidecars take them from: files that are moved, and requests to a control plane.
+ * Brings configurations to where sidecars take them from: files that are moved, signals, and requests to a control
+ * plane.
  * @import { ReloadAction } from '../model/types.ts'
  */
 
 /**
  * @param {ReloadAction[]} actions one after the other
  * @param {http.Agent} [agent] keeps connections for requests; absent: each has one of its own
- * @throws {BenchError} where a request is not answered by a success
+ * @throws {BenchError} where a request is not answered by a success, or there is nobody to signal
  */
 export async function perform(actions, agent) {
   for (const action of actions) {
@@ -21,6 +22,10 @@ export async function perform(actions, agent) {
       const next = `${path.dirname(action.file)}.next`
       await writeFile(next, action.content)
       await rename(next, action.file)
+      continue
+    }
+    if (action.kind === 'signal') {
+      await signalOwner(action)
       continue
     }
     const { endpoint, ...ask } = action
@@ -37,4 +42,17 @@ export function createPerformer() {
     perform: actions => perform(actions, agent),
     close: () => agent.destroy(),
   }
+}
+
+/** @param {Extract<ReloadAction, { kind: 'signal' }>} action */
+async function signalOwner({ pidFile, signal }) {
+  const text = await readFile(pidFile, 'utf8').catch(error => {
+    throw new BenchError(`cannot send ${signal}: ${error.message}`, { cause: error })
+  })
+  const pid = Number(text)
+  // Another process may have the number of one that has ended: a sidecar runs in the folder of its files.
+  const folder = Number.isInteger(pid) && pid > 1 ? await readlink(`/proc/${pid}/cwd`).catch(() => null) : null
+  if (folder !== (await realpath(path.dirname(pidFile))))
+    throw new BenchError(`cannot send ${signal}: ${pidFile} says "${text.trim()}", and no such process runs in its folder`)
+  process.kill(pid, signal)
 }

@@ -1,6 +1,7 @@
 import { isAtLeast } from '../../lib/version.js'
 import { parseOverflows } from './counters.js'
 import { createSidecar } from './launch.js'
+import { reloads } from './reload.js'
 
 /**
  * @import { DataPlane } from '../../model/types.ts'
@@ -25,7 +26,7 @@ export const haproxy = {
   findUnsupported: () => null,
   findLacks,
   createSidecar,
-  reloads: null,
+  reloads,
   parseOverflows,
 }
 

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { perform } from '../../src/node/perform.js'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'perform-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const pidFile = path.join(folder, 'sidecar.pid')
+const file = path.join(folder, 'sidecar.conf')
+/** @type {{ kind: 'signal', pidFile: string, signal: 'SIGHUP' }} */
+const hangUp = { kind: 'signal', pidFile, signal: 'SIGHUP' }
+
+const wait = (/** @type {string} */ cwd) => spawn('sleep', ['60'], { cwd, stdio: 'ignore' })
+
+describe('the steps of a change', () => {
+  it('move a file to its place, and then signal the process of that folder', async () => {
+    const sidecar = wait(folder)
+    writeFileSync(pidFile, `${sidecar.pid}\n`)
+    const ended = once(sidecar, 'exit')
+    await perform([{ kind: 'move', file, content: 'new' }, hangUp])
+    expect(readFileSync(file, 'utf8')).toBe('new')
+    expect(await ended).toEqual([null, 'SIGHUP'])
+    await expect(perform([hangUp])).rejects.toThrow(
+      /cannot send SIGHUP: .*sidecar\.pid says "\d+", and no such process/,
+    )
+  })
+
+  it('signal no stranger, who has the number of a sidecar that has ended', async () => {
+    const stranger = wait(os.tmpdir())
+    writeFileSync(pidFile, `${stranger.pid}`)
+    await expect(perform([hangUp])).rejects.toThrow('no such process runs in its folder')
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
+    stranger.kill()
+  })
+
+  it.each(['', '0', '-1', '1', 'sidecar'])('signal nobody where the file says "%s"', async text => {
+    writeFileSync(pidFile, text)
+    await expect(perform([hangUp])).rejects.toThrow(`says "${text}"`)
+  })
+
+  it('say which file is missing', async () => {
+    rmSync(pidFile)
+    await expect(perform([hangUp])).rejects.toThrow(/cannot send SIGHUP: ENOENT.*sidecar\.pid/)
+  })
+})
