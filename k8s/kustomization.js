@@ -1,4 +1,10 @@
 /**
+ * An annotation of a service: its address and port in one word, for the planes whose configurations have them so. kustomize
+ * copies its address there first.
+ */
+export const ENDPOINT = 'sidecar-bench/endpoint'
+
+/**
  * What kustomize adds to the rendered objects. The certificates become Secrets whose names follow their content, so
  * that fresh ones start the pods again. The address of a service is copied from the service into its callers'
  * configurations: they are text to kustomize, so it is told between which delimiters.
@@ -7,7 +13,7 @@
  *   service; addresses: of services that others call
  */
 export function renderKustomization({ name, credentials, files, addresses, labels }) {
-  const configMaps = files.flatMap(({ objects }) => objects.filter(o => o.kind === 'ConfigMap'))
+  const find = (/** @type {string} */ kind) => files.flatMap(({ objects }) => objects.filter(o => o.kind === kind))
   return {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
@@ -18,28 +24,45 @@ export function renderKustomization({ name, credentials, files, addresses, label
       files: names.map(file => `certificates/${file}`),
       options: { labels },
     })),
-    replacements: Object.entries(addresses).map(([service, address]) => ({
-      source: { kind: 'Service', name: service, fieldPath: 'spec.clusterIP' },
-      targets: configMaps.flatMap(configMap => findTargets(configMap, address)),
-    })),
+    replacements: find('Service')
+      .filter(service => service.metadata.name in addresses)
+      .flatMap(service =>
+        replaceAddress(service, { address: addresses[service.metadata.name], texts: find('ConfigMap') }),
+      ),
   }
+}
+
+/**
+ * @param {{ metadata: { name: string, annotations?: Record<string, string> } }} service
+ * @param {{ address: string, texts: Parameters<typeof findTargets>[0][] }} options
+ */
+function replaceAddress({ metadata: { name, annotations } }, { address, texts }) {
+  const replace = (/** @type {string} */ fieldPath, /** @type {object[]} */ targets) => ({
+    source: { kind: 'Service', name, fieldPath },
+    targets,
+  })
+  const targetsOf = (/** @type {string} */ word) => texts.flatMap(text => findTargets(text, { address, word }))
+  const endpoint = annotations?.[ENDPOINT]
+  if (endpoint === undefined) return [replace('spec.clusterIP', targetsOf(address))]
+  const field = `metadata.annotations.${ENDPOINT}`
+  const annotation = { select: { kind: 'Service', name }, fieldPaths: [field], options: { delimiter: ':', index: 0 } }
+  return [replace('spec.clusterIP', [annotation]), replace(field, targetsOf(endpoint))]
 }
 
 const DELIMITERS = ['"', "'", ' ', '\n']
 
 /**
  * @param {{ metadata: { name: string }, data: Record<string, string> }} configMap
- * @param {string} address
+ * @param {{ address: string, word: string }} options word: the address, or its endpoint
  * @throws where the address is in a text and cannot be replaced there
  */
-function findTargets({ metadata, data }, address) {
+function findTargets({ metadata, data }, { address, word }) {
   return Object.entries(data).flatMap(([key, text]) => {
     const places = text.split(address).length - 1
     const found = DELIMITERS.map(delimiter =>
-      text.split(delimiter).flatMap((part, index) => (part === address ? [{ delimiter, index }] : [])),
+      text.split(delimiter).flatMap((part, index) => (part === word ? [{ delimiter, index }] : [])),
     ).find(options => options.length === places)
-    if (!found)
-      throw new Error(`kustomize cannot find ${address} in ${key}: write it between quotation marks, without its port`)
+    if (!found) throw new Error(`kustomize cannot find ${word} in ${key}: write it between quotation marks or blanks`)
     return found.map(options => ({
       select: { kind: 'ConfigMap', name: metadata.name },
       fieldPaths: [`data.[${key}]`],

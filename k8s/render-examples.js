@@ -14,7 +14,7 @@ import {
   renderService,
 } from '../src/targets/kubernetes/manifests.js'
 import { createContainers } from './example-containers.js'
-import { renderKustomization } from './kustomization.js'
+import { ENDPOINT, renderKustomization } from './kustomization.js'
 
 /**
  * @import { DataPlane, Service, Topology } from '../src/model/types.ts'
@@ -59,6 +59,11 @@ function renderExample({ topology, plane, scripts, addresses }) {
   }))
   const seen = new Set(services.flatMap(s => s.containers.flatMap(c => c.folders.map(f => f.configMap ?? ''))))
   const shared = Object.keys(scripts).filter(folder => seen.has(folder))
+  const texts = services.flatMap(s => s.containers.flatMap(c => c.spec.files.map(f => f.content)))
+  const placeOf = (/** @type {string} */ service) => {
+    const endpoint = `${addresses[service]}:${PORTS.inbound}`
+    return { address: addresses[service], endpoint: texts.some(text => text.includes(endpoint)) ? endpoint : undefined }
+  }
   const namespace = withoutRun(renderNamespace({ name, runId: '', level: 'restricted' }), labels)
   const files = [
     { file: 'namespace.yaml', objects: [namespace] },
@@ -68,7 +73,7 @@ function renderExample({ topology, plane, scripts, addresses }) {
     },
     ...services.map(({ service, containers }) => ({
       file: `${service.name}.yaml`,
-      objects: renderOne({ service, containers, namespace: name, labels, address: addresses[service.name] }),
+      objects: renderOne({ service, containers, namespace: name, labels, ...placeOf(service.name) }),
     })),
   ]
   const credentials = Object.fromEntries(
@@ -90,15 +95,21 @@ function renderExample({ topology, plane, scripts, addresses }) {
 
 /**
  * @param {{ service: Service, containers: ReturnType<typeof createContainers>, namespace: string,
- *   labels: Record<string, string>, address: string | undefined }} options
+ *   labels: Record<string, string>, address: string | undefined, endpoint: string | undefined }} options endpoint: where a
+ *   configuration has the address and the port in one word
  */
-function renderOne({ service, containers, namespace, labels, address }) {
+function renderOne({ service, containers, namespace, labels, address, endpoint }) {
   const common = { service: service.name, name: service.name, namespace, labels }
   const files = containers.flatMap(({ spec }) => spec.files.map(f => [f.name, f.content]))
-  const { spec, ...rest } = renderService({ ...common, ports: [PORTS.inbound] })
+  const { spec, metadata, ...rest } = renderService({ ...common, ports: [PORTS.inbound] })
+  const annotations = endpoint ? { annotations: { [ENDPOINT]: endpoint } } : {}
   return [
     renderFiles({ ...common, files: Object.fromEntries(files) }),
-    { ...rest, spec: { ...(address ? { clusterIP: address } : {}), ...spec } },
+    {
+      ...rest,
+      metadata: { ...metadata, ...annotations },
+      spec: { ...(address ? { clusterIP: address } : {}), ...spec },
+    },
     renderDeployment({ ...common, containers, where: null, hasNativeSidecars: true }),
   ]
 }

@@ -86,11 +86,10 @@ describe('kubectl kustomize', () => {
       )
     }
     const [gateway] = find('ConfigMap').filter(o => o.metadata.name === 'gateway')
-    expect(
-      Object.values(gateway.data)
-        .join()
-        .match(/10\.\d+\.0\.\d+/g),
-    ).toEqual(['10.43.0.9'])
+    const addresses = Object.values(gateway.data)
+      .join()
+      .match(/10\.\d+\.0\.\d+/g)
+    expect([...new Set(addresses)]).toEqual(['10.43.0.9'])
     for (const [key, text] of Object.entries(gateway.data)) if (key.endsWith('.json')) JSON.parse(text)
   })
 })

@@ -1,5 +1,6 @@
 import { envoy } from './envoy/index.js'
 import { haproxy } from './haproxy/index.js'
+import { nginx } from './nginx/index.js'
 import { none } from './none/index.js'
 import { pipy } from './pipy/index.js'
 
@@ -8,4 +9,4 @@ import { pipy } from './pipy/index.js'
  * @import { DataPlane } from '../model/types.ts'
  * @type {DataPlane[]}
  */
-export const dataPlanes = [none, pipy, envoy, haproxy]
+export const dataPlanes = [none, pipy, envoy, haproxy, nginx]

@@ -53,6 +53,8 @@ async function signalOwner({ pidFile, signal }) {
   // Another process may have the number of one that has ended: a sidecar runs in the folder of its files.
   const folder = Number.isInteger(pid) && pid > 1 ? await readlink(`/proc/${pid}/cwd`).catch(() => null) : null
   if (folder !== (await realpath(path.dirname(pidFile))))
-    throw new BenchError(`cannot send ${signal}: ${pidFile} says "${text.trim()}", and no such process runs in its folder`)
+    throw new BenchError(
+      `cannot send ${signal}: ${pidFile} says "${text.trim()}", and no such process runs in its folder`,
+    )
   process.kill(pid, signal)
 }

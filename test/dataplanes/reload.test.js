@@ -2,6 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
 import { createSidecar as createEnvoy } from '../../src/dataplanes/envoy/launch.js'
 import { reloads as envoy } from '../../src/dataplanes/envoy/reload.js'
+import { createSidecar as createHaproxy } from '../../src/dataplanes/haproxy/launch.js'
+import { reloads as haproxy } from '../../src/dataplanes/haproxy/reload.js'
+import { createSidecar as createNginx } from '../../src/dataplanes/nginx/launch.js'
+import { reloads as nginx } from '../../src/dataplanes/nginx/reload.js'
 import { createSidecar as createPipy } from '../../src/dataplanes/pipy/launch.js'
 import { reloads as pipy } from '../../src/dataplanes/pipy/reload.js'
 
@@ -71,6 +75,41 @@ describe('Envoy', () => {
     const { version_info, resources } = JSON.parse('content' in action ? action.content : '')
     expect(version_info).toBe('3')
     expect(resources[0].virtual_hosts.map((/** @type {{ name: string }} */ h) => h.name)).toEqual(['any'])
+  })
+})
+
+describe('HAProxy', () => {
+  const options = optionsOf('2.6.12')
+
+  it('starts as ever, under a master that starts its workers anew', () => {
+    const { argv, ...spec } = haproxy.createSidecar(options)
+    const { argv: own, ...rest } = createHaproxy(options)
+    expect(spec).toEqual(rest)
+    expect(argv).toEqual(['-W', ...own, '-p', '/f/haproxy.pid'])
+  })
+
+  it('is changed by its files, with the routes of the model, and a signal to the master', () => {
+    const actions = haproxy.change({ ...options, model: changed }, 1)
+    expect(actions.slice(0, -1)).toEqual(
+      createHaproxy({ ...options, model: changed }).files.flatMap(({ name, content }) =>
+        name === 'openssl.cnf' ? [] : [{ kind: 'move', file: `/f/${name}`, content }],
+      ),
+    )
+    expect(actions.at(-1)).toEqual({ kind: 'signal', pidFile: '/f/haproxy.pid', signal: 'SIGUSR2' })
+  })
+})
+
+describe('nginx', () => {
+  const options = optionsOf('1.22.1')
+
+  it('starts as ever', () => expect(nginx.createSidecar(options)).toEqual(createNginx(options)))
+
+  it('is changed by its file, with the routes of the model, and a signal to the master', () => {
+    const [{ content }] = createNginx({ ...options, model: changed }).files
+    expect(nginx.change({ ...options, model: changed }, 1)).toEqual([
+      { kind: 'move', file: '/f/nginx.conf', content },
+      { kind: 'signal', pidFile: '/f/nginx.pid', signal: 'SIGHUP' },
+    ])
   })
 })
 

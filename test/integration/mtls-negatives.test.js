@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { identityOf } from '../../src/model/sidecar-contract.js'
 import { openLedger } from '../../src/node/ledger.js'
+import { listDifferences } from '../../src/node/parity/access.js'
 import { PEERS } from '../../src/node/parity/peers.js'
 import { readCredentials, SERVICES, writeFlawedCertificates } from '../../src/run/parity/credentials.js'
 import { createRig } from '../../src/run/parity/rig.js'
@@ -29,7 +30,7 @@ const all = []
 
 // No weak suite, and yet not the one that is configured. Envoy can leave out no suite of TLS 1.3.
 const STRONG_SUITE = 'TLS_AES_256_GCM_SHA384'
-const PINS_SUITE = ['pipy', 'haproxy']
+const TAKES_STRONG_SUITE = ['envoy']
 
 beforeAll(async () => {
   const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
@@ -81,9 +82,16 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     all.push(
       ...tried.map(({ peer, direction, found }) => ({ plane: label, policy: trafficPolicy, peer, direction, found })),
     )
-    expect(tried.map(({ peer, direction, found }) => [peer, direction, found])).toEqual(
-      tried.map(({ peer, direction, expected }) => [peer, direction, expected]),
-    )
+    const lacks = plane.findLacks?.({ tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy }) ?? {}
+    const wrong = tried.filter(({ found, expected }) => found !== expected)
+    if ('parity-refusals' in lacks) {
+      // Whatever a plane lacks, it lets in nobody but the mesh's own, and a lack that is mended is to be declared no more.
+      const own = Object.values(PEERS).flatMap(({ name, acceptedUnder }) =>
+        acceptedUnder.includes('open') ? name : [],
+      )
+      expect(wrong.length).toBeGreaterThan(0)
+      expect(own).toEqual(expect.arrayContaining(wrong.map(({ peer }) => peer)))
+    } else expect(listDifferences(wrong)).toEqual([])
     expect(tried.length).toBeGreaterThan(40)
   })
 
@@ -98,7 +106,7 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     )
     const strong = await callByOpenssl(endpoint, { ...PEERS.listed, options: { ciphers: STRONG_SUITE } })
     all.push({ plane: label, policy: trafficPolicy, peer: STRONG_SUITE, direction: 'in strict mode', found: strong })
-    expect(strong).toBe(PINS_SUITE.includes(`${tool?.name}`) ? 'refused' : 'accepted')
+    expect(strong).toBe(TAKES_STRONG_SUITE.includes(`${tool?.name}`) ? 'accepted' : 'refused')
   })
 })
 

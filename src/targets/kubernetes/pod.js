@@ -74,6 +74,8 @@ function renderContainer({ spec, folders }, mounts) {
     name: spec.role,
     image: spec.image,
     command: [spec.program, ...spec.argv],
+    // All else is to be read only.
+    workingDir: TMP_MOUNT.mountPath,
     env: renderEnvironment(spec),
     ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
     ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),

@@ -1,0 +1,93 @@
+// The sidecar model as a configuration of nginx.
+import { HERE, renderLines, time } from './directives.js'
+import { listenAt, renderListener } from './listeners.js'
+import { renderPassage } from './passage.js'
+
+/**
+ * @import { Cluster, SidecarModel } from '../../model/types.ts'
+ * @import { Directive } from './directives.js'
+ */
+
+// A worker makes room for all of them when it starts: 424 bytes each.
+const MOST_CONNECTIONS = 8192
+// Every worker makes room for each upstream's idle connections: 160 bytes each.
+const MOST_IDLE = { ofAll: 65_536, ofOne: 1024, least: 16 }
+// By default nginx closes a connection after 1000 requests, or an hour.
+const FOREVER = { requests: 1_000_000_000, time: '1d' }
+
+/**
+ * @param {SidecarModel} model
+ * @returns {string} nginx.conf
+ */
+export function renderConfig(model) {
+  const { inbound, outbound, admin, clusters } = model
+  const passage = inbound?.mtls === 'permissive' ? renderPassage(inbound, model) : null
+  return renderLines([
+    ...(passage?.main ?? []),
+    // A worker that root starts would else be nobody's.
+    'user root',
+    'daemon off',
+    `worker_processes ${model.workers}`,
+    `pid ${HERE}/nginx.pid`,
+    'error_log stderr crit',
+    ['events', `worker_connections ${MOST_CONNECTIONS}`],
+    [
+      'http',
+      ...renderDefaults(model),
+      ...clusters.map(cluster => renderCluster(cluster, model)),
+      ...(inbound ? renderListener('inbound', { model, listens: passage?.listens }) : []),
+      ...(outbound ? renderListener('outbound', { model }) : []),
+      ['server', listenAt(admin), ['location /', 'stub_status']],
+    ],
+  ])
+}
+
+/**
+ * @param {SidecarModel} model
+ * @returns {Directive[]}
+ */
+function renderDefaults({ timeouts, retries, clusters, ...model }) {
+  const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])
+  const [connect, request, idle] = [timeouts.connectSeconds, timeouts.requestSeconds, timeouts.idleSeconds].map(time)
+  return [
+    'access_log off',
+    'default_type text/plain',
+    ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(of => `${of}_temp_path ${HERE}/temp`),
+    `map_hash_max_size ${2048 + 2 * (routes.length + clusters.length)}`,
+    'map_hash_bucket_size 512',
+    // What comes in: as much as comes, and as it is. nginx sends a body on when it has it all.
+    ...[`client_header_timeout ${idle}`, `client_body_timeout ${idle}`, `send_timeout ${idle}`],
+    ...[`keepalive_timeout ${idle}`, `keepalive_requests ${FOREVER.requests}`, `keepalive_time ${FOREVER.time}`],
+    ...['client_max_body_size 0', 'client_body_buffer_size 16m', 'large_client_header_buffers 4 16k'],
+    ...['ignore_invalid_headers off', 'underscores_in_headers on', 'merge_slashes off'],
+    // What goes on.
+    ...['proxy_http_version 1.1', 'proxy_set_header Host $http_host', 'proxy_set_header Connection ""'],
+    ...[`proxy_connect_timeout ${connect}`, `proxy_send_timeout ${request}`, `proxy_read_timeout ${request}`],
+    `proxy_next_upstream ${retries > 0 ? 'error' : 'off'}`,
+    `proxy_next_upstream_tries ${retries + 1}`,
+    // What comes back.
+    ...['proxy_buffer_size 16k', 'proxy_buffers 8 16k', 'proxy_max_temp_file_size 0', 'proxy_redirect off'],
+    ...['Server', 'Date'].map(header => `proxy_pass_header ${header}`),
+    'proxy_ignore_headers X-Accel-Redirect X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset',
+  ]
+}
+
+/**
+ * @param {Cluster} cluster
+ * @param {SidecarModel} model
+ * @returns {Directive[]}
+ */
+function renderCluster({ name, endpoints, balancing }, { clusters, retries, timeouts }) {
+  const idle = Math.floor(MOST_IDLE.ofAll / clusters.length)
+  // nginx tries each entry once: a lone endpoint is entered as often as it may be tried.
+  const tried = endpoints.length === 1 ? Array(retries + 1).fill(endpoints[0]) : endpoints
+  return [
+    `upstream ${name}`,
+    ...(balancing === 'least-requests' ? ['least_conn'] : []),
+    // No endpoint is left out for having failed.
+    ...tried.map(({ address, port }) => `server ${address}:${port} max_fails=0`),
+    `keepalive ${Math.max(MOST_IDLE.least, Math.min(MOST_IDLE.ofOne, idle))}`,
+    ...[`keepalive_requests ${FOREVER.requests}`, `keepalive_time ${FOREVER.time}`],
+    `keepalive_timeout ${time(timeouts.requestSeconds)}`,
+  ]
+}

@@ -1,0 +1,28 @@
+/**
+ * What the parts of nginx's configuration share.
+ * A directive; or a block, its head first.
+ * @typedef {string | Block} Directive
+ * @typedef {Directive[]} Block
+ */
+
+/** Where it may write: where it runs. The folder of its configuration may be one to read only. */
+export const HERE = '/proc/self/cwd'
+
+/** @param {number} seconds */
+export function time(seconds) {
+  return `${Math.round(seconds * 1000)}ms`
+}
+
+/**
+ * @param {Directive[]} directives
+ * @returns {string}
+ */
+export function renderLines(directives, indent = '') {
+  return directives
+    .map(directive => {
+      if (typeof directive === 'string') return `${indent}${directive};\n`
+      const [head, ...lines] = directive
+      return `${indent}${head} {\n${renderLines(lines, `${indent}  `)}${indent}}\n`
+    })
+    .join('')
+}

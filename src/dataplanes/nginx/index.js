@@ -1,0 +1,46 @@
+import { isAtLeast } from '../../lib/version.js'
+import { parseOverflows } from './counters.js'
+import { createSidecar } from './launch.js'
+import { reloads } from './reload.js'
+
+/**
+ * @import { DataPlane } from '../../model/types.ts'
+ */
+
+/** @type {DataPlane} */
+export const nginx = {
+  name: 'nginx',
+  tool: {
+    name: 'nginx',
+    variable: 'NGINX',
+    image: 'nginx:1.22.1',
+    // The second holds nginx's stream module, which tells TLS from plaintext at one port.
+    package: 'nginx-light libnginx-mod-stream',
+    versionArgv: ['-v'],
+    parseVersion: text => /^nginx version: nginx\/(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+    wanted: '>= 1.22',
+    isAccepted: version => isAtLeast(version, '1.22'),
+  },
+  hasVariants: false,
+  profiles: [],
+  countWorkers: () => null,
+  findUnsupported: ({ conditions: { protocol } }) =>
+    protocol === 'http/2' ? 'HTTP/2 between sidecars: nginx speaks HTTP/1.1 only to upstreams' : null,
+  findLacks,
+  createSidecar,
+  reloads,
+  parseOverflows,
+}
+
+/** @type {NonNullable<DataPlane['findLacks']>} */
+function findLacks({ tls, trafficPolicy }) {
+  return {
+    'parity-early-answers': 'it sends no more of a request once the answer has begun',
+    ...(tls !== 'plaintext' && trafficPolicy === 'listed'
+      ? {
+          'parity-refusals':
+            'as a client it accepts every identity of the DNS name that it called: nginx compares no other name of an upstream',
+        }
+      : {}),
+  }
+}

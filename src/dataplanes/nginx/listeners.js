@@ -1,0 +1,116 @@
+import { escapeText, NO_ROUTE, renderRoutes, urlOf } from './routes.js'
+
+/**
+ * The listeners of a sidecar: who may enter, and where requests go.
+ * @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts'
+ * @import { Directive } from './directives.js'
+ */
+
+const CLOSED = 'return 444'
+// A name that no certificate has.
+const NOBODY = 'nobody.invalid'
+
+/**
+ * @param {'inbound' | 'outbound'} name
+ * @param {{ model: SidecarModel, listens?: string[] }} options listens: instead of its address
+ * @returns {Directive[]} of `http`
+ */
+export function renderListener(name, { model, listens }) {
+  const { inbound } = model
+  const listener = /** @type {NonNullable<SidecarModel['inbound' | 'outbound']>} */ (model[name])
+  const own = listener === inbound && inbound.mtls !== 'disabled' ? renderEntry(inbound, model) : null
+  const called = new Set(listener.routes.flatMap(route => route.split.map(({ cluster }) => cluster)))
+  const clusters = model.clusters.filter(cluster => called.has(cluster.name))
+  const { maps, target, isPartial } = renderRoutes(name, { routes: listener.routes, clusters })
+  const exit = renderExit(name, { model, clusters, target })
+  const noRoute = 'return 404 "no route matches"'
+  return [
+    ...maps,
+    ...(own?.maps ?? []),
+    ...exit.maps,
+    [
+      'server',
+      ...(listens ?? [`${listenAt(listener)}${own ? ' ssl' : ''} reuseport`]),
+      ...(own?.directives ?? []),
+      ...['error_page 502 = @failed', 'error_page 504 = @late'],
+      ['location @failed', 'return 503 "the upstream cannot be connected, or closed without an answer"'],
+      ['location @late', 'return 504 "no answer from the upstream in time"'],
+      target === NO_ROUTE
+        ? ['location /', noRoute]
+        : [
+            'location /',
+            ...(isPartial ? [[`if (${target} = "")`, noRoute]] : []),
+            `proxy_pass ${target}`,
+            ...exit.directives,
+          ],
+    ],
+  ]
+}
+
+/** @param {Endpoint} endpoint */
+export function listenAt({ address, port }) {
+  return `listen ${address}:${port}`
+}
+
+/**
+ * Who may come in. nginx ends the handshake with a peer that it refuses, and closes the connection instead of an answer.
+ * @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {SidecarModel} model
+ * @returns {{ maps: Directive[], directives: Directive[] }}
+ */
+function renderEntry({ acceptedIdentities }, { trust, tls }) {
+  // Compared by patterns, which heed the case: nginx shows the subject and no URI names. Plaintext, of a permissive listener, has no subject.
+  const accepted = acceptedIdentities?.map(identity => `"~^on:CN=${escapeText(identity)}\\z" ""`)
+  return {
+    maps: accepted ? [['map "$https:$ssl_client_s_dn" $is_refused', 'default 1', '":" ""', ...accepted]] : [],
+    directives: [
+      `ssl_certificate ${trust.certificatePath}`,
+      `ssl_certificate_key ${trust.keyPath}`,
+      `ssl_client_certificate ${trust.caPath}`,
+      'ssl_verify_client on',
+      'ssl_protocols TLSv1.3',
+      `ssl_conf_command Ciphersuites ${tls.suite}`,
+      `ssl_ecdh_curve ${tls.group}`,
+      ...['ssl_session_cache off', 'ssl_session_tickets off'],
+      // No certificate, a wrong one, and no TLS at all.
+      ...['error_page 495 496 497 = @refused', ['location @refused', CLOSED]],
+      ...(accepted ? [['if ($is_refused)', CLOSED]] : []),
+    ],
+  }
+}
+
+/**
+ * How its upstreams are called. nginx compares their DNS name and no other: of the identities that are listed, it can heed
+ * only that there are none.
+ * @param {string} name
+ * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
+ * @returns {{ maps: Directive[], directives: Directive[] }}
+ */
+function renderExit(name, { model: { trust, tls }, clusters, target }) {
+  const secured = clusters.flatMap(({ mtls, ...cluster }) =>
+    mtls
+      ? [
+          {
+            url: urlOf({ ...cluster, mtls }),
+            dnsName: mtls.acceptedIdentities?.length === 0 ? NOBODY : mtls.serverName,
+          },
+        ]
+      : [],
+  )
+  if (secured.length === 0) return { maps: [], directives: [] }
+  return {
+    maps: [[`map ${target} $${name}_name`, ...secured.map(({ url, dnsName }) => `"${url}" ${dnsName}`)]],
+    directives: [
+      `proxy_ssl_certificate ${trust.certificatePath}`,
+      `proxy_ssl_certificate_key ${trust.keyPath}`,
+      `proxy_ssl_trusted_certificate ${trust.caPath}`,
+      'proxy_ssl_verify on',
+      `proxy_ssl_name $${name}_name`,
+      'proxy_ssl_server_name on',
+      'proxy_ssl_protocols TLSv1.3',
+      `proxy_ssl_conf_command Ciphersuites ${tls.suite}`,
+      `proxy_ssl_conf_command Groups ${tls.group}`,
+      'proxy_ssl_session_reuse off',
+    ],
+  }
+}

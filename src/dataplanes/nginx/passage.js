@@ -1,0 +1,39 @@
+import { HERE, time } from './directives.js'
+
+/**
+ * One port for TLS and plaintext: nginx's stream module looks at the first bytes, and hands the connection to one of two
+ * listeners in the same process.
+ * @import { SidecarModel } from '../../model/types.ts'
+ * @import { Directive } from './directives.js'
+ */
+
+// By this file Debian loads the module; where nginx was built with it, there is none.
+const STREAM_MODULE = '/etc/nginx/modules-enabled/*-mod-stream.conf'
+const INSPECT_SECONDS = 5
+
+/**
+ * @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {SidecarModel} model
+ * @returns {{ main: Directive[], listens: string[] }} listens: where the connections are handed to
+ */
+export function renderPassage({ address, port }, { timeouts }) {
+  const [plaintext, tls] = ['plaintext', 'tls'].map(name => `unix:${HERE}/${name}.sock`)
+  return {
+    main: [
+      `include ${STREAM_MODULE}`,
+      [
+        'stream',
+        ['upstream plaintext', `server ${plaintext}`],
+        ['upstream tls', `server ${tls}`],
+        ['map $ssl_preread_protocol $passage', '"" plaintext', 'default tls'],
+        [
+          'server',
+          `listen ${address}:${port} reuseport`,
+          ...['ssl_preread on', `preread_timeout ${INSPECT_SECONDS}s`, 'proxy_pass $passage'],
+          `proxy_timeout ${time(timeouts.idleSeconds)}`,
+        ],
+      ],
+    ],
+    listens: [`listen ${plaintext}`, `listen ${tls} ssl`],
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Where a request goes: a look-up of its host, so that a thousand services cost a request no more than one, and patterns in
+ * order for the hosts whose routes have conditions.
+ * @import { Cluster, Route } from '../../model/types.ts'
+ */
+
+// What a map takes for its own words.
+const RESERVED = /^(default|hostnames|include|volatile)$/
+export const NO_ROUTE = ''
+
+/**
+ * @param {string} name of the listener
+ * @param {{ routes: Route[], clusters: Cluster[] }} options
+ * @returns {{ maps: string[][], target: string, isPartial: boolean }} maps: blocks of `http`; target: where `proxy_pass`
+ *   goes; isPartial: it may be empty, where no route matches
+ */
+export function renderRoutes(name, { routes, clusters }) {
+  const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, urlOf(cluster)]))
+  const hosts = [...new Set([...routes.map(route => route.host), null])].map((host, i) => {
+    const own = routes.filter(route => route.host === null || route.host === host)
+    return { host, ...renderHost(`${name}_${i}`, { routes: own, urls }) }
+  })
+  const maps = hosts.flatMap(host => host.maps)
+  const isPartial = hosts.some(host => host.isPartial)
+  if (hosts.length === 1) return { maps, target: hosts[0].target, isPartial }
+  const lines = hosts.map(({ host, target }) => `${renderHostKey(host)} ${quote(target)}`)
+  return { maps: [...maps, [`map $host $${name}_to`, ...lines]], target: `$${name}_to`, isPartial }
+}
+
+/** @param {Cluster} cluster */
+export function urlOf({ name, mtls }) {
+  return `${mtls ? 'https' : 'http'}://${name}`
+}
+
+/**
+ * @param {string} name of its variables
+ * @param {{ routes: Route[], urls: Record<string, string> }} options routes: those of one host, in order; urls: by cluster
+ */
+function renderHost(name, { routes, urls }) {
+  const last = routes.findIndex(isUnconditional)
+  const reached = last < 0 ? routes : routes.slice(0, last + 1)
+  const isPartial = last < 0
+  const splits = reached.map((route, i) => renderSplit(`${name}_split_${i}`, { route, urls }))
+  const maps = splits.flatMap(split => split.maps)
+  if (reached.length === 0) return { maps, target: NO_ROUTE, isPartial }
+  if (last === 0) return { maps, target: splits[0].target, isPartial }
+  const headers = [...new Set(reached.flatMap(route => Object.keys(route.headers)))]
+  const key = [...headers.map(header => `$http_${header.replaceAll('-', '_')}`), '$request_uri'].join(SEPARATOR)
+  const lines = reached.map((route, i) => `"~${renderPattern(route, headers)}" ${quote(splits[i].target)}`)
+  return { maps: [...maps, [`map "${key}" $${name}`, ...lines]], target: `$${name}`, isPartial }
+}
+
+// In nginx's quotation marks a line break, which no header and no path can hold.
+const SEPARATOR = '\\n'
+
+/**
+ * @param {Route} route
+ * @param {string[]} headers that the key of the map begins with
+ */
+function renderPattern(route, headers) {
+  const values = headers.map(header =>
+    header in route.headers ? escapeText(route.headers[header]) : `[^${SEPARATOR}]*`,
+  )
+  return `^${[...values, escapeText(route.pathPrefix)].join(SEPARATOR)}`
+}
+
+/**
+ * @param {string} name of its variable
+ * @param {{ route: Route, urls: Record<string, string> }} options
+ * @returns {{ maps: string[][], target: string }}
+ */
+function renderSplit(name, { route: { split }, urls }) {
+  if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
+  const sum = split.reduce((total, { weight }) => total + weight, 0)
+  const lines = split.map(({ cluster, weight }, i) => {
+    const share = i === split.length - 1 ? '*' : `${((100 * weight) / sum).toFixed(2)}%`
+    return `${share} ${quote(urls[cluster])}`
+  })
+  return { maps: [[`split_clients $request_id $${name}`, ...lines]], target: `$${name}` }
+}
+
+/** @param {Route} route */
+function isUnconditional({ pathPrefix, headers }) {
+  return pathPrefix === '/' && Object.keys(headers).length === 0
+}
+
+/** @param {string | null} host null: any */
+function renderHostKey(host) {
+  if (host === null) return 'default'
+  return quote(RESERVED.test(host) ? `\\\\${host}` : host)
+}
+
+/** The bytes that may mean something to a pattern or to nginx, by their numbers. @param {string} text */
+export function escapeText(text) {
+  const escapeBytes = (/** @type {string} */ character) =>
+    Array.from(new TextEncoder().encode(character), byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
+  return text.replace(/[^\w/-]/gu, escapeBytes)
+}
+
+/** @param {string} text */
+function quote(text) {
+  return `"${text}"`
+}

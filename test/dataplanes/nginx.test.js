@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { nginx } from '../../src/dataplanes/nginx/index.js'
+import { renderListener } from '../../src/dataplanes/nginx/listeners.js'
+import { escapeText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
+
+/**
+ * @import { Cluster, Route, SidecarModel } from '../../src/model/types.ts'
+ */
+
+/** @param {string} name @param {Partial<Cluster>} [fields] @returns {Cluster} */
+const cluster = (name, fields) => ({
+  ...{ name, endpoints: [{ address: '127.1.1.2', port: 15003 }], balancing: 'round-robin', protocol: 'http/1.1' },
+  mtls: null,
+  ...fields,
+})
+/** @param {Partial<Route>} fields @returns {Route} */
+const route = fields => ({ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }], ...fields })
+const render = (/** @type {Route[]} */ ...routes) =>
+  renderRoutes('out', { routes, clusters: [cluster('a'), cluster('b'), cluster('c')] })
+/** @type {SidecarModel} */
+const model = {
+  ...{
+    service: 's',
+    identity: 'i',
+    workers: 1,
+    admin: { address: '127.1.1.1', port: 15000 },
+    retries: 1,
+    inbound: null,
+  },
+  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
+  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
+  features: {},
+  trust: { caPath: '/ca', certificatePath: '/c', keyPath: '/k', combinedPath: '/ck' },
+  outbound: { address: '127.1.1.1', port: 15001, routes: [route({})] },
+  clusters: [],
+}
+
+describe('the routes of nginx', () => {
+  it('are no look-up at all where every request goes one way', () => {
+    expect(render(route({}))).toEqual({ maps: [], target: 'http://a', isPartial: false })
+  })
+
+  it('are one look-up, however many hosts there are, and nowhere for others', () => {
+    expect(render(route({ host: 'x' }), route({ host: 'default' }))).toEqual({
+      maps: [['map $host $out_to', '"x" "http://a"', String.raw`"\\default" "http://a"`, 'default ""']],
+      target: '$out_to',
+      isPartial: true,
+    })
+  })
+
+  it('are patterns in order where a host has conditions, up to the first route without one', () => {
+    const canary = route({
+      host: 'x',
+      headers: { 'x-canary': 'yes' },
+      pathPrefix: '/v2',
+      split: [{ cluster: 'b', weight: 1 }],
+    })
+    const { maps, isPartial } = render(canary, route({}), route({ host: 'x', split: [{ cluster: 'c', weight: 1 }] }))
+    expect(maps).toEqual([
+      [
+        String.raw`map "$http_x_canary\n$request_uri" $out_0`,
+        String.raw`"~^yes\n/v2" "http://b"`,
+        String.raw`"~^[^\n]*\n/" "http://a"`,
+      ],
+      ['map $host $out_to', '"x" "$out_0"', 'default "http://a"'],
+    ])
+    expect(isPartial).toBe(false)
+  })
+
+  it('are shared by weight, in hundredths of a percent', () => {
+    const split = [3, 2, 1].map((weight, i) => ({ cluster: 'abc'[i], weight }))
+    const { maps, target } = render(route({ split }))
+    const shares = ['50.00% "http://a"', '33.33% "http://b"', '* "http://c"']
+    expect(maps).toEqual([['split_clients $request_id $out_0_split_0', ...shares]])
+    expect(target).toBe('$out_0_split_0')
+  })
+
+  it('compare with text that means nothing to a pattern or to nginx', () => {
+    expect(escapeText('/it-is_1')).toBe('/it-is_1')
+    expect(escapeText('a.*"$é')).toBe(String.raw`a\x2e\x2a\x22\x24\xc3\xa9`)
+  })
+})
+
+describe('who may call and be called through nginx', () => {
+  it('is nobody where nobody is named: an empty list would let in everybody', () => {
+    /** @type {SidecarModel['inbound']} */
+    const inbound = {
+      ...{ address: '127.1.1.1', port: 15003, mtls: 'strict', protocol: 'http/1.1', routes: [route({})] },
+      acceptedIdentities: [],
+    }
+    const text = JSON.stringify(renderListener('inbound', { model: { ...model, inbound, clusters: [cluster('a')] } }))
+    expect(text).toContain(String.raw`["map \"$https:$ssl_client_s_dn\" $is_refused","default 1","\":\" \"\""]`)
+    expect(text).toContain('["if ($is_refused)","return 444"]')
+    const clusters = [cluster('a', { mtls: { serverName: 'a', acceptedIdentities: [] } })]
+    expect(JSON.stringify(renderListener('outbound', { model: { ...model, clusters } }))).toContain(
+      String.raw`["map https://a $outbound_name","\"https://a\" nobody.invalid"]`,
+    )
+  })
+})
+
+describe('what nginx refused by a limit of its own', () => {
+  it('is the connections that it took and did not handle', () => {
+    const text =
+      'Active connections: 2 \nserver accepts handled requests\n 16630948 16630940 31070465 \nReading: 0 Writing: 1 Waiting: 1 \n'
+    expect(nginx.parseOverflows?.(text)).toBe(8)
+    expect(nginx.parseOverflows?.('')).toBe(0)
+  })
+})
+
+describe('the version of nginx', () => {
+  it('is what it prints', () => {
+    const { parseVersion, isAccepted } = /** @type {NonNullable<typeof nginx.tool>} */ (nginx.tool)
+    expect(parseVersion('nginx version: nginx/1.22.1\n')).toBe('1.22.1')
+    expect(['1.18.0', '1.22.1', '1.27.0'].map(isAccepted)).toEqual([false, true, true])
+  })
+})
