@@ -7,6 +7,8 @@ import { collectGarbage, readOwnPeak, resetOwnPeak } from './kernel/own-memory.j
  * @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts'
  */
 
+/** Before a window that is nearer, garbage is left where it is. */
+const GARBAGE_MS = 500
 const PERIOD_MS = 100
 
 /**
@@ -36,8 +38,8 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
     await waitUntil(epochMs, signal)
   }
   try {
-    // In the warm-up, so that it is not in the window.
-    collectGarbage()
+    // Well before the window, so that none of it is in there.
+    if (window.startMs - Date.now() > GARBAGE_MS) collectGarbage()
     await sampleUpTo(window.startMs)
     resetOwnPeak()
     seen.start = takeEdge(probes, 'start')
