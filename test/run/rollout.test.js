@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
+import { findFault, SCHEMAS } from '../../src/model/schemas.js'
 import { assertConverged } from '../../src/run/rollout.js'
 import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
@@ -83,6 +84,7 @@ describe('a rollout', () => {
 
     const file = path.join(folder, 'raw', records[0].trial.id, 'rollout.json')
     const seen = JSON.parse(readFileSync(file, 'utf8'))
+    expect(findFault(SCHEMAS.rollout, seen)).toBeNull()
     seen.members[3].change.yesMs += 1000
     writeFileSync(file, JSON.stringify(seen))
     expect(verify().lines.join('\n')).toMatch('differs: ')
