@@ -8,6 +8,7 @@ const MAY_IMPORT = {
   lib: [],
   model: [],
   node: [],
+  balance: ['model'],
   dataplanes: ['model'],
   loads: ['model'],
   tools: [],
@@ -26,7 +27,7 @@ const MAY_IMPORT = {
   'cli.js': ['verbs'],
 }
 // No files, processes, clock or randomness.
-const PURE = ['model', 'plan', 'services', 'judge', 'search', 'analysis', 'report', 'dataplanes']
+const PURE = ['model', 'balance', 'plan', 'services', 'judge', 'search', 'analysis', 'report', 'dataplanes']
 
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|await import\('([^']+)'\)/gm
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })

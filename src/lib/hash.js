@@ -33,6 +33,14 @@ export function hashText(text) {
 }
 
 /**
+ * The first 64 bits of the BLAKE2b-512 of a text, the lowest byte first.
+ * @param {string} text
+ */
+export function hashTo64Bits(text) {
+  return createHash('blake2b512').update(text).digest().readBigUInt64LE()
+}
+
+/**
  * The SHA-256 of the files of a folder, in hexadecimal: of their paths below it and what is in them.
  * @param {string} folder
  */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { sayIssue } from '../lib/say-issue.js'
+import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema } from './schemas/balance.js'
 import { manifestSchema } from './schemas/manifest.js'
 import { observationSchema, sampleSchema } from './schemas/observation.js'
 import { rolloutSchema } from './schemas/rollout.js'
@@ -11,6 +12,7 @@ import { trialSchema } from './schemas/trial.js'
  * have `schema/*.json`, and a record with a number missing is refused. Pure.
  */
 
+export * from './schemas/balance.js'
 export * from './schemas/manifest.js'
 export * from './schemas/observation.js'
 export * from './schemas/parts.js'
@@ -26,6 +28,9 @@ export const SCHEMAS = {
   sample: sampleSchema,
   rollout: rolloutSchema,
   summary: summarySchema,
+  'balance-manifest': balanceManifestSchema,
+  'balance-trial': balanceTrialSchema,
+  'balance-summary': balanceSummarySchema,
 }
 
 /**

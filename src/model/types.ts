@@ -582,3 +582,11 @@ export type CpuLine = z.infer<typeof S.cpuLine>
 export type Slope = z.infer<typeof S.slope>
 export type Calibration = z.infer<typeof S.calibration>
 export type Summary = z.infer<typeof S.summarySchema>
+
+// --- Assignment of items to shards, as arithmetic ---
+
+export type BalanceForm = z.infer<typeof S.balanceForm>
+export type BalanceManifest = z.infer<typeof S.balanceManifestSchema>
+export type BalanceTrial = z.infer<typeof S.balanceTrialSchema>
+export type BalanceSummary = z.infer<typeof S.balanceSummarySchema>
+export type BalanceRow = BalanceSummary['rows'][0]

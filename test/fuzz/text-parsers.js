@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { parseClaims } from '../../src/analysis/claims/claims.js'
 import { parseNode, parseReserve } from '../../src/analysis/nodes.js'
 import { parseRunThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
+import { parseBalance } from '../../src/balance/experiment.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { parseAddress } from '../../src/live/address.js'
 import { k6 } from '../../src/loads/k6/index.js'
@@ -115,6 +116,7 @@ const SERVICES = `services:
 /** @type {Parser[]} */
 export const TEXT_PARSERS = [
   ofText('experiment (YAML)', readAll('bench/experiments'), text => parseExperiment(text, 'x.yaml')),
+  ofText('balance (YAML)', [read('bench/experiments/balance.yaml')], text => parseBalance(text, 'x.yaml')),
   ofText(
     'topology (YAML)',
     readAll('bench/topologies'),

@@ -1,0 +1,64 @@
+/**
+ * The words of `balance`: algorithms that assign items to shards, and what is counted of an assignment. Every table,
+ * chart, claim and page reads them here. Pure.
+ * @import { BalanceTrial } from './types.ts'
+ */
+
+/** What each algorithm does, by name. */
+export const ALGORITHMS = /** @type {const} */ ({
+  'legacy-hash': { label: 'legacy hash', does: "FNV-1a of the item's id (32 bits), modulo the number of shards" },
+  'round-robin': { label: 'round-robin', does: "the item's rank by id, modulo the number of shards" },
+  'greedy-minimum': {
+    label: 'greedy minimum',
+    does: 'items in the order of their ids, each to the shard with the least load so far',
+  },
+  'weighted-ring': {
+    label: 'weighted ring hash',
+    does: 'a hash ring of 1000 points a shard; for each item, the least loaded shard has all of its points, the most loaded none',
+  },
+  'bounded-loads': {
+    label: 'bounded loads',
+    does: 'a hash ring of 1000 points a shard; a shard that has reached 1.25 times the mean load so far is passed over',
+  },
+})
+
+/** How large items are: all alike, or from 1 to twice the mean. */
+export const SIZES = /** @type {const} */ (['equal', 'random'])
+
+/**
+ * @typedef {{ label: string, unit: string, digits: number, definition: string, of: (trial: BalanceTrial) => number }} BalanceQuantity
+ */
+
+/** In the order in which they are shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
+export const BALANCE_QUANTITIES = {
+  moves: {
+    label: 'moves, shard removed',
+    unit: 'items',
+    digits: 0,
+    definition: 'items on another shard after the last shard was removed, without those that were on it',
+    of: trial => trial.removed.moves,
+  },
+  spread: {
+    label: 'spread of load',
+    unit: 'of the mean',
+    digits: 2,
+    definition: 'the largest load of a shard less the smallest, as a share of the mean; a load is the sum of the sizes',
+    of: trial => trial.spread,
+  },
+  movesAdded: {
+    label: 'moves, shard added',
+    unit: 'items',
+    digits: 0,
+    definition: 'items on another shard after one was added, without those that are on it',
+    of: trial => trial.added.moves,
+  },
+  spreadItems: {
+    label: 'spread of items',
+    unit: 'items',
+    digits: 0,
+    definition: 'the items of the shard with the most, less those of the shard with the fewest',
+    of: trial => trial.spreadItems,
+  },
+}
+
+export const BALANCE_NAMES = /** @type {(keyof typeof BALANCE_QUANTITIES)[]} */ (Object.keys(BALANCE_QUANTITIES))
