@@ -1,7 +1,8 @@
 import { QUANTITIES } from '../src/judge/quantities.js'
 import { EXIT_MEANINGS } from '../src/lib/exit-status.js'
+import { tabulateBalanceWords } from '../src/report/balance-tables.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
-import { listExperiments, readExperiment } from '../src/verbs/read-experiment.js'
+import { listExperiments, readAnyExperiment } from '../src/verbs/read-experiment.js'
 
 /**
  * The tables of the documentation that are written from the code.
@@ -25,7 +26,7 @@ export function fillTables(text) {
 
 /** @returns {Map<string, string[][]>} by name: a header, and rows */
 function createTables() {
-  const words = tabulateDictionary().map(
+  const words = [...tabulateDictionary(), ...tabulateBalanceWords()].map(
     ({ caption, columns, rows }) =>
       /** @type {[string, string[][]]} */ ([
         caption.split(':')[0],
@@ -37,7 +38,7 @@ function createTables() {
     ['Quantities', [['name', 'shown as', 'definition'], ...tabulateQuantities()]],
     [
       'Experiments',
-      [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readExperiment(name).question])],
+      [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readAnyExperiment(name).question])],
     ],
     ['Exit statuses', [['status', 'means'], ...Object.entries(EXIT_MEANINGS)]],
   ])

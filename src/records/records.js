@@ -114,6 +114,8 @@ export function readSummary(folder) {
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))
+  if (manifest.kind === 'balance')
+    throw new BenchError(`${folder} is a run of balance, which measured nothing: report, verify and claims read it`)
   const fault = findFault(manifestSchema, manifest) ?? findUnknown(manifest)
   if (fault !== null) throw new BenchError(`${file} is not a manifest of this kit: ${fault}`)
   return manifest
@@ -131,7 +133,7 @@ function findUnknown({ settings }) {
  * @param {string} otherwise what is said where there is no such file
  * @returns {object}
  */
-function parseDocument(file, otherwise) {
+export function parseDocument(file, otherwise) {
   const text = readText(file)
   if (text === null) throw new BenchError(otherwise)
   let written

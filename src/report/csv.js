@@ -34,7 +34,7 @@ export function renderArmsCsv({ arms }) {
 }
 
 /** @param {Cell[][]} rows */
-function renderCsv(rows) {
+export function renderCsv(rows) {
   return rows.map(cells => `${cells.map(renderCell).join(',')}\r\n`).join('')
 }
 

@@ -43,6 +43,8 @@ const SHARING =
 
 // Of more sidecars a trial's row has the sum.
 const LISTED_MOST = 12
+const DOTS =
+  'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
 
 /** @typedef {ReturnType<typeof createDocument>} Document */
 
@@ -73,19 +75,18 @@ export function createDocument(run) {
     notes: isEmpty || isOfSearch ? [] : [...renderNotes(summary), ...tellNeeds(run), ...tellSharing(run)],
     next: isEmpty || isOfSearch || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
+    dots: DOTS,
     fired: renderFired(summary),
-    gates: tabulateGates(summary),
-    trials: tabulateTrials(records),
+    /** null: of a run that measured nothing. */
+    trials: /** @type {{ gates: Table, all: Table, files: Table } | null} */ ({
+      gates: tabulateGates(summary),
+      all: tabulateTrials(records),
+      files: tabulateFiles(records),
+    }),
     parity: summary.parity.length > 0 ? tabulateParity(summary) : null,
     disparities: listDisparities(summary),
-    claimsTold: tellClaims(claims),
-    claims: tabulateClaims(
-      'Published claims, and what this run says to them',
-      claims.filter(claim => claim.status !== NOT_TESTABLE),
-    ),
-    untested: tabulateUntested(claims),
+    ...tabulateClaims(claims),
     provenance: tabulateProvenance(manifest, records),
-    files: tabulateFiles(records),
     dictionary: tabulateDictionary(),
   }
 }
@@ -153,38 +154,35 @@ function tabulateTrials(records) {
 }
 
 /**
- * @param {string} caption
- * @param {ClaimResult[]} claims
- * @returns {Table}
+ * How many claims have which answer, those that were tested, and those that could not be, by the reason.
+ * @param {ClaimResult[]} results
+ * @returns {{ claimsTold: string[], claims: Table, untested: Table }}
  */
-function tabulateClaims(caption, claims) {
+export function tabulateClaims(results) {
+  const tested = results.filter(claim => claim.status !== NOT_TESTABLE)
   return {
-    caption,
-    columns: [
-      ['answer', 'left'],
-      ['claim', 'left'],
-      ['theirs', 'left'],
-      ['ours', 'left'],
-      ['why', 'left'],
-    ],
-    rows: claims.map(({ status, says, theirs, ours, reason, source }) => [
-      ...[status, `${says} (${source.publisher})`, theirs ?? '-', ours ?? '-', reason],
-    ]),
-  }
-}
-
-/**
- * @param {ClaimResult[]} claims
- * @returns {Table}
- */
-function tabulateUntested(claims) {
-  return {
-    caption: 'Claims that this run could not test, by the reason',
-    columns: [
-      ['why', 'left'],
-      ['claims', 'left'],
-    ],
-    rows: groupUntested(claims).map(({ reason, ids }) => [reason, ids.join(', ')]),
+    claimsTold: tellClaims(results),
+    claims: {
+      caption: 'Published claims, and what this run says to them',
+      columns: [
+        ['answer', 'left'],
+        ['claim', 'left'],
+        ['theirs', 'left'],
+        ['ours', 'left'],
+        ['why', 'left'],
+      ],
+      rows: tested.map(({ status, says, theirs, ours, reason, source }) => [
+        ...[status, `${says} (${source.publisher})`, theirs ?? '-', ours ?? '-', reason],
+      ]),
+    },
+    untested: {
+      caption: 'Claims that this run could not test, by the reason',
+      columns: [
+        ['why', 'left'],
+        ['claims', 'left'],
+      ],
+      rows: groupUntested(results).map(({ reason, ids }) => [reason, ids.join(', ')]),
+    },
   }
 }
 

@@ -38,7 +38,7 @@ export function renderHtml(document, { series, assets }) {
 <p class="muted">${question} Started ${startedAt}.</p>
 </header>
 <main>
-${renderFirst(charts.rounds.slice(0, FIRST))}
+${renderFirst(charts.rounds.slice(0, FIRST), document.dots)}
 ${renderLimits([...missing, ...fired], next)}
 <nav aria-label="Sections"><ul>${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
 ${renderSections(sections)}
@@ -51,8 +51,8 @@ ${renderSections(sections)}
  * @returns {{ id: string, name: string, body: Markup[] }[]}
  */
 function listSections(document) {
-  const { verdicts, contrasts, findings, thresholds, results, notes, charts, gates, trials } = document
-  const { parity, disparities, claimsTold, claims, untested, provenance, files, dictionary } = document
+  const { verdicts, contrasts, findings, thresholds, results, notes, charts, trials } = document
+  const { parity, disparities, claimsTold, claims, untested, provenance, dictionary } = document
   return [
     { id: 'verdicts', name: 'Verdicts', body: [...verdicts.map(renderVerdicts), ...renderList(contrasts, CONTRASTS)] },
     {
@@ -70,7 +70,11 @@ function listSections(document) {
     { id: 'over-limit', name: 'Rate over the CPU limit', body: renderOverLimit(charts.overLimit) },
     { id: 'over-share', name: 'Convergence', body: renderCharts(charts.overShare) },
     { id: 'over-time', name: 'CPU and memory over time', body: renderOverTime(charts.overTime) },
-    { id: 'gates', name: 'Gates and trials', body: [renderTable(gates, 'prose'), renderDetails(trials)] },
+    {
+      id: 'gates',
+      name: 'Gates and trials',
+      body: trials ? [renderTable(trials.gates, 'prose'), renderDetails(trials.all)] : [],
+    },
     { id: 'parity', name: 'Equal work', body: parity ? [renderTable(parity), ...renderList(disparities)] : [] },
     {
       id: 'claims',
@@ -80,16 +84,23 @@ function listSections(document) {
         ...[claims, untested].filter(({ rows }) => rows.length > 0).map(table => renderDetails(table, 'prose')),
       ],
     },
-    { id: 'provenance', name: 'Provenance', body: [renderTable(provenance, 'prose'), renderDetails(files)] },
+    {
+      id: 'provenance',
+      name: 'Provenance',
+      body: [renderTable(provenance, 'prose'), ...(trials ? [renderDetails(trials.files)] : [])],
+    },
     { id: 'words', name: 'What the words mean', body: dictionary.map(table => renderTable(table, 'prose')) },
   ]
 }
 
-/** @param {ReportChart[]} charts that show the answer */
-function renderFirst(charts) {
+/**
+ * @param {ReportChart[]} charts that show the answer
+ * @param {string} dots how they are read
+ */
+function renderFirst(charts, dots) {
   if (charts.length === 0) return null
   return html`<section id="charts" aria-label="The answer as charts">${renderCharts(charts)}
-<p class="muted">A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.</p></section>`
+<p class="muted">${dots}</p></section>`
 }
 
 /**

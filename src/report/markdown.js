@@ -11,7 +11,7 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
 /** @param {Document} document */
 export function renderMarkdown(document) {
   const { title, answer, missing, verdicts, contrasts, findings, thresholds, results, notes, next } = document
-  const { gates, parity, disparities, claims, untested, provenance } = document
+  const { trials, parity, disparities, claims, untested, provenance } = document
   const parts = [
     `## ${escapeText(title)}`,
     `**${escapeText(answer)}**`,
@@ -29,7 +29,7 @@ export function renderMarkdown(document) {
     ...results.map(renderTable),
     findings.length > 0 ? fence(findings) : '',
     list(notes),
-    ...(gates.rows.length > 0 ? [fold(gates)] : []),
+    ...(trials && trials.gates.rows.length > 0 ? [fold(trials.gates)] : []),
     ...(parity ? [fold(parity), list(disparities)] : []),
     ...[claims, untested].filter(({ rows }) => rows.length > 0).map(fold),
     fold(provenance),

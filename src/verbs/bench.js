@@ -4,11 +4,12 @@ import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { takeEvery } from '../lib/take-every.js'
 import { openInterrupted } from '../run/resume.js'
+import { benchBalance } from './balance.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { measure } from './measure.js'
 import { collect, TARGET, withCluster, withExperiment, withLoadHost, withPrecision } from './options.js'
 import { announce, assertShort, openSite, prepareWith, sayLacks, toolSpecs } from './preparation.js'
-import { readExperiment } from './read-experiment.js'
+import { readAnyExperiment } from './read-experiment.js'
 import { renderText } from './report.js'
 import { withWatchers } from './watchers.js'
 
@@ -32,6 +33,8 @@ export function addBench(verb, context) {
       ? askAgain({ interrupted, command })
       : { experimentName: named, options: given }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
+    const experiment = readAnyExperiment(experimentName)
+    if ('kind' in experiment) return benchBalance({ experiment, command }, context)
     const site = await openSite(options, context)
     if (site === null) return
     /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
@@ -40,7 +43,6 @@ export function addBench(verb, context) {
     let isReported = true
     try {
       watchers = await context.watch(options)
-      const experiment = readExperiment(experimentName)
       const preparation = await prepareWith({ experiment, options, site }, context)
       for (const note of announce(preparation.plan)) say(note)
       if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)

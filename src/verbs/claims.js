@@ -1,7 +1,9 @@
+import { summariseBalance } from '../analysis/balance.js'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
+import { isBalance, readBalance } from '../records/balance.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
 import { findClaims } from './documents.js'
@@ -21,11 +23,15 @@ export function addClaims(verb, { print, say, end }) {
     .argument('<results...>', 'results folders, oldest first')
     .option('--json', 'print the answers as JSON')
     .action((/** @type {string[]} */ folders, options) => {
+      const read = (/** @type {string} */ folder) => {
+        if (isBalance(folder)) return summariseBalance(readBalance(folder))
+        const run = readRun(folder)
+        for (const warning of run.warnings) say(warning)
+        return summarise(run)
+      }
       const summaries = folders.flatMap(folder => {
         try {
-          const run = readRun(folder)
-          for (const warning of run.warnings) say(warning)
-          return [summarise(run)]
+          return [read(folder)]
         } catch (error) {
           if (!(error instanceof BenchError) || folders.length === 1) throw error
           say(`left out: ${error.message}`)

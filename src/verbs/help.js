@@ -14,7 +14,7 @@ const ALL = [done, failed, usage, nothingShown, planeMissing, thresholdCrossed, 
  */
 export const HELP = {
   bench: {
-    does: 'measure data planes, and report what they deliver and cost',
+    does: 'measure data planes, and report what they deliver and cost; balance: compute assignments to shards (takes --seed, --out, --json)',
     examples: [
       ['npm run bench -- --cpu 1', 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
       ['npm run bench -- --planes pipy,pipy=./my-scripts --cpu 0.5', 'a changed pipeline against the one of the kit'],

@@ -1,9 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
+import { summariseBalance } from '../analysis/balance.js'
 import { BenchError } from '../lib/errors.js'
 import { findFault, summarySchema } from '../model/schemas.js'
+import { isBalance, readBalance } from '../records/balance.js'
 import { readRun, readSummary } from '../records/records.js'
 import { answerOf } from '../report/answer.js'
+import { answerOfBalance } from '../report/balance.js'
 
 /**
  * The runs of a folder, each with its answer.
@@ -46,6 +49,11 @@ export function findRuns(folder, depth = DEPTH) {
  */
 function describeRun(folder) {
   try {
+    if (isBalance(folder)) {
+      const summary = summariseBalance(readBalance(folder))
+      const { startedAt, experiment } = summary.run
+      return { folder, startedAt, experiment, says: answerOfBalance(summary) }
+    }
     if (existsSync(path.join(folder, 'summary.json'))) {
       const summary = readSummary(folder)
       const fault = findFault(summarySchema, summary)

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { parseBalance } from '../balance/experiment.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
@@ -12,15 +13,28 @@ export function listExperiments() {
 }
 
 /**
+ * An experiment that measures.
  * @param {string} name of an experiment of the kit, or the path of a file
  * @throws {UsageError} where there is none, or it says what no experiment can
  */
 export function readExperiment(name) {
+  const experiment = readAnyExperiment(name)
+  if (!('kind' in experiment)) return experiment
+  throw new UsageError(`${name} measures nothing, and is computed at once: npm run bench -- ${name}`)
+}
+
+/**
+ * An experiment of any kind.
+ * @param {string} name of an experiment of the kit, or the path of a file
+ * @throws {UsageError} where there is none, or it says what no experiment can
+ */
+export function readAnyExperiment(name) {
   const folder = 'bench/experiments'
   const isFile = /\.ya?ml$/.test(name)
   const file = isFile ? name : path.join(ROOT, folder, `${name}.yaml`)
   const text = readOrSuggest({ file, name, what: 'experiment', folder })
-  return parseExperiment(text, isFile ? name : `${folder}/${name}.yaml`)
+  const parse = /^kind:/m.test(text) ? parseBalance : parseExperiment
+  return parse(text, isFile ? name : `${folder}/${name}.yaml`)
 }
 
 /**

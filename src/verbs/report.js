@@ -4,12 +4,14 @@ import { InvalidArgumentError } from 'commander'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
 import { BenchError, UsageError } from '../lib/errors.js'
+import { isBalance } from '../records/balance.js'
 import { readRun } from '../records/records.js'
 import { tellClaims } from '../report/claims.js'
 import { renderArmsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
 import { describeUnfinished } from '../report/missing.js'
 import { renderTable } from '../report/table.js'
+import { reportBalance } from './balance.js'
 import { findClaims, openDocuments, PAGE } from './documents.js'
 import { listRuns } from './list-runs.js'
 
@@ -55,6 +57,10 @@ export function addReport(verb, { print, say }) {
       }
       if (folder === undefined) {
         print(renderList(RESULTS))
+        return
+      }
+      if (isBalance(folder)) {
+        print(await writeOut({ out: options.out ?? folder }, out => reportBalance({ folder, format, out })))
         return
       }
       const run = readRun(folder)

@@ -3,6 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { writeWhole } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
 import { readRun } from '../records/records.js'
+import { createBalanceDocument } from '../report/balance-document.js'
 import { drawSvg } from '../report/charts/draw-svg.js'
 import { shorten } from '../report/charts/style.js'
 import { listCharts } from '../report/charts.js'
@@ -19,6 +20,7 @@ import { readAssets } from './report-assets.js'
  * @import { ClaimsFile } from '../analysis/claims/claims.js'
  * @import { Summary, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../report/charts/over-time.js'
+ * @import { Document } from '../report/document.js'
  */
 
 // Of all trials together, so that a run of thousands stays a page that opens.
@@ -48,27 +50,43 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
       ...(lost.length > 0 ? [`Without samples, so not drawn over time: ${lost.join(', ')}`] : []),
     ],
   })
-  const writeHtml = (out = folder) =>
-    writeWhole(out, PAGE, renderHtml(document, { series: Object.fromEntries(series), assets: readAssets() }))
+  const { markdown, writeHtml, writeSvgs } = openDocument(document, Object.fromEntries(series))
   return {
     document,
-    markdown: () => renderMarkdown(document),
+    markdown,
 
     /** Writes report.html beside the records, or into another folder; returns the file. */
-    writeHtml,
+    writeHtml: (out = folder) => writeHtml(out),
 
     /** Writes report.md and report.html beside the records. */
     write() {
-      writeWhole(folder, 'report.md', renderMarkdown(document))
-      writeHtml()
+      writeWhole(folder, 'report.md', markdown())
+      writeHtml(folder)
     },
 
     /** Writes every chart as a file of its own; returns the files. */
-    writeSvgs(out = folder) {
-      return listCharts(document.charts).map(chart =>
+    writeSvgs: (out = folder) => writeSvgs(out),
+  }
+}
+
+/** The documents of a run of `balance`. @param {Parameters<typeof createBalanceDocument>[0]} run */
+export function openBalanceDocuments(run) {
+  return openDocument(createBalanceDocument(run), {})
+}
+
+/**
+ * @param {Document} document
+ * @param {Record<string, SidecarSeries[]>} series by the trial's id
+ */
+function openDocument(document, series) {
+  return {
+    markdown: () => renderMarkdown(document),
+    writeHtml: (/** @type {string} */ out) =>
+      writeWhole(out, PAGE, renderHtml(document, { series, assets: readAssets() })),
+    writeSvgs: (/** @type {string} */ out) =>
+      listCharts(document.charts).map(chart =>
         writeWhole(out, `charts/${chart.id}.svg`, drawSvg(chart, { isStandalone: true })),
-      )
-    },
+      ),
   }
 }
 

@@ -25,7 +25,10 @@ const MEASURED = [0, 3, 5]
  * @type {Record<string, (argv: string[]) => string[]>}
  */
 const SMOKE = {
-  bench: argv => [...without(argv, SHORT), ...SHORT, '--out', path.join(folder, `run-${++count}`)],
+  bench: argv => {
+    const short = argv.includes('balance') ? [] : SHORT
+    return [...without(argv, short), ...short, '--out', path.join(folder, `run-${++count}`)]
+  },
   // Without a folder it reads results/, which need not be there.
   report: argv => (argv.some(word => word.startsWith(folder)) ? argv : [...argv, runs[0]]),
 }

@@ -76,6 +76,7 @@ describe('renderClaims', () => {
       'churn',
       'mtls-tax',
       'rollout',
+      'balance',
     ]
     const files = readClaims('bench/claims', { experiments })
     const results = evaluateClaims({ files, summaries: [createSummary([])] })

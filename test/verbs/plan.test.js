@@ -3,7 +3,7 @@ import { PROFILES } from '../../src/plan/experiment.js'
 import { renderPlan } from '../../src/report/plan.js'
 import { readAsked } from '../../src/verbs/preparation.js'
 import { planRun } from '../../src/verbs/prepare.js'
-import { listExperiments, readExperiment } from '../../src/verbs/read-experiment.js'
+import { listExperiments, readAnyExperiment, readExperiment } from '../../src/verbs/read-experiment.js'
 
 /** @param {string} name @param {Record<string, unknown>} [options] */
 const ask = (name, options) => readAsked(readExperiment(name), { profile: 'standard', pin: true, seed: 1, ...options })
@@ -22,7 +22,12 @@ describe('renderPlan', () => {
 })
 
 describe('planRun', () => {
-  const cases = listExperiments().flatMap(name => Object.keys(PROFILES).map(profile => ({ name, profile })))
+  it('is of experiments that measure', () => {
+    expect(() => ask('balance')).toThrow('balance measures nothing, and is computed at once: npm run bench -- balance')
+  })
+
+  const measured = listExperiments().filter(name => !('kind' in readAnyExperiment(name)))
+  const cases = measured.flatMap(name => Object.keys(PROFILES).map(profile => ({ name, profile })))
   it.each(cases)('plans $name with profile $profile, whatever links the profile has', ({ name, profile }) => {
     const { plan, layout } = planRun({ ...ask(name, { profile }), site: { cpus: 16, cores: coresOf(16) } })
     const links = new Set(plan.arms.map(arm => arm.link))

@@ -3,14 +3,17 @@ import { QUANTITIES } from '../../judge/quantities.js'
 import { suggest } from '../../lib/nearest.js'
 import { parseYaml } from '../../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../../model/axes.js'
+import { ALGORITHMS, BALANCE_QUANTITIES, SIZES } from '../../model/balance.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE } from './answers.js'
+import { testBalance } from './balance.js'
 import { testRatio } from './ratio.js'
 import { SHAPES, testShape } from './shape.js'
 
 /**
  * Published numbers, and whether runs here show the same. Pure.
- * @import { AxisName, Summary } from '../../model/types.ts'
+ * @import { AxisName, BalanceSummary, Summary } from '../../model/types.ts'
  * @import { Answer } from './answers.js'
+ * @import { BalanceRatio } from './balance.js'
  */
 
 const words = z.string().min(1)
@@ -32,6 +35,7 @@ const selector = z.strictObject({
 // What a run at other caps than the published may show: as at those, no more than a direction, or nothing.
 const otherCaps = z.enum(['ratio', 'direction', 'never']).default('ratio')
 const tolerance = z.number().positive()
+const assignment = z.strictObject({ algorithm: oneOf('algorithm', Object.keys(ALGORITHMS)), sizes: z.enum(SIZES) })
 
 const relation = z
   .strictObject({
@@ -54,9 +58,16 @@ const relation = z
       })
       .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
       .optional(),
+    /** Of two assignments of items to shards. */
+    balance: z
+      .strictObject({
+        ...{ quantity: oneOf('quantity', Object.keys(BALANCE_QUANTITIES)), of: assignment, to: assignment },
+        ...{ items: z.int().positive(), shards: z.int().positive(), ratio: z.number().positive(), tolerance },
+      })
+      .optional(),
     untestable: z.strictObject({ why: words }).optional(),
   })
-  .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape and untestable')
+  .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, balance and untestable')
 
 /**
  * @param {string[]} [experiments] absent: not checked
@@ -121,13 +132,17 @@ export function parseClaims(text, file, { experiments } = {}) {
 /**
  * Every claim with the best answer that the runs give: one that could be tested before one that could not, of several
  * the last; where they are not of one mind, the reason says so.
- * @param {{ files: ClaimsFile[], summaries: Summary[] }} options summaries: of the runs, the last one last
+ * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options summaries: of the runs, the last one last
  * @returns {ClaimResult[]}
  */
 export function evaluateClaims({ files, summaries }) {
   return files.flatMap(({ file, source, claims }) =>
     claims.map(({ relation, ...claim }) => {
-      const runs = relation.untestable ? [] : summaries.filter(s => s.run.experiment === claim.experiment)
+      const runs = relation.untestable
+        ? []
+        : summaries.filter(
+            s => s.run.experiment === claim.experiment && 'kind' in s === (relation.balance !== undefined),
+          )
       const answers = runs.map(summary => ({ ...testRelation(relation, summary), runId: summary.run.id }))
       const best = answers.length > 0 ? chooseAnswer(answers) : explainLack(relation, claim)
       return { ...claim, file, source, theirs: describeTheirs(relation, claim.read), ...best }
@@ -137,10 +152,11 @@ export function evaluateClaims({ files, summaries }) {
 
 /**
  * @param {Relation} relation
- * @param {Summary} summary
+ * @param {Summary | BalanceSummary} summary a run of `balance` where the relation is of assignments
  * @returns {Answer}
  */
-function testRelation({ ratio, shape }, summary) {
+function testRelation({ ratio, shape, balance }, summary) {
+  if ('kind' in summary) return testBalance(/** @type {BalanceRatio} */ (balance), summary)
   if (ratio) return testRatio(ratio, summary)
   return testShape(/** @type {NonNullable<typeof shape>} */ (shape), summary)
 }
@@ -167,9 +183,10 @@ function chooseAnswer(answers) {
  * @param {Relation} relation
  * @param {string} read
  */
-function describeTheirs({ ratio, shape }, read) {
+function describeTheirs({ ratio, shape, balance }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
-  if (ratio) return `${Number(ratio.ratio.toPrecision(3))} (±${percent(ratio.tolerance)}${how})`
+  const given = ratio ?? balance
+  if (given) return `${Number(given.ratio.toPrecision(3))} (±${percent(given.tolerance)}${how})`
   if (!shape) return null
   const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${percent(shape.tolerance)}` : ''
   const brackets = limit || how ? ` (${`${limit}${how}`.replace(/^, /, '')})` : ''

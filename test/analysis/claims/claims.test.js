@@ -5,7 +5,7 @@ import { createSummary } from '../../fakes/fake-summary.js'
 
 const EXPERIMENTS = [
   ...['cap', 'cap-ladder', 'rate-ladder', 'connections', 'hops', 'payload', 'protocol', 'mtls-tax', 'churn'],
-  ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles', 'rollout'],
+  ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles', 'rollout', 'balance'],
 ]
 
 const text = `source:
@@ -96,7 +96,7 @@ describe('parseClaims', () => {
       'two relations',
       '    relation:',
       '    relation:\n      untestable: { why: x }',
-      'a.yaml:13: claims.one.relation: give one of ratio, shape and untestable',
+      'a.yaml:13: claims.one.relation: give one of ratio, shape, balance and untestable',
     ],
     ['two claims of one name', '  one:', '  one: {}\n  one:', 'a.yaml:10: Map keys must be unique'],
   ])('names file, line and what is right for %s', (_, right, wrong, message) => {

@@ -1,0 +1,52 @@
+import { summariseValues } from '../../lib/stats.js'
+import { ALGORITHMS, BALANCE_QUANTITIES } from '../../model/balance.js'
+import { formatRatio, NOT_TESTABLE } from './answers.js'
+
+/**
+ * What a run of `balance` says to a published ratio of two assignments. Pure.
+ * @import { BalanceRow, BalanceSummary } from '../../model/types.ts'
+ * @import { Answer } from './answers.js'
+ */
+
+/**
+ * @typedef {Pick<BalanceRow, 'algorithm' | 'sizes'>} Assignment
+ * @typedef {{ quantity: keyof typeof BALANCE_QUANTITIES, of: Assignment, to: Assignment, items: number, shards: number,
+ *   ratio: number, tolerance: number }} BalanceRatio
+ */
+
+/**
+ * Both assignments are of the same seeds: the side is that of the median of their differences, by its 95 % interval;
+ * the ratio is of their medians, since either may be 0 in a seed.
+ * @param {BalanceRatio} relation
+ * @param {BalanceSummary} summary
+ * @returns {Answer}
+ */
+export function testBalance({ quantity, of, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
+  /** @returns {Answer} */
+  const untested = (/** @type {string} */ reason) => ({ status: NOT_TESTABLE, ours: null, reason })
+  if (form.items !== items || form.shards !== shards)
+    return untested(`of ${items} items on ${shards} shards, here ${form.items} on ${form.shards}`)
+  const [a, b] = [of, to].map(
+    asked => rows.find(row => row.algorithm === asked.algorithm && row.sizes === asked.sizes)?.quantities[quantity],
+  )
+  if (!a || !b) return untested(`not computed here: ${describe(a ? to : of)}`)
+  const { low, high } = summariseValues(a.values.map((value, i) => Number(value) - Number(b.values[i])))
+  if (low === null || high === null) return untested(`${form.seeds} seeds are too few`)
+  const { digits } = BALANCE_QUANTITIES[quantity]
+  const [over, under] = [a, b].map(({ median }) => Number(median))
+  const ratio = under === 0 ? null : over / under
+  const numbers = `${over.toFixed(digits)} to ${under.toFixed(digits)}`
+  const ours =
+    ratio === null ? numbers : `${formatRatio({ median: ratio, low: null, high: null, values: [] })} (${numbers})`
+  if (low <= 0 && high >= 0) return { ...untested('no difference shown'), ours }
+  const isLower = high < 0
+  if (isLower !== theirs < 1) return { status: 'contradicted', ours, reason: 'on the other side of 1' }
+  const isWithin = ratio !== null && Math.abs(ratio / theirs - 1) <= tolerance
+  if (isWithin) return { status: 'reproduced', ours, reason: '' }
+  return { status: 'direction only', ours, reason: ratio === null ? 'no ratio to 0' : 'outside of the tolerance' }
+}
+
+/** @param {Assignment} assignment */
+function describe({ algorithm, sizes }) {
+  return `${ALGORITHMS[algorithm].label}, ${sizes} sizes`
+}

@@ -1,0 +1,69 @@
+import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../model/balance.js'
+import { endsOf, tabulateBalance } from './balance-tables.js'
+import { tellClaims } from './claims.js'
+import { renderCsv } from './csv.js'
+import { joinParts, renderTextTable, wrapText } from './text-table.js'
+
+/**
+ * A run of `balance` in words, for the terminal, and as CSV. Pure.
+ * @import { BalanceRow, BalanceSummary } from '../model/types.ts'
+ * @import { ClaimResult } from '../analysis/claims/claims.js'
+ */
+
+export const NOTES = [
+  'Assignments are computed: no process is started, and items have a size and no work.',
+  'An algorithm places all items anew for every number of shards; it does not know where they were before.',
+  'The weight of the weighted ring hash is ours, since the source gives no formula: its row shows such an algorithm, not theirs.',
+]
+
+/**
+ * For the terminal.
+ * @param {BalanceSummary} summary
+ * @param {ClaimResult[]} claims
+ */
+export function renderBalanceText(summary, claims) {
+  const tables = summary.form.sizes.map(sizes => tabulateBalance(summary, sizes))
+  return joinParts([
+    [`${summary.run.experiment}: ${describeForm(summary)}`, ...wrapText(answerOfBalance(summary))],
+    ...tables.map(table => [`${table.caption}:`, ...renderTextTable(table)]),
+    NOTES.flatMap(note => wrapText(`- ${note}`, '', '  ')),
+    tellClaims(claims).flatMap(line => wrapText(line)),
+  ])
+}
+
+/** A row an algorithm and kind of sizes. @param {BalanceSummary} summary */
+export function renderBalanceCsv({ form, run, rows }) {
+  return renderCsv([
+    [
+      ...['algorithm', 'sizes', 'items', 'shards', 'seeds', 'firstSeed'],
+      ...BALANCE_NAMES.flatMap(name => ['', 'Low', 'High', 'Least', 'Most'].map(end => `${name}${end}`)),
+    ],
+    ...rows.map(({ algorithm, sizes, quantities }) => [
+      ...[algorithm, sizes, form.items, form.shards, form.seeds, run.seed],
+      ...BALANCE_NAMES.flatMap(name => {
+        const { median, low, high, values } = quantities[name]
+        return [median, low, high, ...endsOf(values)]
+      }),
+    ]),
+  ])
+}
+
+/**
+ * The algorithms by moves and by spread, the least first; of the first kind of sizes.
+ * @param {BalanceSummary} summary
+ */
+export function answerOfBalance({ form: { items, shards, sizes }, rows }) {
+  const own = rows.filter(row => row.sizes === sizes[0])
+  const tell = (/** @type {'moves' | 'spread'} */ name) => {
+    const medianOf = (/** @type {BalanceRow} */ { quantities }) => Number(quantities[name].median)
+    const sorted = own.toSorted((a, b) => medianOf(a) - medianOf(b))
+    const { digits } = BALANCE_QUANTITIES[name]
+    return sorted.map(row => `${ALGORITHMS[row.algorithm].label} ${medianOf(row).toFixed(digits)}`).join(', ')
+  }
+  return `From ${shards} shards to ${shards - 1}, of ${items} items of ${sizes[0]} sizes move: ${tell('moves')}. Spread of load, of the mean: ${tell('spread')}.`
+}
+
+/** @param {BalanceSummary} summary */
+export function describeForm({ form: { items, shards, seeds }, run }) {
+  return `${items} items on ${shards} shards, ${seeds} seeds from ${run.seed}`
+}

@@ -1,0 +1,138 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema, findFault } from '../../src/model/schemas.js'
+import { listRuns } from '../../src/verbs/list-runs.js'
+import { createProgram } from '../../src/verbs/program.js'
+
+const base = mkdtempSync(path.join(os.tmpdir(), 'balance-test-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+const folder = path.join(base, 'run')
+// Of fewer seeds than the kit's, which is as much as claims need.
+const small = path.join(base, 'small.yaml')
+writeFileSync(small, readFileSync('bench/experiments/balance.yaml', 'utf8').replace('seeds: 100', 'seeds: 8'))
+const read = (/** @type {string} */ name, from = folder) => readFileSync(path.join(from, name), 'utf8')
+
+/** @param {string[]} argv */
+async function run(...argv) {
+  let printed = ''
+  let status = 0
+  const context = {
+    print: (/** @type {string} */ text) => {
+      printed += text
+    },
+    say: () => {},
+    end: (/** @type {number} */ given) => {
+      status = given
+    },
+    signal: new AbortController().signal,
+  }
+  const program = await createProgram(/** @type {any} */ (context))
+  await program.parseAsync(argv, { from: 'user' })
+  return { printed, status }
+}
+
+/** @type {string} */
+let printed
+beforeAll(async () => {
+  printed = (await run('bench', small, '--out', folder)).printed
+})
+
+describe('bench balance', () => {
+  it('leaves a record of every seed, algorithm and kind of sizes, by the published schemas', () => {
+    const lines = read('trials.jsonl').trimEnd().split('\n')
+    expect(lines).toHaveLength(8 * 5 * 2)
+    expect(lines.map(line => findFault(balanceTrialSchema, JSON.parse(line))).filter(Boolean)).toEqual([])
+    expect(findFault(balanceManifestSchema, JSON.parse(read('manifest.json')))).toBeNull()
+    expect(findFault(balanceSummarySchema, JSON.parse(read('summary.json')))).toBeNull()
+  })
+
+  it('prints the answer, a table a kind of sizes, and the count of claims, in 100 columns', () => {
+    expect(printed).toContain('From 10 shards to 9, of 100 items of random sizes move: bounded loads')
+    expect(printed).toMatch(/^round-robin +72 \(72 to 72\)/m)
+    expect(printed).toMatch(/^Of \d+ published claims: /m)
+    expect(Math.max(...printed.split('\n').map(line => line.length))).toBeLessThanOrEqual(100)
+  })
+
+  it('draws moves and spread first, and shows the claims', () => {
+    const page = read('report.html')
+    expect(page.match(/<figcaption>[^<]+/g)?.slice(0, 2)).toEqual([
+      '<figcaption>Moves, shard removed, items of random sizes',
+      '<figcaption>Spread of load, items of random sizes',
+    ])
+    for (const words of ['A dot is a seed', 'Published claims', 'Assignment algorithms']) expect(page).toContain(words)
+    expect(page).not.toContain('Gates')
+    expect(read('report.md')).toContain('| bounded loads |')
+  })
+
+  it('gives the same numbers again, and others from another seed', async () => {
+    const at = (/** @type {string} */ name) => path.join(base, name)
+    await run('bench', small, '--out', at('again'))
+    await run('bench', small, '--out', at('other'), '--seed', '2')
+    expect(read('trials.jsonl', at('again'))).toBe(read('trials.jsonl'))
+    expect(read('trials.jsonl', at('other'))).not.toBe(read('trials.jsonl'))
+  })
+
+  it('refuses the options of a measurement', async () => {
+    const asked = run('bench', 'balance', '--cpu', '1', '--rounds', '3', '--out', path.join(base, 'refused'))
+    await expect(asked).rejects.toThrow(
+      '--cpu, --rounds: balance measures nothing, and takes --seed, --out, --json alone',
+    )
+    expect(readdirSync(base)).not.toContain('refused')
+  })
+})
+
+describe('a run of balance', () => {
+  it('is verified by computing every record again', async () => {
+    expect(await run('verify', folder)).toMatchObject({
+      printed: expect.stringContaining('all of them agree'),
+      status: 0,
+    })
+    const changed = path.join(base, 'changed')
+    await run('bench', small, '--out', changed)
+    const [first, ...rest] = read('trials.jsonl').split('\n')
+    const trial = JSON.parse(first)
+    const lie = { ...trial, removed: { ...trial.removed, moves: trial.removed.moves + 1 } }
+    writeFileSync(path.join(changed, 'trials.jsonl'), [JSON.stringify(lie), ...rest].join('\n'))
+    const { printed, status } = await run('verify', changed)
+    expect(printed).toContain(`differs: the record of ${trial.algorithm}, ${trial.sizes} sizes, seed 1`)
+    expect(printed).toContain('differs: summary.json')
+    expect(status).toBe(1)
+  })
+
+  it.each([
+    ['a line that is cut off', (/** @type {string} */ text) => text.slice(0, -20), /trials\.jsonl:80 is damaged/],
+    ['a record that is missing', (/** @type {string} */ text) => text.replace(/^.*\n/, ''), /79 of 80 records/],
+  ])('is refused with %s', async (_, change, message) => {
+    const damaged = path.join(base, 'damaged')
+    rmSync(damaged, { recursive: true, force: true })
+    await run('bench', small, '--out', damaged)
+    writeFileSync(path.join(damaged, 'trials.jsonl'), change(read('trials.jsonl')))
+    await expect(run('report', damaged)).rejects.toThrow(message)
+    await expect(run('report', damaged)).rejects.toThrow('compute it again: npm run bench -- balance')
+    expect(listRuns(base).find(({ folder }) => folder === damaged)?.says).toMatch(message)
+  })
+
+  it('is reported in every format, and says which it does not have', async () => {
+    expect((await run('report', folder)).printed).toBe(printed)
+    expect((await run('report', folder, '--json')).printed).toBe(read('summary.json').trimEnd())
+    expect((await run('report', folder, '--format', 'csv')).printed.split('\r\n')).toHaveLength(11)
+    expect((await run('report', folder, '--format', 'md')).printed).toBe(read('report.md').trimEnd())
+    const out = path.join(base, 'charts')
+    expect((await run('report', folder, '--format', 'svg', '--out', out)).printed.split('\n')).toHaveLength(8)
+    await expect(run('report', folder, '--format', 'junit')).rejects.toThrow('a run of balance has text, html')
+  })
+
+  it('is held against the published claims', async () => {
+    const { printed } = await run('claims', folder)
+    expect(printed).toMatch(/reproduced +shards-moves-bounded-loads: /)
+    expect(printed).toContain('7 claims: ')
+  })
+
+  it('is listed with its answer, and no run for what compares measurements', async () => {
+    const [{ experiment, says }] = listRuns(base).filter(listed => listed.folder === folder)
+    expect([experiment, says]).toEqual(['balance', expect.stringContaining('From 10 shards to 9')])
+    await expect(run('compare', folder, folder)).rejects.toThrow('is a run of balance, which measured nothing')
+  })
+})
