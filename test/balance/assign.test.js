@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { assignItems, hashFnv } from '../../src/balance/assign.js'
 import { drawItems } from '../../src/balance/items.js'
 import { findShard } from '../../src/balance/ring.js'
-import { hashTo64Bits } from '../../src/lib/hash.js'
+import { hashText, hashTo64Bits } from '../../src/lib/hash.js'
 import { createRandom, shuffle } from '../../src/lib/random.js'
 import { ALGORITHMS } from '../../src/model/balance.js'
 
@@ -121,6 +122,29 @@ describe('a hash ring', () => {
 
   it('says which item no point is accepted for', () => {
     expect(() => findShard('x', { shards: 2, accepts: () => false })).toThrow('no point of 2 shards')
+  })
+})
+
+describe("Argo CD's own assignments", () => {
+  const { cases, inputs } = JSON.parse(readFileSync('test/fixtures/argo-cd-3.5.1-assignments.json', 'utf8'))
+
+  it('are of the items that these seeds draw', () => {
+    const drawn = cases.map((/** @type {any} */ { items, sizes, seed }) => drawItems({ count: items, sizes, seed }))
+    expect(hashText(JSON.stringify(drawn)), 'drawItems has changed: make the fixture again').toBe(inputs.sha256)
+  })
+
+  it('are, of more than 4000, all those of this kit', () => {
+    let compared = 0
+    for (const { seed, sizes, shards, assigned, ...own } of cases) {
+      const items = drawItems({ count: own.items, sizes, seed })
+      for (const [algorithm, letters] of Object.entries(assigned)) {
+        const ours = assignItems(/** @type {'legacy-hash'} */ (algorithm), { items, shards })
+        const theirs = [.../** @type {string} */ (letters)].map(letter => Number.parseInt(letter, 36))
+        expect([...ours.values()], `${algorithm}, ${sizes}, seed ${seed}, ${shards} shards`).toEqual(theirs)
+        compared += theirs.length
+      }
+    }
+    expect(compared).toBeGreaterThan(4000)
   })
 })
 
