@@ -28,7 +28,7 @@ async function run(...argv) {
     },
     signal: new AbortController().signal,
   }
-  const program = await createProgram(/** @type {any} */ (context))
+  const program = await createProgram(/** @type {any} */ (context), argv)
   await program.parseAsync(argv, { from: 'user' })
   return { printed, status }
 }
@@ -37,7 +37,7 @@ async function run(...argv) {
 let printed
 beforeAll(async () => {
   printed = (await run('bench', small, '--out', folder)).printed
-})
+}, 60_000)
 
 describe('bench balance', () => {
   it('leaves a record of every seed, algorithm and kind of sizes, by the published schemas', () => {
