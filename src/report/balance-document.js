@@ -21,7 +21,7 @@ export function createBalanceDocument({ manifest, summary, claims }) {
     answer: answerOfBalance(summary),
     results: summary.form.sizes.map(sizes => tabulateBalance(summary, sizes)),
     notes: NOTES,
-    charts: { rounds: drawBalance(summary), distributions: [], overTime: [], overRate: [], overLimit: [] },
+    charts: { rounds: drawBalance(summary), distributions: [], overTime: [], overRate: [], overLimit: [], overShare: [] },
     dots: 'A dot is a seed, which is a round here; a bar is the median, a band its 95 % interval.',
     ...tabulateClaims(claims),
     provenance: tabulateProvenance(manifest),
