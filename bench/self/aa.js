@@ -31,7 +31,7 @@ export async function studyItself() {
       records: drawn,
       rounds: ROUNDS,
       seed,
-      findDisparities: () => [],
+      findDisparities: () => [], findWrong: () => [],
     })
     return primary
   })

@@ -21,6 +21,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from './verdic
  * @property {number} [precision] how narrow the rounds were to make the intervals; absent: their number was fixed before
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
+ * @property {(a: Arm, b: Arm) => string[]} findWrong what one of two arms of other conditions does otherwise than it must
  */
 
 /**
@@ -73,7 +74,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   return compareSides({
     ...{ a: sideOf(a), b: sideOf(b), rounds: run.rounds, seed: run.seed, contrast },
     ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
-    disparities: contrast === null ? run.findDisparities(a, b) : [],
+    disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, groups: [groupOf(a), groupOf(b)] }),
   })
 }

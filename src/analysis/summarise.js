@@ -1,5 +1,5 @@
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
-import { findDisparities } from '../judge/parity-rows.js'
+import { findDisparities, findWrong } from '../judge/parity-rows.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound, nestQuantities } from '../judge/quantity.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
@@ -31,6 +31,7 @@ export function summarise({ manifest, records }) {
     ...{ arms: manifest.search ? [] : arms, records, rounds, seed: run.seed, contrasts: settings.shows.contrasts },
     ...(precision && { precision: precision.width }),
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
+    findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
   const measuredArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))

@@ -52,15 +52,37 @@ export function isWrong({ found, expected }) {
  */
 export function findDisparities({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
-    const [x, y] = [a, b].map(({ arm, rows, name }) => {
-      const row = rows.find(r => r.name === check && isOf(r, arm))
-      return row && { ...row, plane: name ?? row.plane }
-    })
+    const [x, y] = [a, b].map(judged => findRow(judged, check))
     if (!x || !y) return []
     const wrong = [x, y].filter(isWrong)
-    if (wrong.length > 0) return wrong.map(row => `${check}: ${row.plane}: ${row.found}, ${row.expected} is expected`)
+    if (wrong.length > 0) return wrong.map(tellWrong)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
   })
+}
+
+/**
+ * What arms do other than they must, each for itself: of two whose configurations differ, no more can be held equal.
+ * @param {{ judged: Judged[], relaxed: string[] }} options
+ * @returns {string[]}
+ */
+export function findWrong({ judged, relaxed }) {
+  const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
+  const rows = names.flatMap(check => judged.flatMap(one => findRow(one, check) ?? []))
+  return [...new Set(rows.filter(isWrong).map(tellWrong))]
+}
+
+/**
+ * @param {Judged} judged
+ * @param {string} check
+ */
+function findRow({ arm, rows, name }, check) {
+  const row = rows.find(r => r.name === check && isOf(r, arm))
+  return row && { ...row, plane: name ?? row.plane }
+}
+
+/** @param {ParityRow} row */
+function tellWrong({ name, plane, found, expected }) {
+  return `${name}: ${plane}: ${found}, ${expected} is expected`
 }
 
 /**

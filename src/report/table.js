@@ -1,4 +1,5 @@
-import { findDisparities } from '../judge/parity-rows.js'
+import { findDisparities, findWrong } from '../judge/parity-rows.js'
+import { groupOf } from '../model/axes.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
@@ -79,17 +80,23 @@ function renderArms(summary) {
 
 /**
  * Equal work in one line where it holds; where not, the rows that differ.
- * @param {Summary} summary
+ * @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary
  */
-function renderParity({ parity, arms, relaxes }) {
+export function renderParity({ parity, arms, relaxes }) {
   if (parity.length === 0) return []
   const relaxed = relaxes.map(r => r.gate)
-  const own = arms.filter(arm => arm.repeatOf === null)
-  const disparities = own.flatMap((a, i) =>
-    own
+  const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
+  // Arms of other features, TLS or protocol have other rows by design.
+  const pairs = judged.flatMap((a, i) =>
+    judged
       .slice(i + 1)
-      .flatMap(b => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed })),
+      .filter(b => groupOf(a.arm) === groupOf(b.arm))
+      .map(b => ({ a, b })),
   )
+  const disparities = [
+    ...findWrong({ judged, relaxed }),
+    ...pairs.flatMap(({ a, b }) => findDisparities({ a, b, relaxed })),
+  ]
   const names = [...new Set(parity.map(row => row.name))].filter(name => !relaxed.includes(name))
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
   if (differing.length === 0) return ['Equal work was tried before load, and it held.']

@@ -30,7 +30,7 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], preci
       return { ...record, gates: findGates(record) }
     }),
   )
-  return compareArms({ arms, records, rounds: pipy.length, seed: 1, precision, findDisparities: () => disparities })
+  return compareArms({ arms, records, rounds: pipy.length, seed: 1, precision, findDisparities: () => disparities, findWrong: () => [] })
 }
 /** @param {ReturnType<typeof compare>} comparisons */
 const find = (comparisons, quantity = 'cpuPerRequest') => {
@@ -134,6 +134,25 @@ describe('compareArms', () => {
     })
     expect(new Set(comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
     expect(find(comparisons).reasons).toEqual(['parity-tls: envoy: no TLS'])
+  })
+
+  it('judges no contrast of an arm that does other than it must', () => {
+    const arms = ['lean', 'access-log'].map(features => ({
+      ...createArm({ id: features }),
+      conditions: { ...createArm({}).conditions, features },
+    }))
+    const records = arms.flatMap(arm =>
+      Array.from({ length: 6 }, (_, i) => ({ ...createRecord({ arm, round: i + 1 }), gates: [] })),
+    )
+    const judge = (/** @type {string[]} */ wrong) =>
+      compareArms({
+        ...{ arms, records, rounds: 6, seed: 1, contrasts: ['features'] },
+        ...{ findDisparities: () => ['other features'], findWrong: () => wrong },
+      })
+    const [spoiled] = judge(['parity-features: pipy: lean, access-log is expected'])
+    expect(spoiled).toMatchObject({ contrast: 'features', verdict: 'invalid' })
+    expect(spoiled.reasons).toEqual(['parity-features: pipy: lean, access-log is expected'])
+    expect(judge([])[0].reasons).toEqual([])
   })
 
   it('says when a ratio drifted over the run', () => {

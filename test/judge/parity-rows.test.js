@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findDisparities } from '../../src/judge/parity-rows.js'
+import { findDisparities, findWrong } from '../../src/judge/parity-rows.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 /** @import { Arm, ParityRow } from '../../src/model/types.ts' */
@@ -63,4 +63,25 @@ describe('findDisparities', () => {
     expect(find(rows)).toEqual([anywhere, 'parity-workers: envoy: 2 a sidecar, 1 a sidecar is expected'])
     expect(find(rows, { fields: { capCores: 1 } })).toEqual([anywhere])
   })
+})
+
+describe('findWrong', () => {
+  const judge = (/** @type {ParityRow[]} */ rows) =>
+    findWrong({
+      judged: ['lean', 'access-log'].map(features => ({
+        arm: createArm({ conditions: { ...DEFAULT_CONDITIONS, features } }),
+        rows,
+      })),
+      relaxed: [],
+    })
+  const name = 'parity-features'
+  const logged = { name, features: 'access-log', expected: 'access-log' }
+
+  it('finds nothing where each arm does what its own configuration asks for', () =>
+    expect(judge([pipy({}), pipy({ ...logged, found: 'access-log' })])).toEqual([]))
+
+  it('names an arm that does other than it must, beside one of another configuration', () =>
+    expect(judge([pipy({}), pipy({ ...logged, found: '1 differences of access-log' })])).toEqual([
+      'parity-features: pipy: 1 differences of access-log, access-log is expected',
+    ]))
 })

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { renderParity } from '../../src/report/table.js'
+import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+
+/** @import { ParityRow, SummaryArm } from '../../src/model/types.ts' */
+
+const SETS = ['lean', 'access-log', 'metrics']
+const arms = /** @type {SummaryArm[]} */ (
+  SETS.flatMap(features =>
+    ['pipy', 'envoy'].map(plane => createArm({ plane, conditions: { ...DEFAULT_CONDITIONS, features } })),
+  )
+)
+/** @param {Partial<ParityRow>} [wrong] of Pipy with the access log */
+const rowsWith = (wrong = {}) =>
+  SETS.slice(1).flatMap(features =>
+    ['pipy', 'envoy'].map(plane =>
+      createParityRow({
+        ...{ name: 'parity-features', plane, features, found: features },
+        ...(plane === 'pipy' && features === 'access-log' ? wrong : {}),
+      }),
+    ),
+  )
+
+describe('equal work', () => {
+  it('holds where planes do alike with each set of features', () =>
+    expect(renderParity({ arms, parity: rowsWith(), relaxes: [] })).toEqual([
+      'Equal work was tried before load, and it held.',
+    ]))
+
+  it('does not hold where an arm ignores its features, even if no other is like it', () => {
+    const wrong = { found: '1 differences of access-log', expected: 'access-log' }
+    for (const of of [arms, arms.filter(arm => arm.plane === 'pipy')])
+      expect(renderParity({ arms: of, parity: rowsWith(wrong), relaxes: [] })[0]).toBe(
+        'NOT equal work, tried before load:',
+      )
+  })
+})
