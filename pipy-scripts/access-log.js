@@ -13,10 +13,22 @@ var $firstByteMs
 var $sent
 var $host
 
-export function wrap(next, { cluster }) {
-  var endpoints = cluster ? cluster.endpoints : []
-  var only = endpoints.length === 1 ? `${endpoints[0].address}:${endpoints[0].port}` : null
+// Innermost, so that a request that another feature refuses has no host: it was sent nowhere.
+export function wrapUpstream(upstream, { endpoints }) {
+  // Of several, the way itself knows which it tried.
+  if (endpoints.length > 1) return upstream
+  var only = `${endpoints[0].address}:${endpoints[0].port}`
+  return pipeline($=>$
+    .onStart(
+      function () {
+        $host = only
+      }
+    )
+    .pipe(upstream)
+  )
+}
 
+export function wrap(next, { cluster }) {
   return pipeline($=>$
     .handleMessageStart(
       function (start) {
@@ -36,7 +48,6 @@ export function wrap(next, { cluster }) {
       function (start) {
         $status = start.head.status
         $firstByteMs = Date.now()
-        $host = endpoints.length > 1 ? findTriedAddress() : only
       }
     )
     .handleData(
@@ -59,7 +70,7 @@ export function wrap(next, { cluster }) {
           duration: Date.now() - $startMs,
           time_to_first_byte: $firstByteMs - $startMs,
           upstream_cluster: cluster && cluster.name,
-          upstream_host: $host,
+          upstream_host: $host || findTriedAddress(),
           x_forwarded_for: headers['x-forwarded-for'] || null,
           user_agent: headers['user-agent'] || null,
           request_id: headers['x-request-id'] || null,

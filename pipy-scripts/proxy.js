@@ -10,7 +10,7 @@ var features = Object.keys(config.features).map(name => pipy.import(`./${name}.j
 var clusters = {}
 config.clusters.forEach(c => clusters[c.name] = c)
 var upstreams = {}
-config.clusters.forEach(c => upstreams[c.name] = createUpstream(c))
+config.clusters.forEach(c => upstreams[c.name] = noteTried(createUpstream(c), c))
 
 var notFound = withFeatures(pipeline($=>$.replaceMessage(reply(404, 'no route matches'))), null, null)
 
@@ -56,6 +56,12 @@ function pickUpstream(balancer) {
 // From a route to one of its clusters.
 function createWay(route, cluster) {
   return withFeatures(upstreams[cluster], route, clusters[cluster])
+}
+
+// A feature may note what comes as far as a cluster, once the others have let it pass.
+function noteTried(upstream, cluster) {
+  features.forEach(feature => upstream = feature.wrapUpstream ? feature.wrapUpstream(upstream, cluster) : upstream)
+  return upstream
 }
 
 // The first feature sees a request first. Without any, a way stays as it is.

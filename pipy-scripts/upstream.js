@@ -84,9 +84,9 @@ function createEndpoint(endpoint) {
   return { address: `${endpoint.address}:${endpoint.port}` }
 }
 
-// Where this request was sent, of a cluster of several endpoints.
+// Where this request was sent, of a cluster of several endpoints; null: nowhere, as another feature refused it.
 export function findTriedAddress() {
-  return $endpoint.target.address
+  return $endpoint ? $endpoint.target.address : null
 }
 
 // The layout of one connection; its address is asked for once, when muxHTTP opens it.

@@ -8,12 +8,25 @@ import { BenchError } from './errors.js'
  * @throws {BenchError} when the deadline passes; the signal's reason when it aborts
  */
 export async function waitFor(isDone, { what, deadlineSeconds, intervalMs = 20, signal }) {
+  if (!(await isInTime(isDone, { deadlineSeconds, intervalMs, signal })))
+    throw new BenchError(`waited ${deadlineSeconds} s for ${what}, in vain`)
+}
+
+/**
+ * Asks until the answer is true or the deadline passes, which is an answer, too.
+ * @param {() => boolean | Promise<boolean>} isDone
+ * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
+ * @returns {Promise<boolean>}
+ * @throws the signal's reason when it aborts; what isDone throws
+ */
+export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signal }) {
   const deadline = performance.now() + deadlineSeconds * 1000
   while (!(await isDone())) {
     signal?.throwIfAborted()
-    if (performance.now() > deadline) throw new BenchError(`waited ${deadlineSeconds} s for ${what}, in vain`)
+    if (performance.now() > deadline) return false
     await delay(intervalMs, undefined, { signal })
   }
+  return true
 }
 
 /**

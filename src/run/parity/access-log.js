@@ -1,5 +1,5 @@
-import { waitFor } from '../../lib/wait.js'
-import { FEATURES } from '../../model/features.js'
+import { isInTime } from '../../lib/wait.js'
+import { FEATURES, listFeatures } from '../../model/features.js'
 
 /**
  * Whether sidecars log what they must.
@@ -35,7 +35,20 @@ export async function checkAccessLog(rig) {
     { ...same, protocol: 'HTTP/1.1', upstream_cluster: 'server' },
     { ...same, protocol, upstream_cluster: 'a' },
   ]
-  return found.flatMap((lines, i) => describeLines(lines, expected[i]))
+  return [...found.flatMap((lines, i) => describeLines(lines, expected[i])), ...(await checkRefused(rig))]
+}
+
+/**
+ * A request that another feature refuses has a line, too, and no upstream.
+ * @param {Rig} rig
+ */
+async function checkRefused(rig) {
+  if (!listFeatures(rig.measured.features).includes('authorization')) return []
+  const path = '/refused'
+  await rig.call('send', { endpoint: rig.entry, ask: { host: 'denied', path } })
+  const lines = await readLines(rig, { service: 'server', path })
+  const found = lines.map(line => `${line.response_code} from ${line.upstream_host}`).join(', ')
+  return found === '403 from null' ? [] : [`${found || 'no line'} of a refused request, expected 403 from null`]
 }
 
 /**
@@ -44,7 +57,7 @@ export async function checkAccessLog(rig) {
  * @param {{ service: string, path: string | undefined }} wanted
  * @returns {Promise<Record<string, unknown>[]>}
  */
-async function readLines({ sidecars }, { service, path }) {
+async function readLines({ sidecars, signal }, { service, path }) {
   const process = sidecars.processes.find(({ spec }) => spec.service === service)
   /** @type {Record<string, unknown>[]} */
   let lines = []
@@ -57,7 +70,7 @@ async function readLines({ sidecars }, { service, path }) {
     return lines.length > 0
   }
   // A line that does not come is a difference, not an error.
-  await waitFor(isThere, { what: 'a line of the log', deadlineSeconds: LOG_SECONDS, intervalMs: 100 }).catch(() => {})
+  await isInTime(isThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 100, signal })
   return lines
 }
 

@@ -17,10 +17,10 @@ const AT_ONCE = 4 * NARROW
  * @param {Rig} rig
  * @returns {Promise<string[]>}
  */
-export async function checkRateLimit({ call, entry }) {
+export async function checkRateLimit({ call, entry, signal }) {
   const ask = async () => (await call('send', { endpoint: entry, ask: { host: 'limited' } })).status
   const statuses = await Promise.all(Array.from({ length: TIMES * LIMIT_PER_SECOND }, ask))
-  await delay(REFILLED_MS)
+  await delay(REFILLED_MS, undefined, { signal })
   return describeStatuses(statuses, await ask())
 }
 

@@ -28,9 +28,9 @@ const TIMEOUTS = { connectSeconds: 1, requestSeconds: 2, idleSeconds: 60 }
 /** Requests at a time to the cluster of that name, where circuits are broken. */
 export const NARROW = 2
 
-/** Routes that list who may call them: the client, and another. @type {Route[]} */
+/** Routes that list who may call them: the client, and another, to a cluster of two endpoints. @type {Route[]} */
 const AUTHORISED = Object.entries({ allowed: 'client', denied: 'stranger' }).map(([host, name]) => ({
-  ...{ host, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }] },
+  ...{ host, pathPrefix: '/', headers: {}, split: [{ cluster: host === 'denied' ? 'half' : 'a', weight: 1 }] },
   allowedIdentities: [identityOf(name)],
 }))
 
@@ -46,6 +46,7 @@ const AUTHORISED = Object.entries({ allowed: 'client', denied: 'stranger' }).map
  * @property {Endpoint} entry of client's
  * @property {Measured} measured
  * @property {DataPlane} plane
+ * @property {AbortSignal} signal ends the waits of its checks
  * @property {() => Promise<void>} close
  */
 
@@ -101,7 +102,7 @@ export async function createRig({
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
     await target.call('reach', { endpoints: Object.values(sidecarsAt) })
-    return { sidecars, call: target.call, entry: sidecarsAt.client, measured, plane, close }
+    return { sidecars, call: target.call, entry: sidecarsAt.client, measured, plane, signal, close }
   } catch (error) {
     await close()
     throw error

@@ -1,4 +1,4 @@
-import { waitFor } from '../../lib/wait.js'
+import { isInTime } from '../../lib/wait.js'
 
 /**
  * Whether sidecars count requests and their durations by route.
@@ -20,7 +20,7 @@ const ROUTE = 'canary'
  * @param {Rig} rig
  * @returns {Promise<string[]>}
  */
-export async function checkMetrics({ call, entry, sidecars, plane: { metrics } }) {
+export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, signal }) {
   const server = sidecars.processes.find(({ spec }) => spec.service === 'server')
   if (!metrics || !server) return ['the plane names no metrics']
   const scrape = async () => readRoute((await server.readAdmin(metrics.path)) ?? '', metrics, ROUTE)
@@ -32,9 +32,8 @@ export async function checkMetrics({ call, entry, sidecars, plane: { metrics } }
     after = await scrape()
     return after.requests - before.requests >= REQUESTS && after.durations >= after.requests
   }
-  const wait = { what: 'the metrics of a route', deadlineSeconds: SCRAPE_SECONDS, intervalMs: 250 }
   // Requests that are not counted are a difference, not an error.
-  await waitFor(isCounted, wait).catch(() => {})
+  await isInTime(isCounted, { deadlineSeconds: SCRAPE_SECONDS, intervalMs: 250, signal })
   return describeCounts(before, after)
 }
 
