@@ -16,7 +16,7 @@ export function wrap(next, { cluster }) {
 
 // One count for a cluster, whatever route its requests take. Threads share it by its key.
 function findPlaces({ name, maxRequests }) {
-  var most = maxRequests || config.features['circuit-breaker'].maxRequests
+  var most = maxRequests ?? config.features['circuit-breaker'].maxRequests
   if (!quotas[name]) quotas[name] = new algo.Quota(most, { key: `requests to ${name}` })
   return quotas[name]
 }

@@ -16,7 +16,7 @@ export function wrap(next, { route }) {
 // One for a route, whatever cluster its requests take. Threads share it by its key.
 function findQuota(route) {
   var key = `${route.host || '*'}${route.pathPrefix}${JSON.stringify(route.headers)}`
-  var limit = route.limitPerSecond || config.features['rate-limit'].perSecond
+  var limit = route.limitPerSecond ?? config.features['rate-limit'].perSecond
   if (!quotas.has(key)) quotas.set(key, new algo.Quota(limit, { key, per: 1 }))
   return quotas.get(key)
 }

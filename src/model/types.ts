@@ -40,7 +40,7 @@ export interface Route {
   split: { cluster: string; weight: number }[]
   /** Whose requests it takes, where peers are authorised; absent: anybody's. */
   allowedIdentities?: string[]
-  /** Where rates are limited, instead of the limit of all routes. */
+  /** Where rates are limited, instead of the limit of all routes; at least 1, as no plane has a bucket for 0. */
   limitPerSecond?: number
 }
 
