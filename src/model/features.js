@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BenchError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 
 /**
@@ -43,7 +44,7 @@ export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES)
 export const featureSet = z.string().transform((text, context) => {
   if (text === LEAN || text === ALL) return text
   const names = text.split('+')
-  const unknown = names.find(name => !FEATURE_NAMES.includes(/** @type {FeatureName} */ (name)))
+  const unknown = names.find(name => !isFeature(name))
   if (unknown !== undefined) {
     const advice = suggest(unknown, [LEAN, ALL, ...FEATURE_NAMES])
     context.addIssue({ code: 'custom', message: `unknown feature "${unknown}"${advice}` })
@@ -59,10 +60,29 @@ export const featureSet = z.string().transform((text, context) => {
 /**
  * The names in a value of the axis.
  * @param {string} [features] absent: lean
+ * @throws {BenchError} a feature that is not known: its arm would be lean under another label
  */
 export function listFeatures(features = LEAN) {
-  return features === ALL ? FEATURE_NAMES : FEATURE_NAMES.filter(name => features.split('+').includes(name))
+  if (features === LEAN) return []
+  if (features === ALL) return FEATURE_NAMES
+  const names = features.split('+')
+  const unknown = names.find(name => !isFeature(name))
+  if (unknown !== undefined)
+    throw new BenchError(`read the features "${features}": this kit has no "${unknown}"; a later one may have it`)
+  return FEATURE_NAMES.filter(name => names.includes(name))
 }
+
+/** @param {string} name */
+function isFeature(name) {
+  return FEATURE_NAMES.includes(/** @type {FeatureName} */ (name))
+}
+
+/** What a plan or a record may have: names that this kit knows. */
+export const recordedFeatures = z
+  .string()
+  .refine(text => text === LEAN || text === ALL || text.split('+').every(isFeature), {
+    error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
+  })
 
 /**
  * What a sidecar model has for a value of the axis.

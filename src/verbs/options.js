@@ -45,7 +45,7 @@ export function withExperiment(command) {
     .option('--memory <list>', 'memory limit of each sidecar, such as 64MiB', parseAxis('memoryLimitBytes'))
     .option(
       '--features <list>',
-      `of each sidecar, joined by +, such as lean,${FEATURE_NAMES[0]},all; one of ${FEATURE_NAMES.join(', ')}`,
+      `of each sidecar: lean, all, or names joined by +, such as lean,access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
       parseAxis('features'),
     )
     .option('--rounds <n>', 'how often each arm is measured', parseRounds)

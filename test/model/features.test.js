@@ -7,6 +7,7 @@ import {
   featuresOf,
   findLackingFeatures,
   listFeatures,
+  recordedFeatures,
 } from '../../src/model/features.js'
 
 describe('featureSet', () => {
@@ -30,6 +31,16 @@ describe('featuresOf', () => {
   it('is nothing of a record of before there were features, and of lean', () => {
     expect([listFeatures(undefined), listFeatures('lean')]).toEqual([[], []])
     expect([featuresOf(undefined), featuresOf('lean')]).toEqual([{}, {}])
+  })
+
+  it('throws on a name that is not known, which would be lean under another label', () => {
+    expect(() => featuresOf('access-log+mirroring')).toThrow('this kit has no "mirroring"')
+    expect(recordedFeatures.safeParse('access-log+mirroring').error?.issues[0].message).toContain('access-log+mirroring')
+    expect(['lean', 'all', 'access-log+metrics'].map(text => recordedFeatures.safeParse(text).success)).toEqual([
+      true,
+      true,
+      true,
+    ])
   })
 
   it('has what the model is given of each', () =>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AXIS_NAMES } from '../axes.js'
+import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
 /**
@@ -46,8 +47,7 @@ export const conditions = z
     configuredServices: count.describe('that every sidecar has routes to, and nobody calls'),
     memoryLimitBytes: z.int().positive().nullable().describe('of each sidecar'),
     changesPerMinute: count.nullable().describe('of the first sidecar; null: it is configured once'),
-    features: z
-      .string()
+    features: recordedFeatures
       .optional()
       .describe(
         'what sidecars do beyond routing and mTLS, joined by +; all: those of parity-features; absent, or lean: nothing',
