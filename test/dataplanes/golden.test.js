@@ -87,9 +87,9 @@ const withFeatures = ({ inbound, ...model }) => ({
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /** @param {DataPlane} plane */
-const specOf = plane =>
+const specOf = (plane, given = model) =>
   plane.createSidecar?.({
-    ...{ model, folder: '/f', scripts: '/s', profile: null, cpuCores: 1.5 },
+    ...{ model: given, folder: '/f', scripts: '/s', profile: null, cpuCores: 1.5 },
     tool: { name: plane.name, path: `/bin/${plane.name}`, version: '1.5.18', sha256: '', source: '' },
   })
 
@@ -126,6 +126,18 @@ describe('features', () => {
     expect(lean).not.toMatch(/access_log"|rbac|ratelimit|stat_prefix":"(any|ratings)|opentelemetry|headers_to/)
     expect(specOf(envoy)?.argv).not.toContain('--file-flush-interval-msec')
     expect(specOf(pipy)?.admin).toBeNull()
+    expect(specOf(pipy)?.argv).not.toContain('--log-history-limit=0')
+  })
+
+  it('have Pipy keep no lines of the access log in memory', () =>
+    expect(specOf(pipy, withFeatures(model))?.argv).toContain('--log-history-limit=0'))
+
+  it('add the filter of authorization to a direction whose routes list identities, and to no other', () => {
+    const { static_resources } = JSON.parse(JSON.stringify(renderBootstrap(withFeatures(model), null)))
+    const having = static_resources.listeners
+      .filter((/** @type {unknown} */ listener) => JSON.stringify(listener).includes('"envoy.filters.http.rbac"'))
+      .map((/** @type {{ name: string }} */ { name }) => name)
+    expect(having).toEqual(['inbound'])
   })
 })
 

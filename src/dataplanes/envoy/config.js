@@ -111,7 +111,7 @@ function renderConnectionManager(model, direction, profile, routesFolder = null)
       local_reply_config: { mappers: [CONNECT_TIMEOUT_IS_504] },
       ...(accessLogs.length > 0 ? { access_log: accessLogs } : {}),
       http_filters: [
-        ...(isOsm ? renderOsmFilters(model) : renderFilters(model.features)),
+        ...(isOsm ? renderOsmFilters(model) : renderFilters(model.features, model[direction]?.routes ?? [])),
         {
           name: 'envoy.filters.http.router',
           typed_config: {

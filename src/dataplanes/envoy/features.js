@@ -65,7 +65,7 @@ export function renderTracing({ features, service }) {
   if (!features['trace-headers']) return {}
   return {
     tracing: {
-      // None is sampled that did not come in so.
+      // None is sampled, not even a trace that came in so.
       random_sampling: { value: 0 },
       provider: {
         name: 'envoy.tracers.opentelemetry',
@@ -86,11 +86,13 @@ const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
 /**
  * The filters before the router.
  * @param {Features} features
+ * @param {Route[]} routes of the direction
  */
-export function renderFilters(features) {
+export function renderFilters(features, routes) {
+  const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
   // Their rules and limits are those of the routes.
   return [
-    ...(features.authorization ? [{ name: RBAC, typed_config: { '@type': `${RBAC_TYPE}.RBAC` } }] : []),
+    ...(isAuthorised ? [{ name: RBAC, typed_config: { '@type': `${RBAC_TYPE}.RBAC` } }] : []),
     ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: describeRateLimit('none') }] : []),
   ]
 }

@@ -2,7 +2,7 @@ import { renderOpensslConf } from '../../lib/openssl-conf.js'
 import { renderConfig } from './config.js'
 
 /**
- * @import { ProcessSpec, SidecarOptions } from '../../model/types.ts'
+ * @import { Features, ProcessSpec, SidecarOptions } from '../../model/types.ts'
  */
 
 /**
@@ -17,6 +17,7 @@ export function createSidecar({ model, folder, tool, scripts, cpuCores }) {
     argv: createPipyArgv({
       version: tool.version,
       threads: model.workers,
+      features: model.features,
       script: `${scripts}/main.js`,
       args: [`${folder}/sidecar.json`],
     }),
@@ -41,9 +42,18 @@ export function createSidecar({ model, folder, tool, scripts, cpuCores }) {
 /**
  * The command line of a Pipy that runs a script: quiet, no administration port. Pipy 2.0 rejects the
  * flags it dropped.
- * @param {{ version: string, threads: number, script: string, args: string[] }} options
+ * @param {{ version: string, threads: number, script: string, args: string[], features?: Features }} options
  */
-export function createPipyArgv({ version, threads, script, args }) {
+export function createPipyArgv({ version, threads, script, args, features = {} }) {
   const oneOnly = version.startsWith('1.') ? ['--no-graph', '--no-reload', '--no-status', '--no-metrics'] : []
-  return ['--log-level=error', `--threads=${threads}`, '--reuse-port', ...oneOnly, script, '--args', ...args]
+  const own = [...oneOnly, ...listLogOptions(features)]
+  return ['--log-level=error', `--threads=${threads}`, '--reuse-port', ...own, script, '--args', ...args]
+}
+
+/**
+ * Pipy sends each line of a log to its main thread, too, to keep the last MiB for its administration port: not here.
+ * @param {Features} features
+ */
+export function listLogOptions(features) {
+  return features['access-log'] ? ['--log-history-limit=0'] : []
 }

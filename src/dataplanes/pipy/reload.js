@@ -1,5 +1,5 @@
 import { renderConfig } from './config.js'
-import { createSidecar } from './launch.js'
+import { createSidecar, listLogOptions } from './launch.js'
 
 /**
  * Pipy takes its scripts from a repository, which another Pipy serves; a commit makes it run them again, with the
@@ -49,6 +49,7 @@ export const reloads = {
       ...spec,
       argv: [
         ...['--log-level=error', `--threads=${options.model.workers}`, '--reuse-port', ...own],
+        ...listLogOptions(options.model.features),
         `http://${address}:${port}/repo/${options.model.service}/`,
         ...['--args', `${options.folder}/sidecar.json`],
       ],
