@@ -31,7 +31,8 @@ export async function studyItself() {
       records: drawn,
       rounds: ROUNDS,
       seed,
-      findDisparities: () => [], findWrong: () => [],
+      findDisparities: () => [],
+      findWrong: () => [],
     })
     return primary
   })

@@ -31,7 +31,8 @@ export async function studySensitivity() {
       records: own,
       rounds: ROUNDS,
       seed: block,
-      findDisparities: () => [], findWrong: () => [],
+      findDisparities: () => [],
+      findWrong: () => [],
     })
     // What is true of a block is taken from the others.
     const others = records.filter(r => Math.floor((r.trial.round - 1) / ROUNDS) !== block)

@@ -30,7 +30,15 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], preci
       return { ...record, gates: findGates(record) }
     }),
   )
-  return compareArms({ arms, records, rounds: pipy.length, seed: 1, precision, findDisparities: () => disparities, findWrong: () => [] })
+  return compareArms({
+    arms,
+    records,
+    rounds: pipy.length,
+    seed: 1,
+    precision,
+    findDisparities: () => disparities,
+    findWrong: () => [],
+  })
 }
 /** @param {ReturnType<typeof compare>} comparisons */
 const find = (comparisons, quantity = 'cpuPerRequest') => {

@@ -35,7 +35,9 @@ describe('featuresOf', () => {
 
   it('throws on a name that is not known, which would be lean under another label', () => {
     expect(() => featuresOf('access-log+mirroring')).toThrow('this kit has no "mirroring"')
-    expect(recordedFeatures.safeParse('access-log+mirroring').error?.issues[0].message).toContain('access-log+mirroring')
+    expect(recordedFeatures.safeParse('access-log+mirroring').error?.issues[0].message).toContain(
+      'access-log+mirroring',
+    )
     expect(['lean', 'all', 'access-log+metrics'].map(text => recordedFeatures.safeParse(text).success)).toEqual([
       true,
       true,
