@@ -16,7 +16,18 @@ const SAVED_MS = 50
  * @param {{ lab: Lab, hasParity: boolean, folder: string, signal: AbortSignal, say: (line: string) => void,
  *   show: (counts: Sides) => Promise<void> }} given
  */
-export async function countSaves({ lab, hasParity, folder, show, signal, say }) {
+export async function countSaves({ signal, ...given }) {
+  const ending = new AbortController()
+  try {
+    await countEach({ ...given, signal: AbortSignal.any([signal, ending.signal]) })
+  } finally {
+    // A watcher that is left open keeps the process.
+    ending.abort()
+  }
+}
+
+/** @param {Parameters<typeof countSaves>[0]} given */
+async function countEach({ lab, hasParity, folder, show, signal, say }) {
   const saves = watch(folder, { recursive: true, signal })[Symbol.asyncIterator]()
   const listen = () => {
     const save = saves.next()
@@ -30,7 +41,7 @@ export async function countSaves({ lab, hasParity, folder, show, signal, say }) 
     const start = performance.now()
     const counted = hashWhole(folder)
     try {
-      await show({ old, new: await countTried({ lab, hasParity, signal }) })
+      await show({ old, new: await countTried({ lab, hasParity, signal, say }) })
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof BenchError)) throw error
@@ -51,21 +62,26 @@ export async function countSaves({ lab, hasParity, folder, show, signal, say }) 
 
 /**
  * Counts the new side, with the corpus beside it.
- * @param {{ lab: Lab, hasParity: boolean, signal: AbortSignal }} given
+ * @param {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} given
  */
-async function countTried({ lab, hasParity, signal }) {
+async function countTried({ lab, hasParity, signal, say }) {
   const ending = new AbortController()
   const beside = AbortSignal.any([signal, ending.signal])
   const trying = hasParity
     ? lab.checkParity(beside).then(
-        () => true,
-        () => false,
+        () => null,
+        error => error,
       )
-    : true
+    : null
   try {
     const counts = await lab.count('new', signal)
     // A count takes a whole CPU, so the corpus may have found timeouts that are the machine's.
-    if (!(await trying)) await lab.checkParity(signal)
+    const failed = await trying
+    if (failed) {
+      if (!(failed instanceof BenchError)) throw failed
+      await lab.checkParity(signal)
+      say(`the corpus failed beside the count, and passed alone: ${failed.message}`)
+    }
     return counts
   } finally {
     ending.abort()

@@ -32,6 +32,16 @@ it('a file of an editor that is gone as it is read does not end --watch, and wha
   expect(counts).toBe(2)
 })
 
+it('nothing of --watch keeps the process where the old side cannot be counted', async () => {
+  const count = () => Promise.reject(new BenchError('valgrind ended'))
+  const watching = countSaves({
+    ...{ lab: /** @type {any} */ ({ count }), folder, hasParity: false, signal: new AbortController().signal },
+    ...{ show: async () => {}, say: () => {} },
+  })
+  await expect(watching).rejects.toThrow('valgrind ended')
+  await expect.poll(() => process.getActiveResourcesInfo()).not.toContain('FSEventWrap')
+})
+
 /** Tries the corpus as often as there are answers to it, on one save. @param {boolean[]} answers whether it is passed */
 async function tryOnce(answers) {
   const stop = new AbortController()
@@ -60,7 +70,9 @@ async function tryOnce(answers) {
 
 it('what the corpus finds beside a count is found alone, too, or it was the machine', async () => {
   expect(await tryOnce([true])).toMatchObject({ counts: 1, untried: 0 })
-  expect(await tryOnce([false, true])).toMatchObject({ counts: 1, untried: 0 })
+  const second = await tryOnce([false, true])
+  expect(second).toMatchObject({ counts: 1, untried: 0 })
+  expect(second.said[0]).toBe('the corpus failed beside the count, and passed alone: parity-answers: 45 of 46')
   const { counts, said } = await tryOnce([false, false])
   expect(counts).toBe(0)
   expect(said[0]).toBe('parity-answers: 45 of 46')
