@@ -64,7 +64,7 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
         sampling.catch(() => {})
       },
     })
-    if (record.outcome === 'failed') throw new BenchError(`the load failed: ${record.reasons[0]}`)
+    if (record.outcome !== 'completed') throw new BenchError(`the load does not count: ${record.reasons.join('; ')}`)
     if (sampling === null) throw new BenchError('the load ended before it could be sampled')
     return { record, .../** @type {Awaited<ReturnType<typeof sample>>} */ (await sampling) }
   } finally {
