@@ -112,6 +112,7 @@ const context = {
 
 try {
   const program = await createProgram(context, process.argv.slice(2))
+  stopping.signal.throwIfAborted()
   await program.version(readVersion()).parseAsync()
 } catch (error) {
   // A signal also ends programs that this one waits for: what they fail with then is no failure.
