@@ -39,6 +39,8 @@ const CALIBRATION_SECONDS = 3
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 // What can be asked of experiments with a control plane.
 const CONTROLLED_AXES = ['sidecars', 'workers', 'configuredServices']
+// What an experiment file with a control plane has beside.
+const GIVEN_AXES = ['plane', 'link', 'capCores', 'tls']
 // All are made before the first runs.
 const TRIALS_MOST = 100_000
 
@@ -283,7 +285,13 @@ function assertSearchable({ name, search }, planes, hasSidecars) {
  *   hasSidecars: (plane: string) => boolean }} options
  * @throws {UsageError}
  */
-function assertControlled({ experiment: { name, load, keepsServices }, overrides, axes, planes, hasSidecars }) {
+function assertControlled({
+  experiment: { name, load, keepsServices, targets },
+  overrides,
+  axes,
+  planes,
+  hasSidecars,
+}) {
   if (axes.sidecars === undefined) {
     if (overrides.axes.sidecars)
       throw new UsageError(`--sidecars is of experiments with a control plane, such as rollout: ${name} has none`)
@@ -295,6 +303,10 @@ function assertControlled({ experiment: { name, load, keepsServices }, overrides
       `${name} varies sidecars: it must have load { kind: idle }, capCores none, tls plaintext, and keep no services`,
     )
   }
+  if (targets.some(target => target !== 'local'))
+    throw new UsageError(`${name} varies sidecars, which are started on this machine alone: give it targets: [local]`)
+  const ignored = Object.keys(axes).find(axis => ![...CONTROLLED_AXES, ...GIVEN_AXES].includes(axis))
+  if (ignored) throw new UsageError(`${name} varies sidecars, and says nothing of its axis ${ignored}: leave that out`)
   const without = planes.find(({ plane }) => !hasSidecars(plane))
   if (without) throw new UsageError(`--planes ${without.plane}: ${name} starts sidecars, and it has none: leave it out`)
   if (overrides.caps !== null && overrides.caps !== 'none')

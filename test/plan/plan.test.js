@@ -398,7 +398,12 @@ describe('a plan with a control plane', () => {
   const rollout = (
     more = '',
     axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [200, 1600], tls: [plaintext]',
-  ) => parseExperiment(`name: rollout\nquestion: q\naxes: { ${axes} }\nload: { kind: idle }\n${more}`, 'rollout.yaml')
+    targets = 'targets: [local]',
+  ) =>
+    parseExperiment(
+      `name: rollout\nquestion: q\naxes: { ${axes} }\nload: { kind: idle }\n${targets}\n${more}`,
+      'rollout.yaml',
+    )
   const planOf = (overrides = {}, experiment = rollout()) =>
     createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus: 2, missing: [], hasSidecars })
 
@@ -425,6 +430,9 @@ describe('a plan with a control plane', () => {
     expect(() =>
       planOf({}, rollout('', 'plane: [pipy], link: [pair], capCores: [1], sidecars: [2], tls: [plaintext]')),
     ).toThrow('capCores none')
+    expect(() => planOf({}, rollout('', undefined, ''))).toThrow('give it targets: [local]')
+    const axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [2], tls: [plaintext]'
+    expect(() => planOf({}, rollout('', `${axes}, memoryLimitBytes: [67108864]`))).toThrow('its axis memoryLimitBytes')
   })
 
   it('is not asked of an experiment without one', () => {
