@@ -198,9 +198,13 @@ export interface Control {
   name: string
   /** Why it cannot with this version; null: it can. */
   findUnsupported(version: string): string | null
-  /** What it takes: memory of one sidecar with so many routes (its own, not shared), of the control plane for each sidecar,
-   * and threads of a sidecar. */
-  needsOf(configuredServices: number): { sidecarBytes: number; controlBytes: number; threads: number }
+  /** What it takes: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
+   * each sidecar, and threads of a sidecar. */
+  needsOf(asked: { configuredServices: number; workers: number }): {
+    sidecarBytes: number
+    controlBytes: number
+    threads: number
+  }
   /** null: nothing has to run. */
   createProcess: ((options: ControlOptions) => ProcessSpec) | null
   /** What it is given once. */
@@ -472,7 +476,7 @@ export type Window = z.infer<typeof S.window>
 /** What a machine still has for a run. */
 export interface Limits {
   memoryBytes: number
-  /** In all, and of them those in use. */
+  /** Of what limits them most: in all, and of them those in use. */
   threads: number
   threadsUsed: number
   /** Open files of one process. */

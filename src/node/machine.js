@@ -38,17 +38,22 @@ export function readLimits() {
   const limitOf = (/** @type {string} */ name) =>
     numbers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
   const [first = 32768, last = 60999] = read('net/ipv4/ip_local_port_range')
-  const threads = [
-    ...[...read('kernel/threads-max'), ...read('kernel/pid_max'), limitOf('Max processes')],
-    // Of the container, by version 2 and 1 of cgroups.
-    ...['pids.max', 'pids/pids.max'].flatMap(name => numbers(readText(`/sys/fs/cgroup/${name}`))),
-  ]
   // The fourth of five fields is `running/all`, proc(5).
-  const used = numbers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
+  const running = numbers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
+  const ofMachine = [...read('kernel/threads-max'), ...read('kernel/pid_max'), limitOf('Max processes')]
+  // Those of the container, by version 2 and 1 of cgroups, which counts its own.
+  const ofContainer = ['', 'pids/'].flatMap(folder => {
+    const [most, used] = ['max', 'current'].map(name => numbers(readText(`/sys/fs/cgroup/${folder}pids.${name}`))[0])
+    return most === undefined ? [] : [{ threads: most, threadsUsed: used ?? 0 }]
+  })
+  const rows = [
+    { threads: Number.MAX_SAFE_INTEGER, threadsUsed: 0 },
+    ...ofMachine.filter(Boolean).map(count => ({ threads: Number(count), threadsUsed: running })),
+    ...ofContainer,
+  ]
   return {
     memoryBytes: readRoomBytes(),
-    threads: Math.min(...threads.map(count => count ?? Number.MAX_SAFE_INTEGER)),
-    threadsUsed: used,
+    ...rows.reduce((least, row) => (row.threads - row.threadsUsed < least.threads - least.threadsUsed ? row : least)),
     files: limitOf('Max open files') ?? Number.MAX_SAFE_INTEGER,
     ports: last - first + 1,
   }

@@ -183,17 +183,18 @@ function findUnsupported({ arm, tools, cpus, limits }) {
   if (sidecars !== undefined && !control) return 'the kit has no control plane for it'
   const lack = sidecars === undefined ? null : control?.findUnsupported(version)
   if (lack) return lack
-  const needs = control?.needsOf(configuredServices)
+  const sidecarWorkers = countWorkers(arm, { cpus, planes })
+  const needs = control?.needsOf({ configuredServices, workers: sidecarWorkers })
   if (limits && needs && hasSidecars) {
-    const beside = sidecars === undefined ? APPLICATION_BYTES : 0
+    // Without a control plane each sidecar has an application.
+    const own = sidecars === undefined ? { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0 } : {}
     const short = findShortage({
       sidecars: sidecars ?? services,
-      needs: { ...needs, sidecarBytes: needs.sidecarBytes + beside },
+      needs: { ...needs, ...own },
       limits,
     })
     if (short !== null) return short
   }
-  const sidecarWorkers = countWorkers(arm, { cpus, planes })
   return find({ conditions, profile, sidecarWorkers, version, cpus })
 }
 

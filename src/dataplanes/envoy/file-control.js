@@ -12,8 +12,12 @@ export const fileControl = {
 
   findUnsupported: () => null,
 
-  // Measured with 1.40.0, one worker: private memory at 0 and 1000 routes.
-  needsOf: configuredServices => ({ sidecarBytes: 22e6 + 75e3 * configuredServices, controlBytes: 0, threads: 12 }),
+  // Measured with 1.40.0, one worker: private memory at 0 and 1000 routes, which the workers share.
+  needsOf: ({ configuredServices, workers }) => ({
+    sidecarBytes: 22e6 + 75e3 * configuredServices,
+    controlBytes: 0,
+    threads: 11 + workers,
+  }),
 
   createProcess: null,
   setUp: () => [],

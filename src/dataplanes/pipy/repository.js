@@ -22,11 +22,12 @@ export const repository = {
       ? null
       : `rollouts are measured with Pipy 1.5: ${version} asks for changes every 5 s, and starts another process for each`,
 
-  // Measured with 1.5.18, one worker: private memory at 0 and 1000 routes, and of the repository with 1600 sidecars.
-  needsOf: configuredServices => ({
-    sidecarBytes: 4e6 + 32e3 * configuredServices,
+  // Measured with 1.5.18, one worker: private memory at 0 and 1000 routes, and of the repository with 1600 sidecars. Each
+  // worker loads scripts and configuration for itself.
+  needsOf: ({ configuredServices, workers }) => ({
+    sidecarBytes: workers * (4e6 + 32e3 * configuredServices),
     controlBytes: 120e3 + 3e3 * configuredServices,
-    threads: 3,
+    threads: 2 + workers,
   }),
 
   createProcess: ({ control: { address, port }, folder, tool }) => ({
