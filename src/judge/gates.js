@@ -1,5 +1,5 @@
 import { groupBy } from '../lib/group-by.js'
-import { isCoarse, isCostly } from './rollout.js'
+import { isBudgetUsed, isCoarse, isCostly, timesOf } from './rollout.js'
 
 /**
  * What a trial's numbers may be used for: each gate names the uses it spoils, and nothing else is lost.
@@ -161,28 +161,32 @@ const GATES = [
     // They take away the times of their phase alone, which the table of quantities sees to.
     name: 'resolution',
     finds:
-      'in a phase of a rollout, more than 10 % of its time not known, since sidecars are asked so seldom: its times have no value',
+      'in a phase of a rollout, more than 10 % of a time not known, since sidecars are asked so seldom: this time has no value',
     words: 'times too coarse',
     spoils: [],
     find: ({ rollout }) =>
       phasesOf(rollout).map(([what, phase]) => {
-        const [unknown, whole] = [phase.censoredSeconds ?? 0, phase.seconds ?? 0].map(s => (1000 * s).toFixed(0))
-        return isCoarse(phase) && `of the time until ${what}, ${unknown} ms are not known, of ${whole} ms`
+        const ms = (/** @type {number | null} */ seconds) => (1000 * Number(seconds)).toFixed(0)
+        const coarse = timesOf(phase).filter(isCoarse)
+        const said = coarse.map(time => `of ${time.name} ${ms(time.unknownSeconds)} of ${ms(time.seconds)} ms`)
+        return coarse.length > 0 && `until ${what}, not known are ${said.join(', ')}`
       }),
   },
   {
     name: 'probe-cost',
     finds:
-      'in a phase of a rollout, the kit itself, which starts, changes and asks the sidecars, above 10 % of the machine: its times have no value',
+      'in a phase of a rollout, the kit itself, which starts, changes and asks the sidecars, above 10 % of the machine, or above 90 % of the requests that it may ask: its times have no value',
     words: 'asking cost too much',
     spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).map(
-        ([what, phase]) =>
-          rollout !== undefined &&
+      phasesOf(rollout).flatMap(([what, phase]) => [
+        rollout !== undefined &&
           isCostly(phase, rollout.cpus) &&
           `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${rollout.cpus} cores`,
-      ),
+        rollout !== undefined &&
+          isBudgetUsed(phase, rollout.askedPerSecondMost) &&
+          `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${rollout.askedPerSecondMost}: asking may be what was measured`,
+      ]),
   },
   {
     name: 'clock',
@@ -418,15 +422,15 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
 /**
  * The phases of a rollout, and what each ends with.
  * @param {TrialRecord['rollout']} rollout
+ * @returns {[string, NonNullable<TrialRecord['rollout']>['first']][]}
  */
 function phasesOf(rollout) {
-  const { first, change } = rollout ?? {}
-  return first && change
-    ? /** @type {const} */ ([
-        ['all sidecars had their first configuration', first],
-        ['all sidecars had the change', change],
-      ])
-    : []
+  if (!rollout) return []
+  const { first, change } = rollout
+  return [
+    ['all sidecars had their first configuration', first],
+    ...(change ? [/** @type {[string, typeof change]} */ (['all sidecars had the change', change])] : []),
+  ]
 }
 
 /** @param {{ idleFraction: number }} host */

@@ -96,11 +96,12 @@ export function estimatedCapacityPerSecond(record) {
 }
 
 /**
- * From the start of the first process to the first answer, through all sidecars.
+ * From the start of the first process to the first answer, through all sidecars. Null of a rollout, whose start has other
+ * times in it.
  * @param {TrialRecord} record
  */
-export function startSeconds({ phasesSeconds, trial }) {
-  return !trial.arm.hasSidecars ? null : (phasesSeconds.start ?? null)
+export function startSeconds({ phasesSeconds, trial, rollout }) {
+  return !trial.arm.hasSidecars || rollout ? null : (phasesSeconds.start ?? null)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { MIB } from '../lib/units.js'
 import { sidecarsOf, sumOf, valueOfRound } from './measures.js'
-import { isCoarse, isCostly } from './rollout.js'
+import { isCoarse, isMeasured, timesOf } from './rollout.js'
 
 /**
  * The rows of the table of quantities that are of many sidecars and the control plane that configures them. Pure.
@@ -23,12 +23,12 @@ export const ROLLOUT_ROWS = [
     ...{ name: 'rolloutSeconds', header: 'rolloutSeconds', label: 'rollout s', ...SECONDS },
     definition:
       'From the start of the first sidecar until the last is answered by its first configuration, over a new connection. They are started in batches: where the machine is the limit, this is its time.',
-    measure: timeOf('first', ({ seconds }) => seconds),
+    measure: timeOf('first', 'all'),
   },
   {
     ...{ name: 'startingSeconds', header: 'startingSeconds', label: 'of it starting s', ...SECONDS },
     definition: 'From the start of the first sidecar to the start of the last batch.',
-    measure: timeOf('first', ({ toldSeconds }) => toldSeconds),
+    measure: of(numbers => (isMeasured(numbers, 'first') ? numbers.first.toldSeconds : null)),
   },
   ...timesOfEach('first', {
     ...{ name: 'firstConfig', label: 'first configuration' },
@@ -37,7 +37,7 @@ export const ROLLOUT_ROWS = [
   {
     ...{ name: 'changeAllSeconds', header: 'changeAllSeconds', label: 'change of all s', ...SECONDS },
     definition: 'From the first commit until the last sidecar is answered by the change. Each has a commit of its own.',
-    measure: timeOf('change', ({ seconds }) => seconds),
+    measure: timeOf('change', 'all'),
   },
   ...timesOfEach('change', {
     ...{ name: 'change', label: 'change' },
@@ -56,7 +56,7 @@ export const ROLLOUT_ROWS = [
   {
     ...{ name: 'controlCpuChange', header: 'controlCpuChangeMs', label: 'control CPU a sidecar, change ms', ...CPU_MS },
     definition: "The control plane's CPU time in the change, over the sidecars.",
-    measure: of(({ change, sidecars }) => perSidecarMs(change, sidecars)),
+    measure: of(({ change, sidecars }) => (change ? perSidecarMs(change, sidecars) : null)),
   },
   {
     ...{ name: 'controlCores', header: 'controlCores', label: 'control cores, stable', ...CPU_MS },
@@ -137,7 +137,7 @@ export const ROLLOUT_ROWS = [
   {
     ...{ name: 'changeHostIdle', header: 'changeHostIdleFraction', label: 'host idle, change', ...HOST_IDLE },
     definition: 'CPU time of the machine that nobody used in the change. Near 0 the machine is the limit.',
-    measure: of(({ change }) => change.hostIdleFraction),
+    measure: of(({ change }) => change?.hostIdleFraction ?? null),
   },
 ]
 
@@ -150,15 +150,18 @@ function of(find) {
 }
 
 /**
- * A time of a phase; null where the times of this phase do not count.
- * @param {'first' | 'change'} phase
- * @param {(phase: Numbers['first']) => number | null} find
+ * A time of a phase; null where it is too coarse, or the times of this phase do not count.
+ * @param {'first' | 'change'} part
+ * @param {string} name
  * @returns {QuantityRow['measure']}
  */
-function timeOf(phase, find) {
-  return of(numbers =>
-    isCoarse(numbers[phase]) || isCostly(numbers[phase], numbers.cpus) ? null : find(numbers[phase]),
-  )
+function timeOf(part, name) {
+  return of(numbers => {
+    const { [part]: phase } = numbers
+    if (!phase || !isMeasured(numbers, part)) return null
+    const time = timesOf(phase).find(time => time.name === name)
+    return !time || isCoarse(time) ? null : time.seconds
+  })
 }
 
 /**
@@ -172,7 +175,7 @@ function timesOfEach(phase, { name, label, definition }) {
     return {
       ...{ name: own, header: `${own}Seconds`, label: `${label} ${at} s`, ...SECONDS },
       definition: `${definition}: ${SHARE[at]}.`,
-      measure: timeOf(phase, ({ each }) => each[at]),
+      measure: timeOf(phase, at),
     }
   })
 }

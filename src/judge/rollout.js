@@ -8,6 +8,7 @@ const NAMED_MOST = 20
 const POINTS_MOST = 100
 const CENSORED_MOST = 0.1
 const OWN_MOST = 0.1
+const ASKED_MOST = 0.9
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
 
@@ -16,28 +17,49 @@ const OWN_MOST = 0.1
  * @returns {RolloutNumbers}
  */
 export function describeRollout(seen) {
-  const { members, cpus, control } = seen
+  const { members, cpus, askedPerSecondMost, control } = seen
   const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
     sidecars: members.length,
     cpus,
-    first: describePhase(seen, 'first'),
-    change: describePhase(seen, 'change'),
+    askedPerSecondMost,
+    first: describePhase({ members, of: 'first', phase: seen.first }),
+    ...(seen.change && { change: describePhase({ members, of: 'change', phase: seen.change }) }),
     controlAnonBytes: {
       empty: control?.[0]?.anonBytes ?? null,
-      stable: readingAt(seen, seen.first.endMs)?.anonBytes ?? null,
+      stable: seen.first.control.end?.anonBytes ?? null,
       peak: anon.length > 0 ? Math.max(...anon) : null,
     },
     controlPeakBytes: control?.at(-1)?.peakBytes ?? null,
   }
 }
 
+/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase, and what is not known of it */
+
 /**
- * Whether too much of the time of a phase is not known.
+ * The times of a phase that are censored: each by its own.
  * @param {RolloutNumbers['first']} phase
+ * @returns {Time[]}
  */
-export function isCoarse({ censoredSeconds, seconds }) {
-  return (censoredSeconds ?? 0) > CENSORED_MOST * (seconds ?? 0)
+export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
+  return [
+    { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
+    ...Object.entries(each).map(([name, own]) => ({ name, seconds: own, unknownSeconds: censoredSeconds })),
+  ]
+}
+
+/** Whether too much of a time is not known. @param {Time} time */
+export function isCoarse({ seconds, unknownSeconds }) {
+  return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
+}
+
+/**
+ * Whether the budget of requests may have been the limit of a phase.
+ * @param {RolloutNumbers['first']} phase
+ * @param {number} askedPerSecondMost
+ */
+export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
+  return askedPerSecond > ASKED_MOST * askedPerSecondMost
 }
 
 /**
@@ -50,32 +72,44 @@ export function isCostly({ ownCores }, cpus) {
 }
 
 /**
- * @param {RolloutRecord} seen
- * @param {'first' | 'change'} of
+ * Whether the kit did not make itself felt in a phase; false where there was none.
+ * @param {RolloutNumbers} numbers
+ * @param {'first' | 'change'} part
+ */
+export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
+  const phase = phases[part]
+  return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
+}
+
+/**
+ * @param {{ members: RolloutRecord['members'], of: 'first' | 'change', phase: RolloutRecord['first'] }} seen
  * @returns {RolloutNumbers['first']}
  */
-function describePhase(seen, of) {
-  const { startMs, endMs, host, ownCpuSeconds } = seen[of]
-  const missing = seen.members.filter(member => member[of].yesMs === null)
-  const told = seen.members.map(member => member[of])
-  const had = told.filter(isTold)
+function describePhase({ members, of, phase: { startMs, endMs, host, control, ownCpuSeconds } }) {
+  const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
+  const told = members.flatMap(member => member[of] ?? [])
+  const had = told.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)
+  const last = had.at(-1)
+  const phaseSeconds = (endMs - startMs) / 1000
   const sinceMs = told.map(one => one.sinceMs)
   const seconds = sort(had.map(one => (one.yesMs - one.sinceMs) / 1000))
-  const censored = sort(had.map(one => (one.yesMs - Math.max(one.lastNoMs ?? 0, one.sinceMs)) / 1000))
-  const [before, after] = [readingAt(seen, startMs), readingAt(seen, endMs)]
+  const censored = sort(had.map(findCensored))
+  const [before, after] = [control.start, control.end]
   return {
     converged: had.length,
-    seconds: missing.length > 0 ? null : (Math.max(...had.map(one => one.yesMs)) - Math.min(...sinceMs)) / 1000,
+    seconds: missing.length > 0 || !last ? null : (last.yesMs - Math.min(...sinceMs)) / 1000,
     toldSeconds: (Math.max(...sinceMs) - Math.min(...sinceMs)) / 1000,
     each: { p50: quantile(seconds, 0.5), p99: quantile(seconds, 0.99), max: seconds.at(-1) ?? null },
     censoredSeconds: quantile(censored, 0.5),
-    curve: drawCurve(told),
+    lastCensoredSeconds: last ? findCensored(last) : null,
+    askedPerSecond: told.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
+    curve: drawCurve(told, members.length),
     controlCpuSeconds:
       typeof before?.cpuSeconds === 'number' && typeof after?.cpuSeconds === 'number'
         ? after.cpuSeconds - before.cpuSeconds
         : null,
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
-    ownCores: ownCpuSeconds / ((endMs - startMs) / 1000),
+    ownCores: ownCpuSeconds / phaseSeconds,
     missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
   }
 }
@@ -83,16 +117,15 @@ function describePhase(seen, of) {
 /**
  * How many sidecars have it, over the time since the first was to have it.
  * @param {Told[]} told
+ * @param {number} all
  * @returns {[number, number][]} seconds, share of all
  */
-function drawCurve(told) {
+function drawCurve(told, all) {
   const startMs = Math.min(...told.map(({ sinceMs }) => sinceMs))
   const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
   return times.flatMap((seconds, i) =>
-    (i + 1) % every === 0 || i === times.length - 1
-      ? [/** @type {[number, number]} */ ([seconds, (i + 1) / told.length])]
-      : [],
+    (i + 1) % every === 0 || i === times.length - 1 ? [/** @type {[number, number]} */ ([seconds, (i + 1) / all])] : [],
   )
 }
 
@@ -104,13 +137,9 @@ function isTold(told) {
   return told.yesMs !== null
 }
 
-/**
- * The last reading of the control plane up to a moment.
- * @param {RolloutRecord} seen
- * @param {number} epochMs
- */
-function readingAt({ control }, epochMs) {
-  return control?.findLast(reading => reading.epochMs <= epochMs) ?? control?.[0] ?? null
+/** What is not known of the time of a sidecar. @param {Told & { yesMs: number }} told */
+function findCensored({ sinceMs, lastNoMs, yesMs }) {
+  return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }
 
 /** @param {number[]} values */

@@ -19,12 +19,12 @@ const AGAIN = { oftenMs: 10, oftenUpToMs: 300, seldomMs: 50 }
 /**
  * When a sidecar had a configuration: after lastNoMs, up to yesMs. Epoch milliseconds.
  * @typedef {object} Converged
- * @property {number | null} lastNoMs when it was last asked in vain; null: the first answer was a yes
+ * @property {number | null} lastNoMs when it was last asked and said no itself; null: it never did
  * @property {number | null} yesMs when a request was first answered by it; null: not before asking ended
  * @property {number} asked how often
  */
 
-/** @typedef {{ name: string, endpoint: Endpoint, host: string }} Expected */
+/** @typedef {{ name: string, endpoint: Endpoint, host: string, isStarting?: boolean }} Expected isStarting: a refused connection is its no */
 
 /** @typedef {ReturnType<typeof createConvergence>} Convergence */
 
@@ -62,18 +62,19 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, no
     const nonce = `${name}-${++count}`
     const askedMs = now()
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
-    const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).catch(() => null)
+    const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).catch(error => error)
     one.isAsked = false
     if (!waiting.has(one)) return
-    if (answer?.isReused) {
+    if (answer.isReused) {
       waiting.delete(one)
       one.fail(new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`))
-    } else if (answer?.status === 200 && answer.body === nonce && answer.headers['x-nonce'] === nonce) {
+    } else if (answer.status === 200 && answer.body === nonce && answer.headers['x-nonce'] === nonce) {
       seen.yesMs = now()
       waiting.delete(one)
       one.settle()
     } else {
-      seen.lastNoMs = askedMs
+      // Of other answers and of none nobody knows what it has.
+      if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) seen.lastNoMs = askedMs
       one.dueMs = now() + (askedMs - one.sinceMs < AGAIN.oftenUpToMs ? AGAIN.oftenMs : AGAIN.seldomMs)
     }
   }
@@ -108,6 +109,6 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, no
 }
 
 /** Epoch milliseconds, finer than those of Date.now(). */
-function readNowMs() {
+export function readNowMs() {
   return performance.timeOrigin + performance.now()
 }

@@ -12,10 +12,11 @@ import { send } from './send.js'
 
 /**
  * @param {ReloadAction[]} actions one after the other
- * @param {http.Agent} [agent] keeps connections for requests; absent: each has one of its own
+ * @param {{ agent?: http.Agent, signal?: AbortSignal }} [options] agent: keeps connections for requests; absent: each has one
+ *   of its own
  * @throws {BenchError} where a request is not answered by a success, or there is nobody to signal
  */
-export async function perform(actions, agent) {
+export async function perform(actions, { agent, signal } = {}) {
   for (const action of actions) {
     if (action.kind === 'move') {
       // Beside the folder, which is watched.
@@ -29,7 +30,7 @@ export async function perform(actions, agent) {
       continue
     }
     const { endpoint, ...ask } = action
-    const { status, body } = await send(endpoint, { ...ask, host: endpoint.address }, { agent })
+    const { status, body } = await send(endpoint, { ...ask, host: endpoint.address }, { agent, signal })
     if (status >= 300) throw new BenchError(`${ask.method} ${ask.path} was answered ${status} ${body.slice(0, 200)}`)
   }
 }
@@ -38,8 +39,8 @@ export async function perform(actions, agent) {
 export function createPerformer() {
   const agent = new http.Agent({ keepAlive: true })
   return {
-    /** @param {ReloadAction[]} actions */
-    perform: actions => perform(actions, agent),
+    /** @param {ReloadAction[]} actions @param {AbortSignal} [signal] */
+    perform: (actions, signal) => perform(actions, { agent, signal }),
     close: () => agent.destroy(),
   }
 }

@@ -17,7 +17,7 @@ export function describeTrial({ trial, outcome, load, window, boundBy, isSteady,
   const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
   const late = isLate ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
   if (rollout) {
-    const [first, change] = [rollout.first, rollout.change].map(({ seconds }) => `${seconds?.toFixed(1)} s`)
+    const [first, change] = [rollout.first, rollout.change].map(phase => `${phase?.seconds?.toFixed(1)} s`)
     return `${name} ${rollout.sidecars} sidecars configured within ${first}, changed within ${change}${late}${invalid}`
   }
   if (load === null) return `${name} idle for ${window.seconds} s${late}${invalid}`

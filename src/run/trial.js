@@ -3,6 +3,7 @@ import { judgeTrial } from '../judge/gates.js'
 import { describeRollout } from '../judge/rollout.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
+import { assertAllRun } from './alive.js'
 import { startChanges } from './changes.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { assertConverged, startRollout } from './rollout.js'
@@ -72,6 +73,8 @@ export async function runTrial({ testbed, trial, start, standing, watch, signal 
     if (rollout) {
       observed = { ...observed, rollout }
       record = { ...record, rollout: describeRollout(rollout) }
+      // What others wait for is named before those that wait.
+      await assertAllRun(services.deployment.processes, 'starting')
       assertConverged(describeRollout(rollout))
     }
     const idle = await lookIdle(course, services)

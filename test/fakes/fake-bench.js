@@ -108,7 +108,8 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
  * every reading is one second after the one before.
  * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec, isObserved: boolean) => string | null,
  *   capCores?: (spec: ProcessSpec) => number | null, isStopped?: (spec: ProcessSpec, isObserved: boolean) => boolean,
- *   readAdmin?: Handle['readAdmin'] }} [options] isObserved: its window is over, or nearly
+ *   readAdmin?: Handle['readAdmin'], statusOf?: (request: http.IncomingMessage) => number }} [options] isObserved: its window
+ *   is over, or nearly; statusOf: what its listeners answer with
  * @returns {Promise<Target & { running: Set<ProcessSpec>, deployed: ProcessSpec[], mostBesideEachOther: () => number }>}
  *   deployed: all ever; mostBesideEachOther: trials whose services ran at a time
  */
@@ -118,6 +119,7 @@ export async function createFakeTarget({
   capCores = spec => spec.cpuCores,
   isStopped = () => false,
   readAdmin = async () => null,
+  statusOf = () => 200,
 } = {}) {
   /** @type {Set<ProcessSpec>} */
   const running = new Set()
@@ -132,7 +134,7 @@ export async function createFakeTarget({
   /** @type {http.RequestListener} */
   const echo = (request, response) => {
     const nonce = request.headers['x-nonce']
-    response.writeHead(200, nonce ? { 'x-nonce': nonce } : {})
+    response.writeHead(statusOf(request), nonce ? { 'x-nonce': nonce } : {})
     request.pipe(response)
   }
   /** @type {Map<string, http.Server>} */

@@ -17,14 +17,21 @@ const control = (/** @type {number} */ epochMs, /** @type {number} */ cpuSeconds
 const SEEN = {
   schemaVersion: /** @type {any} */ (1),
   cpus: 2,
+  askedPerSecondMost: 400,
   members: [
     { name: 'client-1', first: told(1000, null, 1200), change: told(5000, 5010, 5110) },
     { name: 'client-2', first: told(1000, 1100, 1300), change: told(5100, 5140, 5300) },
     { name: 'client-3', first: told(2000, 2100, 2400), change: told(5200, 5300, 5400) },
     { name: 'client-4', first: told(2000, 2900, 3000), change: told(5300, 5900, 6000) },
   ],
-  first: { startMs: 900, endMs: 3000, host: { start: host(0, 0), end: host(50, 200) }, ownCpuSeconds: 0.21 },
-  change: { startMs: 4900, endMs: 6100, host: { start: host(50, 200), end: host(50, 300) }, ownCpuSeconds: 0.6 },
+  first: {
+    ...{ startMs: 900, endMs: 3000, host: { start: host(0, 0), end: host(50, 200) }, ownCpuSeconds: 0.21 },
+    control: { start: control(890, 0.2, 15e6), end: control(3001, 0.6, 20e6) },
+  },
+  change: {
+    ...{ startMs: 4900, endMs: 6100, host: { start: host(50, 200), end: host(50, 300) }, ownCpuSeconds: 0.6 },
+    control: { start: control(4890, 0.7, 21e6), end: control(6101, 1.1, 25e6) },
+  },
   control: [
     ...[control(100, 0.1, 10e6), control(850, 0.2, 15e6), control(2950, 0.6, 20e6)],
     ...[control(4850, 0.7, 21e6), control(5500, 0.8, 30e6), control(6050, 1.1, 25e6)],
@@ -41,7 +48,8 @@ function told(sinceMs, lastNoMs, yesMs) {
 }
 
 describe('the numbers of a rollout', () => {
-  const { first, change, ...numbers } = describeRollout(SEEN)
+  const { first, change: changed, ...numbers } = describeRollout(SEEN)
+  const change = /** @type {typeof first} */ (changed)
 
   it('are from the first start to the last yes, and of each sidecar from its own start', () => {
     expect(first).toMatchObject({ converged: 4, missing: [], seconds: 2, toldSeconds: 1 })
@@ -54,6 +62,8 @@ describe('the numbers of a rollout', () => {
   it('say what is not known of a time: since the last no, or the start', () => {
     // 0.2 from the start, 0.2, 0.3 and 0.1 from the last no.
     expect(first.censoredSeconds).toBeCloseTo(0.2)
+    // Of client-4.
+    expect(first.lastCensoredSeconds).toBeCloseTo(0.1)
   })
 
   it('have what control plane, machine and kit used meanwhile', () => {
@@ -62,7 +72,7 @@ describe('the numbers of a rollout', () => {
     expect([first.hostIdleFraction, change.hostIdleFraction]).toEqual([0.25, 0])
     expect([first.ownCores, change.ownCores].map(cores => cores.toFixed(3))).toEqual(['0.100', '0.500'])
     expect(numbers).toEqual({
-      ...{ sidecars: 4, cpus: 2, controlPeakBytes: 50e6 },
+      ...{ sidecars: 4, cpus: 2, askedPerSecondMost: 400, controlPeakBytes: 50e6 },
       controlAnonBytes: { empty: 10e6, stable: 20e6, peak: 30e6 },
     })
   })
@@ -72,11 +82,21 @@ describe('the numbers of a rollout', () => {
     const members = [one, { ...two, change: told(5100, 9000, null) }, ...others]
     const { change } = describeRollout({ ...SEEN, members })
     expect(change).toMatchObject({ converged: 3, missing: ['client-2'], seconds: null })
-    expect(change.each.max).toBeCloseTo(0.7)
+    expect(change?.each.max).toBeCloseTo(0.7)
+  })
+
+  it('are of the first configuration alone where not all had it, or were started', () => {
+    const members = SEEN.members.slice(0, 3).map(({ name, first }) => ({ name, first }))
+    const numbers = describeRollout({ ...SEEN, members: [...members, { name: 'client-4' }], change: undefined })
+    expect(numbers.first).toMatchObject({ converged: 3, missing: ['client-4'], seconds: null })
+    expect(numbers.first.curve.at(-1)?.[1]).toBe(0.75)
+    expect(numbers.change).toBeUndefined()
+    expect(QUANTITIES.changeAllSeconds.measure({ record: createRecord({ rollout: numbers }) })).toBeNull()
   })
 
   it('are without those of a control plane where none runs', () => {
-    const { first, controlAnonBytes } = describeRollout({ ...SEEN, control: null })
+    const none = { control: { start: null, end: null } }
+    const { first, controlAnonBytes } = describeRollout({ ...SEEN, first: { ...SEEN.first, ...none }, control: null })
     expect(first.controlCpuSeconds).toBeNull()
     expect(controlAnonBytes).toEqual({ empty: null, stable: null, peak: null })
   })
@@ -114,16 +134,35 @@ describe('the numbers of a rollout', () => {
     expect(measure({ record: knows(0, 40e6), unconfigured: [] })).toBeNull()
   })
 
-  it('say of which phase the times do not count: a tenth is not known, or the kit takes a tenth of the machine', () => {
+  it('have no value where a tenth of this time is not known, whatever the others are', () => {
     const rollout = describeRollout(SEEN)
-    const coarse = {
-      ...rollout,
-      first: { ...rollout.first, seconds: 1.9, ownCores: 0.1 },
-      change: { ...rollout.change, seconds: 10 },
-    }
-    expect(findGates(createRecord({ rollout: coarse })).map(({ gate, reason }) => [gate, reason])).toEqual([
-      ['resolution', 'of the time until all sidecars had their first configuration, 200 ms are not known, of 1900 ms'],
+    const record = createRecord({ rollout })
+    const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
+    // Of the median 200 of 300 ms, of the last 100 of 2000 ms; of the longest 200 of 1000 ms.
+    expect(['rolloutSeconds', 'startingSeconds', 'firstConfigP50', 'firstConfigMax'].map(measure)).toEqual([
+      ...[2, 1, null, null],
+    ])
+    expect(findGates(record).map(({ gate, reason }) => [gate, reason])).toEqual([
+      [
+        'resolution',
+        'until all sidecars had their first configuration, not known are of p50 200 of 300 ms, of p99 200 of 1000 ms, of max 200 of 1000 ms',
+      ],
+      [
+        'resolution',
+        'until all sidecars had the change, not known are of p50 100 of 200 ms, of p99 100 of 700 ms, of max 100 of 700 ms',
+      ],
       ['probe-cost', 'until all sidecars had the change, the kit itself used 0.50 of 2 cores'],
     ])
+  })
+
+  it('have no value where the budget of requests may be what was measured', () => {
+    const members = SEEN.members.map(member => ({ ...member, first: told(1000, 1900, 2000) }))
+    const asked = members.map(member => ({ ...member, first: { ...member.first, asked: 190 } }))
+    // 760 in 2.1 s are 362 a second.
+    const record = createRecord({ rollout: describeRollout({ ...SEEN, members: asked }) })
+    expect(QUANTITIES.rolloutSeconds.measure({ record })).toBeNull()
+    expect(findGates(record).map(({ reason }) => reason)).toContain(
+      'until all sidecars had their first configuration, the sidecars were asked 362 times a second, of at most 400: asking may be what was measured',
+    )
   })
 })

@@ -48,6 +48,7 @@ describe('the convergence of a sidecar', () => {
     expect(Number(yesMs) - Number(lastNoMs)).toBeLessThan(200)
     // Often at first, then 20 times a second.
     expect(asked).toBeLessThan(75)
+    expect(asked).toBeGreaterThan(20)
   })
 
   it('is not asked over a kept connection, which never has it', async () => {
@@ -83,6 +84,28 @@ describe('the convergence of a sidecar', () => {
     expect(convergence.countWaiting()).toBe(0)
   })
 
+  it('takes silence, other answers and, once it serves, a refused connection for no no', async () => {
+    const answers = [
+      async () => /** @type {any} */ ({ status: 503, body: '', headers: {} }),
+      () => Promise.reject(new Error('no answer within 1 s')),
+      () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })),
+    ]
+    const seen = []
+    for (const isStarting of [false, true]) {
+      const left = [...answers]
+      const ask = () => (left.length > 1 ? left.shift() : left[0])?.() ?? Promise.reject()
+      const convergence = openConvergence({ ask })
+      const endpoint = { address: '127.0.0.1', port: 1 }
+      const asking = convergence.expect({ name: 'client-1', host: 'x', endpoint, isStarting })
+      setTimeout(() => convergence.giveUp(), 200)
+      seen.push(await asking)
+    }
+    expect(seen.map(({ asked, lastNoMs }) => [asked > 3, lastNoMs !== null])).toEqual([
+      [true, false],
+      [true, true],
+    ])
+  })
+
   it('asks all together no more than its budget, each in its turn', async () => {
     /** @type {string[]} */
     const asked = []
@@ -98,6 +121,7 @@ describe('the convergence of a sidecar', () => {
     await new Promise(resolve => setTimeout(resolve, 500))
     // 50 of half a second, and a burst of 50 ms.
     expect(asked.length).toBeLessThanOrEqual(60)
+    expect(asked.length).toBeGreaterThan(20)
     expect(new Set(asked).size).toBe(Math.min(50, asked.length))
   })
 })

@@ -15,8 +15,10 @@ name: fake
 question: q
 axes: { plane: [cheap], link: [gateway-ratings], capCores: none, sidecars: [45], tls: [plaintext] }
 load: { kind: idle }
+targets: [local]
 profiles: { standard: { rounds: 1, warmupSeconds: 0.01, windowSeconds: 0.05, hasControl: false } }
 `
+const few = text.replace('[45]', '[2]')
 /** @type {string} */
 let folder
 beforeEach(() => {
@@ -88,6 +90,52 @@ describe('a rollout', () => {
     seen.members[3].change.yesMs += 1000
     writeFileSync(file, JSON.stringify(seen))
     expect(verify().lines.join('\n')).toMatch('differs: ')
+  })
+
+  it('reads a control plane that takes 2 s as 2 s', async () => {
+    let committedMs = 0
+    const target = await createFakeTarget({
+      statusOf({ url, headers }) {
+        if (url === '/commit') committedMs ||= Date.now()
+        return headers.host === 'version-1.test' && Date.now() < committedMs + 2000 ? 404 : 200
+      },
+    })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    const { each, seconds } = records[0].rollout.change
+    expect(each.p50).toBeGreaterThan(1.9)
+    expect(each.max).toBeLessThan(3)
+    expect(seconds).toBeGreaterThanOrEqual(1.99)
+  })
+
+  it('names a sidecar that never has its configuration, keeps what was seen, and tries no change', async () => {
+    const target = await createFakeTarget({
+      statusOf: ({ headers }) => (`${headers['x-nonce']}`.startsWith('gateway-2-') ? 404 : 200),
+    })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    const [{ outcome, reasons, rollout }] = records
+    expect(outcome).toBe('failed')
+    expect(reasons[0]).toBe('not converged: gateway-2: 1 of 2 sidecars had its first configuration within 20 s')
+    expect(rollout).toMatchObject({ sidecars: 2, first: { converged: 1, missing: ['gateway-2'], seconds: null } })
+    expect(rollout.change).toBeUndefined()
+    expect(target.running.size).toBe(0)
+    const kept = JSON.parse(readFileSync(path.join(folder, 'raw', records[0].trial.id, 'rollout.json'), 'utf8'))
+    expect(kept.members[1].first).toMatchObject({ yesMs: null, lastNoMs: expect.any(Number) })
+  }, 40_000)
+
+  it('names a control plane that is frozen', async () => {
+    const target = await createFakeTarget({
+      isStopped: ({ role }) => role === 'control',
+      statusOf: ({ url }) => (url === '/commit' ? 500 : 200),
+    })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    expect(records[0].reasons[0]).toMatch("mesh's control came to a stop while it was started")
+  })
+
+  it('says what the control plane answers', async () => {
+    const target = await createFakeTarget({ statusOf: ({ url }) => (url === '/commit' ? 500 : 200) })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    expect(records[0].reasons[0]).toMatch('POST /commit was answered 500')
+    expect(target.running.size).toBe(0)
   })
 
   it('fails where the control plane refuses a change, and leaves nothing', async () => {

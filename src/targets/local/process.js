@@ -6,6 +6,7 @@ import { BenchError } from '../../lib/errors.js'
 import { describeTail } from '../../lib/log-tail.js'
 import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
+import { readNowMs } from '../../node/convergence.js'
 import { createProbe } from '../../node/kernel/probe.js'
 import { isStopped } from '../../node/kernel/proc-files.js'
 import { send } from '../../node/send.js'
@@ -43,7 +44,7 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
   const log = openSync(logFile, 'w')
   const command = [...(spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []), spec.program, ...spec.argv]
   const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
-  const startedMs = Date.now()
+  const startedMs = readNowMs()
   const child = spawn('/bin/sh', argv, {
     cwd: spec.folder,
     env: { ...spec.env, PATH: process.env.PATH, ...renderMarks({ runId, start: `${start}`, name }) },
