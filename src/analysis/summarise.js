@@ -100,7 +100,9 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),
     unconfigured: roundsOf(arms.find(other => isWithout('configuredServices', other, arm))),
   }
-  const services = new Map(records.flatMap(r => sidecarsOf(r).map(p => [p.service, p.copyOf])))
+  const services = new Map(
+    records.flatMap(r => sidecarsOf(r).flatMap(p => (p.batchOf === undefined ? [[p.service, p.copyOf]] : []))),
+  )
   const sidecars = [...services].map(([service, copyOf]) => ({
     service,
     copyOf,

@@ -1,6 +1,7 @@
 import { ratePerSecond } from '../judge/measures.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { quantityOf } from '../judge/quantity.js'
+import { isCoarse, isMeasured, timesOf } from '../judge/rollout.js'
 import { groupBy } from '../lib/group-by.js'
 import { labelOf, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
@@ -158,14 +159,14 @@ function drawRates({ summary, arms, colourFor }) {
 }
 
 /**
- * Of rollouts: the share of the sidecars that have their configuration, a line for the last round of every arm.
+ * Of rollouts: the share of the sidecars that have their configuration, a line for the last round of every arm that counts.
  * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[] }} given
  * @returns {ReportChart[]}
  */
 function drawRollouts({ arms, recordsOf }) {
   const varied = findVaried(arms)
   const own = arms.flatMap(arm => {
-    const rollout = recordsOf(arm).findLast(record => record.rollout)?.rollout
+    const rollout = recordsOf(arm).findLast(record => record.rollout && record.outcome !== 'failed')?.rollout
     return rollout ? [{ label: labelOf(arm, varied), rollout }] : []
   })
   if (own.length === 0) return []
@@ -173,8 +174,14 @@ function drawRollouts({ arms, recordsOf }) {
     ['first', 'Sidecars that have their first configuration'],
     ['change', 'Sidecars that have a change of it'],
   ])
-  return phases.map(([phase, title]) => {
-    const lines = own.map(({ label, rollout }, i) => ({ label, colour: i + 1, curve: rollout[phase].curve }))
+  return phases.flatMap(([phase, title]) => {
+    const lines = own.flatMap(({ label, rollout }, i) => {
+      const numbers = rollout[phase]
+      return numbers && isMeasured(rollout, phase) && !timesOf(numbers).every(isCoarse)
+        ? [{ label, colour: i + 1, curve: numbers.curve }]
+        : []
+    })
+    if (lines.length === 0) return []
     return { ...drawOverShare({ title, lines }), id: `over-share-${phase}`, table: tabulateShares(title, lines) }
   })
 }
