@@ -36,11 +36,13 @@ afterAll(() => {
   console.log(`The parity corpus leaves out:\n  ${LEFT_OUT.join('\n  ')}`)
 })
 
-const cases = sidecarPlanes.flatMap(plane => CONFIGURATIONS.map(measured => ({ ...plane, measured })))
+const cases = sidecarPlanes.flatMap(plane =>
+  CONFIGURATIONS.map(measured => ({ ...plane, measured, with: measured.features ?? 'none' })),
+)
 
 describe.each(
   cases,
-)('the sidecar of $plane.name with $measured.tls, $measured.protocol, the policy $measured.trafficPolicy and the features $measured.features', ({
+)('the sidecar of $plane.name with $measured.tls, $measured.protocol, the policy $measured.trafficPolicy and the features $with', ({
   plane,
   tool,
   measured,
