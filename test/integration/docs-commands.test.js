@@ -45,6 +45,8 @@ const SKIPPED = [
   [/^node src\/cli\.js parity/, 'parity.test.js tries every plane'],
   [/--resume/, 'test/faults resumes a run'],
   [/--(live|metrics) /, 'test/integration/watched.test.js watches a run by both'],
+  [/ bench .*--generator wrk/, 'generators.test.js runs every generator'],
+  [/ bench --cpu \S+ --rate/, 'bench.test.js measures at a rate'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [

@@ -144,8 +144,8 @@ const SHOWN = {
   },
 }
 
-// What these compare is within a plane, and any one shows that they run; the tests of bench run both planes.
-const ONE_PLANE = ['cap-ladder', 'connections', 'hops', 'mtls-tax', 'payload']
+// One plane shows that these run; the others, and the tests of bench, run two.
+const ONE_PLANE = ['burst', 'cap-ladder', 'connections', 'hops', 'knee', 'memory-floor', 'mtls-tax', 'payload', 'soak']
 
 describe('every experiment', { timeout: 240_000 }, () => {
   it.each(experiments)('%s runs on the real tools, and its numbers can be computed again', async (name, context) => {
