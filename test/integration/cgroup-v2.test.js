@@ -12,7 +12,7 @@ const out = mkdtempSync(path.join(os.tmpdir(), 'cgroup2-test-'))
 afterAll(() => rmSync(out, { recursive: true, force: true }))
 
 // Emulated, so ten times slower: few users, the shortest link, one plane.
-const BENCH = 'bench --profile quick --rounds 1 --link ratings --users 8 --planes pipy'
+const BENCH = 'bench --rounds 1 --link ratings --users 8 --planes pipy'
 
 /**
  * @param {string} script
@@ -33,7 +33,7 @@ async function onV2(script, context, cpus = 2) {
 
 describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
   it('caps sidecars as root, to 0.1 and 0.25 cores where they bind, on CPUs of their own where there are four', async context => {
-    const result = await onV2(`node src/cli.js ${BENCH} --cpu 0.1,0.25 --out ${out}/root`, context, 4)
+    const result = await onV2(`node src/cli.js ${BENCH} --profile quick --cpu 0.1,0.25 --out ${out}/root`, context, 4)
     expect(result?.exitCode, result?.all).toBe(0)
     const { manifest, records } = readRun(`${out}/root`)
     expect(manifest.machine).toMatchObject({ cgroupVersion: 2, capWay: 'v2' })
@@ -77,7 +77,7 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
       cat >/tmp/as-nobody <<'END'
       echo 0 >/sys/fs/cgroup/delegated/cgroup.procs
       cd /tmp/kit
-      exec setpriv --reuid=nobody --clear-groups env -u SIDECAR_BENCH_CACHE HOME=/tmp PIPY=/tmp/pipy K6=/tmp/k6 node src/cli.js ${BENCH} --cpu 0.25 --out ${out}/user
+      exec setpriv --reuid=nobody --clear-groups env -u SIDECAR_BENCH_CACHE HOME=/tmp PIPY=/tmp/pipy K6=/tmp/k6 node src/cli.js ${BENCH} --profile smoke --cpu 0.25 --out ${out}/user
 END
       bash /tmp/as-nobody
       ls -d /sys/fs/cgroup/delegated/sidecar-bench.* 2>/dev/null && exit 9
