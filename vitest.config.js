@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 const REAL = 'test/integration'
 const FUZZ = 'test/fuzz'
 // Real services on loopback share the CPUs: one file at a time, a project after the other. What another process of the machine
-// spoils is tried once more, and named in the last lines.
+// spoils is tried once more, and named in the last lines; so is a unit test, of which some start processes.
 const oneByOne = { fileParallelism: false, testTimeout: 60_000, retry: 1 }
 
 export default defineConfig({
@@ -17,6 +17,7 @@ export default defineConfig({
           exclude: [`${REAL}/**`, `${FUZZ}/**`, 'test/faults/**'],
           maxWorkers: 2,
           testTimeout: 60_000,
+          retry: 1,
           sequence: { groupOrder: 0 },
         },
       },

@@ -40,3 +40,12 @@ export function isStopped(pid) {
 export function readPids(folder) {
   return readFileSync(`${folder}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(numberOf)
 }
+
+/**
+ * Whether a process has closed all that it had open: it is gone, or only its exit status is left to be read.
+ * @param {number} pid
+ */
+export function hasEnded(pid) {
+  const threads = listSafely(`/proc/${pid}/task`)
+  return threads.length === 0 || (threads.length === 1 && /\) [ZX] /.test(readSafely(`/proc/${pid}/stat`)))
+}

@@ -1,6 +1,6 @@
 import { waitFor } from '../../lib/wait.js'
 import { readThreads } from '../../node/kernel/probe.js'
-import { listSafely, readSafely } from '../../node/kernel/proc-files.js'
+import { hasEnded, listSafely, readSafely } from '../../node/kernel/proc-files.js'
 import { kill, listMarked } from './marks.js'
 
 /**
@@ -46,8 +46,18 @@ export function createProcessAccounting({ runId }) {
         close() {},
         // Looked for anew: a process may have been started by one of them since, and outlive it.
         async remove() {
-          const killAll = () => find().map(({ pid }) => kill(pid)).length === 0
-          await waitFor(killAll, { what: `the processes of ${name} to end`, deadlineSeconds: 10, intervalMs: 5 })
+          /** @type {Set<number>} */
+          const killed = new Set()
+          // One that ends has lost its environment, and with it its mark, before its sockets.
+          const haveEnded = () => {
+            const found = find()
+            for (const { pid } of found) {
+              kill(pid)
+              killed.add(pid)
+            }
+            return found.length === 0 && [...killed].every(hasEnded)
+          }
+          await waitFor(haveEnded, { what: `the processes of ${name} to end`, deadlineSeconds: 10, intervalMs: 5 })
         },
       }
     },
