@@ -1,4 +1,5 @@
 import { renderOpensslConf } from '../../lib/openssl-conf.js'
+import { createSidecarProcess } from '../../model/sidecar-process.js'
 import { renderFiles } from './config.js'
 import { METRICS_PATH } from './counters.js'
 
@@ -10,24 +11,14 @@ import { METRICS_PATH } from './counters.js'
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
  */
-export function createSidecar({ model, folder, tool, cpuCores }) {
-  return {
-    service: model.service,
-    role: 'sidecar',
-    program: tool.path,
+export function createSidecar(options) {
+  const { model, folder } = options
+  return createSidecarProcess(options, {
     argv: ['-db', '-f', `${folder}/haproxy.cfg`],
     // The groups of a client cannot be configured before 2.9.
     env: { OPENSSL_CONF: `${folder}/openssl.cnf` },
-    folder,
     files: [...renderFiles(model, folder), { name: 'openssl.cnf', content: renderOpensslConf(model.tls.group) }],
-    scripts: [],
     credentials: [model.trust.caPath, model.trust.combinedPath],
-    listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
-    workers: model.workers,
-    cpuCores,
-    memoryLimitBytes: null,
-    cpuSet: null,
     admin: { ...model.admin, path: METRICS_PATH },
-    image: tool.image ?? null,
-  }
+  })
 }

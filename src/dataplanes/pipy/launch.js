@@ -1,4 +1,5 @@
 import { renderOpensslConf } from '../../lib/openssl-conf.js'
+import { createSidecarProcess } from '../../model/sidecar-process.js'
 import { renderConfig } from './config.js'
 
 /**
@@ -9,11 +10,9 @@ import { renderConfig } from './config.js'
  * @param {SidecarOptions} options
  * @returns {ProcessSpec}
  */
-export function createSidecar({ model, folder, tool, scripts, cpuCores }) {
-  return {
-    service: model.service,
-    role: 'sidecar',
-    program: tool.path,
+export function createSidecar(options) {
+  const { model, folder, tool, scripts } = options
+  return createSidecarProcess(options, {
     argv: createPipyArgv({
       version: tool.version,
       threads: model.workers,
@@ -22,21 +21,13 @@ export function createSidecar({ model, folder, tool, scripts, cpuCores }) {
       args: [`${folder}/sidecar.json`],
     }),
     env: { OPENSSL_CONF: `${folder}/openssl.cnf` },
-    folder,
     files: [
       { name: 'sidecar.json', content: `${JSON.stringify(renderConfig(model), null, 2)}\n` },
       { name: 'openssl.cnf', content: renderOpensslConf(model.tls.group) },
     ],
     scripts: [scripts],
-    credentials: [model.trust.caPath, model.trust.certificatePath, model.trust.keyPath],
-    listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
-    workers: model.workers,
-    cpuCores,
-    memoryLimitBytes: null,
-    cpuSet: null,
     admin: model.features.metrics ? { ...model.admin, path: '/metrics' } : null,
-    image: tool.image ?? null,
-  }
+  })
 }
 
 /**
