@@ -8,7 +8,7 @@ import { createPerformer } from '../node/perform.js'
 import { BATCH_SIDECARS, CONTROL, createRollout, listRolloutNames } from '../services/rollout.js'
 import { topologyOf } from '../services/topology.js'
 import { assertAllRun } from './alive.js'
-import { awaitEnded } from './start-services.js'
+import { awaitEnded, describeSpecs } from './start-services.js'
 
 /**
  * Starts the sidecars of an arm with their control plane, waits until each has its first configuration, and changes that
@@ -114,22 +114,15 @@ function sayNames(names) {
 
 /** @param {{ testbed: Testbed, arm: Arm, start: number, folder: string }} options */
 async function renderRollout({ testbed, arm, start, folder }) {
-  const { site, programs, settings, folders, layout } = testbed
-  const topology = topologyOf(arm, layout.topologies)
+  const topology = topologyOf(arm, testbed.layout.topologies)
   const { application, sidecars } = listRolloutNames(topology, Number(arm.conditions.sidecars))
-  const places = await site.target.placesFor(start, [application, CONTROL, ...sidecars])
-  const scripts = arm.variant ?? folders.pipyScripts
+  const shared = describeSpecs({ testbed, arm, folder })
   return createRollout({
-    arm,
+    ...shared,
     topology,
-    places,
-    programs,
-    folders: { own: folder, scripts, echo: folders.echo, certificates: folders.certificates },
-    locate: site.target.locate,
-    scriptFiles: readTextFiles(scripts),
-    trafficPolicy: settings.trafficPolicy,
-    cpus: site.cpus,
-    control: /** @type {Control} */ (programs.planes[arm.plane].control),
+    places: await testbed.site.target.placesFor(start, [application, CONTROL, ...sidecars]),
+    scriptFiles: readTextFiles(shared.folders.scripts),
+    control: /** @type {Control} */ (testbed.programs.planes[arm.plane].control),
     sidecars,
   })
 }

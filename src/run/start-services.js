@@ -85,19 +85,26 @@ export async function awaitEnded(processes) {
  * @param {{ testbed: Testbed, arm: Arm, topology: ReturnType<typeof topologyOf>, places: Record<string, Place>, folder: string }} options
  */
 function renderSpecs({ testbed, arm, topology, places, folder }) {
+  const shared = describeSpecs({ testbed, arm, folder })
+  const scriptFiles = arm.conditions.changesPerMinute === null ? {} : readTextFiles(shared.folders.scripts)
+  return createSpecs({ ...shared, topology, places, scriptFiles })
+}
+
+/**
+ * What the processes of an arm are made from, however many there are.
+ * @param {{ testbed: Testbed, arm: Arm, folder: string }} options
+ */
+export function describeSpecs({ testbed, arm, folder }) {
   const { site, programs, settings, folders } = testbed
   const scripts = arm.variant ?? folders.pipyScripts
-  return createSpecs({
+  return {
     arm,
-    topology,
-    places,
     programs,
     folders: { own: folder, scripts, echo: folders.echo, certificates: folders.certificates },
     locate: site.target.locate,
-    scriptFiles: arm.conditions.changesPerMinute === null ? {} : readTextFiles(scripts),
     trafficPolicy: settings.trafficPolicy,
     cpus: site.cpus,
-  })
+  }
 }
 
 /**
