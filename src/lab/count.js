@@ -9,7 +9,7 @@ import { joinProfiles } from './profile.js'
 
 /**
  * Instructions a request of the sidecars of a link, one request at a time: what waits and what runs beside it change nothing.
- * @import { Arm, DataPlane, Tool } from '../model/types.ts'
+ * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  * @import { Profile, Stack } from './profile.js'
  */
@@ -49,7 +49,7 @@ export async function countInstructions({
   signal,
 }) {
   const { deployment, entry } = await startServices({
-    testbed: countedTestbed(testbed, { valgrind, callers }),
+    testbed: withSidecars(testbed, spec => runUnderCallgrind(spec, { valgrind, callers })),
     ...{ arm, start, folder, signal },
   })
   try {
@@ -131,25 +131,19 @@ export function spreadOf({ value, counts }) {
 }
 
 /**
- * The testbed with its sidecars under callgrind, a worker each.
+ * The testbed, with sidecars that are started in another way.
  * @param {Testbed} testbed
- * @param {{ valgrind: Tool, callers: number }} options
+ * @param {(spec: ProcessSpec) => ProcessSpec} change
  * @returns {Testbed}
  */
-function countedTestbed(testbed, options) {
-  const planes = Object.entries(testbed.programs.planes).map(([name, plane]) => [name, countedPlane(plane, options)])
+export function withSidecars(testbed, change) {
+  /** @param {DataPlane} plane @returns {DataPlane} */
+  const changed = plane => {
+    const { createSidecar } = plane
+    return createSidecar === null ? plane : { ...plane, createSidecar: given => change(createSidecar(given)) }
+  }
+  const planes = Object.entries(testbed.programs.planes).map(([name, plane]) => [name, changed(plane)])
   return { ...testbed, programs: { ...testbed.programs, planes: Object.fromEntries(planes) } }
-}
-
-/**
- * @param {DataPlane} plane
- * @param {{ valgrind: Tool, callers: number }} options
- * @returns {DataPlane}
- */
-function countedPlane(plane, options) {
-  const { createSidecar } = plane
-  if (createSidecar === null) return plane
-  return { ...plane, createSidecar: given => runUnderCallgrind(createSidecar(given), options) }
 }
 
 /**

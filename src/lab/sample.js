@@ -2,12 +2,13 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { createStandingServices } from '../run/standing-services.js'
 import { runTrial } from '../run/trial.js'
+import { withSidecars } from './count.js'
 import { readPid, samplePids, writingPid } from './perf.js'
 import { joinProfiles } from './profile.js'
 
 /**
  * Where the CPU time of sidecars goes under load: a trial as `bench` makes it, whose window perf samples.
- * @import { DataPlane, Tool, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Tool, Trial, TrialRecord } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  * @import { Count } from './count.js'
  * @import { Profile, Stack } from './profile.js'
@@ -35,8 +36,10 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const own = AbortSignal.any([signal, ending.signal])
   /** @type {Record<string, string>} folders, by service */
   const sidecars = {}
-  const planes = Object.entries(testbed.programs.planes).map(([name, plane]) => [name, sampledPlane(plane, sidecars)])
-  const programs = { ...testbed.programs, planes: Object.fromEntries(planes) }
+  const sampled = withSidecars(testbed, spec => {
+    sidecars[spec.service] = spec.folder
+    return writingPid(spec)
+  })
   const sample = async () => {
     const entries = Object.entries(sidecars)
     const pids = await Promise.all(entries.map(([, folder]) => readPid(folder)))
@@ -56,7 +59,7 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const standing = createStandingServices({ keepsServices: false, retains: false })
   try {
     const { record } = await runTrial({
-      ...{ testbed: { ...testbed, programs }, trial, start, standing, signal },
+      ...{ testbed: sampled, trial, start, standing, signal },
       watch: event => {
         if (event.kind !== 'phase' || event.phase !== 'window') return
         sampling = sample()
@@ -93,23 +96,4 @@ export function joinWindows(of, windows) {
   }))
   const value = counts.reduce((sum, count) => sum + count, 0) / counts.length
   return { ...of, cpu: { value, counts }, samples: total, stacks: joinProfiles(scaled).stacks }
-}
-
-/**
- * The plane with sidecars that write their process id.
- * @param {DataPlane} plane
- * @param {Record<string, string>} folders filled by service, as sidecars are made
- * @returns {DataPlane}
- */
-function sampledPlane(plane, folders) {
-  const { createSidecar } = plane
-  if (createSidecar === null) return plane
-  return {
-    ...plane,
-    createSidecar: given => {
-      const spec = createSidecar(given)
-      folders[spec.service] = spec.folder
-      return writingPid(spec)
-    },
-  }
 }
