@@ -55,9 +55,11 @@ function tabulateQuantities() {
   /** @type {Map<string, string[]>} */
   const rows = new Map()
   for (const { name, family, label, definition } of Object.values(QUANTITIES)) {
-    const [names = ''] = rows.get((family ?? { label }).label) ?? []
     const shown = family ?? { label, definition }
-    rows.set(shown.label, [[names, `\`${name}\``].filter(Boolean).join(', '), shown.label, shown.definition])
+    // Two quantities may have one label, each with a definition of its own.
+    const key = `${shown.label} ${shown.definition}`
+    const [names = ''] = rows.get(key) ?? []
+    rows.set(key, [[names, `\`${name}\``].filter(Boolean).join(', '), shown.label, shown.definition])
   }
   return [...rows.values()]
 }

@@ -1,9 +1,10 @@
 // A line of JSON on stdout for each request, with the fields that a mesh logs by default.
 // Imported only where the model has this feature. A request whose client goes away before its answer has no line.
 
+import { mendLine } from './json-line.js'
 import { findTriedAddress } from './upstream.js'
 
-var logger = new logging.JSONLogger('access').toStdout()
+var logger = new logging.BinaryLogger('access').toStdout()
 
 var $head
 var $startMs
@@ -57,13 +58,19 @@ export function wrap(next, { cluster }) {
     )
     .handleMessageEnd(
       function () {
-        var headers = $head.headers
-        logger.log({
+        // Of a try that is made again, the end alone comes through.
+        if (!$status) return
+        var { method, path, headers } = $head
+        var host = headers.host
+        var agent = headers['user-agent']
+        var id = headers['x-request-id']
+        var forwarded = headers['x-forwarded-for']
+        var line = JSON.encode({
           start_time: new Date($startMs).toISOString(),
-          method: $head.method,
-          path: $head.path,
+          method,
+          path,
           protocol: $head.protocol || 'HTTP/2',
-          authority: headers.host,
+          authority: host,
           response_code: $status,
           bytes_received: $received,
           bytes_sent: $sent,
@@ -71,11 +78,25 @@ export function wrap(next, { cluster }) {
           time_to_first_byte: $firstByteMs - $startMs,
           upstream_cluster: cluster && cluster.name,
           upstream_host: $host || findTriedAddress(),
-          x_forwarded_for: headers['x-forwarded-for'] || null,
-          user_agent: headers['user-agent'] || null,
-          request_id: headers['x-request-id'] || null,
+          x_forwarded_for: forwarded || null,
+          user_agent: agent || null,
+          request_id: id || null,
         })
+        var isAsItIs = isPlain(`${method} ${path} ${host} ${forwarded} ${agent} ${id}`)
+        logger.log(isAsItIs ? line : mendLine(line.toArray()))
       }
     )
   )
+}
+
+// Whether Pipy encodes a text right: it has as many bytes as characters, and no control byte.
+function isPlain(text) {
+  var data = JSON.encode(text)
+  if (data.size !== text.length + 2) return false
+  try {
+    JSON.decode(data)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -10,11 +10,12 @@ var durations = new stats.Counter('durations', ['route', 'le'])
 var sums = new stats.Counter('sums', ['route'])
 
 var $startMs
+var $isAnswered
 
 export function wrap(next, { route }) {
   // What no route matches is of no route.
   if (!route) return next
-  var name = `${route.host || '*'}${route.pathPrefix}`
+  var name = route.name
   var buckets = limitsMs.map(limit => durations.withLabels(name, limit === Infinity ? '+Inf' : limit))
   var sum = sums.withLabels(name)
 
@@ -27,11 +28,14 @@ export function wrap(next, { route }) {
     .pipe(next)
     .handleMessageStart(
       function (start) {
+        $isAnswered = true
         requests.withLabels(name, start.head.status).increase()
       }
     )
     .handleMessageEnd(
       function () {
+        // Of a try that is made again, the end alone comes through.
+        if (!$isAnswered) return
         var ms = Date.now() - $startMs
         for (var i = 0; ms > limitsMs[i]; i++) {}
         buckets[i].increase()

@@ -58,7 +58,7 @@ function createWay(route, cluster) {
   return withFeatures(upstreams[cluster], route, clusters[cluster])
 }
 
-// A feature may note what comes as far as a cluster, once the others have let it pass.
+// A feature may act on what comes as far as a cluster, once the others have let it pass.
 function noteTried(upstream, cluster) {
   features.forEach(feature => upstream = feature.wrapUpstream ? feature.wrapUpstream(upstream, cluster) : upstream)
   return upstream
@@ -66,6 +66,8 @@ function noteTried(upstream, cluster) {
 
 // The first feature sees a request first. Without any, a way stays as it is.
 function withFeatures(way, route, cluster) {
-  for (var i = features.length - 1; i >= 0; i--) way = features[i].wrap(way, { route, cluster })
+  for (var i = features.length - 1; i >= 0; i--) {
+    if (features[i].wrap) way = features[i].wrap(way, { route, cluster })
+  }
   return way
 }

@@ -13,10 +13,10 @@ export function wrap(next, { route }) {
   return pipeline($=>$.pipe(() => quota.consume(1) > 0 ? next : refuse))
 }
 
-// One for a route, whatever cluster its requests take. Threads share it by its key.
+// One for a route, whatever cluster its requests take. Threads share it by its name.
 function findQuota(route) {
-  var key = `${route.host || '*'}${route.pathPrefix}${JSON.stringify(route.headers)}`
+  var name = route.name
   var limit = route.limitPerSecond ?? config.features['rate-limit'].perSecond
-  if (!quotas.has(key)) quotas.set(key, new algo.Quota(limit, { key, per: 1 }))
-  return quotas.get(key)
+  if (!quotas.has(name)) quotas.set(name, new algo.Quota(limit, { key: name, per: 1 }))
+  return quotas.get(name)
 }

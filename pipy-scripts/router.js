@@ -17,7 +17,8 @@ export function createRouter(routes) {
       if (host === null || matchers.has(host)) return
       var ofHost = routes.filter(r => r.host === null || r.host === host)
       matchers.set(host, createMatcher(ofHost))
-      if (isUnconditional(ofHost[0])) byHost[host] = ofHost[0]
+      // A request without a host is looked up by that name, too.
+      if (isUnconditional(ofHost[0]) && host !== 'undefined') byHost[host] = ofHost[0]
     }
   )
 

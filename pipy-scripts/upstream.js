@@ -7,17 +7,28 @@
 import config from './config.js'
 import { createTLSOptions } from './tls.js'
 
+// Less than the idle timeout, by more than the second that Pipy may be late: what ends a connection answers 504 to the request
+// that has just taken it. Pipy 1.5 takes a connection when a request begins, sends it when it has its whole body, and answers
+// nothing where the connection ended between.
+var maxIdle = Math.max(config.timeouts.requestSeconds / 2, config.timeouts.requestSeconds - 3)
+
 var muxOptions = {
-  'http/1.1': { bufferSize: 16384, maxQueue: 1, maxIdle: config.timeouts.requestSeconds },
+  'http/1.1': { bufferSize: 16384, maxQueue: 1, maxIdle },
   // Only Pipy 2.0 is given this: 1.5 mixes up bodies on a connection that many requests share.
-  'http/2': { bufferSize: 16384, version: 2, maxIdle: config.timeouts.requestSeconds },
+  'http/2': { bufferSize: 16384, version: 2, maxIdle },
 }
+
+// What the model switches on of retries and endpoints.
+var load = name => config.features[name] ? pipy.import(`./${name}.js`) : null
+var ejection = load('outlier-ejection')
+var budget = load('retry-budget')
 
 var $endpoint
 var $retries
 
 export function createUpstream(cluster) {
-  var upstream = cluster.endpoints.length === 1 ? createSingle(cluster) : createBalanced(cluster)
+  // A connection that tries again by itself asks for no budget. A lone endpoint is never ejected.
+  var upstream = cluster.endpoints.length === 1 && !budget ? createSingle(cluster) : createBalanced(cluster)
   if (cluster.protocol !== 'http/2') return upstream
 
   // HTTP/2 has no connection header. And Pipy 2.0 makes the host :authority where it stands: behind another header
@@ -53,10 +64,20 @@ function createSingle(cluster) {
 // Several: the whole request is tried again at the endpoint that is next.
 function createBalanced(cluster) {
   var connection = createConnection(cluster, () => $endpoint.target.address, 0)
-  var balancer = new algo.LoadBalancer(
-    cluster.endpoints.map(createEndpoint),
-    { algorithm: cluster.balancing === 'least-requests' ? 'least-load' : 'round-robin' }
-  )
+  var algorithm = cluster.balancing === 'least-requests' ? 'least-load' : 'round-robin'
+  var createBalancer = endpoints => new algo.LoadBalancer(endpoints, { algorithm })
+  var endpoints = cluster.endpoints.map(createEndpoint)
+  var isWatched = ejection && endpoints.length > 1
+  var balancer = isWatched
+    ? ejection.createEjectingBalancer(cluster, endpoints, createBalancer)
+    : createBalancer(endpoints)
+  var mayRetry = budget ? budget.createGuard(cluster) : () => true
+  var judge = start => start.head.status > 400 ? retryOrAnswer(start, mayRetry) : start
+
+  function noteAndJudge(start) {
+    balancer.note($endpoint.target, start.head.status)
+    return judge(start)
+  }
 
   return pipeline($=>$
     .repeat(end => end.error === 'Replay').to($=>$
@@ -66,16 +87,16 @@ function createBalanced(cluster) {
         }
       )
       .muxHTTP(() => $endpoint.target, muxOptions[cluster.protocol]).to(connection)
-      .replaceMessageStart(start => start.head.status > 400 ? retryOrAnswer(start) : start)
+      .replaceMessageStart(isWatched ? noteAndJudge : judge)
       .onEnd(() => $endpoint.free())
     )
   )
 }
 
-function retryOrAnswer(start) {
+function retryOrAnswer(start, mayRetry) {
   var isRefused = isFailure(start.head) && start.head.statusText === 'Connection Refused'
   var retries = $retries || 0
-  if (!isRefused || retries >= config.retries) return answerFor($endpoint.target, start)
+  if (!isRefused || retries >= config.retries || !mayRetry()) return answerFor($endpoint.target, start)
   $retries = retries + 1
   return new StreamEnd('Replay')
 }
@@ -97,7 +118,9 @@ function createConnection(cluster, address, retryCount) {
     // Pipy counts in ticks of a second, begun ones too: one more, so that it is never early.
     idleTimeout: config.timeouts.requestSeconds + 1,
     retryCount,
-    retryDelay: 0,
+    // A millisecond later, and not in the same turn of the event loop: Pipy then takes the end of the try that timed out for an end of the
+    // new one, whose timeout it cancels, and the request hangs.
+    retryDelay: 0.001,
   }
   var connect = $=>$
     .connect(address, options)

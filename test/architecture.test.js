@@ -13,7 +13,7 @@ const MAY_IMPORT = {
   loads: ['model'],
   tools: [],
   judge: ['model'],
-  services: ['model', 'dataplanes'],
+  services: ['model', 'dataplanes', 'balance'],
   plan: ['model', 'judge', 'services'],
   search: ['model', 'judge'],
   records: ['model', 'judge'],

@@ -55,17 +55,20 @@ export function announceWindow() {
   return [start, (start + end) / 2, end, end + Number(TAIL_MS)]
 }
 
-// A body with a nonce must come back as it was: what anything but the application answered is found here.
-export function postNonce(nonce) {
-  const sent = (nonce + body).slice(0, payloadBytes)
-  const response = http.post(url, sent, plain)
-  if (response.status === 200 && response.body !== sent) corrupted.add(1)
-  return response
+// A body that nobody has sent before: an answer that was kept from another request is another one.
+export function createNonceBody(nonce) {
+  return (nonce + body).slice(0, payloadBytes)
+}
+
+// An answer that is not what was sent. Only the application, which echoes, may answer 200.
+export function countCorrupted(response) {
+  if (response.status === 200) corrupted.add(1)
 }
 
 export function logFailure(response) {
-  const text = response.body
-  console.error(`status ${response.status}, ${response.error || `${text === null ? 0 : text.length} bytes`}`)
+  const bytes = response.body === null ? 0 : response.body.length
+  const what = `${bytes} bytes${bytes === payloadBytes && response.status === 200 ? ', another body' : ''}`
+  console.error(`status ${response.status}, ${response.error || what}`)
 }
 
 // As a line of the log: a pod leaves nothing else behind.

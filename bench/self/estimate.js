@@ -24,11 +24,11 @@ export async function checkEstimate(rounds = 3) {
     experiment,
     `name: estimate
 question: Is the cap over the CPU per request the capacity?
-axes: { plane: [pipy, envoy], link: [gateway-ratings], capCores: [${[...CAPS, UNBOUND_CAP]}], users: [200] }
+axes: { plane: [pipy, envoy], link: [gateway-ratings], capCores: [${CAPS}], users: [200] }
 profiles: { standard: { rounds: ${rounds}, hasControl: false } }
 `,
   )
-  const [{ records }] = await benchInTurns([{ experiment, load: wrk }])
+  const [{ records }] = await benchInTurns([{ experiment, caps: [...CAPS, UNBOUND_CAP], load: wrk }])
   return holdEstimates(records)
 }
 

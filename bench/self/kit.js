@@ -10,7 +10,7 @@ import { readRun } from '../../src/records/records.js'
  * @import { Summary, TrialRecord } from '../../src/model/types.ts'
  */
 
-/** @typedef {{ promise: string, measured: string, isKept: boolean }} Finding */
+/** @typedef {{ promise: string, measured: string, isKept: boolean | null }} Finding isKept: null: what was measured does not decide it */
 
 /** A folder that is gone when the program ends. */
 export const scratch = mkdtempSync(path.join(os.tmpdir(), 'bench-self-'))

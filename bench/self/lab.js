@@ -1,11 +1,8 @@
 // How well instructions, which `lab` counts, predict the CPU time that `bench` measures: over variants of the kit's Pipy
 // sidecar, each with another change.
-import path from 'node:path'
-import { execa } from 'execa'
 import { median, sampleCorrelation, sampleRankCorrelation } from 'simple-statistics'
 import { cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../../src/judge/measures.js'
 import { findSide } from '../../src/lab/sides.js'
-import { ROOT } from '../../src/lib/paths.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
@@ -45,21 +42,27 @@ export const CHANGES = {
   'hash-path': onStart("(new crypto.Hash('sha256').update(start.head.path), undefined)"),
 }
 
-/** A cost of each variant, over that of the kit's own. @typedef {Record<string, number>} Ratios */
+/** A cost of each variant, over that of the base. @typedef {Record<string, number>} Ratios */
 
-/** @returns {Promise<import('./kit.js').Finding[]>} */
-export async function predictByLab() {
-  const names = Object.keys(CHANGES)
+/**
+ * @param {{ count?: typeof countInstructions, time?: typeof timeVariants }} [how]
+ * @returns {Promise<import('./kit.js').Finding[]>}
+ */
+export async function predictByLab({ count = countInstructions, time = timeVariants } = {}) {
+  // The kit's own scripts with the pipe that each variant has, and no change: a difference is that of the change alone.
+  const base = writeVariant('base', { filter: '' })
+  const own = await count(base)
+  const variants = Object.entries(CHANGES).map(([name, change]) => ({ name, folder: writeVariant(name, change) }))
   /** @type {Ratios} */
   const counted = {}
-  const own = await countInstructions(path.join(ROOT, 'pipy-scripts'))
-  for (const name of names) {
-    counted[name] = (await countInstructions(writeVariant(name, CHANGES[name]))) / own
+  for (const { name, folder } of variants) {
+    counted[name] = (await count(folder)) / own
     console.log(`          ${name}: instructions x ${counted[name].toFixed(4)}`)
   }
   /** @type {Ratios} */
   const timed = {}
-  for (let at = 0; at < names.length; at += ARMS) Object.assign(timed, await timeVariants(names.slice(at, at + ARMS)))
+  for (let at = 0; at < variants.length; at += ARMS)
+    Object.assign(timed, await time({ base, variants: variants.slice(at, at + ARMS) }))
   return describePrediction(counted, timed)
 }
 
@@ -90,29 +93,10 @@ export function describePrediction(counted, timed) {
 }
 
 /**
- * What the kit's own scripts cost beside the shortest that do the same hop. They must pass the corpus first.
- * @returns {Promise<import('./kit.js').Finding[]>}
- */
-export async function compareWithShortest() {
-  const words = ['lab', 'pipy-scripts', '--against', 'bench/self/pipy/shortest', '--link', 'pair', '--json']
-  const { stdout } = await execa('node', ['src/cli.js', ...words], { cwd: ROOT, stderr: 'inherit' })
-  /** @type {{ rows: import('../../src/lab/comparison.js').Row[] }} */
-  const { rows } = JSON.parse(stdout)
-  return rows
-    .filter(({ quantity }) => quantity === 'instructions')
-    .map(({ service, ratio }) =>
-      finding(
-        ...[`full sidecar / shortest script, instructions a request, ${service}'s side, at most 1.05`, ratio],
-        ...[[], (/** @type {number} */ r) => r <= 1.05],
-      ),
-    )
-}
-
-/**
  * Instructions a request of both sides of the link `pair`.
  * @param {string} scripts a folder
  */
-export async function countInstructions(scripts) {
+async function countInstructions(scripts) {
   const { signal } = new AbortController()
   const runId = `lab-${process.pid}-${++started}`
   const site = await openLocalSite({ runId, way: await findCapWay(), findTool })
@@ -132,23 +116,22 @@ export async function countInstructions(scripts) {
 }
 
 /**
- * CPU a request of both sidecars, over that of the kit's own scripts: the median over rounds of one run of the ratio
- * within a round, so that what drifts meets both.
- * @param {string[]} names
+ * CPU a request of both sidecars, over that of the base: the median over rounds of one run of the ratio within a round,
+ * so that what drifts meets both.
+ * @param {{ base: string, variants: { name: string, folder: string }[] }} options base: a folder
  * @returns {Promise<Ratios>} NaN: no round has both
  */
-export async function timeVariants(names) {
-  const folders = names.map(name => writeVariant(name, CHANGES[name]))
-  const planes = ['pipy', ...folders.map(folder => `pipy=${folder}`)].join(',')
+async function timeVariants({ base, variants }) {
+  const planes = [base, ...variants.map(({ folder }) => folder)].map(folder => `pipy=${folder}`).join(',')
   const length = ['--profile', 'quick', '--rounds', `${ROUNDS}`]
   const { records } = await bench(['--planes', planes, '--link', 'pair', '--cpu', '0.25', ...length])
-  const costsOf = (/** @type {string | null} */ variant) =>
+  const costsOf = (/** @type {string} */ variant) =>
     splitRounds(
       records.filter(({ trial: { arm } }) => arm.variant === variant && arm.repeatOf === null),
       ROUNDS,
     ).map(trials => valueOfRound(trials, 'cpuPerRequest', record => cpuPerRequestMicros(record, sidecarsOf(record))))
-  const own = costsOf(null)
-  return Object.fromEntries(names.map((name, i) => [name, medianRatio(costsOf(folders[i]), own)]))
+  const own = costsOf(base)
+  return Object.fromEntries(variants.map(({ name, folder }) => [name, medianRatio(costsOf(folder), own)]))
 }
 
 /**

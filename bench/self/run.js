@@ -7,6 +7,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import { pipyTool } from '../../src/dataplanes/pipy/index.js'
+import { EXIT } from '../../src/lib/exit-status.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { openLedger } from '../../src/node/ledger.js'
@@ -22,9 +23,10 @@ import { explainGap } from './gap.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
-import { compareWithShortest, predictByLab } from './lab.js'
+import { predictByLab } from './lab.js'
 import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
+import { compareWithShortest } from './pipeline.js'
 import { reportLongRun } from './report.js'
 import { studySensitivity } from './sensitivity.js'
 import { simulateStopping, studyPlanted } from './stopping.js'
@@ -158,8 +160,10 @@ for (const name of chosen) {
   if (!(name in measurements))
     throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}`)
   for (const { promise, measured, isKept } of await measurements[name]()) {
-    console.log(`${isKept ? 'kept    ' : 'NOT KEPT'}  ${promise}: ${measured}`)
-    if (!isKept) process.exitCode = 1
+    const answer = isKept === null ? 'UNDECIDED' : isKept ? 'kept' : 'NOT KEPT'
+    console.log(`${answer.padEnd(10)}${promise}: ${measured}`)
+    if (isKept === false) process.exitCode = EXIT.failed
+    if (isKept === null) process.exitCode ??= EXIT.nothingShown
   }
 }
 

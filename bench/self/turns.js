@@ -19,22 +19,23 @@ const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n
 let started = 0
 
 /**
- * @param {{ experiment: string, load?: LoadGenerator, watch?: Watcher['watch'], place?: Record<Role, number[]>,
- *   deployed?: (processes: Handle[]) => void }[]} runs experiment: a file; place: the CPUs of each role
+ * @param {{ experiment: string, caps?: number[], load?: LoadGenerator, watch?: Watcher['watch'],
+ *   place?: Record<Role, number[]>, deployed?: (processes: Handle[]) => void }[]} runs experiment: a file; caps: in the place
+ *   of its own, and also where they cannot bind; place: the CPUs of each role
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
 export async function benchInTurns(runs) {
   const way = await findCapWay()
   const turns = createTurns(runs.length)
   return Promise.all(
-    runs.map(async ({ experiment, load, watch, place, deployed }, i) => {
+    runs.map(async ({ experiment, caps = null, load, watch, place, deployed }, i) => {
       const id = ++started
       const opened = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
       const site = { ...opened, target: interpose(opened.target, { place, deployed }) }
       try {
         const preparation = await prepare({
           experiment: readExperiment(experiment),
-          overrides: OVERRIDES,
+          overrides: { ...OVERRIDES, caps },
           load,
           app: null,
           site,
@@ -77,6 +78,6 @@ function interpose(target, { place, deployed }) {
 
 /** @type {import('../../src/plan/plan.js').Overrides} */
 const OVERRIDES = /** @type {any} */ ({
-  ...{ planes: null, caps: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
+  ...{ planes: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
   ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },
 })

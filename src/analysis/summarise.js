@@ -8,8 +8,10 @@ import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { isOfSearch, replaySearch } from '../search/searches.js'
 import { compareArms } from './compare.js'
+import { findControlNeeds } from './control-needs.js'
 import { offerEstimates } from './estimates.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
+import { fitGrowths } from './growths.js'
 import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
@@ -40,6 +42,7 @@ export function summarise({ manifest, records }) {
   })
   /** @type {(SearchResult | SizeResult)[]} */
   const found = replaySearches({ manifest, records })
+  const growths = fitGrowths({ arms, records })
   return {
     schemaVersion: SCHEMA_VERSION,
     run,
@@ -58,6 +61,8 @@ export function summarise({ manifest, records }) {
     shows: settings.shows,
     lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
     slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
+    ...(settings.sizesControlOf && { controlNeeds: findControlNeeds({ records, sidecars: settings.sizesControlOf }) }),
+    ...(growths.length > 0 && { growths }),
     calibrations: manifest.calibrations,
     searches: found.flatMap(result => ('looksFor' in result ? [result] : [])),
     sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),

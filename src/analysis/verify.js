@@ -1,11 +1,12 @@
 import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
+import { describeGrowth } from '../judge/growth.js'
 import { ratePerSecond } from '../judge/measures.js'
 import { describeRollout } from '../judge/rollout.js'
 import { BenchError } from '../lib/errors.js'
 import { generatorOf } from '../model/generators.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { readLoadLog, readObserved, readRollout } from '../records/raw.js'
+import { readGrowth, readLoadLog, readObserved, readRollout } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
@@ -113,6 +114,10 @@ function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
   try {
+    if (record.growth) {
+      const growth = readGrowth(folder, trial.id)
+      return growth ? { growth: describeGrowth(growth) } : 'growth.json is missing or damaged'
+    }
     const observed = readObserved(folder, trial.id)
     if (observed === null) return 'observation.json is missing or damaged'
     const described = describeWindow(observed)

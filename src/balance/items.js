@@ -7,7 +7,7 @@ import { createRandom } from '../lib/random.js'
 /** @typedef {{ id: string, size: number }} Item size: what it adds to the load of its shard */
 
 // The published runs had 10,000 applications on 100 clusters.
-const MEAN_SIZE = 100
+export const MEAN_SIZE = 100
 // A UUID of version 4, as clusters have in Argo CD.
 const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
 

@@ -1,5 +1,5 @@
 import { groupBy } from '../lib/group-by.js'
-import { isBudgetUsed, isCoarse, isCostly, timesOf } from './rollout.js'
+import { isBudgetUsed, isCoarse, isCostly, listInfidelities, timesOf } from './rollout.js'
 
 /**
  * What a trial's numbers may be used for: each gate names the uses it spoils, and nothing else is lost.
@@ -20,7 +20,8 @@ const STEADY_DIFFERENCE_MOST = 0.2
 const ERRORS_MOST = 0.001
 const LAG_P99_MOST_MS = 5
 const EDGE_FRACTION = 0.002
-const RATE_LEAST = 0.99
+/** Of the rate that an open loop asks for, from which on it counts as kept. */
+export const RATE_LEAST = 0.99
 const USERS_SEEN_MOST = 1.05
 const USERS_SEEN_LEAST = 0.9
 const CAP_TOLERANCE = 0.001
@@ -50,7 +51,7 @@ const GATES = [
     words: 'wrong answers',
     spoils: USES,
     find: ({ load }) => [
-      load.verified === 0 && 'no request was answered rightly in the window',
+      load.verified === 0 && 'no request was answered correctly in the window',
       load.corrupted > 0 && `${load.corrupted} answers came back with a wrong body or nonce`,
       load.coldUsers > 0 && `${load.coldUsers} users had not done three requests when the window opened`,
     ],
@@ -80,7 +81,7 @@ const GATES = [
   },
   {
     name: 'source',
-    finds: 'answers for which the application used no CPU: something else gave them',
+    finds: 'answers while the application used no CPU: something else gave them',
     isOfLoad: true,
     words: 'answers not from the application',
     spoils: USES,
@@ -117,19 +118,19 @@ const GATES = [
     // What is claimed of a cap takes the cap: the rate at it, and quantiles, which its quota may have made (a p99 near a
     // period of it) without anyone counting throttled periods. CPU per request and memory hardly depend on it.
     name: 'cap-unread',
-    finds: 'a quota that nobody could read back (`--samples kubelet`)',
+    finds: 'a quota that could not be read back (`--samples kubelet`)',
     words: 'cap not read back',
     spoils: ['capacity', 'latency'],
     find: record =>
       record.processes.map(
         p =>
           isCapUnread(record, p) &&
-          `${nameOf(p)} was to be capped at ${p.capCores} cores, and nobody read that back: the kubelet does not count it`,
+          `${nameOf(p)} was to be capped at ${p.capCores} cores, which could not be verified: the kubelet reports no quota`,
       ),
   },
   {
     name: 'workers',
-    finds: 'another number of listening sockets than of workers asked for',
+    finds: 'a number of listening sockets that is not the number of workers asked for',
     words: 'other workers than asked',
     spoils: USES,
     find: ({ processes }) =>
@@ -158,24 +159,24 @@ const GATES = [
       ),
   },
   {
-    // They take away the times of their phase alone, which the table of quantities sees to.
+    // This one and the next two take away single quantities, which the table of quantities sees to.
     name: 'resolution',
     finds:
-      'in a phase of a rollout, more than 10 % of a time not known, since sidecars are asked so seldom: this time has no value',
+      'in a phase of a rollout, a time of which more than 10 % is unknown, because sidecars are asked seldom: it has no value',
     words: 'times too coarse',
     spoils: [],
     find: ({ rollout }) =>
       phasesOf(rollout).map(([what, phase]) => {
         const ms = (/** @type {number | null} */ seconds) => (1000 * Number(seconds)).toFixed(0)
         const coarse = timesOf(phase).filter(isCoarse)
-        const said = coarse.map(time => `of ${time.name} ${ms(time.unknownSeconds)} of ${ms(time.seconds)} ms`)
-        return coarse.length > 0 && `until ${what}, not known are ${said.join(', ')}`
+        const said = coarse.map(time => `${ms(time.unknownSeconds)} of ${ms(time.seconds)} ms of ${time.name}`)
+        return coarse.length > 0 && `until ${what}: unknown are ${said.join(', ')}`
       }),
   },
   {
     name: 'probe-cost',
     finds:
-      'in a phase of a rollout, the kit itself, which starts, changes and asks the sidecars, above 10 % of the machine, or above 90 % of the requests that it may ask: its times have no value',
+      'in a phase of a rollout, the kit itself (it starts, changes and asks the sidecars) above 10 % of the machine, or above 90 % of the requests that it may ask: the times of the phase have no value',
     words: 'asking cost too much',
     spoils: [],
     find: ({ rollout }) =>
@@ -187,6 +188,14 @@ const GATES = [
           isBudgetUsed(phase, rollout.askedPerSecondMost) &&
           `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${rollout.askedPerSecondMost}: asking may be what was measured`,
       ]),
+  },
+  {
+    name: 'fidelity',
+    finds:
+      'simulated sidecars for which the control plane takes another CPU time, or another memory, than for as many real ones, by more than 15 %: that of the control plane has no value, the other does',
+    words: 'simulated unlike real',
+    spoils: [],
+    find: ({ rollout }) => listInfidelities(rollout ?? {}).map(({ reason }) => reason),
   },
   {
     name: 'clock',
@@ -251,7 +260,7 @@ const GATES = [
   {
     name: 'generator',
     finds:
-      'the generator above 80 % of its CPUs, or throttled; users whose time goes by in it; requests that start late (p99 above 5 ms); on a machine of its own: that machine used up by others, or a round trip above 5 ms',
+      'the generator above 80 % of its CPUs, or throttled; users that spend their time in it instead of waiting for answers; requests that start late (p99 above 5 ms); on another machine: that machine used up by other processes, or a round trip above 5 ms',
     isOfLoad: true,
     words: 'generator bound',
     spoils: ['capacity', 'latency'],
@@ -264,7 +273,7 @@ const GATES = [
           `the machine of the load was ${percent(1 - loadHost.idleFraction)} busy, ${loadHost.foreignCores.toFixed(2)} cores of it with something else`,
         loadHost &&
           loadHost.roundTripMs > ROUND_TRIP_MOST_MS &&
-          `a round trip to the machine of the load takes ${loadHost.roundTripMs.toFixed(1)} ms (at most ${ROUND_TRIP_MOST_MS}): users wait on the way`,
+          `a round trip to the machine of the load took ${loadHost.roundTripMs.toFixed(1)} ms (at most ${ROUND_TRIP_MOST_MS}): users wait on the way`,
         ...withRole(processes, 'generator').flatMap(p => [
           p.cpuCores > GENERATOR_BOUND * generatorCpus &&
             `the generator used ${percent(p.cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
@@ -272,7 +281,7 @@ const GATES = [
         ]),
         record.trial.arm.load.kind === 'closed' &&
           (usersSeen(record) ?? users) < USERS_SEEN_LEAST * users &&
-          `by rate × time ${usersSeen(record)?.toFixed(1)} of ${users} users waited for answers: the others' time went by in the generator`,
+          `by rate × time ${usersSeen(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
         // After a drop in the window, all others seem late.
         load.lagP99Ms !== null &&
           droppedInWindow(record) === 0 &&

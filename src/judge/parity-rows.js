@@ -24,7 +24,12 @@ export const PARITY_NAMES = [
  */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN } = arm.conditions
-  return { plane: nameOf({ ...arm, repeatOf: null }), tls, protocol, features }
+  return {
+    plane: nameOf({ ...arm, repeatOf: null, control: undefined, conditions: undefined }),
+    tls,
+    protocol,
+    features,
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { MIB } from '../lib/units.js'
 import { cpuMillisPerChange, failedPerChange, longestEffectMs, medianEffectMs } from './changes.js'
+import { GROWTH_ROWS } from './growth-quantities.js'
 import {
   capacityPerSecond,
   cpuPerRequestMicros,
@@ -140,7 +141,7 @@ const ROWS = [
     unit: 'requests/s',
     digits: 0,
     definition:
-      'An estimate, no measurement: the cap over the CPU per request of the sidecar that would bind first, in a closed loop where none did. No verdict, threshold or claim uses it. Its interval is of the rounds alone: that CPU per request changes with the rate is not in it. Unchecked where the run measured no capacity at another cap: it was off by up to 12 % where it was tried (docs/method.md).',
+      'An estimate, not a measurement: in a closed loop where no sidecar bound, the cap over the CPU per request of the sidecar that would bind first. No verdict, threshold or claim uses it. CPU per request changes with the rate, and the interval, of the rounds alone, does not include that. Unchecked where the run measured no capacity at another cap; checks in other runs were off by up to 12 % (docs/method.md).',
     isEstimate: true,
     // What spoils the rate (neighbours, an unsteady window) moves CPU per request too.
     use: 'throughput',
@@ -168,7 +169,7 @@ const ROWS = [
     scale: 0.01,
     digits: 0,
     definition:
-      'CPU cores used over the cap, of the sidecar that used most of its own. From 95 % on the sidecar counts as bound.',
+      'CPU cores used over the cap, of the sidecar that used the largest share of its cap. From 95 % on the sidecar counts as bound.',
     use: 'cpuPerRequest',
     sidecars: 'most',
     measure: ({ record, service }) =>
@@ -183,7 +184,7 @@ const ROWS = [
     scale: 0.01,
     digits: 0,
     definition:
-      'Scheduler periods (100 ms) in which the sidecar was stopped because its quota was used, over all periods; of the sidecar with the most.',
+      'Scheduler periods (100 ms) in which the sidecar was stopped because it had used its quota, over all periods; of the sidecar with the most.',
     use: 'cpuPerRequest',
     sidecars: 'most',
     measure: ({ record, service }) => mostOf(sidecarsOf(record, service), p => p.throttledFraction),
@@ -252,7 +253,7 @@ const ROWS = [
     unit: 'ms',
     digits: 1,
     definition:
-      "From a change of configuration until a new connection was served by it; the median of the window's changes.",
+      "From the commit of a change of configuration until a new connection was served by it; the median of the window's changes.",
     use: 'memory',
     measure: ({ record }) => medianEffectMs(record),
   },
@@ -288,11 +289,12 @@ const ROWS = [
     label: 'CPU a change, ms',
     unit: 'ms',
     digits: 1,
-    definition: 'CPU time of all sidecars more than without changes, over the number of changes.',
+    definition: 'CPU time of all sidecars minus that of the arm without changes, over the number of changes.',
     use: 'memory',
     measure: ({ record, unchanged }) => cpuMillisPerChange(record, unchanged ?? []),
   },
   ...ROLLOUT_ROWS,
+  ...GROWTH_ROWS,
   {
     name: 'recoverySeconds',
     header: 'recoverySeconds',
@@ -372,7 +374,7 @@ function addedTime(of) {
     group: { open: 'addedLatencyMs' },
     key: of,
     isSparse: true,
-    definition: `The ${of} of a round less that of the same round without sidecars, at the same rate.`,
+    definition: `The ${of} of a round minus the ${of} of the same round without sidecars, at the same rate.`,
     use: 'latency',
     quantile: QUANTILES[of],
     measure({ record, baseline }) {

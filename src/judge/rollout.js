@@ -1,3 +1,5 @@
+import { mib } from '../lib/units.js'
+
 /**
  * The numbers of a rollout, from when each sidecar was answered. Pure: the run computes them from what it saw, `verify`
  * from what is on disk.
@@ -9,22 +11,31 @@ const POINTS_MOST = 100
 const CENSORED_MOST = 0.1
 const OWN_MOST = 0.1
 const ASKED_MOST = 0.9
+// Of cgroups, as both targets set it.
+const CAP_PERIOD_SECONDS = 0.1
+/** At its limit for this share of a phase, the control plane bound it. */
+export const BOUND_LEAST = 0.25
+const INFIDELITY_MOST = 0.15
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
+/** @typedef {NonNullable<RolloutRecord['first']['control']['start']>} Edge */
 
 /**
  * @param {RolloutRecord} seen
  * @returns {RolloutNumbers}
  */
 export function describeRollout(seen) {
-  const { members, cpus, askedPerSecondMost, control } = seen
+  const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = seen
   const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
-    sidecars: members.length,
+    sidecars: members.length + (simulated?.count ?? 0),
+    ...(simulated && { simulated: simulated.count }),
+    ...(fidelity && { fidelity: describeFidelity(fidelity) }),
+    ...(members.some(({ pod }) => pod) && { pods: describePods(members) }),
     cpus,
     askedPerSecondMost,
-    first: describePhase({ members, of: 'first', phase: seen.first }),
-    ...(seen.change && { change: describePhase({ members, of: 'change', phase: seen.change }) }),
+    first: describePhase({ members, simulated, of: 'first', phase: seen.first }),
+    ...(seen.change && { change: describePhase({ members, simulated, of: 'change', phase: seen.change }) }),
     controlAnonBytes: {
       empty: control?.[0]?.anonBytes ?? null,
       stable: seen.first.control.end?.anonBytes ?? null,
@@ -72,6 +83,14 @@ export function isCostly({ ownCores }, cpus) {
 }
 
 /**
+ * The phases of a rollout that the control plane bound.
+ * @param {Record<'rollout' | 'change', number | null>} atLimit the share of each in which it was at its limit
+ */
+export function listBound(atLimit) {
+  return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
+}
+
+/**
  * Whether the kit did not make itself felt in a phase; false where there was none.
  * @param {RolloutNumbers} numbers
  * @param {'first' | 'change'} part
@@ -81,11 +100,65 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
 }
 
+/** What a control plane uses. @typedef {'CPU time' | 'memory'} Resource */
+
 /**
- * @param {{ members: RolloutRecord['members'], of: 'first' | 'change', phase: RolloutRecord['first'] }} seen
+ * The resources of which the control plane uses another amount for simulated sidecars than for real ones, and the reasons.
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
+ * @returns {{ resource: Resource, reason: string }[]}
+ */
+export function listInfidelities({ fidelity }) {
+  if (!fidelity) return []
+  const { sidecars, cpuSeconds, anonBytes } = fidelity
+  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]} */
+  const rows = [
+    { resource: 'CPU time', ...cpuSeconds, show: seconds => `${seconds.toFixed(2)} s` },
+    { resource: 'memory', ...anonBytes, show: bytes => `${mib(bytes)} MiB more than empty` },
+  ]
+  return rows.flatMap(({ resource, real, simulated, show }) => {
+    const withheld = `the ${resource} of the control plane has no value`
+    if (real === null || simulated === null)
+      return [{ resource, reason: `for ${sidecars} sidecars, real and simulated, it was not measured: ${withheld}` }]
+    if (Math.abs(simulated - real) <= INFIDELITY_MOST * real) return []
+    const seen = `${show(simulated)} for ${sidecars} sidecars of which 1 is real, and ${show(real)} where all are`
+    return [{ resource, reason: `the control plane took ${seen}, more than 15 % apart: ${withheld}` }]
+  })
+}
+
+/**
+ * Whether simulated sidecars, where there are any, take as much of a resource as real ones.
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
+ * @param {Resource} resource
+ */
+export function isFaithful(numbers, resource) {
+  return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
+}
+
+/**
+ * @param {NonNullable<RolloutRecord['fidelity']>} fidelity
+ * @returns {RolloutNumbers['fidelity']}
+ */
+function describeFidelity(fidelity) {
+  const [real, simulated] = [describeRollout(fidelity.real), describeRollout(fidelity.simulated)]
+  // What an empty control plane takes, it takes for either.
+  const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
+    peak === null || empty === null ? null : peak - empty
+  const cpuOf = (/** @type {RolloutNumbers} */ { first, change }) =>
+    typeof first.controlCpuSeconds === 'number' && typeof change?.controlCpuSeconds === 'number'
+      ? first.controlCpuSeconds + change.controlCpuSeconds
+      : null
+  return {
+    sidecars: real.sidecars,
+    cpuSeconds: { real: cpuOf(real), simulated: cpuOf(simulated) },
+    anonBytes: { real: grownBytesOf(real), simulated: grownBytesOf(simulated) },
+  }
+}
+
+/**
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change', phase: RolloutRecord['first'] }} seen
  * @returns {RolloutNumbers['first']}
  */
-function describePhase({ members, of, phase: { startMs, endMs, host, control, ownCpuSeconds } }) {
+function describePhase({ members, simulated, of, phase: { startMs, endMs, host, control, ownCpuSeconds } }) {
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
   const told = members.flatMap(member => member[of] ?? [])
   const had = told.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)
@@ -99,19 +172,65 @@ function describePhase({ members, of, phase: { startMs, endMs, host, control, ow
     converged: had.length,
     seconds: missing.length > 0 || !last ? null : (last.yesMs - Math.min(...sinceMs)) / 1000,
     toldSeconds: (Math.max(...sinceMs) - Math.min(...sinceMs)) / 1000,
-    each: { p50: quantile(seconds, 0.5), p99: quantile(seconds, 0.99), max: seconds.at(-1) ?? null },
+    each: spreadOf(seconds),
     censoredSeconds: quantile(censored, 0.5),
     lastCensoredSeconds: last ? findCensored(last) : null,
     askedPerSecond: told.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
     curve: drawCurve(told, members.length),
-    controlCpuSeconds:
-      typeof before?.cpuSeconds === 'number' && typeof after?.cpuSeconds === 'number'
-        ? after.cpuSeconds - before.cpuSeconds
-        : null,
+    controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
+    ...describeShards({ before, after, phaseSeconds }),
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
     ownCores: ownCpuSeconds / phaseSeconds,
     missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
+    ...(simulated && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
   }
+}
+
+/**
+ * How soon pods were ready.
+ * @param {RolloutRecord['members']} members
+ * @returns {RolloutNumbers['pods']}
+ */
+function describePods(members) {
+  const ready = members.flatMap(({ pod }) =>
+    pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
+  )
+  return { ready: ready.length, readySeconds: spreadOf(sort(ready)) }
+}
+
+/** @param {number[]} sorted */
+function spreadOf(sorted) {
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1) ?? null }
+}
+
+/**
+ * The CPU time of each shard, and for how much of the phase the busiest was at its limit: stopped by its cap (where
+ * that time is not known, for whole periods), or with all its threads running.
+ * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
+ */
+function describeShards({ before, after, phaseSeconds }) {
+  if (!before?.each || !after?.each) return {}
+  const starts = before.each
+  const shares = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {
+    const ran = subtract(cpuSeconds, starts[i].cpuSeconds)
+    const periods = subtract(throttledPeriods, starts[i].throttledPeriods)
+    // Stopped for a part of each period, as short bursts are at a small cap; the kernel adds up the time of all CPUs.
+    const most = (periods ?? 0) * CAP_PERIOD_SECONDS
+    const stopped = Math.min(most, subtract(throttledSeconds, starts[i].throttledSeconds) ?? most)
+    return ran === null && periods === null ? [] : [Math.max((ran ?? 0) / workers, stopped)]
+  })
+  return {
+    shardCpuSeconds: after.each.map(({ cpuSeconds }, i) => subtract(cpuSeconds, starts[i].cpuSeconds)),
+    controlAtLimit: shares.length > 0 ? Math.min(1, Math.max(...shares) / phaseSeconds) : null,
+  }
+}
+
+/**
+ * @param {number | null | undefined} after
+ * @param {number | null | undefined} before
+ */
+function subtract(after, before) {
+  return typeof after === 'number' && typeof before === 'number' ? after - before : null
 }
 
 /**

@@ -34,12 +34,34 @@ export async function readPid(folder) {
 }
 
 /**
+ * Samples this process for a moment, before anything starts whose samples the kernel would refuse.
+ * @param {{ perf: Tool, folder: string, signal: AbortSignal }} options folder: for a file that perf writes
+ * @throws {BenchError} where the kernel does not let perf sample
+ */
+export async function assertSamples({ perf, folder, signal }) {
+  await samplePids({ perf, pids: [process.pid], seconds: 0.1, file: path.join(folder, 'check.perf'), signal })
+}
+
+/**
  * Samples processes for a time.
- * @param {{ perf: Tool, pids: number[], seconds: number, file: string, signal: AbortSignal }} options file: that perf writes
+ * @param {{ perf: Tool, pids: number[], seconds: number, file: string, signal: AbortSignal }} options file: that perf
+ *   writes; it is removed
  * @returns {Promise<ReturnType<typeof parsePerfScript>>}
  * @throws {BenchError} where the kernel does not let it
  */
-export async function samplePids({ perf, pids, seconds, file, signal }) {
+export async function samplePids({ file, ...asked }) {
+  try {
+    return parsePerfScript(await recordPids({ file, ...asked }))
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+/**
+ * @param {Parameters<typeof samplePids>[0]} options
+ * @returns {Promise<string>} what perf script prints
+ */
+async function recordPids({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv) =>
     execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false })
   // Pipy has no frame pointers: the stack is copied, and unwound afterwards.
@@ -50,8 +72,7 @@ export async function samplePids({ perf, pids, seconds, file, signal }) {
   const read = await run(['script', '-i', file, '--no-inline', '-F', FIELDS])
   signal.throwIfAborted()
   if (read.failed) throw new BenchError(`perf cannot read what it recorded: ${lineOf(`${read.stderr}`)}`)
-  await rm(file, { force: true })
-  return parsePerfScript(`${read.stdout}`)
+  return `${read.stdout}`
 }
 
 /**

@@ -46,18 +46,20 @@ export function parseLabThreshold(expression, services) {
  */
 export function judgeThresholds(thresholds, found) {
   const judged = thresholds.map(threshold => judgeThreshold(threshold, found))
-  return { crossed: judged.flatMap(one => one.crossed), undecided: judged.flatMap(one => one.undecided) }
+  const join = (/** @type {'held' | 'crossed' | 'undecided'} */ answer) => judged.flatMap(one => one[answer])
+  return { held: join('held'), crossed: join('crossed'), undecided: join('undecided') }
 }
 
 /**
- * For which sidecars a threshold does not hold, and for which that cannot be told: their ratio is as near to the limit as
- * two counts of one side are apart, or is not there.
+ * For which sidecars a threshold holds, for which it does not, and for which it is undecided: their ratio is as near to the
+ * limit as two counts of one side are apart, or was not measured.
  * @param {Threshold} threshold
  * @param {Judged} found
- * @returns {{ crossed: string[], undecided: string[] }}
+ * @returns {Record<'held' | 'crossed' | 'undecided', string[]>}
  */
 function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
   const told = `--threshold '${expression}'`
+  const held = []
   const crossed = []
   const undecided = []
   const own = breakdowns.filter(one => service === null || one.service === service)
@@ -77,7 +79,8 @@ function judgeThreshold({ expression, quantity, a, service, operator, limit }, {
       undecided.push(
         `${told} is undecided for ${name}: ${value.toFixed(5)}, and ${apart}; set a limit further off, or count more --requests`,
       )
-    } else if (!OPERATORS[operator](value, limit)) crossed.push(`${told} is crossed by ${name}: ${value.toFixed(5)}`)
+    } else if (OPERATORS[operator](value, limit)) held.push(`${told} is held by ${name}: ${value.toFixed(5)}`)
+    else crossed.push(`${told} is crossed by ${name}: ${value.toFixed(5)}`)
   }
-  return { crossed, undecided }
+  return { held, crossed, undecided }
 }

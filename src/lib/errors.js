@@ -44,6 +44,15 @@ export class EndedError extends BenchError {
   }
 }
 
+/** A procedure of the agent failed by the kit's own fault, or the machine's: it says nothing of a plane. */
+export class AgentError extends BenchError {
+  /** @param {string} message */
+  constructor(message) {
+    super(message)
+    this.name = 'AgentError'
+  }
+}
+
 /** The place where services run no longer answers: the run ends, and what is there must be removed later. */
 export class SiteLostError extends BenchError {
   /**

@@ -43,9 +43,10 @@ export function hashTo64Bits(text) {
 /**
  * The SHA-256 of the files of a folder, in hexadecimal: of their paths below it and what is in them.
  * @param {string} folder
+ * @param {(path: string) => boolean} [isIncluded] default: all files and folders in it
  */
-export function hashFolder(folder) {
-  const files = listFiles(folder).map(file => [
+export function hashFolder(folder, isIncluded = () => true) {
+  const files = listFiles(folder, isIncluded).map(file => [
     file,
     createHash('sha256')
       .update(readFileSync(path.join(folder, file)))
@@ -57,13 +58,15 @@ export function hashFolder(folder) {
 /**
  * The files of a folder by their paths below it, sorted; links are followed.
  * @param {string} folder
+ * @param {(path: string) => boolean} isIncluded
  * @returns {string[]}
  */
-function listFiles(folder) {
+function listFiles(folder, isIncluded) {
   return readdirSync(folder)
     .sort()
+    .filter(name => isIncluded(path.join(folder, name)))
     .flatMap(name => {
       const isFolder = statSync(path.join(folder, name)).isDirectory()
-      return isFolder ? listFiles(path.join(folder, name)).map(file => `${name}/${file}`) : [name]
+      return isFolder ? listFiles(path.join(folder, name), isIncluded).map(file => `${name}/${file}`) : [name]
     })
 }

@@ -30,6 +30,22 @@ export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signa
 }
 
 /**
+ * Settles as a promise does, or with the signal's reason where it aborts first.
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {AbortSignal} signal
+ * @returns {Promise<T>}
+ */
+export function untilAborted(promise, signal) {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+/**
  * Waits until a moment of the wall clock; returns at once when it has passed.
  * @param {number} epochMs
  * @param {AbortSignal} [signal]

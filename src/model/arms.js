@@ -2,17 +2,22 @@ import { AXES, describeAxes } from './axes.js'
 
 /**
  * How arms are named. Pure.
- * @import { Arm, AxisName, PlaneChoice } from './types.ts'
+ * @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts'
  */
 
+/** @type {AxisName[]} */
+const ABSENT_WHERE_NULL = ['ratePerSecond', 'burstSeconds', 'controlCapCores', 'controlMemoryBytes']
+
 /**
- * The name of a plane, profile or variant, as in `--planes`, with the last part of the variant's path.
- * @param {PlaneChoice & { repeatOf?: string | null }} arm
+ * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how many
+ * of its sidecars are simulated.
+ * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
  */
-export function nameOf({ plane, profile, variant, repeatOf }) {
-  const contender = profile ? `${plane}:${profile}` : plane
+export function nameOf({ plane, profile, control, variant, repeatOf, conditions }) {
+  const contender = `${plane}${profile ? `:${profile}` : ''}${control ? `@${control}` : ''}`
   const name = variant ? `${contender}=${variant.split('/').filter(Boolean).at(-1)}` : contender
-  return repeatOf ? `${name} (A/A)` : name
+  const simulated = conditions?.simulated ? ` (${conditions.simulated} of ${conditions.sidecars} simulated)` : ''
+  return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
 /**
@@ -22,7 +27,7 @@ export function nameOf({ plane, profile, variant, repeatOf }) {
  */
 export function describeVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {
-    if (name === 'ratePerSecond' || name === 'burstSeconds') return AXES[name].of(arm) !== null
+    if (ABSENT_WHERE_NULL.includes(name)) return AXES[name].of(arm) !== null
     return arm.hasSidecars || !AXES[name].isOfSidecars
   }
   return describeAxes(arm, varied.filter(has))
@@ -47,15 +52,16 @@ export function nameOnAxis(arm, contrast) {
 }
 
 /**
- * A data plane as it is written in `--planes` and in experiments: `name`, `name:profile` or `name=folder`.
+ * A data plane as it is written in `--planes` and in experiments: `name`, `name:profile`, `name@control` or `name=folder`.
  * @param {string} text
  * @returns {PlaneChoice} variant: the folder as it was written
  */
 export function parseChoice(text) {
   // What comes after the first "=" is a path, which may contain others.
   const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))
-  const [plane, profile = null] = contender.split(':', 2)
-  return { plane, variant, profile }
+  const [named, control] = contender.split('@', 2)
+  const [plane, profile = null] = named.split(':', 2)
+  return { plane, variant, profile, ...(control !== undefined && { control }) }
 }
 
 /**
@@ -63,6 +69,6 @@ export function parseChoice(text) {
  * @param {PlaneChoice} choice
  * @returns {PlaneChoice}
  */
-export function choiceOf({ plane, variant, profile }) {
-  return { plane, variant, profile }
+export function choiceOf({ plane, variant, profile, control }) {
+  return { plane, variant, profile, ...(control !== undefined && { control }) }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { ALGORITHM_NAMES, SIZES } from './balance.js'
 import { ON_AXES } from './bounds.js'
-import { ALL, featureSet, LEAN } from './features.js'
+import { ALL, featureSet, LEAN, orderFeatures } from './features.js'
 
 /**
  * What experiments vary beside the plane. Each axis: which values it takes, what is taken where an experiment
@@ -100,7 +101,7 @@ export const AXES = {
     schema: ON_AXES.memoryLimitBytes,
     values: [null],
     of: arm => arm.conditions.memoryLimitBytes,
-    show: v => (v === null ? 'no memory limit' : `${Number((v / 2 ** 20).toFixed(2))} MiB`),
+    show: v => (v === null ? 'no memory limit' : showMebibytes(v)),
     label: 'memory limit',
   },
   changesPerMinute: {
@@ -115,7 +116,7 @@ export const AXES = {
     isOfSidecars: true,
     schema: featureSet,
     values: [LEAN],
-    of: arm => arm.conditions.features ?? LEAN,
+    of: arm => orderFeatures(arm.conditions.features ?? LEAN),
     show: v => (v === LEAN ? 'no features' : v === ALL ? 'all features' : v),
     label: 'features',
   },
@@ -127,6 +128,62 @@ export const AXES = {
     show: v => (v === null ? 'no control plane' : `${v} ${v === 1 ? 'sidecar' : 'sidecars'}`),
     label: 'sidecars',
   },
+  controlCapCores: {
+    isOfSidecars: true,
+    schema: ON_AXES.capCores.nullable(),
+    values: [null],
+    of: arm => arm.conditions.controlCapCores ?? null,
+    show: v => (v === null ? 'control plane without a cap' : `control plane at ${v} cores`),
+    label: 'control plane cap',
+  },
+  controlMemoryBytes: {
+    isOfSidecars: true,
+    schema: ON_AXES.memoryLimitBytes.nullable(),
+    values: [null],
+    of: arm => arm.conditions.controlMemoryBytes ?? null,
+    show: v => (v === null ? 'control plane without a memory limit' : `control plane with ${showMebibytes(v)}`),
+    label: 'control plane memory limit',
+  },
+  shards: {
+    isOfSidecars: true,
+    schema: ON_AXES.shards,
+    values: [null],
+    of: arm => arm.conditions.shards ?? null,
+    show: v => (v === null ? 'not in shards' : `${v} ${v === 1 ? 'shard' : 'shards'}`),
+    label: 'shards',
+  },
+  assignment: {
+    isOfSidecars: true,
+    schema: z.enum(ALGORITHM_NAMES),
+    values: [null],
+    of: arm => arm.conditions.assignment ?? null,
+    show: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
+    label: 'assignment',
+  },
+  sizes: {
+    isOfSidecars: true,
+    schema: z.enum(SIZES),
+    values: [null],
+    of: arm => arm.conditions.sizes ?? null,
+    show: v => `${v ?? 'equal'} sizes`,
+    label: 'sizes',
+  },
+  commitsPerSecond: {
+    isOfSidecars: true,
+    schema: ON_AXES.commitsPerSecond,
+    values: [null],
+    of: arm => arm.conditions.commitsPerSecond ?? null,
+    show: v => (v === null ? 'commits at no rate' : `at most ${v} commits/s`),
+    label: 'commits/s',
+  },
+  commitsAtOnce: {
+    isOfSidecars: true,
+    schema: ON_AXES.commitsAtOnce,
+    values: [null],
+    of: arm => arm.conditions.commitsAtOnce ?? null,
+    show: v => (v === null ? 'commits at once by default' : `${v} ${v === 1 ? 'commit' : 'commits'} at once`),
+    label: 'commits at once',
+  },
   capCores: {
     isOfSidecars: true,
     schema: ON_AXES.capCores,
@@ -135,6 +192,11 @@ export const AXES = {
     show: v => (v === null ? 'no cap' : `${v} cores`),
     label: 'cap',
   },
+}
+
+/** @param {number} bytes */
+function showMebibytes(bytes) {
+  return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
 }
 
 /** @type {AxisName[]} */

@@ -22,6 +22,8 @@ export const ALGORITHMS = /** @type {const} */ ({
   },
 })
 
+export const ALGORITHM_NAMES = /** @type {(keyof typeof ALGORITHMS)[]} */ (Object.keys(ALGORITHMS))
+
 /** How large items are: all alike, or from 1 to twice the mean. */
 export const SIZES = /** @type {const} */ (['equal', 'random'])
 

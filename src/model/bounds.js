@@ -36,6 +36,14 @@ export const p99Ms = z
 /** A number of things that there is at least one of. @param {number} most @param {string} why */
 const count = (most, why) => z.int().positive().max(most, `at most ${most}: ${why}`)
 
+/** Sidecars beyond which others are simulated. */
+export const realSidecars = z
+  .int()
+  .min(
+    30,
+    'at least 30: of fewer, a control plane takes so little that simulated sidecars cannot be told from real ones',
+  )
+
 /** The numbers on the axes of an experiment. */
 export const ON_AXES = {
   services: count(500, 'the kit has not been tried with more sidecars beside each other'),
@@ -53,6 +61,12 @@ export const ON_AXES = {
     .min(2 ** 20, 'at least 1MiB: with less no program starts')
     .max(2 ** 40, 'at most 1024GiB: no sidecar reaches it'),
   sidecars: count(5000, 'the kit has not been tried with more of one control plane'),
+  shards: count(100, 'balance has no more'),
+  commitsPerSecond: z
+    .number()
+    .min(10, 'at least 10 commits/s: a sidecar is waited for 0.1 s')
+    .max(10_000, 'at most 10000 commits/s: a request takes longer'),
+  commitsAtOnce: count(256, 'each is a connection to the control plane'),
   changesPerMinute: z.int().min(0).max(6000, 'at most 6000: a change takes longer than 10 ms'),
   // kernel/sched/core.c, min_cfs_quota_period: a smaller quota is refused with EINVAL.
   capCores: z.number().min(0.01, 'at least 0.01 cores: the kernel takes no CPU quota below 1 ms in a period of 100 ms'),

@@ -24,18 +24,23 @@ export const FEATURES = {
       ...['x_forwarded_for', 'user_agent', 'request_id'],
     ],
   },
+  // Before all that refuses: what is refused on a route is answered with its headers, too.
+  'header-rewrite': {
+    request: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-internal'] },
+    response: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-debug'] },
+  },
   authorization: {},
   // More than is ever sent: what is measured is the counting, not the refusing.
   'rate-limit': { perSecond: 1_000_000 },
   // Envoy's own buckets, up to the timeout of a request.
   metrics: { bucketsMs: [0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] },
   'trace-headers': {},
-  'header-rewrite': {
-    request: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-internal'] },
-    response: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-debug'] },
-  },
   // More than there ever are, for the same reason as the rate.
   'circuit-breaker': { maxRequests: 1_000_000 },
+  // Envoy's own budget.
+  'retry-budget': { share: 0.2, minConcurrent: 3 },
+  // Envoy's own numbers but for the share: its tenth of the few endpoints here is none.
+  'outlier-ejection': { consecutiveFailures: 5, baseSeconds: 30, maxShare: 0.5 },
 }
 
 export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
@@ -56,6 +61,11 @@ export const featureSet = z.string().transform((text, context) => {
   }
   return names.length === FEATURE_NAMES.length ? ALL : FEATURE_NAMES.filter(name => names.includes(name)).join('+')
 })
+
+/** A value of the axis in this kit's order: an older one had another. @param {string} text */
+export function orderFeatures(text) {
+  return featureSet.safeParse(text).data ?? text
+}
 
 /**
  * The names in a value of the axis.

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { sayIssue } from '../lib/say-issue.js'
 import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema } from './schemas/balance.js'
+import { growthSchema } from './schemas/growth.js'
 import { manifestSchema } from './schemas/manifest.js'
 import { observationSchema, sampleSchema } from './schemas/observation.js'
 import { rolloutSchema } from './schemas/rollout.js'
@@ -13,6 +14,7 @@ import { trialSchema } from './schemas/trial.js'
  */
 
 export * from './schemas/balance.js'
+export * from './schemas/growth.js'
 export * from './schemas/manifest.js'
 export * from './schemas/observation.js'
 export * from './schemas/parts.js'
@@ -27,6 +29,7 @@ export const SCHEMAS = {
   observation: observationSchema,
   sample: sampleSchema,
   rollout: rolloutSchema,
+  growth: growthSchema,
   summary: summarySchema,
   'balance-manifest': balanceManifestSchema,
   'balance-trial': balanceTrialSchema,

@@ -5,7 +5,14 @@
  */
 
 /** The ports of every service, as in a pod; each service has an address of its own. */
-export const PORTS = { application: 8080, admin: 15000, outbound: 15001, inbound: 15003, generator: 6565 }
+export const PORTS = {
+  application: 8080,
+  admin: 15000,
+  outbound: 15001,
+  inbound: 15003,
+  control: 6070,
+  generator: 6565,
+}
 
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 

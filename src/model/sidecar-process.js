@@ -1,3 +1,5 @@
+import { assertLimits } from './limits.js'
+
 /**
  * @import { ProcessSpec, SidecarOptions } from './types.ts'
  */
@@ -7,8 +9,10 @@
  * @param {SidecarOptions} options
  * @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
  * @returns {ProcessSpec}
+ * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
  */
 export function createSidecarProcess({ model, folder, tool, cpuCores }, { argv, files, admin, ...own }) {
+  assertLimits(model)
   return {
     service: model.service,
     role: 'sidecar',

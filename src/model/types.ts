@@ -1,5 +1,6 @@
 // The nouns of the kit, types only. Units are in the names; addresses are 'a.b.c.d'.
 import type { z } from 'zod'
+import type { Asking } from '../node/asking.js'
 import type { Ledger } from '../node/ledger.js'
 import type { createProber } from '../node/prober.js'
 import type * as S from './schemas.js'
@@ -40,7 +41,7 @@ export interface Route {
   split: { cluster: string; weight: number }[]
   /** Whose requests it takes, where peers are authorised; absent: anybody's. */
   allowedIdentities?: string[]
-  /** Where rates are limited, instead of the limit of all routes; at least 1, as no plane has a bucket for 0. */
+  /** Where rates are limited, instead of the limit of all routes (limits.js has what it may be). */
   limitPerSecond?: number
 }
 
@@ -53,6 +54,10 @@ export interface Cluster {
   protocol: Protocol
   /** Where circuits are broken, instead of the limit of all clusters. */
   maxRequests?: number
+  /** Where retries have a budget, instead of that of all clusters. */
+  retryBudget?: Features['retry-budget']
+  /** Where outliers are ejected, instead of the settings of all clusters. */
+  ejection?: Features['outlier-ejection']
 }
 
 export interface SidecarModel {
@@ -91,20 +96,25 @@ export interface Features {
   'header-rewrite'?: Record<'request' | 'response', { set: Record<string, string>; remove: string[] }>
   /** Under way to each cluster at a time; those beyond are answered 503. */
   'circuit-breaker'?: { maxRequests: number }
+  /** Retries at a time to each cluster: a share of the requests that are under way, or so many where that is fewer. */
+  'retry-budget'?: { share: number; minConcurrent: number }
+  /** An endpoint that answers 5xx, or cannot be connected, so often in a row gets no requests for a time; never more than a share of a cluster. */
+  'outlier-ejection'?: { consecutiveFailures: number; baseSeconds: number; maxShare: number }
 }
 
 export type FeatureName = keyof Features
 
 // --- What runs: plain data that any target can run ---
 
-/** control: hands out configurations to a sidecar. */
+/** control: hands out configurations to sidecars. */
 export type Role = z.infer<typeof S.role>
 
 export interface ProcessSpec {
   service: string
   /** The service that this one is a copy of; absent where it is none. */
   copyOf?: string
-  /** So many processes, which the program starts, as a batch; absent: the program is the process. */
+  /** So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
+   * counted for itself. */
   batchOf?: number
   role: Role
   program: string
@@ -167,43 +177,32 @@ export type ReloadAction =
   | { kind: 'signal'; pidFile: string; signal: 'SIGHUP' | 'SIGUSR2' }
   | { kind: 'request'; endpoint: Endpoint; method: string; path: string; body: string }
 
-export interface ReloadOptions extends SidecarOptions {
-  /** The files of `scripts`, by their path in it. */
-  scriptFiles: Record<string, string>
-}
-
-/** How a plane takes another configuration while it serves. Pure. */
-export interface Reloads {
-  /** What hands it out; null: nothing is needed. */
-  createControl: ((options: ReloadOptions) => ProcessSpec) | null
-  /** What is done before the sidecar starts. */
-  setUp(options: ReloadOptions): ReloadAction[]
-  createSidecar(options: ReloadOptions): ProcessSpec
-  /** What brings it the model of the options, in so many-th version. */
-  change(options: ReloadOptions, version: number): ReloadAction[]
-}
-
 export interface ControlOptions {
   /** Where it listens. */
   control: Endpoint
+  /** The program that it is. */
+  controlTool: Tool
   folder: string
-  tool: Tool
   /** The files of the folder of Pipy scripts, by their path in it. */
   scriptFiles: Record<string, string>
 }
 
-/** A control plane, which gives many sidecars of a plane their configuration. Pure. */
+/** A control plane, which gives sidecars of a plane their configuration: one, or many. Pure. */
 export interface Control {
-  /** As reports call it. */
+  /** As in `--control`, and in reports behind the plane's name. */
   name: string
-  /** Why it cannot with this version; null: it can. */
-  findUnsupported(version: string): string | null
+  /** The program that it needs; absent: that of its plane. */
+  tool?: ToolSpec
+  /** Why it cannot configure many with this version of the plane; null or absent: it can. */
+  findUnsupported?(version: string): string | null
   /** What it takes: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
-   * each sidecar, and threads of a sidecar. */
-  needsOf(asked: { configuredServices: number; workers: number }): {
+   * each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
+   * configures one alone. */
+  needsOf?(asked: { configuredServices: number; workers: number }): {
     sidecarBytes: number
     controlBytes: number
     threads: number
+    inotifyInstances: number
   }
   /** null: nothing has to run. */
   createProcess: ((options: ControlOptions) => ProcessSpec) | null
@@ -217,6 +216,18 @@ export interface Control {
   stage(options: SidecarOptions & ControlOptions): ReloadAction[]
   /** What puts it into effect, in so many-th version; 0 is the first configuration. */
   commit(options: SidecarOptions & ControlOptions, version: number): ReloadAction[]
+  /** What stands for sidecars that a machine does not hold; absent: nothing does. */
+  simulates?: {
+    /** Sidecars beyond these are simulated where nobody asks for another number. */
+    realMost: number
+    /** Memory of one. */
+    bytes: number
+    /** The process that stands for all of them. To a request for a host it answers as one of them that has a route to it, when
+     * all have. everyMs: from one to the next. */
+    createProcess(options: ControlOptions & { names: string[]; listen: Endpoint; everyMs: number }): ProcessSpec
+  }
+  /** What sidecars did not accept, in what its process printed; absent: it is not told. */
+  parseRefusals?(log: string): string[]
 }
 
 /** A change of configuration under load. */
@@ -249,10 +260,8 @@ export interface DataPlane {
   findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy }): Record<string, string>
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
-  /** How its sidecars take another configuration while they serve; null: they cannot. */
-  reloads: Reloads | null
-  /** Absent: none is measured. */
-  control?: Control
+  /** What configures its sidecars while they serve; the first is taken where none is named. Absent: nothing does. */
+  controls?: Control[]
   /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */
   parseOverflows: ((text: string) => number) | null
 }
@@ -316,6 +325,13 @@ export type AxisName =
   | 'changesPerMinute'
   | 'features'
   | 'sidecars'
+  | 'controlCapCores'
+  | 'controlMemoryBytes'
+  | 'shards'
+  | 'assignment'
+  | 'sizes'
+  | 'commitsPerSecond'
+  | 'commitsAtOnce'
 
 /** A gate that an experiment sets aside, and why. */
 export type Relaxation = z.infer<typeof S.relaxation>
@@ -339,6 +355,9 @@ export type BoundBy = z.infer<typeof S.boundBy>
 export type TrialRecord = z.infer<typeof S.trialSchema>
 /** raw/<trial>/rollout.json: when each sidecar had its configurations, and what that took. */
 export type RolloutRecord = z.infer<typeof S.rolloutSchema>
+/** raw/<trial>/growth.json: the steps by which sidecars were added until one failed, and what ended it. */
+export type GrowthRecord = z.infer<typeof S.growthSchema>
+export type FailureReason = z.infer<typeof S.failureReason>
 /** When a sidecar was first answered by a configuration that it was to have since a moment. */
 export type Told = z.infer<typeof S.told>
 /** How a process ended that was not stopped, and whether the kernel ended it for memory. */
@@ -354,6 +373,8 @@ export interface Handle {
   spec: ProcessSpec
   /** When it was started, in epoch milliseconds; absent where another machine starts it. */
   startedMs?: number
+  /** Of a pod that the kit made itself: its id, and when it was asked for, in epoch milliseconds. */
+  pod?: { uid: string; createdMs: number }
   /** Resolves with how it ended. */
   exited: Promise<string>
   /** How it ended; null while it runs. */
@@ -448,7 +469,7 @@ export interface Target {
    * goes to the entry: it may have the address of another start. */
   placesFor(start: number, services: string[], entry?: string): Promise<Record<string, Place>>
   /** Starts processes, one after the other; their logs go to the folder. Returns before they are ready. On one machine,
-   * pace is awaited before each, and onStart is told each. */
+   * pace is awaited before each. onStart is told each; on a cluster, each is then a pod that no controller makes. */
   deploy(
     specs: ProcessSpec[],
     at: { start: number; folder: string; pace?: () => Promise<void>; onStart?: (process: Handle) => void },
@@ -466,6 +487,9 @@ export interface Target {
     processes: Handle[],
     options: { window: Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
   ): Promise<Observation>
+  /** Where each sidecar of a rollout is a pod: where it listens, and who asks it. Absent: they run in batches on the machine
+   * of this program, which asks them itself. */
+  pods?: { place: Place; openAsking(): Promise<Asking> }
   /** Removes everything; to retain, leaves what runs now. Returns what was left. */
   close(options?: { retain: boolean }): Promise<string[]>
 }
@@ -483,6 +507,20 @@ export interface Limits {
   files: number
   /** For connections from one address to another. */
   ports: number
+  /** Of a user: in all, and of them those in use. */
+  inotifyInstances: number
+  inotifyInstancesUsed: number
+}
+
+/** What a node of a cluster offers to pods, and what of it those that run there have requested. */
+export interface NodeLimits {
+  node: string
+  pods: number
+  podsUsed: number
+  memoryBytes: number
+  memoryRequestedBytes: number
+  cpus: number
+  cpusRequested: number
 }
 
 /** A target, and what a run needs to know of the machines behind it. */
@@ -497,7 +535,7 @@ export interface Site {
   machine: Record<string, unknown>
   sampleSource: SampleSource
   /** Absent: services run on other machines. */
-  limits?: Limits
+  limits?: Limits | NodeLimits
   /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
   cores: number[][]
   /** The machine of the load, where `--load-host` names another; its CPUs are all the generator's. */
@@ -584,6 +622,10 @@ export type SizeResult = z.infer<typeof S.sizeResult>
 export type CpuLine = z.infer<typeof S.cpuLine>
 /** How a quantity moves over the time of a run: the median of the slopes of all pairs of rounds. */
 export type Slope = z.infer<typeof S.slope>
+/** How a control plane went with more and more sidecars, and a line through its memory. */
+export type GrowthFit = z.infer<typeof S.growthFit>
+/** What the control plane of so many sidecars needs. */
+export type ControlNeed = z.infer<typeof S.controlNeed>
 export type Calibration = z.infer<typeof S.calibration>
 export type Summary = z.infer<typeof S.summarySchema>
 

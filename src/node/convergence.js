@@ -5,35 +5,39 @@ import { send } from './send.js'
  * Asks many sidecars whether they have a configuration yet: by a new connection to the sidecar's own listener, for a host
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
- * @import { Endpoint } from '../model/types.ts'
+ * @import { Endpoint, Told } from '../model/types.ts'
  */
 
 /** The requests per second that all sidecars together are asked: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400
+/** What names the application that answered, where it was given a name. */
+const SERVED_BY = 'x-served-by'
 const TICK_MS = 5
 const BURST_SECONDS = 0.05
 const ANSWER_SECONDS = 1
 // Often where it goes fast, so that the resolution is good; seldom later: asking costs the sidecar, too.
-const AGAIN = { oftenMs: 10, oftenUpToMs: 300, seldomMs: 50 }
+const OFTEN_UP_TO_MS = 300
+// Where many wait, no more of the budget is taken than this: one that is used up may be what is measured.
+const OFTEN = { everyMs: 10, shareMost: 0.75 }
+const SELDOM = { everyMs: 50, shareMost: 0.5 }
 
 /**
- * When a sidecar had a configuration: after lastNoMs, up to yesMs. Epoch milliseconds.
- * @typedef {object} Converged
- * @property {number | null} lastNoMs when it was last asked and said no itself; null: it never did
- * @property {number | null} yesMs when a request was first answered by it; null: not before asking ended
- * @property {number} asked how often
+ * What a sidecar is to have.
+ * @typedef {object} Expected
+ * @property {string} name
+ * @property {Endpoint} endpoint of its listener
+ * @property {string} host that only this configuration routes
+ * @property {boolean} [isStarting] a refused connection is its no
+ * @property {number} [sinceMs] when it was started; absent: now
+ * @property {number} [backends] that must have answered, by the name that each gives; absent: one
  */
-
-/** @typedef {{ name: string, endpoint: Endpoint, host: string, isStarting?: boolean }} Expected isStarting: a refused connection is its no */
-
-/** @typedef {ReturnType<typeof createConvergence>} Convergence */
 
 /**
  * @param {{ perSecond?: number, ask?: typeof send, now?: () => number }} [options] perSecond: of all sidecars together;
  *   ask: over a new connection
  */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, now = readNowMs } = {}) {
-  /** @typedef {Expected & { sinceMs: number, dueMs: number, isAsked: boolean, settle: () => void, fail: (error: Error) => void, seen: Converged }} Waiting */
+  /** @typedef {Expected & { fromMs: number, askedMs: number, toldMs: number, isAsked: boolean, found: Set<string>, settle: () => void, fail: (error: Error) => void, seen: Told }} Waiting fromMs: asked since; askedMs: last; toldMs: its last answer */
   /** In the order in which they were asked last. @type {Set<Waiting>} */
   const waiting = new Set()
   let tokens = 1
@@ -46,21 +50,28 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, no
     lastTickMs = atMs
     for (const one of [...waiting]) {
       if (tokens < 1) break
-      if (one.isAsked || atMs < one.dueMs) continue
+      if (one.isAsked || atMs < findDueMs(one)) continue
       tokens--
       askOnce(one)
     }
   }, TICK_MS)
 
+  /** Sooner as others answer: the fewer wait, the more of the budget each has. @param {Waiting} one */
+  function findDueMs({ fromMs, askedMs, toldMs }) {
+    const { everyMs, shareMost } = askedMs - fromMs < OFTEN_UP_TO_MS ? OFTEN : SELDOM
+    return toldMs + Math.max(everyMs, (1000 * waiting.size) / (shareMost * perSecond))
+  }
+
   /** @param {Waiting} one */
   async function askOnce(one) {
-    const { endpoint, host, name, seen } = one
+    const { endpoint, host, name, seen, found, backends = 1 } = one
     waiting.delete(one)
     waiting.add(one)
     one.isAsked = true
     seen.asked++
     const nonce = `${name}-${++count}`
     const askedMs = now()
+    one.askedMs = askedMs
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
     const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).catch(error => error)
     one.isAsked = false
@@ -69,13 +80,19 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, no
       waiting.delete(one)
       one.fail(new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`))
     } else if (answer.status === 200 && answer.body === nonce && answer.headers['x-nonce'] === nonce) {
+      found.add(`${answer.headers[SERVED_BY]}`)
+      if (backends > 1) seen.backends = found.size
+      if (found.size < backends) return
       seen.yesMs = now()
       waiting.delete(one)
-      one.settle()
+      const earlyMs = seen.sinceMs - seen.yesMs
+      if (earlyMs > 0)
+        one.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
+      else one.settle()
     } else {
       // Of other answers and of none nobody knows what it has.
       if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) seen.lastNoMs = askedMs
-      one.dueMs = now() + (askedMs - one.sinceMs < AGAIN.oftenUpToMs ? AGAIN.oftenMs : AGAIN.seldomMs)
+      one.toldMs = now()
     }
   }
 
@@ -83,14 +100,16 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, no
     /**
      * Asks from now on until it is answered, or asking ends.
      * @param {Expected} expected
-     * @returns {Promise<Converged>}
-     * @throws {BenchError} when it was asked over a connection that was kept
+     * @returns {Promise<Told>}
+     * @throws {BenchError} when it was asked over a connection that was kept, or answered before its time
      */
     expect: expected =>
       new Promise((resolve, reject) => {
-        const seen = { lastNoMs: null, yesMs: null, asked: 0 }
-        const since = { sinceMs: now(), dueMs: 0, isAsked: false }
-        waiting.add({ ...expected, ...since, seen, settle: () => resolve(seen), fail: reject })
+        const fromMs = now()
+        const { sinceMs = fromMs, backends = 1 } = expected
+        const seen = { sinceMs, lastNoMs: null, yesMs: null, asked: 0, ...(backends > 1 && { backends: 0 }) }
+        const own = { fromMs, askedMs: fromMs, toldMs: -Infinity, isAsked: false, found: new Set() }
+        waiting.add({ ...expected, ...own, seen, settle: () => resolve(seen), fail: reject })
       }),
     /** How many have not answered yet. */
     countWaiting: () => waiting.size,

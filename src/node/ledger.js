@@ -73,7 +73,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   } catch (error) {
     if (error instanceof BenchError) throw error
     throw new BenchError(
-      `cannot write down in ${root} what this run holds: ${/** @type {Error} */ (error).message}; a run that is killed could not be cleaned up`,
+      `cannot record in ${root} what this run holds: ${/** @type {Error} */ (error).message}; a run that is killed could not be cleaned up`,
       { cause: error },
     )
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import os from 'node:os'
 import { readCpuSet } from './kernel/host-cpu.js'
 
@@ -26,6 +26,12 @@ export function readMachine() {
 export function readRoomBytes() {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(os.freemem(), limit) : os.freemem()
+}
+
+/** The same as a share of all that this process could have. */
+export function readRoomFraction() {
+  const limit = process.constrainedMemory()
+  return readRoomBytes() / (limit > 0 ? Math.min(os.totalmem(), limit) : os.totalmem())
 }
 
 /**
@@ -56,7 +62,24 @@ export function readLimits() {
     ...rows.reduce((least, row) => (row.threads - row.threadsUsed < least.threads - least.threadsUsed ? row : least)),
     files: limitOf('Max open files') ?? Number.MAX_SAFE_INTEGER,
     ports: last - first + 1,
+    inotifyInstances: read('fs/inotify/max_user_instances')[0] ?? Number.MAX_SAFE_INTEGER,
+    inotifyInstancesUsed: countInotifyInstances(),
   }
+}
+
+/** Those in use by the processes that this user may look into. */
+function countInotifyInstances() {
+  const list = (/** @type {string} */ folder) => {
+    try {
+      return readdirSync(folder)
+    } catch {
+      return []
+    }
+  }
+  const files = list('/proc').flatMap(name =>
+    /^\d+$/.test(name) ? list(`/proc/${name}/fd`).map(fd => `/proc/${name}/fd/${fd}`) : [],
+  )
+  return files.filter(file => readTarget(file) === 'anon_inode:inotify').length
 }
 
 /**
@@ -86,6 +109,15 @@ function parseCpuList(text) {
 function readText(file) {
   try {
     return readFileSync(file, 'utf8').trim()
+  } catch {
+    return null
+  }
+}
+
+/** @param {string} link */
+function readTarget(link) {
+  try {
+    return readlinkSync(link)
   } catch {
     return null
   }

@@ -1,7 +1,9 @@
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { BenchError } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
 import { probeAccess } from './parity/access.js'
+import { probeCallers } from './parity/callers.js'
 import { probeAnswers, probePooling } from './parity/probe.js'
 import { startUpstreams } from './parity/upstreams.js'
 import { perform } from './perform.js'
@@ -16,15 +18,14 @@ import { send } from './send.js'
  * @import { Endpoint, ReloadAction } from '../model/types.ts'
  */
 
-const REACH_SECONDS = 20
+const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
+// Of requests that never reached a sidecar: this machine could not send them.
+const OWN_CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EADDRNOTAVAIL', 'ENOBUFS']
 const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
-/**
- * @param {{ environment: Record<string, string> }} options environment: of the processes it starts
- * @returns the procedures, each of one argument or none
- */
-export function createProber({ environment }) {
+/** @returns the procedures, each of one argument or none */
+export function createProber() {
   /** @type {(Probed & Pick<Upstreams, 'close'>) | null} */
   let rig = null
   const opened = () => {
@@ -32,13 +33,17 @@ export function createProber({ environment }) {
     return rig
   }
   return {
-    /** @param {{ endpoint: Endpoint, ask: Ask }} args */
-    send: ({ endpoint, ask }) => send(endpoint, ask),
+    /** @param {{ endpoint: Endpoint, ask: Ask, timeoutSeconds?: number }} args */
+    send: ({ endpoint, ask, timeoutSeconds }) =>
+      send(endpoint, ask, { timeoutSeconds }).catch(error => {
+        if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
+        throw new BenchError(`${ask.host} was not answered: ${error.message}`, { cause: error })
+      }),
 
     /** @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args */
     async open({ address, ca, configuration, credentials, sidecars }) {
       const { tls, group } = configuration
-      const upstreams = await startUpstreams({ address, ca, credentials, tls, group, environment })
+      const upstreams = await startUpstreams({ address, ca, credentials, tls, group })
       rig = { ...upstreams, configuration, credentials, sidecars }
     },
 
@@ -54,14 +59,16 @@ export function createProber({ environment }) {
       }),
 
     /**
-     * Brings a configuration to a sidecar and waits until a new connection is served by it.
-     * @param {{ actions: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number }} args host: that is
-     *   answered 200 from then on; deadlineMs: epoch milliseconds
-     * @returns {Promise<number | null>} seconds; null: not before the deadline
+     * Brings a configuration to a sidecar: hands it over, then puts it into effect, and waits until a new connection is
+     * served by it.
+     * @param {{ stage: ReloadAction[], commit: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number }} args
+     *   host: that is answered 200 from then on; deadlineMs: epoch milliseconds
+     * @returns {Promise<number | null>} seconds from the commit on; null: not before the deadline
      */
-    async change({ actions, endpoint, host, deadlineMs }) {
+    async change({ stage, commit, endpoint, host, deadlineMs }) {
+      await perform(stage)
       const begin = performance.now()
-      await perform(actions)
+      await perform(commit)
       for (;;) {
         const answer = await send(endpoint, { host }, { timeoutSeconds: 1 }).catch(() => null)
         const seconds = (performance.now() - begin) / 1000
@@ -77,6 +84,7 @@ export function createProber({ environment }) {
 
     probeAnswers: () => probeAnswers(opened()),
     probeAccess: () => probeAccess(opened()),
+    probeCallers: () => probeCallers(opened()),
     probePooling: () => probePooling(opened()),
 
     close() {

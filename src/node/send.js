@@ -6,7 +6,8 @@ import https from 'node:https'
  */
 
 /**
- * @typedef {{ host: string, path?: string, method?: string, headers?: Record<string, string>, body?: string, isChunked?: boolean }} Ask
+ * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string, isChunked?: boolean }} Ask host: null: a
+ *   request without one
  * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined,
  *   isReused: boolean }} Answer isReused: the connection had served a request before
  */
@@ -36,7 +37,8 @@ export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10, 
       agent: agent ?? false,
       timeout: timeoutSeconds * 1000,
       signal,
-      headers: { ...headers, ...framing, host },
+      setHost: host !== null,
+      headers: { ...headers, ...framing, ...(host === null ? {} : { host }) },
     }
     const request = tls ? https.request({ ...options, ...tls, rejectUnauthorized: false }) : http.request(options)
     request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`)))

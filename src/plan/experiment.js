@@ -37,6 +37,8 @@ const optionalAxes = /** @type {Record<Exclude<AxisName, 'link' | 'capCores'>, z
 )
 const axes = z.strictObject({
   plane: z.array(z.string()).min(1),
+  /** Of the sidecars; a plane that has none of these takes its first. */
+  control: z.array(z.string()).min(1).optional(),
   link: z.array(z.string()).min(1),
   /** none: sidecars have no limit. */
   capCores: z.union([z.literal('none'), z.array(ON_AXES.capCores).min(1)]),
@@ -80,6 +82,10 @@ const schema = z.strictObject({
   /** First find each plane's capacity, and leave out the rates above this share of it. */
   mostOfCapacity: z.number().positive().max(1).nullable().default(null),
   search: search.nullable().default(null),
+  /** Sidecars are added step by step, until one is not done within this time. */
+  grows: z.strictObject({ deadlineSeconds: lengthSeconds }).nullable().default(null),
+  /** What the control plane of so many sidecars needs is told from its rollouts. */
+  sizesControlOf: ON_AXES.sidecars.nullable().default(null),
   shows: z
     .strictObject({
       quantities: z.array(z.enum(QUANTITY_NAMES)).min(1).default(['throughput', 'cpuPerRequest', 'rss']),
@@ -87,6 +93,8 @@ const schema = z.strictObject({
       contrasts: z.array(axisName).default([]),
       hasCpuLine: z.boolean().default(false),
       hasSlopes: z.boolean().default(false),
+      /** Quantities of which it is told from which value across on more gains nothing. */
+      plateaus: z.array(z.enum(QUANTITY_NAMES)).optional(),
     })
     .prefault({}),
   /** Files of bench/claims that it can test. */

@@ -2,12 +2,18 @@ import { mib } from '../lib/units.js'
 
 /**
  * Whether a machine holds as many sidecars as an arm asks for. Pure: what it offers, and what one takes, are given.
- * @import { Control, Limits } from '../model/types.ts'
+ * @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts'
  */
 
 // Of few sidecars the memory is no matter of their number: what every run needs is checked before (src/verbs/room.js).
 const FEW = 10
 const KIT_BYTES = 300e6
+// Of a pod beside its containers: sandbox, shim and kubelet's own.
+const POD_BYTES = 12e6
+/** What a sidecar's pod requests at the least. */
+const REQUESTED = { bytes: 16 * 2 ** 20, millicores: 10 }
+// Application and the kit's own two; shards of the control plane are counted beside.
+const OTHER_PODS = 3
 /** Of one that serves beside a sidecar. */
 export const APPLICATION_BYTES = 6e6
 // Connections to the control plane and from it, and to the application behind the sidecars.
@@ -15,27 +21,83 @@ const CONNECTIONS = 3
 // Of the control plane beside connections, and of the kit.
 const OWN_FILES = 200
 
+/** What is counted: of each sidecar, of what there is beside, and what is offered. @typedef {{ what: string, each: number, fixed: number, offered: number, show: (value: number) => string, more?: string }} Row more: how to have it */
+
+/** @typedef {Pick<Conditions, 'shards' | 'controlCapCores' | 'controlMemoryBytes'>} Controlled */
+/** @typedef {ReturnType<NonNullable<Control['needsOf']>>} Needs */
+
+/** Beside the real ones. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
+
 /**
  * What is short, with the arithmetic; null where nothing is.
- * @param {{ sidecars: number, needs: ReturnType<Control['needsOf']>, limits: Limits }} options
+ * @param {{ sidecars: number, needs: Needs, limits: Limits | NodeLimits, simulated?: Simulated, conditions?: Controlled }} options
+ *   sidecars: the real ones; limits: of the machine where all run, or of a node where each is a pod; conditions: of the
+ *   control plane there
  * @returns {string | null}
  */
-export function findShortage({ sidecars, needs, limits }) {
-  if (sidecars <= FEW) return null
-  const each = needs.sidecarBytes + needs.controlBytes
-  const rows = [
-    {
-      ...{ what: 'memory', each, fixed: KIT_BYTES, offered: limits.memoryBytes },
-      show: (/** @type {number} */ bytes) => `${mib(bytes)} MiB`,
-    },
-    { what: 'threads', each: needs.threads, fixed: limits.threadsUsed, offered: limits.threads, show: String },
-    { what: 'open files of one process', each: CONNECTIONS, fixed: OWN_FILES, offered: limits.files, show: String },
-    { what: 'ports for connections', each: CONNECTIONS, fixed: 0, offered: limits.ports, show: String },
-  ]
+export function findShortage({ sidecars, needs, limits, simulated = { count: 0, bytes: 0 }, conditions = {} }) {
+  const isNode = 'node' in limits
+  if (!isNode && sidecars + simulated.count <= FEW) return null
+  const rows = isNode ? countOfNode({ needs, limits, conditions }) : countOfMachine({ needs, limits, simulated })
   const short = rows.find(({ each, fixed, offered }) => sidecars * each + fixed > offered)
   if (!short) return null
-  const { what, each: one, fixed, offered, show } = short
+  const { what, each: one, fixed, offered, show, more } = short
   const most = Math.max(0, Math.floor((offered - fixed) / one))
   const also = fixed > 0 ? ` + ${show(fixed)}` : ''
-  return `${sidecars} sidecars take ${show(sidecars * one + fixed)} of ${what} (${sidecars} × ${show(one)}${also}), and this machine has ${show(offered)}: at most ${most} fit`
+  const whose = isNode ? `the node ${limits.node}` : 'this machine'
+  return `${sidecars} sidecars take ${show(sidecars * one + fixed)} of ${what} (${sidecars} × ${show(one)}${also}), and ${whose} has ${show(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
+}
+
+/**
+ * @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options
+ * @returns {Row[]}
+ */
+function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyInstances }, limits, simulated }) {
+  const { memoryBytes, files, ports } = limits
+  return [
+    {
+      ...{ what: 'memory', each: sidecarBytes + controlBytes, offered: memoryBytes, show: showBytes },
+      fixed: KIT_BYTES + simulated.count * (simulated.bytes + controlBytes),
+    },
+    { what: 'threads', each: threads, fixed: limits.threadsUsed, offered: limits.threads, show: String },
+    {
+      ...{ what: 'open files of one process', each: CONNECTIONS, fixed: OWN_FILES + simulated.count },
+      ...{ offered: files, show: String },
+    },
+    { what: 'ports for connections', each: CONNECTIONS, fixed: simulated.count, offered: ports, show: String },
+    {
+      ...{ what: 'inotify instances', each: inotifyInstances, fixed: limits.inotifyInstancesUsed },
+      ...{ offered: limits.inotifyInstances, show: String, more: 'sysctl fs.inotify.max_user_instances=N' },
+    },
+  ]
+}
+
+/**
+ * By the scheduler's arithmetic, and where a sidecar takes more than its pod requests, by that.
+ * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options
+ * @returns {Row[]}
+ */
+function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions }) {
+  const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits
+  const { shards = 1, controlCapCores, controlMemoryBytes } = conditions
+  const bytes = Math.max(REQUESTED.bytes, sidecarBytes + controlBytes + POD_BYTES)
+  // A pod with a limit requests that.
+  const millicoresOfShard = controlCapCores ? Math.round(1000 * controlCapCores) : REQUESTED.millicores
+  return [
+    { what: 'pods', each: 1, fixed: podsUsed + OTHER_PODS + shards, offered: offered.pods, show: String },
+    {
+      ...{ what: 'memory', each: bytes, offered: offered.memoryBytes, show: showBytes },
+      fixed: memoryRequestedBytes + OTHER_PODS * REQUESTED.bytes + shards * (controlMemoryBytes ?? REQUESTED.bytes),
+    },
+    {
+      ...{ what: 'CPU requests', each: REQUESTED.millicores, offered: Math.round(1000 * offered.cpus) },
+      fixed: Math.round(1000 * cpusRequested) + OTHER_PODS * REQUESTED.millicores + shards * millicoresOfShard,
+      show: millicores => `${millicores}m`,
+    },
+  ]
+}
+
+/** @param {number} bytes */
+function showBytes(bytes) {
+  return `${mib(bytes)} MiB`
 }

@@ -9,6 +9,8 @@ import { nameOf, parseChoice } from '../model/arms.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 import { canBind, largestBindingCap } from '../model/caps.js'
+import { STEP_SIDECARS } from '../services/growth.js'
+import { chooseControls, countSimulated, simulatesOn } from './controls.js'
 import { PROFILES } from './experiment.js'
 
 /**
@@ -37,10 +39,23 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 const CALIBRATION_SECONDS = 3
 // Of a sidecar of a rollout, with its change: measured.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
+/** Of the control plane alone, and the words that ask for them. */
+const CONTROL_WORDS = {
+  sidecars: '--sidecars',
+  controlCapCores: '--control-cpu',
+  controlMemoryBytes: '--control-memory',
+  shards: '--shards',
+  assignment: '--assignment',
+  sizes: '--sizes',
+  commitsPerSecond: '--commit-rate',
+  commitsAtOnce: '--concurrency',
+}
 // What can be asked of experiments with a control plane.
-const CONTROLLED_AXES = ['sidecars', 'workers', 'configuredServices']
+const CONTROLLED_AXES = [...Object.keys(CONTROL_WORDS), 'workers', 'configuredServices']
+/** Of rollouts alone. */
+const GROWS_WITHOUT = /** @type {const} */ (['shards', 'assignment', 'sizes', 'commitsPerSecond', 'commitsAtOnce'])
 // What an experiment file with a control plane has beside.
-const GIVEN_AXES = ['plane', 'link', 'capCores', 'tls']
+const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
 // All are made before the first runs.
 const TRIALS_MOST = 100_000
 
@@ -48,6 +63,8 @@ const TRIALS_MOST = 100_000
  * What was asked for beside the experiment; null or absent where nothing was.
  * @typedef {object} Overrides
  * @property {PlaneChoice[] | null} planes
+ * @property {string[] | null} [controls] of those planes that have them
+ * @property {number | null} [realMost] sidecars that are real; others are simulated, where a control plane has such
  * @property {number[] | 'none' | null} caps
  * @property {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
@@ -66,12 +83,26 @@ const TRIALS_MOST = 100_000
 /**
  * Every trial of a run, in its order: arms in random order within each round.
  * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
- *   hasSidecars: (plane: string) => boolean, findUnsupported?: (arm: Arm) => string | null }} options
- *   missing: planes whose program cannot be had; findUnsupported: why a plane cannot run an arm
+ *   hasSidecars: (plane: string) => boolean, controlsOf?: (plane: string) => string[],
+ *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
+ *   findUnsupported?: (arm: Arm) => string | null }} options
+ *   missing: planes whose program cannot be had; controlsOf: names of the control planes of a plane; runsControl: whether
+ *   a process hands out its configurations; realMostOf: sidecars that are real where nothing else is asked, null where none
+ *   can be simulated; findUnsupported: why a plane cannot run an arm
  * @returns {Plan & { notes: string[] }}
  * @throws {UsageError}
  */
-export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, findUnsupported = () => null }) {
+export function createPlan({
+  experiment,
+  overrides,
+  cpus,
+  missing,
+  hasSidecars,
+  controlsOf = () => [],
+  runsControl = () => true,
+  realMostOf = () => null,
+  findUnsupported = () => null,
+}) {
   const profile = findProfile(experiment, overrides)
   const axes = findAxes(experiment, overrides)
   const isOpen = (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
@@ -81,7 +112,13 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
   const chosen = choosePlanes(experiment, overrides)
   assertSearchable(experiment, chosen, hasSidecars)
   assertControlled({ experiment, overrides, axes, planes: chosen, hasSidecars })
-  const planes = chosen.filter(({ plane }) => !missing.some(m => m.plane === plane))
+  const given = overrides.controls ?? null
+  // An arm of one sidecar names its control only where one was asked for: it has the same name as in older runs.
+  const namesControls = axes.sidecars !== undefined || given !== null || axes.control !== undefined
+  const contenders = namesControls
+    ? chooseControls({ planes: chosen, given, own: axes.control ?? [], controlsOf })
+    : chosen
+  const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const ends = (/** @type {any[]} */ list) =>
     overrides.profile === 'smoke' && list.length > 2 ? [list[0], list.at(-1)] : list
   const lists = Object.fromEntries(
@@ -92,14 +129,23 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
   )
   const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * caps.length)
   assertFew(cells * profile.rounds, experiment)
+  const isSimulable = !experiment.grows && !experiment.sizesControlOf && simulatesOn(lists)
+  const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
+  if (overrides.realMost && contenders.every(choice => ownMostOf(choice) === null))
+    throw new UsageError(
+      `--real ${overrides.realMost}: no control plane of this run has simulated sidecars${isSimulable ? '' : ` in ${experiment.name}`}: ${contenders.map(nameOf).join(', ') || 'there is none'}`,
+    )
+  const simulatedOf = (/** @type {PlaneChoice} */ choice, /** @type {number} */ count) =>
+    countSimulated(count, { realMost: ownMostOf(choice), asked: overrides.realMost ?? null })
   const asked = product(lists).flatMap(cell =>
     planes.flatMap(choice =>
       (hasSidecars(choice.plane) ? ends(caps) : [null]).map(cap =>
         createArm({
           choice,
           hasSidecars: hasSidecars(choice.plane),
+          isLimitable: !experiment.grows || runsControl(choice),
           cap,
-          cell,
+          cell: { ...cell, ...(cell.sidecars !== null && { simulated: simulatedOf(choice, cell.sidecars) }) },
           caps,
           lists,
           experiment,
@@ -147,7 +193,7 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
       precision: overrides.profile === 'smoke' ? PRECISION.smoke : PRECISION.default,
     },
     notMeasured: [...missing, ...notMeasured, ...refused],
-    notes,
+    notes: [...notes, ...(experiment.grows ? describeUncontrolled(possible, runsControl) : [])],
     trials,
     settings: {
       profile: overrides.profile,
@@ -157,6 +203,8 @@ export function createPlan({ experiment, overrides, cpus, missing, hasSidecars, 
       relaxes: experiment.relaxes,
       keepsServices: experiment.keepsServices,
       shows: experiment.shows,
+      ...(experiment.grows && { grows: experiment.grows }),
+      ...(experiment.sizesControlOf && { sizesControlOf: experiment.sizesControlOf }),
     },
   }
 }
@@ -208,11 +256,11 @@ export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
 
 /** @param {Arm[]} arms each tried once */
 function sumSeconds(arms) {
-  return arms.reduce(
-    (sum, { load, conditions: { sidecars = 0 } }) =>
-      sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * sidecars,
-    0,
-  )
+  return arms.reduce((sum, { load, conditions: { sidecars = 0, simulated = 0 } }) => {
+    // As many as are real are started twice before.
+    const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
+    return sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * started
+  }, 0)
 }
 
 /**
@@ -286,25 +334,42 @@ function assertSearchable({ name, search }, planes, hasSidecars) {
  * @throws {UsageError}
  */
 function assertControlled({
-  experiment: { name, load, keepsServices, targets },
+  experiment: { name, load, keepsServices, grows, targets },
   overrides,
   axes,
   planes,
   hasSidecars,
 }) {
   if (axes.sidecars === undefined) {
-    if (overrides.axes.sidecars)
-      throw new UsageError(`--sidecars is of experiments with a control plane, such as rollout: ${name} has none`)
+    if (grows) throw new UsageError(`${name} grows, and does not say up to how many: add the axis sidecars: [400]`)
+    const isChanged = axes.changesPerMinute !== undefined
+    const controlled = planes.find(({ control }) => control !== undefined)
+    const words = /** @type {[keyof typeof CONTROL_WORDS, string][]} */ (Object.entries(CONTROL_WORDS))
+    const option =
+      words.find(([axis]) => overrides.axes[axis])?.[1] ||
+      (!isChanged && ((overrides.controls && '--control') || (controlled && `--planes ${nameOf(controlled)}`)))
+    if (option)
+      throw new UsageError(
+        `${option} needs an experiment with a control plane of many sidecars, such as rollout: ${name} has none`,
+      )
+    const alone = Object.keys(axes).find(axis => (axis === 'control' && !isChanged) || axis in CONTROL_WORDS)
+    if (alone) throw new UsageError(`${name} has the axis ${alone}, and no axis sidecars: give it that, too`)
     return
   }
+  assertSharded(axis => overrides.axes[axis] ?? axes[axis], name)
+  const uneven = grows && (overrides.axes.sidecars ?? axes.sidecars).find(sidecars => sidecars % STEP_SIDECARS !== 0)
+  const unheard = grows && GROWS_WITHOUT.find(axis => overrides.axes[axis] ?? axes[axis])
+  if (grows && targets.some(target => target !== 'local'))
+    throw new UsageError(`${name} grows, which runs on this machine only: give it targets: [local]`)
+  if (unheard) throw new UsageError(`${name} grows one control plane, and says nothing of ${unheard}: leave that out`)
+  if (uneven)
+    throw new UsageError(`--sidecars ${uneven}: ${name} adds ${STEP_SIDECARS} at a time: give a multiple of that`)
   const isPlaintext = axes.tls?.every(tls => tls === 'plaintext')
   if (load.kind !== 'idle' || keepsServices || axes.capCores !== 'none' || !isPlaintext) {
     throw new UsageError(
       `${name} varies sidecars: it must have load { kind: idle }, capCores none, tls plaintext, and keep no services`,
     )
   }
-  if (targets.some(target => target !== 'local'))
-    throw new UsageError(`${name} varies sidecars, which are started on this machine alone: give it targets: [local]`)
   const ignored = Object.keys(axes).find(axis => ![...CONTROLLED_AXES, ...GIVEN_AXES].includes(axis))
   if (ignored) throw new UsageError(`${name} varies sidecars, and says nothing of its axis ${ignored}: leave that out`)
   const without = planes.find(({ plane }) => !hasSidecars(plane))
@@ -313,6 +378,35 @@ function assertControlled({
     throw new UsageError(`--cpu: the sidecars of ${name} run in batches, and none has a limit of its own: leave it out`)
   const given = Object.entries(overrides.axes).find(([axis, values]) => values && !CONTROLLED_AXES.includes(axis))
   if (given) throw new UsageError(`${name} varies sidecars, and says nothing of ${given[0]}: leave that out`)
+}
+
+/**
+ * @param {(axis: 'sidecars' | 'shards' | 'assignment' | 'sizes' | 'configuredServices') => any[] | undefined} asked of an axis
+ * @param {string} name of the experiment
+ * @throws {UsageError} for what makes no difference, and for shards without a sidecar
+ */
+function assertSharded(asked, name) {
+  if (asked('assignment') && !asked('shards'))
+    throw new UsageError(`${name} is asked for an assignment to shards, and has one control plane: give it --shards`)
+  const most = Math.max(...(asked('shards') ?? [1]))
+  const least = Math.min(...(asked('sidecars') ?? []))
+  if (most > least)
+    throw new UsageError(
+      `${name} is asked for ${most} shards of ${least} sidecars, and some would have none: give --shards of at most ${least}, or more --sidecars`,
+    )
+  if (asked('sizes')?.includes('random') && Math.max(...(asked('configuredServices') ?? [0])) === 0)
+    throw new UsageError(`${name} has sidecars that know no services, and no random sizes: leave --sizes out`)
+}
+
+/**
+ * @param {Arm[]} arms that grow
+ * @param {(choice: PlaneChoice) => boolean} runsControl
+ */
+function describeUncontrolled(arms, runsControl) {
+  const names = new Set(arms.filter(arm => !runsControl(arm)).map(nameOf))
+  return [...names].map(
+    name => `${name}: its sidecars grow without a control plane, each from files of its own, and nothing is limited`,
+  )
 }
 
 /**
@@ -375,12 +469,12 @@ function product(lists) {
 }
 
 /**
- * @param {{ choice: PlaneChoice, hasSidecars: boolean, cap: number | null, cell: Record<string, any>, caps: (number | null)[],
- *   lists: Record<string, any[]>, experiment: Experiment, overrides: Overrides, profile: Profile }} options
- *   cell: its place on the axes
+ * @param {{ choice: PlaneChoice, hasSidecars: boolean, isLimitable: boolean, cap: number | null, cell: Record<string, any>,
+ *   caps: (number | null)[], lists: Record<string, any[]>, experiment: Experiment, overrides: Overrides, profile: Profile }} options
+ *   isLimitable: it has a control plane; cell: its place on the axes
  * @returns {Arm}
  */
-function createArm({ choice, hasSidecars, cap, cell, caps, lists, experiment, overrides, profile }) {
+function createArm({ choice, hasSidecars, isLimitable, cap, cell, caps, lists, experiment, overrides, profile }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
   const usersOfClosedLoop = hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
   const rate = cell.ratePerSecond && cell.ratePerSecond * (experiment.load.ratePer === 'service' ? cell.services : 1)
@@ -399,7 +493,12 @@ function createArm({ choice, hasSidecars, cap, cell, caps, lists, experiment, ov
     memoryLimitBytes: given('memoryLimitBytes'),
     changesPerMinute: given('changesPerMinute'),
     features: given('features'),
-    ...(cell.sidecars === null ? {} : { sidecars: cell.sidecars }),
+    ...Object.fromEntries(
+      Object.keys(CONTROL_WORDS).flatMap(name =>
+        cell[name] === null || (name !== 'sidecars' && !isLimitable) ? [] : [[name, cell[name]]],
+      ),
+    ),
+    ...(cell.simulated > 0 && { simulated: cell.simulated }),
   }
   /** @type {Arm} */
   const arm = {

@@ -7,16 +7,20 @@ import { parseExperiment } from './experiment.js'
  * @import { ServiceLoad } from './services-file.js'
  */
 
+/** Of the sidecars that are asked for. An interval of a slope takes six. */
+const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
+
 /**
- * @param {{ ratePerSecond: number, p99Ms: number, link: string, users: number | null, payloadBytes: number | null,
- *   isExtrapolated: boolean }} asked
+ * What every size is asked with; null: the axis' own value.
+ * @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null }} Asked
  */
-export function createSizeExperiment({ ratePerSecond, p99Ms, link, users, payloadBytes, isExtrapolated }) {
+
+/** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */
+export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...asked }) {
   return create({
-    question: `Which CPU and memory limit holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms?`,
+    question: `Which CPU and memory limit holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${tellFeatures(asked)}?`,
     axes: {
-      ...{ link: [link], ratePerSecond: [ratePerSecond] },
-      ...(users ? { users: [users] } : {}),
+      ...{ ...shareAxes(asked), ratePerSecond: [ratePerSecond] },
       ...(payloadBytes ? { payloadBytes: [payloadBytes] } : {}),
     },
     search: { kind: 'size', p99Ms, isExtrapolated },
@@ -24,25 +28,54 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, link, users, payloa
 }
 
 /**
- * @param {{ services: ServiceLoad[], link: string, users: number | null, p99Ms: number | null, payloadBytes: number | null }} asked
- *   p99Ms, payloadBytes: of services that say none
+ * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
  * @throws {import('../lib/errors.js').UsageError} for a service without a p99
  */
-export function createServicesExperiment({ services, link, users, p99Ms, payloadBytes }) {
+export function createServicesExperiment({ services, p99Ms, payloadBytes, ...asked }) {
   const loads = services.map(({ name, ratePerSecond, ...own }) => ({
     ...{ name, ratePerSecond },
     p99Ms: own.p99Ms ?? p99Ms ?? refuseWithout(name),
     payloadBytes: own.payloadBytes ?? payloadBytes ?? AXES.payloadBytes.values[0],
   }))
   return create({
-    question: `Which CPU and memory limits hold the loads of ${loads.map(({ name }) => name).join(', ')}?`,
+    question: `Which CPU and memory limits hold the loads of ${loads.map(({ name }) => name).join(', ')}${tellFeatures(asked)}?`,
     axes: {
-      ...{ link: [link], ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))] },
-      ...(users ? { users: [users] } : {}),
+      ...{ ...shareAxes(asked), ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))] },
       payloadBytes: [...new Set(loads.map(load => load.payloadBytes))],
     },
     search: { kind: 'services', services: loads },
   })
+}
+
+/** @param {Pick<Asked, 'link' | 'users' | 'features'>} asked */
+function shareAxes({ link, users, features }) {
+  return { link: [link], ...(users ? { users: [users] } : {}), ...(features ? { features: [features] } : {}) }
+}
+
+/** @param {Pick<Asked, 'features'>} asked */
+function tellFeatures({ features }) {
+  return features ? `, in sidecars with ${AXES.features.show(features)}` : ''
+}
+
+/**
+ * Rollouts of several sizes up to the one that is asked for: those that this machine does not hold are left out.
+ * @param {number} sidecars
+ * @throws {UsageError} where they are too few for a slope
+ */
+export function createControlExperiment(sidecars) {
+  if (sidecars < SIZES.length)
+    throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${SIZES.length}`)
+  const experiment = {
+    ...{ name: 'size', question: `What does the control plane of ${sidecars} sidecars need?`, targets: ['local'] },
+    axes: {
+      ...{ plane: ['pipy'], link: ['pair'], capCores: 'none', workers: [1], tls: ['plaintext'] },
+      sidecars: [...new Set(SIZES.map(share => Math.round(share * sidecars)))],
+    },
+    ...{ load: { kind: 'idle' }, sizesControlOf: sidecars },
+    shows: { across: 'sidecars', quantities: ['controlPeak', 'controlCpuRollout', 'controlCpuChange'] },
+    profiles: { standard: { rounds: 1, hasControl: false } },
+  }
+  return parseExperiment(JSON.stringify(experiment), 'size')
 }
 
 /**

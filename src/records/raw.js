@@ -1,23 +1,23 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { findFault, observationSchema, rolloutSchema, sampleSchema } from '../model/schemas.js'
+import { findFault, growthSchema, observationSchema, rolloutSchema, sampleSchema } from '../model/schemas.js'
 import { readText, writeWhole } from './files.js'
 
 /**
  * The raw files of a trial: raw/<trial>/.
- * @import { ObservationRecord, Reading, RolloutRecord, Sample, SampleLine, Trial } from '../model/types.ts'
+ * @import { GrowthRecord, ObservationRecord, Reading, RolloutRecord, Sample, SampleLine, Trial } from '../model/types.ts'
  */
 
 /**
- * Writes what was observed of a trial: its samples, one moment a line, observation.json, and rollout.json of a rollout. A value that could not be
+ * Writes what was observed of a trial: its samples, one moment a line, observation.json, and rollout.json of a rollout or growth.json of a growth. A value that could not be
  * read is left out; null is one that the kernel does not offer.
  * @param {string} folder
  * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
- *   rollout?: RolloutRecord }} observed names: of
+ *   rollout?: RolloutRecord, growth?: GrowthRecord }} observed names: of
  *   the processes, in the order of the readings
  * @throws {import('../lib/errors.js').BenchError} when it cannot be written
  */
-export function writeObserved(folder, { trial, samples, names, observation = null, rollout }) {
+export function writeObserved(folder, { trial, samples, names, observation = null, rollout, growth }) {
   const raw = `raw/${trial.id}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
     toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
@@ -25,6 +25,7 @@ export function writeObserved(folder, { trial, samples, names, observation = nul
   writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
   if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
   if (rollout) writeWhole(folder, `${raw}/rollout.json`, `${toJson(rollout)}\n`)
+  if (growth) writeWhole(folder, `${raw}/growth.json`, `${toJson(growth)}\n`)
 }
 
 /**
@@ -64,6 +65,18 @@ export function readObserved(folder, trialId) {
 export function readRollout(folder, trialId) {
   const [rollout] = parseLines(readText(path.join(folder, 'raw', trialId, 'rollout.json')))
   return rollout === undefined || findFault(rolloutSchema, rollout) !== null ? null : rollout
+}
+
+/**
+ * How the growth of a trial went, as the run had it.
+ * @param {string} folder
+ * @param {string} trialId
+ * @returns {GrowthRecord | null} null: it is not there, or not whole
+ * @throws {import('../lib/errors.js').BenchError} when it cannot be read
+ */
+export function readGrowth(folder, trialId) {
+  const [growth] = parseLines(readText(path.join(folder, 'raw', trialId, 'growth.json')))
+  return growth === undefined || findFault(growthSchema, growth) !== null ? null : growth
 }
 
 /**

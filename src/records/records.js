@@ -72,7 +72,7 @@ export function readRun(folder) {
   const file = path.join(folder, 'trials.jsonl')
   const text = readText(file)
   if (text === null) {
-    throw new BenchError(`${file} is missing: ${folder} has lost its trials, and nothing can be said of the run`)
+    throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
   }
   const findStrangeness = createRecordCheck(manifest)
   /** @type {TrialRecord[]} */

@@ -4,7 +4,10 @@ import { groupBy } from '../lib/group-by.js'
 import { mib } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { recommendedBytes } from '../search/memory-floor.js'
+import { tellControlNeeds } from './control-needs.js'
 import { tellEstimates } from './estimates.js'
+import { tellGrowths } from './growths.js'
+import { tellRollout } from './rollouts.js'
 import { formatValue } from './searches.js'
 import { tellVerdicts } from './verdicts.js'
 
@@ -26,8 +29,11 @@ export function answerOf(summary) {
   if (sizes.length > 0) return join(sizes.map(tellSize))
   if (searches.length > 0) return join(searches.map(tellSearch))
   if (measured.length === 0) return 'Nothing was measured.'
+  if (summary.controlNeeds?.length) return join(tellControlNeeds(summary))
+  if (summary.growths) return join(tellGrowths(summary))
   const rollouts = measured.filter(arm => arm.conditions.sidecars !== undefined)
-  if (rollouts.length > 0) return join([...groupBy(rollouts, nameOf).values()].map(tellRollout))
+  if (rollouts.length > 0)
+    return join([...groupBy(rollouts, nameOf).values()].map(own => tellRollout(summary.shows, own)))
   const primary = comparisons.filter(
     c => c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl,
   )
@@ -81,21 +87,6 @@ function tellValues(arms) {
   return told.length > 0 ? told.join('; ') : 'No sidecar was measured'
 }
 
-/** Of the most sidecars. @param {SummaryArm[]} arms of one plane */
-function tellRollout(arms) {
-  const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
-  const tell = (/** @type {string} */ name, /** @type {string} */ words) => {
-    const { median } = quantityOf(most, name)
-    return median === null ? [] : [words.replace('%', format(QUANTITIES[name], median))]
-  }
-  const told = [
-    ...tell('rolloutSeconds', 'had their first configuration within % s'),
-    ...tell('changeAllSeconds', 'a change of it within % s'),
-    ...tell('controlPeak', 'from a control plane of at most % MiB'),
-  ]
-  return `${nameOf(most)}: ${most.conditions.sidecars} sidecars ${told.join(', ') || 'were started, and no time counts'}`
-}
-
 /** @param {SummaryArm[]} arms */
 function tellBound(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null && arm.boundBy !== null)
@@ -112,7 +103,7 @@ function tellBound(arms) {
 
 /** @param {SummaryArm['boundBy']} limit */
 function describeLimit(limit) {
-  if (limit === 'users') return 'bound by the number of users, so that no capacity was shown'
+  if (limit === 'users') return 'bound by the number of users, so no capacity was measured'
   if (limit === 'rate') return 'with nothing saturated at the rate'
   return `bound by the ${limit}`
 }
@@ -122,7 +113,7 @@ function tellSize(size) {
   const { cpu, memory, isChecked, p99Ms, services } = size
   const load = services.length > 0 ? `that of ${services.join(', ')}` : 'the load'
   if (cpu.steps.some(step => step.held === null) && !cpu.isFound)
-    return `${nameOf(size)}: no answer, for not every CPU limit could be judged`
+    return `${nameOf(size)}: no answer: not every CPU limit could be judged`
   if (!cpu.isFound || cpu.held === null) return `${nameOf(size)}: no CPU limit of this machine holds ${load}`
   const bytes = memory?.isFound ? ` and ${mib(recommendedBytes(memory))} MiB` : ''
   const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`

@@ -1,6 +1,7 @@
 import { answerOfBalance, describeForm, NOTES } from './balance.js'
-import { drawBalance, tabulateBalance, tabulateBalanceWords, tabulateProvenance } from './balance-tables.js'
+import { drawBalance, tabulateBalance, tabulateBalanceWords } from './balance-tables.js'
 import { tabulateClaims } from './document.js'
+import { tabulateProvenance } from './provenance.js'
 
 /**
  * A run of `balance` as the document of any run. Pure.
@@ -28,6 +29,7 @@ export function createBalanceDocument({ manifest, summary, claims }) {
       overRate: [],
       overLimit: [],
       overShare: [],
+      overSidecars: [],
     },
     dots: 'A dot is a seed, which is a round here; a bar is the median, a band its 95 % interval.',
     ...tabulateClaims(claims),

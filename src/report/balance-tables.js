@@ -4,7 +4,7 @@ import { tabulateRounds } from './charts/tables.js'
 
 /**
  * The tables and charts of a run of `balance`. Pure.
- * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../model/types.ts'
+ * @import { BalanceRow, BalanceSummary, Quantity } from '../model/types.ts'
  * @import { ReportChart } from './charts.js'
  * @import { Table } from './text-table.js'
  */
@@ -54,23 +54,6 @@ export function drawBalance({ form, rows }) {
       }
     }),
   )
-}
-
-/** @param {BalanceManifest} manifest @returns {Table} */
-export function tabulateProvenance({ run, command, kit, schemaVersion }) {
-  return {
-    caption: 'Where these numbers are from',
-    columns: [
-      ['', 'left'],
-      ['', 'left'],
-    ],
-    rows: [
-      ['run', `${run.id}, started ${run.startedAt}, seed ${run.seed}`],
-      ['command', command.join(' ')],
-      ['kit', `${kit.version}${kit.git ? `, git ${kit.git}` : ''}`],
-      ['records', `schema version ${schemaVersion}`],
-    ],
-  }
 }
 
 /** What the algorithms do, and what the quantities are. @returns {Table[]} */

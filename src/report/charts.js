@@ -9,9 +9,11 @@ import { createColours } from './charts/colours.js'
 import { drawOverLimit } from './charts/over-limit.js'
 import { drawOverRate } from './charts/over-rate.js'
 import { drawOverShare, tabulateShares } from './charts/over-share.js'
+import { drawOverSidecars, tabulateMemory } from './charts/over-sidecars.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
 import { tabulateLimits, tabulateRates, tabulateRounds, tabulateSeries } from './charts/tables.js'
+import { nameGrowth } from './growths.js'
 import { drawPercentiles } from './percentiles.js'
 import { isSearch } from './searches.js'
 
@@ -34,7 +36,7 @@ export const FIRST = 2
  * What is drawn of a run; of a search only what has no rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
  * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[],
- *   overLimit: ReportChart[], overShare: ReportChart[] }}
+ *   overLimit: ReportChart[], overShare: ReportChart[], overSidecars: ReportChart[] }}
  */
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
@@ -48,6 +50,7 @@ export function drawCharts({ summary, records, seriesOf }) {
     overRate: drawRates({ summary, arms, colourFor }),
     overLimit: drawLimits({ summary, records, colourFor }),
     overShare: drawRollouts({ arms, recordsOf }),
+    overSidecars: drawGrowths(summary),
   }
 }
 
@@ -187,6 +190,21 @@ function drawRollouts({ arms, recordsOf }) {
 }
 
 /**
+ * Of control planes that were given more and more sidecars: their memory, a line for every arm.
+ * @param {Pick<Summary, 'arms' | 'growths'>} summary
+ * @returns {ReportChart[]}
+ */
+function drawGrowths({ arms, growths = [] }) {
+  const lines = growths.flatMap((growth, i) => {
+    const { memory } = growth
+    return memory ? [{ label: nameGrowth(arms, growth), colour: i + 1, memory }] : []
+  })
+  if (lines.length === 0) return []
+  const title = 'Memory of the control plane over the number of sidecars'
+  return [{ ...drawOverSidecars({ title, lines }), id: 'over-sidecars', table: tabulateMemory(title, lines) }]
+}
+
+/**
  * Of a sizing: the rate that was answered over the CPU limit, a line for every plane.
  * @param {{ summary: Summary, records: TrialRecord[], colourFor: (arm: Colourable) => number }} given
  * @returns {ReportChart[]}
@@ -243,6 +261,6 @@ function findLine({ lines }, name, points) {
 }
 
 /** All charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
-export function listCharts({ rounds, distributions, overRate, overLimit, overShare, overTime }) {
-  return [...rounds, ...distributions, ...overRate, ...overLimit, ...overShare, ...overTime]
+export function listCharts({ rounds, distributions, overRate, overLimit, overShare, overSidecars, overTime }) {
+  return [...rounds, ...distributions, ...overRate, ...overLimit, ...overShare, ...overSidecars, ...overTime]
 }

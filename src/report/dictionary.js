@@ -12,7 +12,7 @@ const BOUND_BY = {
   sidecar: 'A sidecar used at least 95 % of its cap. Only then is req/s the capacity of a plane.',
   worker: 'One worker thread of a sidecar used at least 95 % of a core.',
   application:
-    'A thread of an application used at least 90 % of a core. (From 70 % on it already slows requests: the gate.)',
+    'A thread of an application used at least 90 % of a core. (From 70 % on it already slows requests, and its gate fires.)',
   generator: 'The generator used more than 80 % of its CPUs, or was throttled.',
   host: 'The machine was less than 5 % idle.',
   users: 'Closed loop: nothing was saturated; more users would have given more requests.',
@@ -21,26 +21,32 @@ const BOUND_BY = {
 
 /** @type {Record<Verdict, string>} */
 const VERDICTS = {
-  lower: 'The first has less: the 95 % interval of the median ratio is below 1, and the gap above the noise.',
-  higher: 'The first has more.',
-  'no-difference-shown': 'The interval includes 1, or the gap is smaller than 3 % or than an arm differed from itself.',
+  lower: 'The first plane has less: the 95 % interval of the median ratio is below 1, and the gap is above the noise.',
+  higher: 'The first plane has more.',
+  'no-difference-shown': 'The interval includes 1, or the gap is smaller than 3 % or than the A/A difference.',
   indicative: 'Fewer than six rounds: a ratio without an interval, and no winner.',
   invalid:
-    'A gate spoiled a round, the planes did not do equal work, or, of capacity, something else than the sidecar was the limit: nothing is claimed.',
+    'Nothing is claimed: a gate spoiled a round, or the planes did not do equal work. Of capacity also: something else than the sidecar was the limit.',
 }
 
 const GENERAL = {
   arm: 'One plane at one link, cap and load.',
-  trial: 'One measurement of an arm in a round: services are started, load warms them up, and a window is measured.',
+  cap: 'The CPU limit of each sidecar, in cores: the quota of its cgroup.',
+  window: 'The part of a trial that is measured, after the warm-up.',
+  'parity corpus':
+    'The requests and connections with which every plane is tried before load: only planes that do equal work are compared.',
+  trial: 'One measurement of an arm in a round: services start, load warms them up, and a window is measured.',
   link: 'The services that a request passes (`bench/topologies`): in gateway-ratings, gateway calls ratings, so two sidecars are on the way.',
-  'closed loop': 'A number of users, each of which sends when it has its answer.',
+  'closed loop': 'A number of users, each of which sends its next request when it has its answer.',
   'open loop': 'Requests that start at a fixed rate (`--rate`), whether or not earlier ones were answered.',
-  profile: 'Of a run, its rounds and lengths (`--profile quick`); of a plane, its configuration (`envoy:osm-1.1`).',
+  profile:
+    'Of a run: its number of rounds and lengths (`--profile quick`); of a plane: its configuration (`envoy:osm-1.1`).',
   round: 'One pass over all arms, in random order. Planes are compared round by round.',
   'median [low, high]':
     'The median over the rounds and its 95 % interval, exact from order statistics; of ratios of ten rounds and more by bootstrap. None below six rounds.',
-  'A/A': 'A plane measured once more as if it were another: how far it differs from itself is the noise of the run.',
-  gate: 'A check of a trial that spoils the quantities which it makes untrue, and no others.',
+  'A/A':
+    'One plane measured twice in each round, as if it were two: its difference from itself is the noise of the run.',
+  gate: 'A check of a trial. Where it fires, it spoils the quantities that are then untrue, and no others.',
 }
 
 /** @returns {Table[]} */
@@ -55,12 +61,13 @@ export function tabulateDictionary() {
   })
   return [
     define('Quantities', [
+      // One of each pair: a family has one definition, and two quantities of one label have two.
       ...new Map(
         Object.values(QUANTITIES).map(row => {
           const { label, definition } = row.family ?? row
-          return /** @type {[string, string]} */ ([label, definition])
+          return /** @type {[string, [string, string]]} */ ([`${label} ${definition}`, [label, definition]])
         }),
-      ),
+      ).values(),
     ]),
     define('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
     define('Verdicts', Object.entries(VERDICTS)),

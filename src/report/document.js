@@ -1,20 +1,24 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATE_SPOILS } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
-import { mib, percent } from '../lib/units.js'
+import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { groupUntested, tellClaims } from './claims.js'
+import { renderControlNeeds } from './control-needs.js'
 import { tabulateDictionary } from './dictionary.js'
 import { tellNeeds } from './estimates.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { listFired, renderFired } from './gates.js'
+import { renderGrowths } from './growths.js'
 import { describeNotMeasured, describeUnfinished } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { listDisparities, tabulateParity } from './parity-table.js'
 import { tabulatePivots } from './pivot.js'
+import { renderPlateaus } from './plateaus.js'
+import { describeSetting, tabulateProvenance } from './provenance.js'
 import { isSearch, renderSearches, renderSizes } from './searches.js'
 import { tellContrasts, tellVerdicts } from './verdicts.js'
 
@@ -69,6 +73,9 @@ export function createDocument(run) {
       ...renderSearches(summary),
       ...renderCpuLines(summary),
       ...renderSlopes(summary),
+      ...renderPlateaus(summary),
+      ...renderGrowths(summary),
+      ...renderControlNeeds(summary),
     ],
     thresholds: renderThresholds(summary),
     results,
@@ -86,7 +93,7 @@ export function createDocument(run) {
     parity: summary.parity.length > 0 ? tabulateParity(summary) : null,
     disparities: listDisparities(summary),
     ...tabulateClaims(claims),
-    provenance: tabulateProvenance(manifest, records),
+    provenance: tabulateProvenance(manifest, describeSetting(manifest, records)),
     dictionary: tabulateDictionary(),
   }
 }
@@ -183,58 +190,6 @@ export function tabulateClaims(results) {
       ],
       rows: groupUntested(results).map(({ reason, ids }) => [reason, ids.join(', ')]),
     },
-  }
-}
-
-const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])
-
-/**
- * The most memory that the kit itself had in the windows of the run.
- * @param {TrialRecord[]} records
- */
-function tellOwnMemory(records) {
-  const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
-  return peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known'
-}
-
-/**
- * @param {Manifest} manifest
- * @param {TrialRecord[]} records
- * @returns {Table}
- */
-function tabulateProvenance({ run, kit, command, target, machine, tools, settings, ...manifest }, records) {
-  const { before, ...facts } = machine
-  const say = (/** @type {unknown} */ value) =>
-    value === null ? 'not known' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
-  return {
-    caption: 'Where these numbers are from',
-    columns: [
-      ['', 'left'],
-      ['', 'left'],
-    ],
-    rows: [
-      ['run', `${run.id}, started ${run.startedAt}, seed ${run.seed}`],
-      ...(run.resumed ?? []).map(({ at, trials }) => ['went on', `${at}, after ${trials} trials`]),
-      ['command', command.join(' ')],
-      ['kit', `${kit.version}${kit.git ? `, git ${kit.git}` : ''}`],
-      ['memory of the kit', tellOwnMemory(records)],
-      ['records', `schema version ${manifest.schemaVersion}, method version ${manifest.methodVersion}`],
-      ['target', target],
-      ...Object.entries(facts).map(([name, value]) => [name, say(value)]),
-      ...(before
-        ? [
-            [
-              'before the run',
-              `${percent(before.idleFraction)} idle, ${percent(before.stealFraction)} stolen by its host`,
-            ],
-          ]
-        : []),
-      ...Object.values(tools).map(tool => [
-        tool.name,
-        `${tool.version}, ${tool.path}, SHA-256 ${tool.sha256 || 'not known'}`,
-      ]),
-      ...SETTINGS.map(name => [name, say(settings[name])]),
-    ],
   }
 }
 

@@ -14,9 +14,9 @@ import { describeAxes, findVaried } from '../model/axes.js'
 const TOLD_MOST = 4
 const ROW = QUANTITIES.estimatedCapacity
 
-const CHECKED = 'an estimate only (cap / CPU per request), within 5 % where this run measured it'
+const CHECKED = 'cap / CPU per request; within 5 % where this run measured it'
 const UNCHECKED =
-  'an estimate (cap / CPU per request) that nothing has checked in this run, off by up to 12 % where it was tried (docs/method.md)'
+  'cap / CPU per request; unchecked in this run, off by up to 12 % in runs that checked it: docs/method.md'
 
 /**
  * @param {Pick<Summary, 'estimateChecks'>} summary
@@ -45,7 +45,7 @@ export function tellEstimates(summary) {
       const told = own.map(
         arm => `${nameOf(arm)}${varied.length > 0 ? ` (${describeAxes(arm, varied)})` : ''} ${show(arm)}`,
       )
-      return `capacity, ${words}: ${told.join(', ')} requests/s`
+      return `estimated capacity (${words}): ${told.join(', ')} requests/s`
     })
     .join('; ')
 }

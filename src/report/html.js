@@ -69,6 +69,7 @@ function listSections(document) {
     { id: 'over-rate', name: 'CPU over the rate', body: renderCharts(charts.overRate) },
     { id: 'over-limit', name: 'Rate over the CPU limit', body: renderOverLimit(charts.overLimit) },
     { id: 'over-share', name: 'Convergence', body: renderCharts(charts.overShare) },
+    { id: 'over-sidecars', name: 'Memory over the sidecars', body: renderCharts(charts.overSidecars) },
     { id: 'over-time', name: 'CPU and memory over time', body: renderOverTime(charts.overTime) },
     {
       id: 'gates',

@@ -88,8 +88,12 @@ export function renderNext({ arms, machine, tools }) {
       )
     const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
     const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
-    if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR && bindsOnlyBesideWrk(options))
-      lines.push(`Capacity beside a lighter load: npm run bench -- --cpu ${smallest} --link ${link} --generator wrk`)
+    if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
+      const besideWrk = (/** @type {string} */ on) => `npm run bench -- --cpu ${smallest} --link ${on} --generator wrk`
+      if (bindsOnlyBesideWrk(options)) lines.push(`Capacity beside a lighter load: ${besideWrk(link)}`)
+      else if (link === 'gateway-ratings' && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
+        lines.push(`Capacity of one sidecar at this cap: ${besideWrk('ratings')}`)
+    }
   }
   const slowest = Math.min(...arms.map(a => quantityOf(a, 'throughput').median ?? 0))
   if (load.kind === 'closed' && slowest > 0) {

@@ -2,6 +2,7 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
+import { listBoundOf } from './rollouts.js'
 import { renderTextTable } from './text-table.js'
 
 /**
@@ -97,6 +98,8 @@ function boundOf(arm) {
   if (!arm) return 'not measured'
   const { completed, failed } = arm.trials
   if (completed === 0 && failed > 0) return 'failed'
+  const phases = listBoundOf(arm)
+  if (phases !== null && phases.length > 0) return `control: ${phases.join(', ')}`
   return arm.boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 

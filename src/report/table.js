@@ -2,12 +2,15 @@ import { findDisparities, findWrong } from '../judge/parity-rows.js'
 import { groupOf } from '../model/axes.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
+import { renderControlNeeds } from './control-needs.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { renderFired } from './gates.js'
+import { renderGrowths } from './growths.js'
 import { describeNotMeasured } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { listDisparities, tabulateParity } from './parity-table.js'
 import { renderPivots } from './pivot.js'
+import { renderPlateaus } from './plateaus.js'
 import { isSearch, renderSearches, renderSizes } from './searches.js'
 import { hideColumns, joinParts, renderTextTable, wrapText } from './text-table.js'
 import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
@@ -34,7 +37,9 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   const [{ load, target }] = arms
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
   const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
-  const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}, ${load.windowSeconds} s windows${where}`
+  // A growth has none.
+  const windows = summary.growths ? '' : `, ${load.windowSeconds} s windows`
+  const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}${windows}${where}`
   const isOfSearch = isSearch(summary)
   const isIdle = load.kind === 'idle'
   const notes = isOfSearch ? [] : [...renderNotes(summary), ...renderFired(summary), ...renderThresholds(summary)]
@@ -47,6 +52,9 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
     ...(isOfSearch ? [] : shows.across || isIdle ? renderPivots(summary) : [renderArms(summary)]),
     renderCpuLines(summary),
     renderSlopes(summary),
+    listPlateaus(summary),
+    renderGrowths(summary),
+    renderControlNeeds(summary),
     [...notes.flatMap(wrapHanging), ...renderParity(summary), ...claims.flatMap(wrapHanging)],
     [
       ...(isOfSearch || isIdle ? [] : listRest('Not shown here; these commands show it:', renderNext(summary))),
@@ -71,6 +79,12 @@ function renderAnswers(summary) {
 /** @param {Summary} summary */
 function renderContrasts(summary) {
   return listRest(`${CONTRASTS}:`, tellContrasts(summary))
+}
+
+/** @param {Summary} summary */
+function listPlateaus(summary) {
+  const [heading, ...lines] = renderPlateaus(summary)
+  return listRest(heading, lines)
 }
 
 /** @param {Summary} summary */

@@ -72,14 +72,33 @@ function renderSecondary(comparisons, primary) {
  */
 export function tellContrasts({ comparisons, arms, shows }) {
   const varied = findVaried(arms)
-  return comparisons
+  const shown = comparisons
     .filter(c => c.contrast !== null && c.service === null)
     .filter(c => comparedIn(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
-    .map(c => {
-      const others = varied.filter(name => name !== c.contrast)
-      const where = describeAxes(c, others)
-      return `${renderVerdict(c)}${where ? ` (${where})` : ''}`
-    })
+  const whereOf = (/** @type {Comparison} */ c) => {
+    const others = varied.filter(name => name !== c.contrast)
+    return describeAxes(c, others)
+  }
+  const groups = groupBy(shown, c =>
+    c.verdict === 'indicative' ? JSON.stringify([c.quantity, c.b, whereOf(c), c.reasons]) : c,
+  )
+  return [...groups.values()].map(own => {
+    const where = whereOf(own[0])
+    return `${own.length === 1 ? renderVerdict(own[0]) : renderIndicative(own)}${where ? ` (${where})` : ''}`
+  })
+}
+
+/**
+ * Several arms against the same, none of which has a verdict.
+ * @param {Comparison[]} comparisons of one quantity, and indicative for one reason
+ */
+function renderIndicative(comparisons) {
+  const [{ quantity, b, reasons }] = comparisons
+  const ratios = comparisons.map(
+    ({ a, ratio: { median } }) => `${a} ${median === null ? 'unknown' : `${median.toFixed(2)} : 1`}`,
+  )
+  const notes = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
+  return `${comparedIn(quantity)?.label} against ${b}, indicative only${notes}: ${ratios.join(', ')}`
 }
 
 /**

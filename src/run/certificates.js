@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { certificatesFolder } from '../lib/certificate-files.js'
-import { writeCertificates } from '../lib/certificates.js'
-import { GENERATOR, identityOf } from '../model/sidecar-contract.js'
+import { GENERATOR } from '../model/sidecar-contract.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
-import { SERVICES as PARITY_SERVICES, writeFlawedCertificates } from './parity/credentials.js'
+import { issueCertificates } from './issue-certificates.js'
+import { SERVICES as PARITY_SERVICES } from './parity/credentials.js'
 
 /**
  * @import { Plan, Topology } from '../model/types.ts'
@@ -29,16 +28,14 @@ export async function openCertificates({ ledger, plan, topologies }) {
   const removeKeys = () => rmSync(keys, { recursive: true, force: true })
   process.on('exit', removeKeys)
   const names = Object.values(topologies).flatMap(({ services }) => services.map(({ name }) => name))
-  const services = [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])].map(name => ({
-    name,
-    identity: identityOf(name),
-  }))
-  for (const keyType of KEY_TYPES) {
-    if (keyType !== 'ecdsa-p256' && !plan.arms.some(arm => arm.conditions.tls === keyType)) continue
-    const folder = certificatesFolder(certificates, keyType)
-    const authority = await writeCertificates({ folder, services, keyType, lifeMs: findLifeMs(plan) })
-    await writeFlawedCertificates({ folder, authority })
-  }
+  await issueCertificates({
+    certificates,
+    names: [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])],
+    keyTypes: KEY_TYPES.filter(
+      keyType => keyType === 'ecdsa-p256' || plan.arms.some(arm => arm.conditions.tls === keyType),
+    ),
+    lifeMs: findLifeMs(plan),
+  })
   return {
     certificates,
     close({ retain }) {

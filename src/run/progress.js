@@ -1,3 +1,4 @@
+import { countAt, tellEnding } from '../judge/growth.js'
 import { timeLeft } from '../lib/units.js'
 import { estimateSeconds } from '../plan/plan.js'
 
@@ -10,15 +11,22 @@ import { estimateSeconds } from '../plan/plan.js'
 const GAP_SECONDS = 0.2
 
 /** @param {TrialRecord} record */
-export function describeTrial({ trial, outcome, load, window, boundBy, isSteady, reasons, samples, rollout }) {
+export function describeTrial({ trial, outcome, load, window, boundBy, isSteady, reasons, samples, rollout, growth }) {
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
+  if (growth) {
+    const { sidecars, ended } = growth
+    const reason = ended?.reason ?? null
+    return `${name} ${tellEnding(reason, countAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))}`
+  }
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
   const invalid = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
   const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
   const late = isLate ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
   if (rollout) {
     const [first, change] = [rollout.first, rollout.change].map(phase => `${phase?.seconds?.toFixed(1)} s`)
-    return `${name} ${rollout.sidecars} sidecars configured within ${first}, changed within ${change}${late}${invalid}`
+    const { sidecars, simulated = 0 } = rollout
+    const who = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
+    return `${name} ${who} sidecars configured within ${first}, changed within ${change}${late}${invalid}`
   }
   if (load === null) return `${name} idle for ${window.seconds} s${late}${invalid}`
   const rate = `${Math.round(load.verified / window.seconds)} requests/s, bound by ${boundBy}`

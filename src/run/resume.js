@@ -72,7 +72,7 @@ export function assertSame({ interrupted: { folder, manifest, records }, plan, n
   ]
   if (differing.length === 0) return
   throw new UsageError(
-    `--resume ${folder}: what is missing cannot stand beside what it has, for ${differing.join(', ')} differ${differing.length > 1 ? '' : 's'} now: start a new run`,
+    `--resume ${folder}: changed since its start: ${differing.join(', ')}; new trials could not be compared with its own: start a new run`,
   )
 }
 

@@ -64,7 +64,7 @@ export function openReusable({ folders, ...now }) {
     const differing = findDifferences(manifest, now)
     if (differing.length > 0) {
       throw new UsageError(
-        `--from ${folder}: its trials cannot be taken, for it differs in ${differing.join(', ')}: leave it out of --from, and they are measured again`,
+        `--from ${folder}: its trials cannot be reused, because it differs in ${differing.join(', ')}: leave it out of --from to measure them again`,
       )
     }
     return records.filter(r => r.outcome !== 'invalid' && r.takenFrom === undefined).map(record => ({ folder, record }))

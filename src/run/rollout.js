@@ -1,89 +1,136 @@
+import path from 'node:path'
+import { describeRollout } from '../judge/rollout.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
-import { waitFor } from '../lib/wait.js'
+import { isInTime } from '../lib/wait.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { ASKED_PER_SECOND, createConvergence, readNowMs } from '../node/convergence.js'
-import { readHostCpu } from '../node/kernel/host-cpu.js'
-import { createPerformer } from '../node/perform.js'
-import { BATCH_SIDECARS, CONTROL, createRollout, listRolloutNames } from '../services/rollout.js'
+import { createAsking } from '../node/asking.js'
+import { ASKED_PER_SECOND } from '../node/convergence.js'
+import { chooseControl } from '../services/control.js'
+import { createRollout, listRolloutNames } from '../services/rollout.js'
 import { topologyOf } from '../services/topology.js'
 import { assertAllRun } from './alive.js'
+import { describeReading, observeControl, readControl } from './control-plane.js'
+import { inLanes } from './lanes.js'
 import { awaitEnded, describeSpecs } from './start-services.js'
+import { named, startSidecars } from './start-sidecars.js'
 
 /**
  * Starts the sidecars of an arm with their control plane, waits until each has its first configuration, and changes that
  * of all once.
- * @import { Arm, Control, Deployment, Handle, Observation, ProcessSpec, ReloadAction, RolloutRecord, Sample, Target, Told, TrialRecord } from '../model/types.ts'
- * @import { Convergence } from '../node/convergence.js'
- * @import { Member, Rollout } from '../services/rollout.js'
+ * @import { Arm, Conditions, Control, Deployment, Handle, Observation, RolloutRecord, Target, Told, TrialRecord } from '../model/types.ts'
+ * @import { Asking } from '../node/asking.js'
+ * @import { Rollout, RolloutMember } from '../services/rollout.js'
+ * @import { Deploy, PodTimes } from './start-sidecars.js'
  * @import { Started } from './start-services.js'
  * @import { Testbed } from './testbed.js'
  */
 
 // Requests to the control plane at a time.
-const LANES = 4
-const DEADLINE = { seconds: 20, perSidecarSeconds: 0.1 }
-const NAMED_MOST = 20
-// The next batch starts when no more than these are to answer yet: started all at once, they would wait for each other.
-const WAITING_MOST = BATCH_SIDECARS / 2
+export const LANES = 4
+const DEADLINE_SECONDS = 20
+// A node makes two to ten pods a second.
+const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
+const REFUSALS_EVERY_MS = 1000
 
 /**
  * What every phase needs.
- * @typedef {{ convergence: Convergence, signal: AbortSignal, readControl: () => ReturnType<typeof readControl> }} Given
+ * @typedef {{ asking: Asking, signal: AbortSignal, deadlineSeconds: number, readControl: () => ReturnType<typeof readControl> }} Given
  */
 
-/** @typedef {(actions: ReloadAction[], signal: AbortSignal) => Promise<void>} Perform */
+/**
+ * As of startServices; round: every arm has the same random sizes in it.
+ * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, signal: AbortSignal }} Asked
+ */
+
+/** everyMs: from one simulated sidecar to the next. @typedef {Asked & { everyMs?: number }} Paced */
 
 /**
- * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, signal: AbortSignal }} options as of startServices
+ * Starts a rollout. Where sidecars are simulated, two others come before it, each of as many sidecars as are real in it: in
+ * the first all are real, in the second one is.
+ * @param {Asked} asked
  * @returns {Promise<Started & { rollout: RolloutRecord }>}
  * @throws {BenchError} where a process ended or was stopped. That sidecars have no configuration is in the record.
  */
-export async function startRollout({ testbed, arm, start, folder, signal }) {
+export async function startRollout(asked) {
+  const { sidecars = 0, simulated = 0 } = asked.arm.conditions
+  if (simulated === 0) return passRollout(asked)
+  const real = sidecars - simulated
+  const allReal = await tryRollout(asked, { name: 'all-real', sidecars: real, simulated: 0 })
+  // What comes at another pace takes the control plane another CPU time.
+  const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
+  const paced = { ...asked, everyMs }
+  const allSimulated = await tryRollout(paced, { name: 'all-simulated', sidecars: real, simulated: real - 1 })
+  const started = await passRollout(paced)
+  return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
+}
+
+/**
+ * @param {Paced} asked
+ * @param {{ name: string, sidecars: number, simulated: number }} other than what was asked
+ */
+async function tryRollout(asked, { name, ...other }) {
+  const arm = { ...asked.arm, conditions: { ...asked.arm.conditions, ...other } }
+  const { deployment, rollout } = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })
+  await deployment.remove()
+  assertConverged(describeRollout(rollout))
+  return rollout
+}
+
+/**
+ * @param {Paced} asked
+ * @returns {Promise<Started & { rollout: RolloutRecord }>}
+ */
+async function passRollout({ testbed, arm, start, round, folder, signal, everyMs }) {
   const { target } = testbed.site
-  const rollout = await renderRollout({ testbed, arm, start, folder })
+  const rollout = await renderRollout({ testbed, arm, start, round, folder, everyMs })
   const { deploy, deployment } = createDeployer(target, { start, folder })
   const dying = new AbortController()
-  const convergence = createConvergence()
+  const asking = (await target.pods?.openAsking()) ?? createAsking()
   try {
-    const fixed = [rollout.application, ...(rollout.control ? [rollout.control] : [])]
-    const running = await deploy(fixed)
+    const running = await deploy([rollout.application, ...rollout.controls])
     await Promise.all(running.map(process => process.waitUntilReady(signal)))
+    await target.call('reach', { endpoints: rollout.reachable })
     // Every sidecar needs them.
     for (const process of running) process.exited.then(() => dying.abort())
-    const control = running.slice(1)
+    const shards = running.slice(1)
+    const refusals = watchRefusals(shards, { parse: rollout.parseRefusals, dying })
     const either = AbortSignal.any([signal, dying.signal])
+    const members = rollout.batches.flatMap(batch => batch.members)
+    const arePods = target.pods !== undefined
+    const deadlineSeconds = deadlineSecondsOf(Number(arm.conditions.sidecars), arePods)
     /** @type {Given} */
-    const given = { signal: either, convergence, readControl: () => readControl(target, control) }
-    const observing = observeControl(target, control)
-    const performer = createPerformer()
+    const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
+    const observing = observeControl(target, shards)
     try {
-      const { perform } = performer
-      await perform(rollout.setUp, either)
-      const members = rollout.batches.flatMap(batch => batch.members)
-      await inLanes({ items: members, signal: either }, (member, signal) => perform(member.enrolment, signal))
-      const first = await passPhase(given, () => startBatches({ ...given, rollout, deploy }))
+      await inLanes({ items: rollout.setUps, lanes: LANES, signal: either }, asking.perform)
+      await inLanes({ items: members, lanes: LANES, signal: either }, ({ enrolment }, signal) =>
+        asking.perform(enrolment, signal),
+      )
+      const fail = (/** @type {Error} */ error) => dying.abort(error)
+      const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
       const haveAll = members.every(({ name }) => typeof first.times.get(name)?.yesMs === 'number')
-      const change = haveAll ? await changeAll({ ...given, members, perform }) : null
+      const change = haveAll ? await changeAll({ ...given, members, conditions: arm.conditions }) : null
       return {
         deployment,
         changeTo: null,
         entry: { urls: [], host: '', admin: null, certificate: null },
-        rollout: describe({ cpus: testbed.site.cpus, members, first, change, control: await observing.end() }),
+        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, control: await observing.end() }),
       }
     } finally {
-      performer.close()
+      refusals.end()
       await observing.end()
     }
   } catch (error) {
     const { processes } = deployment
     const ended = await awaitEnded(processes)
-    const failure = (await assertAllRun(processes, 'starting').catch(told => told)) ?? error
+    const refused = dying.signal.reason instanceof BenchError ? dying.signal.reason : null
+    const failure = (await assertAllRun(processes, 'starting').catch(told => told)) ?? refused ?? error
     await deployment.remove()
     if (ended.length > 0) throw new EndedError(failure.message, { cause: error, ended })
     throw failure
   } finally {
-    convergence.close()
+    asking.close()
   }
 }
 
@@ -91,39 +138,63 @@ export async function startRollout({ testbed, arm, start, folder, signal }) {
  * @param {NonNullable<TrialRecord['rollout']>} rollout
  * @throws {BenchError} where sidecars did not have a configuration by the deadline: which
  */
-export function assertConverged({ sidecars, first, change }) {
+export function assertConverged({ sidecars, simulated, pods, first, change }) {
   const phases = /** @type {const} */ ([
     [first, 'its first configuration'],
     [change, 'the change of its configuration'],
   ])
   for (const [phase, what] of phases) {
-    if (!phase || phase.converged === sidecars) continue
-    const { converged, missing } = phase
-    const within = `within ${Math.round(deadlineSecondsOf(sidecars))} s`
+    if (!phase) continue
+    const { converged, missing, isOfSimulated = true } = phase
+    const within = `within ${Math.round(deadlineSecondsOf(sidecars, pods !== undefined))} s`
+    if (!isOfSimulated)
+      throw new BenchError(`not converged: not all of ${simulated} simulated sidecars had ${what} ${within}`)
+    if (converged === sidecars - (simulated ?? 0)) continue
     throw new BenchError(
-      `not converged: ${sayNames(missing)}: ${converged} of ${sidecars} sidecars had ${what} ${within}`,
+      `not converged: ${missing.join(', ')}: ${converged} of ${sidecars} sidecars had ${what} ${within}`,
     )
   }
 }
 
-/** @param {string[]} names */
-function sayNames(names) {
-  const more = names.length > NAMED_MOST ? ` and ${names.length - NAMED_MOST} more` : ''
-  return `${names.slice(0, NAMED_MOST).join(', ')}${more}`
+/**
+ * Ends a rollout in which a sidecar did not accept its configuration: it would be waited for until the deadline.
+ * @param {Handle[]} control the control planes; none where nothing has to run
+ * @param {{ parse: Control['parseRefusals'], dying: AbortController }} options
+ */
+function watchRefusals(control, { parse, dying }) {
+  const read = async () => {
+    const logs = parse ? await Promise.all(control.map(process => process.readLog())) : []
+    const [refused, ...others] = new Set(logs.flatMap(log => parse?.(log) ?? []))
+    if (refused === undefined) return
+    const more = others.length > 0 ? ` (and ${others.length} more)` : ''
+    dying.abort(new BenchError(`nack: a sidecar did not accept its configuration: ${refused}${more}`))
+  }
+  const timer = parse && setInterval(() => read().catch(() => {}), REFUSALS_EVERY_MS)
+  return { end: () => clearInterval(timer) }
 }
 
-/** @param {{ testbed: Testbed, arm: Arm, start: number, folder: string }} options */
-async function renderRollout({ testbed, arm, start, folder }) {
+/** @param {Omit<Paced, 'signal'>} options */
+async function renderRollout({ testbed, arm, start, round, folder, everyMs }) {
+  const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
-  const { application, sidecars } = listRolloutNames(topology, Number(arm.conditions.sidecars))
+  const names = listRolloutNames(topology, arm.conditions)
   const shared = describeSpecs({ testbed, arm, folder })
+  const { pods } = target
+  // Pods get their addresses when they start.
+  const placed = await target.placesFor(start, [
+    ...[names.application, ...names.controls, ...names.simulated],
+    ...(pods ? [] : names.sidecars),
+  ])
   return createRollout({
     ...shared,
     topology,
-    places: await testbed.site.target.placesFor(start, [application, CONTROL, ...sidecars]),
+    places: pods ? { ...placed, ...Object.fromEntries(names.sidecars.map(name => [name, pods.place])) } : placed,
+    isBatched: !pods,
     scriptFiles: readTextFiles(shared.folders.scripts),
-    control: /** @type {Control} */ (testbed.programs.planes[arm.plane].control),
-    sidecars,
+    ...chooseControl(testbed.programs, arm),
+    names,
+    seed: round,
+    everyMs,
   })
 }
 
@@ -131,11 +202,11 @@ async function renderRollout({ testbed, arm, start, folder }) {
  * @param {Target} target
  * @param {{ start: number, folder: string }} at
  */
-function createDeployer(target, at) {
+export function createDeployer(target, at) {
   /** @type {Deployment[]} */
   const deployments = []
-  /** @param {ProcessSpec[]} specs @param {Omit<Parameters<Target['deploy']>[1], 'start' | 'folder'>} [how] */
-  const deploy = async (specs, how = {}) => {
+  /** @type {Deploy} */
+  const deploy = async (specs, how) => {
     const deployed = await target.deploy(specs, { ...at, ...how })
     deployments.push(deployed)
     return deployed.processes
@@ -151,196 +222,124 @@ function createDeployer(target, at) {
 }
 
 /**
- * Reads the control plane until it is ended.
- * @param {Target} target
- * @param {Handle[]} control one, or none where nothing has to run
+ * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
+ * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} options
  */
-function observeControl(target, control) {
-  const ending = new AbortController()
-  const startMs = Date.now()
-  const window = { startMs, endMs: startMs + 24 * 3600 * 1000 }
-  const seen = control.length > 0 ? target.observe(control, { window, signal: ending.signal }) : null
-  return {
-    /** @returns {Promise<Observation | null>} */
-    async end() {
-      ending.abort()
-      return seen
-    },
-  }
-}
-
-/**
- * Reads the control plane once, at the edge of a phase.
- * @param {Target} target
- * @param {Handle[]} control
- */
-async function readControl(target, control) {
-  if (control.length === 0) return null
-  const nowMs = Date.now()
-  const window = { startMs: nowMs, endMs: nowMs }
-  const { start } = await target.observe(control, { window, signal: new AbortController().signal })
-  return start && describeReading(start.sample)
-}
-
-/** @param {Sample} sample of the control plane */
-function describeReading({ epochMs, readings: [reading] }) {
-  const numberOrNull = (/** @type {number | null | undefined} */ value) =>
-    Number.isFinite(value) ? Number(value) : null
-  return {
-    epochMs,
-    cpuSeconds: numberOrNull(reading.cpuSeconds),
-    anonBytes: numberOrNull(reading.anonBytes),
-    peakBytes: numberOrNull(reading.peakBytes),
-  }
-}
-
-/**
- * Starts batch after batch, and asks the sidecars of each from its start on.
- * @param {{ convergence: Convergence, signal: AbortSignal, rollout: Rollout,
- *   deploy: (specs: ProcessSpec[], how: Omit<Parameters<Target['deploy']>[1], 'start' | 'folder'>) => Promise<Handle[]> }} options
- * @returns {Promise<Promise<[string, Told]>[]>} of each sidecar
- */
-async function startBatches({ convergence, signal, rollout, deploy }) {
-  const { batches } = rollout
-  const sidecars = batches.reduce((sum, { members }) => sum + members.length, 0)
-  const deadlineMs = Date.now() + deadlineSecondsOf(sidecars) * 1000
-  /** @type {Promise<[string, Told]>[]} */
-  const asking = []
-  let isLate = false
-  await deploy(
-    batches.map(({ spec }) => spec),
-    {
-      pace: () =>
-        waitFor(() => convergence.countWaiting() <= WAITING_MOST, {
-          what: 'the sidecars that were started to have their configuration, before the next are started',
-          deadlineSeconds: Math.max(0, Math.round((deadlineMs - Date.now()) / 1000)),
-          intervalMs: 5,
-          signal,
-        }).catch(error => {
-          signal.throwIfAborted()
-          // Before the target removes them, which would answer for them.
-          convergence.giveUp()
-          isLate = true
-          throw error
-        }),
-      onStart({ spec, startedMs = readNowMs() }) {
-        const { members } = /** @type {Rollout['batches'][number]} */ (batches.find(batch => batch.spec === spec))
-        for (const member of members) {
-          const { host } = member.changeTo(0)
-          asking.push(ask({ convergence, member, host, sinceMs: startedMs, isStarting: true }))
-        }
-      },
-    },
-  ).catch(error => {
-    if (!isLate) throw error
+async function startAll({ batches, deploy, arePods, fail, ...given }) {
+  /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
+  let started
+  const first = await passPhase(given, async () => {
+    started = await startSidecars({ ...given, batches, deploy, arePods, fail })
+    return started.asked
   })
-  return asking
+  const { pods, areReady } = /** @type {NonNullable<typeof started>} */ (started)
+  if (first.times.size === 0)
+    throw new BenchError(`no sidecar was seen to start within ${given.deadlineSeconds} s, though its pod was made`)
+  const hasAll = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
+  if (hasAll) await areReady
+  given.signal.throwIfAborted()
+  return { first, pods }
 }
 
 /**
  * Gives every sidecar a change that was staged before.
- * @param {Given & { members: Member[], perform: Perform }} options
+ * @param {Given & { members: RolloutMember[], conditions: Conditions }} options
  */
-async function changeAll({ members, perform, ...given }) {
+async function changeAll({ members, conditions, ...given }) {
   const changes = members.map(member => ({ member, ...member.changeTo(1) }))
-  await inLanes({ items: changes, signal: given.signal }, ({ stage }, signal) => perform(stage, signal))
-  return passPhase(given, () => commitChanges({ ...given, changes, perform }))
+  await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
+    given.asking.perform(stage, signal),
+  )
+  return passPhase(given, () => commitChanges({ ...given, changes, conditions }))
 }
 
 /**
- * @param {Given & { changes: ({ member: Member } & ReturnType<Member['changeTo']>)[], perform: Perform }} options
+ * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[], conditions: Conditions }} options
  * @returns {Promise<Promise<[string, Told]>[]>} of each sidecar
  */
-async function commitChanges({ convergence, signal, changes, perform }) {
+async function commitChanges({ asking, signal, changes, conditions }) {
+  const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
   /** @type {Promise<[string, Told]>[]} */
-  const asking = []
-  await inLanes({ items: changes, signal }, async ({ member, host, commit }, signal) => {
-    asking.push(ask({ convergence, member, host, sinceMs: readNowMs(), isStarting: false }))
-    await perform(commit, signal)
-  })
-  return asking
-}
-
-/**
- * @param {{ convergence: Convergence, member: Member, host: string, sinceMs: number, isStarting: boolean }} options
- * @returns {Promise<[string, Told]>}
- */
-function ask({ convergence, member: { name, endpoint }, host, sinceMs, isStarting }) {
-  const asked = convergence.expect({ name, endpoint, host, isStarting }).then(seen => {
-    if (seen.yesMs !== null && seen.yesMs < sinceMs)
-      throw new BenchError(`${name} had ${host} ${sinceMs - seen.yesMs} ms before it was to: a clock was set back`)
-    return /** @type {[string, Told]} */ ([name, { sinceMs, ...seen }])
-  })
-  // Where the phase fails otherwise, nobody awaits it.
-  asked.catch(() => {})
+  const asked = []
+  await inLanes(
+    { items: changes, lanes, perSecond, signal },
+    async ({ member: { name }, endpoint, host, commit }, signal) => {
+      asked.push(named(name, asking.expect({ name, endpoint, host })))
+      await asking.perform(commit, signal)
+    },
+  )
   return asked
 }
 
 /**
  * A phase until every sidecar has answered, or those that have not are given up at the deadline.
  * @param {Given} given
- * @param {() => Promise<Promise<[string, Told]>[]>} begin
+ * @param {() => Promise<Promise<[string, Told | null]>[]>} begin
  */
-async function passPhase({ convergence, signal, readControl }, begin) {
-  const controlStart = await readControl()
-  const startMs = readNowMs()
-  const start = readHostCpu()
-  const ownBefore = process.cpuUsage()
-  const asking = await begin()
-  const deadlineSeconds = Math.max(0, deadlineSecondsOf(asking.length) - (readNowMs() - startMs) / 1000)
-  const isDone = () => convergence.countWaiting() === 0
-  await waitFor(isDone, { what: 'every sidecar to answer', deadlineSeconds, intervalMs: 10, signal }).catch(() =>
-    signal.throwIfAborted(),
-  )
-  const endMs = readNowMs()
-  const own = process.cpuUsage(ownBefore)
-  const host = { start, end: readHostCpu() }
-  convergence.giveUp()
-  const control = { start: controlStart, end: await readControl() }
-  const times = new Map(await Promise.all(asking))
-  return { times, phase: { startMs, endMs, host, control, ownCpuSeconds: (own.user + own.system) / 1e6 } }
-}
-
-/** @param {number} sidecars */
-function deadlineSecondsOf(sidecars) {
-  return DEADLINE.seconds + DEADLINE.perSidecarSeconds * sidecars
-}
-
-/**
- * Does something with each item, a few at a time. The first failure ends the others, and nothing goes on after it returns.
- * @template T
- * @param {{ items: T[], signal: AbortSignal }} options
- * @param {(item: T, signal: AbortSignal) => Promise<void>} act
- */
-async function inLanes({ items, signal }, act) {
-  const failing = new AbortController()
-  const either = AbortSignal.any([signal, failing.signal])
-  const left = items[Symbol.iterator]()
-  const lanes = Array.from({ length: LANES }, async () => {
-    for (const item of left) {
-      either.throwIfAborted()
-      await act(item, either)
-    }
+async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
+  const { asking } = given
+  const { value: asked, phase } = await observePhase(given, async () => {
+    const begun = performance.now()
+    const asked = await begin()
+    const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
+    await isInTime(() => asking.countWaiting() === 0, { deadlineSeconds: leftSeconds, intervalMs: 10, signal }).catch(
+      () => signal.throwIfAborted(),
+    )
+    return asked
   })
-  await Promise.allSettled(lanes.map(lane => lane.catch(error => failing.abort(error))))
-  either.throwIfAborted()
+  const told = await Promise.all(asked)
+  return {
+    times: new Map(told.flatMap(([name, seen]) => (seen ? [/** @type {const} */ ([name, seen])] : []))),
+    phase,
+  }
 }
 
 /**
- * @param {{ cpus: number, members: Member[], first: Awaited<ReturnType<typeof passPhase>>,
+ * What the machine, the control plane and the kit itself took while something went on; then nobody is asked any more.
+ * @template T
+ * @param {Pick<Given, 'asking' | 'readControl'>} given
+ * @param {() => Promise<T>} act
+ * @returns {Promise<{ value: T, phase: RolloutRecord['first'] }>}
+ */
+export async function observePhase({ asking, readControl }, act) {
+  const start = await readControl()
+  const before = await asking.readCosts()
+  const value = await act()
+  const after = await asking.readCosts()
+  await asking.giveUp()
+  const phase = {
+    ...{ startMs: before.nowMs, endMs: after.nowMs, control: { start, end: await readControl() } },
+    host: { start: before.host, end: after.host },
+    ownCpuSeconds: after.ownCpuSeconds - before.ownCpuSeconds,
+  }
+  return { value, phase }
+}
+
+/** @param {number} sidecars @param {boolean} arePods */
+function deadlineSecondsOf(sidecars, arePods) {
+  return DEADLINE_SECONDS + PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches'] * sidecars
+}
+
+/**
+ * @param {{ cpus: number, members: RolloutMember[], first: Awaited<ReturnType<typeof passPhase>>, pods: Map<string, PodTimes>,
  *   change: Awaited<ReturnType<typeof passPhase>> | null, control: Observation | null }} seen
  * @returns {RolloutRecord}
  */
-function describe({ cpus, members, first, change, control }) {
+function describe({ cpus, members, first, pods, change, control }) {
+  const describeMember = (/** @type {RolloutMember} */ { name }) => ({
+    ...(pods.has(name) && { pod: pods.get(name) }),
+    ...(first.times.has(name) && { first: first.times.get(name) }),
+    ...(change && { change: change.times.get(name) }),
+  })
+  const simulated = members.find(({ standsFor }) => standsFor !== undefined)
   return {
     schemaVersion: SCHEMA_VERSION,
     cpus,
     askedPerSecondMost: ASKED_PER_SECOND,
-    members: members.map(({ name }) => ({
-      name,
-      ...(first.times.has(name) && { first: first.times.get(name) }),
-      ...(change && { change: change.times.get(name) }),
-    })),
+    members: members
+      .filter(member => member !== simulated)
+      .map(member => ({ name: member.name, shard: member.shard, ...describeMember(member) })),
+    ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
     first: first.phase,
     ...(change && { change: change.phase }),
     control: control?.samples.map(describeReading) ?? null,

@@ -5,6 +5,8 @@ import { judgeTrial, startFirst, startSearch } from '../search/searches.js'
 
 /**
  * @import { Arm, SearchSpec, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Need } from '../search/first-answer.js'
+ * @import { FirstAnswer } from '../search/size.js'
  * @import { RunOne } from './run.js'
  */
 
@@ -59,14 +61,22 @@ export function createSearch({ template, spec, cpus, reusable, run, adopt, say, 
 }
 
 /**
- * @param {Arm} template
- * @param {{ limits: { cores: number, bytes: number }, p99Ms: number | null } | null} first
+ * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'load'>} template
+ * @param {FirstAnswer} first
  */
-function describeFirst(template, first) {
+export function describeFirst(template, first) {
   const whose = `first answer, ${nameOf(template)}:`
-  if (first === null) return `${whose} none yet`
-  const { limits, p99Ms } = first
-  const p99 = p99Ms === null ? '' : ` with a p99 of ${p99Ms.toFixed(1)} ms`
-  const { millicores, mebibytes } = toLimits(limits)
-  return `${whose} ${millicores}m and ${mebibytes}Mi held ${template.load.ratePerSecond} requests/s twice${p99}; the smallest limits come next`
+  const rate = `${template.load.ratePerSecond} requests/s`
+  const tell = (/** @type {Need} */ of) => {
+    const { millicores, mebibytes } = toLimits(of)
+    return `${millicores}m and ${mebibytes}Mi`
+  }
+  if ('limits' in first) {
+    const p99 = first.p99Ms === null ? '' : ` with a p99 of ${first.p99Ms.toFixed(1)} ms`
+    return `${whose} ${tell(first.limits)} held ${rate} twice${p99}; the smallest limits come next`
+  }
+  const { why, estimate } = first
+  if (estimate === null) return `${whose} none yet: ${why}`
+  const { limits, trials, coresLeast, need } = estimate
+  return `${whose} about ${tell(limits)}, an estimate that is not confirmed: ${why}. In ${trials} trials at ${rate} the busiest sidecar took ${Math.round(1000 * coresLeast)}m to ${tell(need)}`
 }

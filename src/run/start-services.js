@@ -2,18 +2,20 @@ import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { CONTROL } from '../services/control.js'
 import { createSpecs, findReachable } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
 
 /**
- * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, Place, ProcessSpec, RolloutRecord, Target } from '../model/types.ts'
+ * @import { Arm, Deployment, Endpoint, EndedProcess, GrowthRecord, Handle, Place, ProcessSpec, RolloutRecord, Target } from '../model/types.ts'
  * @import { Testbed } from './testbed.js'
  */
 
 /**
- * The services of an arm, and what a load needs to drive them; rollout: of many sidecars, how that went.
- * @typedef {Awaited<ReturnType<typeof startServices>> & { rollout?: RolloutRecord }} Started
+ * The services of an arm, and what a load needs to drive them; rollout, growth: of many sidecars, how that went; ended: of
+ * a growth, the control plane where it ended.
+ * @typedef {Awaited<ReturnType<typeof startServices>> & { rollout?: RolloutRecord, growth?: GrowthRecord, ended?: EndedProcess[] }} Started
  */
 
 /**
@@ -28,8 +30,10 @@ export async function startServices({ testbed, arm, start, folder, signal }) {
   // Without sidecars, a service without an application runs nothing.
   const running = topology.services.filter(s => hasSidecars || s.application)
   const names = running.map(s => s.name)
-  const places = await target.placesFor(start, names, findEntryService(topology, hasSidecars))
-  const { specs, reloadable } = renderSpecs({ testbed, arm, topology, places, folder })
+  const isControlled = arm.conditions.changesPerMinute !== null
+  const entryService = findEntryService(topology, hasSidecars)
+  const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, entryService)
+  const { specs, controlled } = renderSpecs({ testbed, arm, topology, places, folder })
   const place = createPlacer({ testbed, arm })
   /** @type {Deployment[]} */
   const deployments = []
@@ -47,14 +51,21 @@ export async function startServices({ testbed, arm, start, folder, signal }) {
   }
   let areReady = false
   try {
-    if (reloadable?.control) await deploy([reloadable.control])
-    if (reloadable) await target.call('perform', { actions: reloadable.setUp })
+    if (controlled) {
+      const { control, setUp, member } = controlled
+      if (control) await deploy([control])
+      await target.call('perform', { actions: [...setUp, ...member.enrolment] })
+    }
     await deploy(specs)
     areReady = true
     const entry = findEntry(topology, { places, hasSidecars })
     await target.call('reach', { endpoints: findReachable(specs, places) })
     await sendNonce({ target, entry, arm })
-    return { deployment, changeTo: reloadable?.changeTo ?? null, entry: describeEntry({ testbed, arm, places, entry }) }
+    return {
+      deployment,
+      changeTo: controlled?.member.changeTo ?? null,
+      entry: describeEntry({ testbed, arm, places, entry }),
+    }
   } catch (error) {
     const { processes } = deployment
     const ended = await awaitEnded(processes)

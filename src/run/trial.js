@@ -1,18 +1,20 @@
 import path from 'node:path'
 import { judgeTrial } from '../judge/gates.js'
+import { describeGrowth } from '../judge/growth.js'
 import { describeRollout } from '../judge/rollout.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { assertAllRun } from './alive.js'
 import { startChanges } from './changes.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
+import { startGrowth } from './growth.js'
 import { assertConverged, startRollout } from './rollout.js'
 import { awaitEnded, startServices } from './start-services.js'
 import { createClock } from './trial-clock.js'
 import { observeWindow, readWindow } from './window.js'
 
 /**
- * @import { Deployment, ObservationRecord, RolloutRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Deployment, GrowthRecord, ObservationRecord, RolloutRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Measured } from '../judge/gates.js'
  * @import { Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js'
@@ -36,7 +38,8 @@ import { observeWindow, readWindow } from './window.js'
 /**
  * What was observed of a trial: its samples, the names of its processes in the order of their readings, and the rest;
  * null when its window was not observed to the end.
- * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null, rollout?: RolloutRecord }} Observed
+ * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null, rollout?: RolloutRecord,
+ *   growth?: GrowthRecord }} Observed
  */
 
 /**
@@ -69,7 +72,13 @@ export async function runTrial({ testbed, trial, start, standing, watch, signal 
   let generator = null
   try {
     services = await deploy(course, standing)
-    const { rollout } = services
+    const { rollout, growth, ended } = services
+    if (growth) {
+      // That a step failed is what it found; there is no window after it.
+      observed = { ...observed, growth }
+      record = { ...record, outcome: 'completed', growth: describeGrowth(growth), ended: ended ?? [] }
+      return { record, ...observed }
+    }
     if (rollout) {
       observed = { ...observed, rollout }
       record = { ...record, rollout: describeRollout(rollout) }
@@ -135,12 +144,14 @@ function createBlankRecord({ testbed, trial, clock }) {
  * @param {StandingServices} standing
  */
 async function deploy({ testbed, trial, start, folder, clock, signal }, standing) {
-  const begin = trial.arm.conditions.sidecars === undefined ? startServices : startRollout
+  const { arm, round } = trial
+  const startMany = testbed.settings.grows ? startGrowth : startRollout
+  const begin = arm.conditions.sidecars === undefined ? startServices : startMany
   clock.enter('starting')
-  const kept = await standing.take(trial.arm)
+  const kept = await standing.take(arm)
   // The services of the trial before may have been removed just now: that is no part of this start.
   clock.lap('clear')
-  const services = kept ?? (await begin({ testbed, arm: trial.arm, start, folder, signal }))
+  const services = kept ?? (await begin({ testbed, arm, start, round, folder, signal }))
   clock.lap(kept ? 'kept' : 'start')
   return services
 }

@@ -30,26 +30,55 @@ export function needOf({ outcomes }) {
 }
 
 /**
+ * What is known where no limits have held twice.
+ * @typedef {object} Unconfirmed
+ * @property {string} why
+ * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed;
+ *   trials: that show what sidecars take at the rate, and what that was; null: they failed, or none shows it
+ */
+
+/**
+ * @param {{ whole: TriedStep, cpus: number, step?: TriedStep, tried?: Need }} options whole: the step with all the CPU; step: the
+ *   last one, which has not held; tried: its limits
+ * @returns {Unconfirmed}
+ */
+export function describeUnconfirmed({ whole, cpus, step = whole, tried }) {
+  const outcomes = whole.outcomes.filter(o => o.isNeedSeen)
+  if (step.held === false || outcomes.length === 0) return { why: step.why, estimate: null }
+  const need = needOf({ outcomes })
+  const { place, bytes } = limitsAbove({ need, cpus })
+  const limits = tried ?? { cores: Math.min(cpus, capAt(place)), bytes }
+  const coresLeast = Math.min(...outcomes.map(o => o.coresMost))
+  return { why: step.why, estimate: { limits, trials: outcomes.length, coresLeast, need } }
+}
+
+/** Limits with room above what sidecars take. @param {{ need: Need, cpus: number }} options */
+function limitsAbove({ need, cpus }) {
+  const place = Math.min(indexOf(cpus), indexOf(need.cores) + ROOM.places)
+  return { place, bytes: roundUp(need.bytes * ROOM.ofMemory) }
+}
+
+/**
  * The first limits from an estimate upwards that hold: of the CPU two places of the grid more each time, of the memory
  * half as much again where the kernel killed for it.
  * @param {{ template: Arm, cpus: number, need: Need }} options need: estimated
- * @returns {Generator<Arm, { limits: Need | null, last: TriedStep, steps: TriedStep[] }, Outcome>} limits: null where none
- *   that was tried held; steps: of the CPU
+ * @returns {Generator<Arm, { limits: Need | null, tried: Need, last: TriedStep, steps: TriedStep[] }, Outcome>} limits: null
+ *   where none that was tried held; tried: the last ones; steps: of the CPU
  */
 export function* findFirst({ template, cpus, need }) {
   const most = indexOf(cpus)
   const steps = []
-  let place = Math.min(most, indexOf(need.cores) + ROOM.places)
-  let bytes = roundUp(need.bytes * ROOM.ofMemory)
+  let { place, bytes } = limitsAbove({ need, cpus })
   for (let tries = 1; ; tries++) {
     const cores = Math.min(cpus, capAt(place))
     const arm = withMemory(withCpu(template, cores), bytes)
     const last = yield* tryStep({ ...arm, id: `${arm.id}-first` }, cores)
     const isKilled = last.outcomes.some(o => o.survived === false)
     if (!isKilled) steps.push(last)
-    if (last.held) return { limits: { cores, bytes }, last, steps }
+    const tried = { cores, bytes }
+    if (last.held) return { limits: tried, tried, last, steps }
     if (last.held === null || tries === TRIES_MOST || (!isKilled && place === most))
-      return { limits: null, last, steps }
+      return { limits: null, tried, last, steps }
     if (isKilled) bytes = roundUp(bytes * ROOM.ofMemory)
     else place = Math.min(most, place + ROOM.places)
   }

@@ -1,4 +1,4 @@
-import { isSpoiled } from '../judge/gates.js'
+import { isSpoiled, RATE_LEAST } from '../judge/gates.js'
 import { quantileMs, sidecarsOf } from '../judge/measures.js'
 
 /**
@@ -19,6 +19,7 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {boolean | null} survived whatever it delivered, nothing was killed for memory; null: not known
  * @property {boolean} isClear no second trial is needed
  * @property {string} why
+ * @property {boolean} isNeedSeen what it used was read, and is what the rate takes
  * @property {number | null} p99Ms null: too few requests, or none
  * @property {number} coresMost CPU of the busiest sidecar
  * @property {number} peakBytesMost of the sidecar with the most
@@ -28,7 +29,8 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
 
 /**
  * Whether a trial held what was asked: the rate, without drops, errors below 0.1 %, the p99 within the limit, and
- * no kill for memory.
+ * no kill for memory. Beside other programs nothing counts: if holds counted there and failures did not, limits would come out
+ * too small. Only a sidecar that used up its own cap far below the rate has failed there, too.
  * @param {TrialRecord} record
  * @param {number | null} p99Ms null: only survival is asked
  * @returns {Outcome}
@@ -37,9 +39,19 @@ export function judgeOutcome(record, p99Ms) {
   const sidecars = sidecarsOf(record)
   const most = (/** @type {(p: typeof sidecars[0]) => number | null} */ of) =>
     Math.max(0, ...sidecars.map(p => of(p) ?? 0))
+  const { boundBy, gates, load, window, trial } = record
+  const rate = load && window ? load.verified / window.seconds : 0
+  const asked = trial.arm.load.ratePerSecond ?? 0
   const seen = {
-    trial: record.trial.id,
-    p99Ms: record.load && quantileMs(record, 0.99),
+    trial: trial.id,
+    isNeedSeen:
+      load !== null &&
+      rate >= RATE_LEAST * asked &&
+      !isSpoiled(record, 'cpuPerRequest') &&
+      !isSpoiled(record, 'memory') &&
+      sidecars.length > 0 &&
+      sidecars.every(p => p.cpuCores > 0 && Number(p.memory.peakBytes ?? p.memory.rssBytes) > 0),
+    p99Ms: load && quantileMs(record, 0.99),
     coresMost: most(p => p.cpuCores),
     peakBytesMost: most(p => p.memory.peakBytes),
     rssBytesMost: most(p => p.memory.rssBytes),
@@ -61,14 +73,11 @@ export function judgeOutcome(record, p99Ms) {
   if (killed) {
     return { ...failed(`the kernel killed ${killed.service}'s ${killed.role} for memory`, true), survived: false }
   }
-  if (record.outcome === 'failed' || record.load === null || record.window === null) {
+  if (record.outcome === 'failed' || load === null || window === null) {
     const isSidecars = record.ended.length > 0 && record.ended.every(e => e.role === 'sidecar')
     const outcome = isSidecars ? failed(record.reasons[0], true) : unknown(record.reasons[0] ?? 'nothing was measured')
     return { ...outcome, survived: isSidecars ? false : null }
   }
-  const { boundBy, gates, load, window, trial } = record
-  const rate = load.verified / window.seconds
-  const asked = trial.arm.load.ratePerSecond ?? 0
   const isOwn = boundBy === 'sidecar' || boundBy === 'worker'
   if (isOwn && rate < CLEARLY_LESS * asked) {
     return failed(`${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`, true)

@@ -1,3 +1,4 @@
+import { BenchError } from '../lib/errors.js'
 import { findKnee } from './knee.js'
 import { findMemoryFloor } from './memory-floor.js'
 import { judgeOutcome } from './outcome.js'
@@ -42,16 +43,23 @@ export function judgeTrial(spec, record) {
 }
 
 /**
- * The answer of a search, from its records in their order.
+ * The answer of a search, from its records in their order. Another version of the kit may have tried other arms, or judged
+ * otherwise: from its trials this search would come to an answer that it never gave.
  * @param {SearchOptions} options
  * @param {TrialRecord[]} records
  * @returns {SearchResult | SizeResult | SizeResult[] | null} null: the search was cut short
+ * @throws {BenchError} where the records are not of the arms that this search tries
  */
 export function replaySearch({ template, spec, cpus }, records) {
   const search = startSearch({ template, spec, cpus })
   let step = search.next()
   for (const record of records) {
     if (step.done) break
+    const tried = record.trial.arm.id
+    if (tried !== step.value.id)
+      throw new BenchError(
+        `cannot compute the answer of the search from ${template.id} again: trial ${record.trial.id} tried ${tried}, where this version of the kit tries ${step.value.id}; measure again, or take the version that made the run`,
+      )
     step = search.next(judgeTrial(spec, record))
   }
   return step.done ? step.value : null

@@ -1,16 +1,18 @@
 import { fitLine } from '../lib/stats.js'
 import { choiceOf } from '../model/arms.js'
 import { capAt, findCpu, indexOf } from './cpu-limit.js'
-import { findFirst, needOf, p99Of } from './first-answer.js'
+import { describeUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js'
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from './memory-floor.js'
 import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.js'
 
 /**
  * @import { Arm, SearchResult, SearchSpec, SizeResult } from '../model/types.ts'
- * @import { Need } from './first-answer.js'
+ * @import { Need, Unconfirmed } from './first-answer.js'
  * @import { Outcome } from './outcome.js'
  * @import { SearchOptions, TriedStep } from './step.js'
  */
+
+/** @typedef {{ limits: Need, p99Ms: number | null } | Unconfirmed} FirstAnswer limits: that held twice */
 
 const LESS = 0.7
 const CHECK_ROUNDS_MOST = 4
@@ -87,16 +89,17 @@ export function* findSize({ template, spec, cpus }) {
 /**
  * The trials with all the CPU, and where they held, limits with room.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
- * @returns {Generator<Arm, { known: Map<number, TriedStep>, first: { limits: Need, p99Ms: number | null } | null }, Outcome>}
- *   known: what is known of each place on the grid; first: null where nothing held
+ * @returns {Generator<Arm, { known: Map<number, TriedStep>, first: FirstAnswer }, Outcome>} known: what is known of each place on
+ *   the grid
  */
 export function* startSize({ template, cpus }) {
   const whole = yield* tryStep(withCpu(template, cpus), cpus)
   const known = new Map([[indexOf(cpus), whole]])
-  if (!whole.held) return { known, first: null }
-  const { limits, last, steps } = yield* findFirst({ template, cpus, need: needOf(whole) })
+  if (!whole.held) return { known, first: describeUnconfirmed({ whole, cpus }) }
+  const { limits, tried, last, steps } = yield* findFirst({ template, cpus, need: needOf(whole) })
   for (const step of steps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
-  return { known, first: limits && { limits, p99Ms: p99Of(last) } }
+  const first = limits ? { limits, p99Ms: p99Of(last) } : describeUnconfirmed({ whole, cpus, step: last, tried })
+  return { known, first }
 }
 
 /**

@@ -6,12 +6,16 @@ import { createPipyArgv } from '../dataplanes/pipy/launch.js'
 
 /**
  * The application of a service, as a process of one worker.
- * @param {{ service: string, kind: 'echo' | 'forward', listen: Endpoint, next: (Endpoint & { host: string }) | null,
+ * @param {{ service: string, kind: 'echo' | 'forward' | 'named', listen: Endpoint, next: (Endpoint & { host: string }) | null,
  *   runtime: Tool, scripts: string, folder: string }} options runtime: pipy or node; scripts: the folder `echo/`
  * @returns {ProcessSpec}
  */
 export function createApplication({ service, kind, listen, next, runtime, scripts, folder }) {
-  const args = [`${listen.address}:${listen.port}`, ...(next ? [`${next.address}:${next.port}`, next.host] : [])]
+  const args = [
+    `${listen.address}:${listen.port}`,
+    ...(next ? [`${next.address}:${next.port}`, next.host] : []),
+    ...(kind === 'named' ? [service] : []),
+  ]
   const argv =
     runtime.name === 'pipy'
       ? createPipyArgv({ version: runtime.version, threads: 1, script: `${scripts}/${kind}.js`, args })

@@ -3,6 +3,9 @@
  * @import { ProcessSpec } from '../model/types.ts'
  */
 
+/** Sidecars that are started together, in one cgroup. */
+export const BATCH_SIDECARS = 40
+
 /**
  * A batch as one process to start: xargs starts each of its sidecars once, from a file with all their arguments. They
  * share the cgroup and the log of the batch.

@@ -1,123 +1,130 @@
 import { BenchError } from '../lib/errors.js'
 import { PORTS } from '../model/sidecar-contract.js'
 import { createApplication } from './applications.js'
-import { createBatch } from './batches.js'
-import { describeSidecar } from './specs.js'
+import { BATCH_SIDECARS, createBatch } from './batches.js'
+import { CONTROL, createControlPlane, createMember, locateControl } from './control.js'
+import { assignSidecars } from './shards.js'
+import { describeSidecar, findReachable } from './specs.js'
 
 /**
- * The processes of a rollout: one control plane, as many copies of the first service's sidecar as the arm asks for, and
- * the application that their routes lead to. It has no sidecar: what is measured is how a configuration comes to one. Pure.
- * @import { Control, ControlOptions, Endpoint, Place, ProcessSpec, ReloadAction, Service, SidecarOptions, Topology } from '../model/types.ts'
+ * The processes of a rollout: one control plane or several, as many copies of the first service's sidecar as the arm asks
+ * for, and the application that their routes lead to. It has no sidecar: what is measured is how a configuration comes to one. Pure.
+ * @import { Arm, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../model/types.ts'
+ * @import { Chosen, Member } from './control.js'
  * @import { ArmServices } from './specs.js'
  */
 
-/** Sidecars that are started together, in one cgroup. */
-export const BATCH_SIDECARS = 40
-export const CONTROL = 'mesh'
-const CONTROL_PORT = 6070
+const SIMULATED = 'simulated'
 
 /**
- * A sidecar, and how each version of its configuration comes to it: each has a route to a host of its own, in the place of
- * that of the version before.
- * @typedef {object} Member
- * @property {string} name
- * @property {Endpoint} endpoint of its listener
- * @property {ReloadAction[]} enrolment before it starts
- * @property {(version: number) => { host: string, stage: ReloadAction[], commit: ReloadAction[] }} changeTo
+ * A sidecar; shard: the place of its control plane among them; standsFor: so many simulated sidecars, which are changed and
+ * have their configuration together.
+ * @typedef {Omit<Member, 'spec'> & { shard: number, standsFor?: number }} RolloutMember
  */
 
 /**
  * @typedef {object} Rollout
  * @property {ProcessSpec} application
- * @property {ProcessSpec | null} control null: nothing has to run
- * @property {ReloadAction[]} setUp of the control plane
- * @property {{ spec: ProcessSpec, members: Member[] }[]} batches
+ * @property {ProcessSpec[]} controls the control planes; none: nothing has to run
+ * @property {ReloadAction[][]} setUps of each
+ * @property {Endpoint[]} reachable where application and control planes are reached
+ * @property {Control['parseRefusals']} parseRefusals in what they print
+ * @property {{ spec: ProcessSpec, members: RolloutMember[] }[]} batches of one sidecar each where it is a pod
  */
 
 /**
  * The names that need an address.
  * @param {Topology} topology
- * @param {number} sidecars
+ * @param {Pick<Arm['conditions'], 'sidecars' | 'simulated' | 'shards'>} asked sidecars: real and simulated
  */
-export function listRolloutNames(topology, sidecars) {
+export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   const { client, server } = findEnds(topology)
-  return { application: server.name, sidecars: Array.from({ length: sidecars }, (_, i) => `${client.name}-${i + 1}`) }
-}
-
-/**
- * @param {ArmServices & { control: Control, sidecars: string[] }} services control: of the arm's plane; sidecars: their names
- * @returns {Rollout}
- */
-export function createRollout({ control, sidecars, ...services }) {
-  const { topology, places, programs, folders, locate, scriptFiles } = services
-  const { client, server } = findEnds(topology)
-  /** @type {Pick<ControlOptions, 'control' | 'scriptFiles'>} */
-  const given = { control: { address: places[CONTROL].listen, port: CONTROL_PORT }, scriptFiles }
-  const controlled = (/** @type {SidecarOptions} */ options) => ({ ...options, ...given })
-  const made = sidecars.map(name => {
-    const options = describeSidecar({ ...client, name, copyOf: client.name }, services)
-    const first = controlled(withRouteTo(hostOf(0), options))
-    return { options, spec: control.createSidecar(first), enrolment: control.enrol(first) }
-  })
-  const [{ options }] = made
-  const own = controlled({ ...options, folder: locate(`${folders.own}/${CONTROL}`) })
+  const number = (/** @type {string} */ name, /** @type {number | undefined} */ length) =>
+    Array.from({ length: length ?? 0 }, (_, i) => `${name}-${i + 1}`)
   return {
-    application: createApplication({
-      service: server.name,
-      kind: 'echo',
-      // Where the sidecar would listen, which the routes lead to.
-      listen: { address: places[server.name].listen, port: PORTS.inbound },
-      next: null,
-      runtime: programs.appRuntime,
-      scripts: locate(folders.echo),
-      folder: locate(folders.own),
-    }),
-    control: control.createProcess?.(own) ?? null,
-    setUp: control.setUp(own),
-    batches: chunk(made, BATCH_SIDECARS).map((batch, i) => ({
-      spec: createBatch({
-        name: `${client.name}s-${i + 1}`,
-        folder: locate(folders.own),
-        specs: batch.map(({ spec }) => spec),
-      }),
-      members: batch.map(({ enrolment, options }) => ({
-        name: options.model.service,
-        endpoint: endpointOf(options),
-        enrolment,
-        changeTo(version) {
-          const changed = controlled(withRouteTo(hostOf(version), options))
-          return { host: hostOf(version), stage: control.stage(changed), commit: control.commit(changed, version) }
-        },
-      })),
-    })),
+    application: server.name,
+    controls: shards === undefined ? [CONTROL] : number(CONTROL, shards),
+    sidecars: number(client.name, sidecars),
+    // The simulated ones, which are the last of the sidecars, are one process.
+    simulated: simulated ? [SIMULATED] : [],
   }
 }
 
-/** The host that only one version routes. @param {number} version */
-export function hostOf(version) {
-  return `version-${version}.test`
+/**
+ * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
+ *   everyMs?: number }} services seed: of what is drawn; isBatched: sidecars start in batches, on one machine; everyMs: from
+ *   one simulated sidecar to the next
+ * @returns {Rollout}
+ */
+export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
+  const { arm, control, topology, places, programs, folders, locate } = services
+  const { client, server } = findEnds(topology)
+  const members = assignSidecars(names.sidecars, { conditions: arm.conditions, seed }).map(({ name, shard, known }) => {
+    const conditions = { ...arm.conditions, configuredServices: known }
+    const service = { ...client, name, copyOf: client.name }
+    const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
+    return { ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }), shard }
+  })
+  const planes = names.controls.map(name => createControlPlane(services, name))
+  const controls = planes.flatMap(plane => plane.control ?? [])
+  const application = createApplication({
+    service: server.name,
+    kind: 'echo',
+    // Where the sidecar would listen, which the routes lead to.
+    listen: { address: places[server.name].listen, port: PORTS.inbound },
+    next: null,
+    runtime: programs.appRuntime,
+    scripts: locate(folders.echo),
+    folder: locate(folders.own),
+  })
+  const realCount = members.length - (arm.conditions.simulated ?? 0)
+  const simulated = members.slice(realCount)
+  const batches = chunk(members.slice(0, realCount), isBatched ? BATCH_SIDECARS : 1).map((batch, i) => {
+    const specs = batch.map(({ spec }) => spec)
+    const spec = isBatched
+      ? createBatch({ name: `${client.name}s-${i + 1}`, folder: locate(folders.own), specs })
+      : { ...specs[0], batchOf: 1 }
+    return { spec, members: batch }
+  })
+  return {
+    application,
+    controls,
+    reachable: findReachable([application, ...controls], places),
+    setUps: planes.map(({ setUp }) => setUp),
+    parseRefusals: control.parseRefusals,
+    // The simulated ones come last: they name themselves as a real one that has asked before.
+    batches: control.simulates && simulated.length > 0 ? [...batches, createSimulated(control.simulates)] : batches,
+  }
+
+  /** @param {NonNullable<Control['simulates']>} simulates */
+  function createSimulated({ createProcess }) {
+    const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
+    const own = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.own}/${SIMULATED}`) }
+    const spec = createProcess({ ...own, listen, everyMs, names: simulated.map(({ name }) => name) })
+    return { spec, members: [joinMembers(simulated, listen)] }
+  }
 }
 
 /**
- * @param {string} host
- * @param {SidecarOptions} options
- * @returns {SidecarOptions}
+ * Simulated sidecars as one, which has a configuration when all of them have it.
+ * @param {RolloutMember[]} members
+ * @param {Endpoint} endpoint where they answer
+ * @returns {RolloutMember}
  */
-function withRouteTo(host, options) {
-  const outbound = outboundOf(options)
-  const routes = [...outbound.routes, { ...outbound.routes[0], host }]
-  return { ...options, model: { ...options.model, outbound: { ...outbound, routes } } }
-}
-
-/** @param {SidecarOptions} options */
-function outboundOf({ model }) {
-  return /** @type {NonNullable<SidecarOptions['model']['outbound']>} */ (model.outbound)
-}
-
-/** @param {SidecarOptions} options */
-function endpointOf(options) {
-  const { address, port } = outboundOf(options)
-  return { address, port }
+function joinMembers(members, endpoint) {
+  return {
+    ...{ name: SIMULATED, shard: 0, standsFor: members.length },
+    enrolment: members.flatMap(({ enrolment }) => enrolment),
+    first: { endpoint, host: members[0].first.host },
+    changeTo(version) {
+      const changes = members.map(({ changeTo }) => changeTo(version))
+      return {
+        ...{ endpoint, host: changes[0].host },
+        stage: changes.flatMap(({ stage }) => stage),
+        commit: changes.flatMap(({ commit }) => commit),
+      }
+    },
+  }
 }
 
 /**

@@ -2,11 +2,13 @@ import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { createApplication } from './applications.js'
+import { chooseControl, createControlPlane, createMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
 
 /**
  * The processes of an arm. Pure.
- * @import { Arm, Endpoint, Place, Programs, ProcessSpec, ReloadAction, Reloads, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Arm, Endpoint, Place, Programs, ProcessSpec, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Member } from './control.js'
  */
 
 /**
@@ -18,43 +20,35 @@ import { createModel, findNextHop } from './topology.js'
  * @property {{ own: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
  *   Pipy runs as a sidecar; the applications; certificates of all key types
  * @property {(folder: string) => string} locate where processes see a folder
- * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for sidecars that are reloaded
+ * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for control planes that hand them out
  * @property {TrafficPolicy} trafficPolicy
  * @property {number} cpus of the machine
  */
 
 /**
- * A sidecar whose configuration can be changed while it serves: every version has a route to a host of its own, in the
- * place of that of the version before.
- * @typedef {object} Reloadable
- * @property {ProcessSpec} sidecar
- * @property {ProcessSpec | null} control
- * @property {ReloadAction[]} setUp
- * @property {(version: number) => { actions: ReloadAction[], endpoint: Endpoint, host: string }} changeTo
+ * The sidecar whose configuration is changed while it serves, and its control plane.
+ * @typedef {ReturnType<typeof createControlPlane> & { member: Member }} Controlled
  */
 
 /**
  * @param {ArmServices} services
- * @returns {{ specs: ProcessSpec[], reloadable: Reloadable | null }} specs: also the sidecar that is reloadable
+ * @returns {{ specs: ProcessSpec[], controlled: Controlled | null }} specs: also that sidecar
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
-  const { createSidecar, reloads } = programs.planes[arm.plane]
+  const { createSidecar } = programs.planes[arm.plane]
   const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
-  const reloadable =
-    arm.conditions.changesPerMinute !== null && reloads
-      ? createReloadable({ reloads, options: describeSidecar(entry, services), scriptFiles: services.scriptFiles })
-      : null
+  const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const own = service.application ? [createApplicationSpec(service, services)] : []
     if (createSidecar) {
-      const isReloadable = reloadable !== null && service === entry
-      own.push(isReloadable ? reloadable.sidecar : createSidecar(describeSidecar(service, services)))
+      const isControlled = controlled !== null && service === entry
+      own.push(isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services)))
     }
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
-  return { specs, reloadable }
+  return { specs, controlled }
 }
 
 /**
@@ -131,23 +125,12 @@ export function describeSidecar(service, { arm, topology, places, programs, fold
 }
 
 /**
- * @param {{ reloads: Reloads, options: SidecarOptions, scriptFiles: Record<string, string> }} made
- * @returns {Reloadable}
+ * @param {Service} service
+ * @param {ArmServices} services
+ * @returns {Controlled}
  */
-function createReloadable({ reloads, options, scriptFiles }) {
-  const { outbound } = options.model
-  if (outbound === null) throw new BenchError(`${options.model.service} calls nobody: it has no routes to change`)
-  const complete = { ...options, scriptFiles }
-  return {
-    sidecar: reloads.createSidecar(complete),
-    control: reloads.createControl?.(complete) ?? null,
-    setUp: reloads.setUp(complete),
-    changeTo(version) {
-      const host = `change-${version}.test`
-      const routes = [...outbound.routes, { ...outbound.routes[0], host }]
-      const model = { ...options.model, outbound: { ...outbound, routes } }
-      const { address, port } = outbound
-      return { actions: reloads.change({ ...complete, model }, version), endpoint: { address, port }, host }
-    },
-  }
+function createControlled(service, services) {
+  const given = { ...services, ...chooseControl(services.programs, services.arm) }
+  const options = { ...describeSidecar(service, services), ...locateControl(given) }
+  return { ...createControlPlane(given), member: createMember(given.control, options) }
 }

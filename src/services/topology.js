@@ -187,12 +187,7 @@ export function createModel(
     retries: 1,
     timeouts: TIMEOUTS,
     tls: TLS,
-    trust: {
-      caPath: `${certificates}/ca.pem`,
-      certificatePath: `${certificates}/${ownName}.pem`,
-      keyPath: `${certificates}/${ownName}-key.pem`,
-      combinedPath: `${certificates}/${ownName}-combined.pem`,
-    },
+    trust: trustOf(certificates, ownName),
     inbound: service.application
       ? {
           address: place.listen,
@@ -206,13 +201,27 @@ export function createModel(
     outbound: hasOutbound
       ? {
           // The load calls in from elsewhere where it is the application; otherwise nobody but the own application does.
-          address: entry.service === service.name && entry.listener === 'outbound' ? place.listen : place.inside,
+          address: entry.service === ownName && entry.listener === 'outbound' ? place.listen : place.inside,
           port: PORTS.outbound,
           routes: [...reachable.map(s => s.name), ...configured].map(name => createRoute(name, name)),
         }
       : null,
     clusters,
     features: featuresOf(features),
+  }
+}
+
+/**
+ * @param {string} certificates the folder of lib/certificates.js
+ * @param {string} name whose they are
+ * @returns {SidecarModel['trust']}
+ */
+export function trustOf(certificates, name) {
+  return {
+    caPath: `${certificates}/ca.pem`,
+    certificatePath: `${certificates}/${name}.pem`,
+    keyPath: `${certificates}/${name}-key.pem`,
+    combinedPath: `${certificates}/${name}-combined.pem`,
   }
 }
 

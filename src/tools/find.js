@@ -4,6 +4,7 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { hashFile } from '../lib/hash.js'
 import { cacheFolder } from '../lib/paths.js'
+import { hashSource, isBuilt } from './build.js'
 import { fetchTool } from './fetch.js'
 import { askVersion } from './version.js'
 
@@ -24,7 +25,7 @@ const SAY_SECONDS = 6
  */
 
 /**
- * Finds a program: its variable, else PATH, else the kit's cache, else fetched now, unless a package carries it.
+ * Finds a program: its variable, else PATH, else the kit's cache, else fetched or built now, unless a package carries it.
  * @param {ToolSpec} spec
  * @param {Partial<Finding>} [options]
  * @returns {Promise<Tool | { missing: string }>} missing: why it cannot be had
@@ -45,7 +46,10 @@ export async function findTool(spec, options = {}) {
     const missing = `no ${spec.name} in ${spec.variable} or PATH: apt install ${spec.package}, or set ${spec.variable} to its path`
     return { missing }
   }
-  const folder = path.join(cacheFolder(), spec.name)
+  const folder = path.join(
+    cacheFolder(),
+    isBuilt(spec.name) ? `${spec.name}-${hashSource(spec.name).slice(0, 12)}` : spec.name,
+  )
   const program = path.join(folder, spec.name)
   const isCached = await isExecutable(program)
   const sha256 = isCached ? await hashAsFetched(folder, spec.name) : null
@@ -66,13 +70,14 @@ export async function findTool(spec, options = {}) {
  */
 async function fetchInto(folder, { name }, { fetch, say, signal }) {
   if (fetch === null) return ''
-  const saying = setTimeout(() => say(`fetching ${name}`), SAY_SECONDS * 1000)
+  const doing = isBuilt(name) ? 'building' : 'fetching'
+  const saying = setTimeout(() => say(`${doing} ${name}`), SAY_SECONDS * 1000)
   try {
     await fetch(name, folder, signal)
     return null
   } catch (error) {
     signal?.throwIfAborted()
-    return `, and it cannot be fetched: ${/** @type {Error} */ (error).message}`
+    return `, and it cannot be ${isBuilt(name) ? 'built' : 'fetched'}: ${/** @type {Error} */ (error).message}`
   } finally {
     clearTimeout(saying)
   }

@@ -6,7 +6,8 @@ import { lastLines } from '../lib/log-tail.js'
  */
 
 const DRAIN_MS = 300
-const DEADLINE_SECONDS = 10
+// Of a program that hangs: a slow machine takes half a minute to load Envoy's 100 MB.
+const DEADLINE_SECONDS = 60
 const PRINTED_MOST = 65_536
 const LINES = 3
 

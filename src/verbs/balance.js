@@ -9,8 +9,9 @@ import { readBalance, writeBalance } from '../records/balance.js'
 import { writeWhole } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 import { renderBalanceCsv, renderBalanceText } from '../report/balance.js'
-import { findClaims, sayWhere } from './documents.js'
+import { sayWhere } from './documents.js'
 import { stampNow } from './preparation.js'
+import { findClaims } from './read-claims.js'
 
 /**
  * A run of `balance`: made by `bench`, read by `report`, `verify` and `claims`.

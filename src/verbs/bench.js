@@ -4,13 +4,11 @@ import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { takeEvery } from '../lib/take-every.js'
 import { openInterrupted } from '../run/resume.js'
-import { benchBalance } from './balance.js'
 import { sayWhere, writeDocuments } from './documents.js'
-import { measure } from './measure.js'
+import { loadAfter, measure } from './measure.js'
 import { collect, TARGET, withCluster, withExperiment, withLoadHost, withPrecision } from './options.js'
 import { announce, assertShort, openSite, prepareWith, sayLacks, toolSpecs } from './preparation.js'
 import { readAnyExperiment } from './read-experiment.js'
-import { renderText } from './report.js'
 import { withWatchers } from './watchers.js'
 
 /**
@@ -34,7 +32,10 @@ export function addBench(verb, context) {
       : { experimentName: named, options: given }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(experimentName)
-    if ('kind' in experiment) return benchBalance({ experiment, command }, context)
+    if ('kind' in experiment) {
+      const { benchBalance } = await import('./balance.js')
+      return benchBalance({ experiment, command }, context)
+    }
     const site = await openSite(options, context)
     if (site === null) return
     /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
@@ -63,6 +64,8 @@ export function addBench(verb, context) {
       })
       isWhole = true
       await watchers.close()
+      // Not before: what writes the table would be in memory beside what is measured.
+      const { renderText } = await loadAfter(folder, () => import('./report.js'))
       print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
       const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
       for (const reason of reasons) say(reason)

@@ -6,7 +6,7 @@ import { EXIT } from '../lib/exit-status.js'
 import { isBalance, readBalance } from '../records/balance.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
-import { findClaims } from './documents.js'
+import { findClaims } from './read-claims.js'
 
 /**
  * `claims`: published numbers against runs.

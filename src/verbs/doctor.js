@@ -39,15 +39,17 @@ export function addDoctor(verb, { print, say, end, signal }) {
       assertLoadHost({ target, loadHost, address })
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane
-      const [needed, others] = [true, false].map(isDefault =>
-        dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) === isDefault ? tool : [])),
-      )
+      const needed = dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) ? tool : []))
       // With the load on another machine it is needed there.
       const generator = loadHost ? [] : [findLoad().tool]
       const findings =
         target === 'kubernetes'
           ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
-          : await examineMachine({ specs: [pipyTool, ...needed, ...generator], others, findTool: findHere })
+          : await examineMachine({
+              specs: [pipyTool, ...needed, ...generator],
+              others: listOthers(byDefault),
+              findTool: findHere,
+            })
       if (loadHost)
         findings.push(
           ...(await examineLoadHost({ host: loadHost, asked: address ?? null, loads, findHere, say, signal })),
@@ -57,6 +59,20 @@ export function addDoctor(verb, { print, say, end, signal }) {
       print(describe(findings, isReady))
       if (!isReady) end(EXIT.failed)
     })
+}
+
+/**
+ * The programs that only those need who name a plane or a control plane, each with the first option that does.
+ * @param {string[]} byDefault planes
+ */
+function listOthers(byDefault) {
+  const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
+    tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
+  )
+  const ofControls = dataPlanes.flatMap(({ controls = [] }) =>
+    controls.flatMap(({ name, tool }) => (tool ? [{ spec: tool, option: `--control ${name}` }] : [])),
+  )
+  return [...ofPlanes, ...ofControls.filter(({ spec }, i) => ofControls.findIndex(other => other.spec === spec) === i)]
 }
 
 /**

@@ -1,43 +1,23 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { summarise } from '../analysis/summarise.js'
-import { ROOT } from '../lib/paths.js'
-import { writeWhole } from '../records/files.js'
-import { readRun, readSummary } from '../records/records.js'
-import { readClaims } from './read-claims.js'
-import { listExperiments } from './read-experiment.js'
+import { readSummary } from '../records/records.js'
 
 /**
  * What verbs read and leave beside the records.
  * @import { Summary } from '../model/types.ts'
+ * @import { readRun } from '../records/records.js'
  * @import { Context } from './program.js'
  */
 
 /** The report as a page, which is written last: it is there where all of them are. */
 export const PAGE = 'report.html'
 
-/** The published claims that the kit knows. */
-export function findClaims() {
-  return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
-}
-
-/**
- * Makes summary.json from the records on disk, after a run.
- * @param {string} folder of the run
- * @returns {Summary}
- */
-export function writeSummary(folder) {
-  const summary = summarise(readRun(folder))
-  writeWhole(folder, 'summary.json', `${JSON.stringify(summary, null, 2)}\n`)
-  return summary
-}
-
 /**
  * The documents with charts: what draws them takes a fifth of a second to load, so only who wants them loads it.
  * @param {{ folder: string, summary: Summary, run?: ReturnType<typeof readRun> }} given run: as it was read
  */
 export async function openDocuments(given) {
-  const { openReport } = await import('./write-report.js')
+  const [{ openReport }, { findClaims }] = await Promise.all([import('./write-report.js'), import('./read-claims.js')])
   return openReport({ ...given, claims: findClaims() })
 }
 

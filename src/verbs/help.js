@@ -17,7 +17,7 @@ export const HELP = {
     does: 'measure data planes, and report what they deliver and cost; balance: compute assignments to shards (takes --seed, --out, --json)',
     examples: [
       ['npm run bench -- --cpu 1', 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
-      ['npm run bench -- --planes pipy,pipy=./my-scripts --cpu 0.5', 'a changed pipeline against the one of the kit'],
+      ['npm run bench -- --planes pipy,pipy=./my-scripts --cpu 0.5', 'changed Pipy scripts against those of the kit'],
     ],
     statuses: ALL,
   },
@@ -32,7 +32,7 @@ export const HELP = {
   plan: {
     does: 'print what bench would run, and how long it takes',
     examples: [
-      ['npm run plan -- --cpu 1', 'the arms, the trials and the time of that bench'],
+      ['npm run plan -- --cpu 1', 'the arms, the trials and the time of that run'],
       ['npm run plan -- rate-ladder --profile full', 'the same for another experiment'],
     ],
     statuses: [done, failed, usage, planeMissing],
@@ -57,7 +57,7 @@ export const HELP = {
     statuses: [],
   },
   report: {
-    does: 'print a run from its records; without one, list all runs',
+    does: 'print the report of a run; without a run, list all runs',
     examples: [
       ['npm run report', 'the runs of results/ and their answers'],
       ['npm run report -- results/RUN --format md', 'a run for a pull request'],
@@ -76,9 +76,9 @@ export const HELP = {
     statuses: [done, failed, usage, nothingShown, thresholdCrossed],
   },
   lab: {
-    does: 'count the instructions a request of a changed Pipy pipeline, and show where they go',
+    does: 'count the instructions per request of changed Pipy scripts, and show where they go',
     examples: [
-      ['npm run lab -- ./my-scripts', 'instructions a request of a changed pipeline, beside those of the kit'],
+      ['npm run lab -- ./my-scripts', 'instructions per request of changed scripts, beside those of the kit'],
       ["npm run lab -- --threshold 'new/old instructions <= 1.01'", 'status 5 where the last commit grew by 1 %'],
     ],
     statuses: ALL,

@@ -1,4 +1,6 @@
-import { watch } from 'node:fs/promises'
+import { setMaxListeners } from 'node:events'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
 import { hashFolder } from '../lib/hash.js'
@@ -9,10 +11,13 @@ import { hashFolder } from '../lib/hash.js'
  * @import { Lab } from './open-lab.js'
  */
 
-const SAVED_MS = 50
+const LOOK_MS = 200
+// Swap files, backups and locks, which editors write and remove between two saves.
+const OF_EDITOR = /^[.#]|~$/
 
 /**
- * Counts the new side after every save. What is wrong with a save is said, and the next is waited for.
+ * Counts the new side after every save. An error of the saved scripts is reported, and the next save is waited for. A save
+ * during a count ends it: what it counted would be of two scripts.
  * @param {{ lab: Lab, hasParity: boolean, folder: string, signal: AbortSignal, say: (line: string) => void,
  *   show: (counts: Sides) => Promise<void> }} given
  */
@@ -21,42 +26,67 @@ export async function countSaves({ signal, ...given }) {
   try {
     await countEach({ ...given, signal: AbortSignal.any([signal, ending.signal]) })
   } finally {
-    // A watcher that is left open keeps the process.
+    // A look that is still to come keeps the process.
     ending.abort()
   }
 }
 
 /** @param {Parameters<typeof countSaves>[0]} given */
 async function countEach({ lab, hasParity, folder, show, signal, say }) {
-  const saves = watch(folder, { recursive: true, signal })[Symbol.asyncIterator]()
-  const listen = () => {
-    const save = saves.next()
-    // It may fail, as the program is interrupted, before it is waited for.
-    save.catch(() => {})
-    return save
-  }
-  let next = listen()
   const old = await lab.count('old', signal)
   for (;;) {
     const start = performance.now()
-    const counted = hashWhole(folder)
+    const counted = hashSaved(folder)
+    const looking = new AbortController()
+    const saved = awaitSave(folder, { counted, signal: AbortSignal.any([signal, looking.signal]) })
+    const saving = new AbortController()
+    saved.then(
+      () => saving.abort(),
+      () => {},
+    )
+    const hasChanged = () => saving.signal.aborted || ![null, counted].includes(hashSaved(folder))
+    let isStale = false
     try {
-      await show({ old, new: await countTried({ lab, hasParity, signal, say }) })
+      const own = AbortSignal.any([signal, saving.signal])
+      // Every process and request of a count listens to it.
+      setMaxListeners(0, own)
+      const counts = await countTried({ lab, hasParity, signal: own, say })
+      isStale = hasChanged()
+      if (!isStale) await show({ old, new: counts })
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof BenchError)) throw error
-      say(error.message)
+      isStale = hasChanged()
+      if (!isStale) {
+        if (!(error instanceof BenchError)) throw error
+        say(error.message)
+      }
     }
-    say(`${((performance.now() - start) / 1000).toFixed(1)} s; waiting for a save in ${folder}`)
-    // A save is several events, of which some are before its end.
-    for (let found = hashWhole(folder); found === null || found === counted; found = hashWhole(folder)) {
-      await next.catch(error => {
+    const seconds = ((performance.now() - start) / 1000).toFixed(1)
+    if (isStale) say(`saved during a count, which ended after ${seconds} s: counting again`)
+    else {
+      say(`${seconds} s; waiting for a save in ${folder}`)
+      await saved.catch(error => {
+        // The reason says how the program ends; the wait only that it ended.
         signal.throwIfAborted()
         throw error
       })
-      next = listen()
-      await delay(SAVED_MS, undefined, { signal })
     }
+    looking.abort()
+  }
+}
+
+/**
+ * Waits until a folder holds other scripts than were counted, and a second look finds the same: a save may be of many files.
+ * @param {string} folder
+ * @param {{ counted: string | null, signal: AbortSignal }} options
+ */
+async function awaitSave(folder, { counted, signal }) {
+  let before = counted
+  for (;;) {
+    await delay(LOOK_MS, undefined, { signal })
+    const found = hashSaved(folder)
+    if (found !== null && found !== counted && found === before) return
+    before = found
   }
 }
 
@@ -67,6 +97,7 @@ async function countEach({ lab, hasParity, folder, show, signal, say }) {
 async function countTried({ lab, hasParity, signal, say }) {
   const ending = new AbortController()
   const beside = AbortSignal.any([signal, ending.signal])
+  setMaxListeners(0, beside)
   const trying = hasParity
     ? lab.checkParity(beside).then(
         () => null,
@@ -90,13 +121,13 @@ async function countTried({ lab, hasParity, signal, say }) {
 }
 
 /**
- * Editors write files beside that are gone as they are read, and links that lead nowhere; their end is an event, too.
  * @param {string} folder
- * @returns {string | null} null: a file was gone as it was read
+ * @returns {string | null} null: a file was gone when it was read
  */
-function hashWhole(folder) {
+function hashSaved(folder) {
   try {
-    return hashFolder(folder)
+    // A link that leads nowhere is no script.
+    return hashFolder(folder, file => !OF_EDITOR.test(path.basename(file)) && existsSync(file))
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
     throw error

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
@@ -56,7 +57,7 @@ export function addLab(verb, context) {
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
     .option('--no-parity', 'count scripts that do other work, too: leave out the parity corpus')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old instructions <= 1.01'", collect, [])
-    .option('--watch', 'count again after each save, until Ctrl-C')
+    .option('--watch', 'count again after each save, until Ctrl-C; each --threshold is judged anew, without a status')
     .option('--profile', 'where the CPU time goes under load: samples by perf, instead of a count')
     .option('--out <dir>', 'write lab.html, with flame graphs, and lab.json there')
     .option('--json', 'print lab.json instead of the tables')
@@ -69,7 +70,8 @@ export function addLab(verb, context) {
       const services = link.flatMap((/** @type {string} */ name) => readTopology(name).services.map(s => s.name))
       const thresholds = options.threshold.map((/** @type {string} */ text) => parseLabThreshold(text, services))
       const side = findSide(folder)
-      const site = await openSite({ target: 'local', cpu: 'none' }, context)
+      if (options.watch) assertOldStays(side.scripts, options)
+      const site = await openSite({ target: 'local', cpu: 'none', out: options.out }, context)
       if (site === null) return
       /** @type {Lab | null} */
       let lab = null
@@ -79,14 +81,17 @@ export function addLab(verb, context) {
         if (options.out) await writeFound(options.out, { found, counts })
         print(options.json ? JSON.stringify(found, null, 2) : renderLab(found))
         if (options.out) say(`to look at: ${path.join(options.out, 'lab.html')}`)
-        const { crossed, undecided } = judgeThresholds(thresholds, found)
-        for (const line of [...crossed, ...undecided]) say(line)
-        if (crossed.length + undecided.length > 0) end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
+        const { held, crossed, undecided } = judgeThresholds(thresholds, found)
+        for (const line of [...held, ...crossed, ...undecided]) say(line)
+        // With --watch the scripts that are saved next may hold it.
+        if (!options.watch && crossed.length + undecided.length > 0)
+          end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
       }
       try {
         const { against = null, payload, pipy, parity } = options
         const asked = { site, side, against, link, payload, pipy, requests, hasHandshakes: !options.watch, isSampled }
         lab = await openLab(asked)
+        await lab.checkProfiler(signal)
         const given = { lab, hasParity: parity, show, signal }
         if (options.watch) await countSaves({ ...given, folder: side.scripts, say })
         else {
@@ -111,6 +116,19 @@ export function addLab(verb, context) {
 }
 
 /**
+ * @param {string} scripts that are saved
+ * @param {{ against?: string, pipy: string[] }} options
+ * @throws {UsageError} where the old side, which --watch counts once, is the same scripts
+ */
+function assertOldStays(scripts, { against, pipy }) {
+  const isSame = against ? path.resolve(against) === scripts : pipy.length === 2
+  if (isSame)
+    throw new UsageError(
+      `--watch counts the old side once, and ${scripts} would be on both sides: name other scripts with --against`,
+    )
+}
+
+/**
  * Does all at once; where one fails, the others are ended.
  * @param {AbortSignal} signal
  * @param {((signal: AbortSignal) => Promise<SidecarCount[]>)[]} tasks
@@ -118,6 +136,8 @@ export function addLab(verb, context) {
 async function together(signal, tasks) {
   const failing = new AbortController()
   const own = AbortSignal.any([signal, failing.signal])
+  // Every process and request of both sides listens to it.
+  setMaxListeners(0, own)
   const running = tasks.map(task => task(own))
   for (const one of running) one.catch(error => failing.abort(error))
   await Promise.allSettled(running)
@@ -141,7 +161,7 @@ async function writeFound(folder, { found, counts }) {
 function parseLinks(text) {
   const links = text.split(',')
   if (links.some(link => !LINKS.includes(link)) || new Set(links).size < links.length)
-    throw new InvalidArgumentError(`it is no list of ${LINKS.join(', ')}, each once`)
+    throw new InvalidArgumentError(`a list of ${LINKS.join(', ')} is needed, each once at most`)
   return links
 }
 

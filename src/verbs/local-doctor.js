@@ -12,8 +12,8 @@ import { describeRoom } from './room.js'
 
 /**
  * Looks for everything that a default run needs on this machine.
- * @param {{ specs: ToolSpec[], others?: ToolSpec[], findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
- *   others: of planes that are measured only where they are named
+ * @param {{ specs: ToolSpec[], others?: { spec: ToolSpec, option: string }[], findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
+ *   others: of planes and control planes that are measured only where they are named
  * @returns {Promise<Finding[]>}
  */
 export async function examineMachine({ specs, others = [], findTool }) {
@@ -37,10 +37,10 @@ export async function examineMachine({ specs, others = [], findTool }) {
   }
   const { isEnough, text } = describeRoom()
   findings.push({ level: isEnough ? 'ok' : 'missing', text })
-  for (const spec of others) {
+  for (const { spec, option } of others) {
     const found = await findTool(spec).catch(error => ({ missing: error.message }))
     if (!('missing' in found)) ok(`${spec.name} ${found.version}: ${found.path} (${found.source})`)
-    else findings.push({ level: 'warning', text: `${spec.name}, for --planes ${spec.name} only: ${found.missing}` })
+    else findings.push({ level: 'warning', text: `${spec.name}, for ${option} only: ${found.missing}` })
   }
   findings.push(describeWay(await findCapWay()))
   ok(`largest cap that two sidecars can use up on ${cpus} CPUs: ${largestBindingCap(os.availableParallelism())} cores`)

@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { summarise } from '../analysis/summarise.js'
-import { UsageError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 import { createResultsFolder } from '../records/records.js'
-import { tellPrecision } from '../report/precision.js'
 import { executePlan } from '../run/execute.js'
 import { prepareToResume } from '../run/resume.js'
-import { writeSummary } from './documents.js'
 import { stampNow } from './preparation.js'
 
 /**
@@ -34,6 +31,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
     if (execution.interrupted) prepareToResume(execution.interrupted)
     else createResultsFolder(folder)
     try {
+      const assess = preparation.plan.precision && (await loadAssess())
       await executePlan({ preparation, site, folder, execution: { assess, ...execution }, watcher, signal, gate })
     } catch (error) {
       // A run that may not be resumed stays as it is.
@@ -41,7 +39,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
       if (isTouched && existsSync(path.join(folder, 'trials.jsonl'))) await rescue({ folder, finish, say: watcher.say })
       throw error
     }
-    const summary = writeSummary(folder)
+    const summary = await makeSummary(folder)
     await finish(folder)
     return { folder, summary }
   } finally {
@@ -49,9 +47,43 @@ export async function measure({ preparation, site, out, execution, watcher, sign
   }
 }
 
-/** @type {import('../run/stopping.js').Assess} */
-function assess(run) {
-  return tellPrecision(/** @type {import('../model/types.ts').Precision} */ (summarise(run).precision))
+/**
+ * What computes it is loaded now: it would be in memory beside what is measured.
+ * @param {string} folder
+ */
+async function makeSummary(folder) {
+  const { writeSummary } = await loadAfter(folder, () => import('./write-summary.js'))
+  return writeSummary(folder)
+}
+
+/**
+ * Loads what a run needs only after it; the program may have been changed meanwhile.
+ * @template T
+ * @param {string} folder of the run
+ * @param {() => Promise<T>} load
+ * @returns {Promise<T>}
+ */
+export async function loadAfter(folder, load) {
+  try {
+    return await load()
+  } catch (error) {
+    const why = /** @type {Error} */ (error).message
+    throw new BenchError(
+      `cannot load the modules that report ${folder}: ${why}; its records are there: npm run report -- ${folder}`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+/** @returns {Promise<import('../run/stopping.js').Assess>} */
+async function loadAssess() {
+  const [{ summarise }, { tellPrecision }] = await Promise.all([
+    import('../analysis/summarise.js'),
+    import('../report/precision.js'),
+  ])
+  return run => tellPrecision(/** @type {import('../model/types.ts').Precision} */ (summarise(run).precision))
 }
 
 /**
@@ -71,7 +103,7 @@ function holdResults(ledger, folder) {
  */
 async function rescue({ folder, finish, say }) {
   try {
-    writeSummary(folder)
+    await makeSummary(folder)
     await finish(folder)
   } catch (error) {
     say(`no summary was made of ${folder}: ${/** @type {Error} */ (error).message}`)

@@ -4,6 +4,7 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { isWrong } from '../judge/parity-rows.js'
 import { countInstructions } from '../lab/count.js'
+import { assertSamples } from '../lab/perf.js'
 import { CALLERS } from '../lab/profile.js'
 import { joinWindows, sampleTrial } from '../lab/sample.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
@@ -12,7 +13,7 @@ import { findLoad } from '../loads/registry.js'
 import { parseExperiment } from '../plan/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
-import { probePlane } from '../run/parity/gate.js'
+import { tryPlane } from '../run/parity/gate.js'
 import { findTool } from '../tools/find.js'
 import { perfTool } from '../tools/perf.js'
 import { valgrindTool } from '../tools/valgrind.js'
@@ -89,20 +90,29 @@ export async function openLab({
     labels: { old: labelOf('old'), new: labelOf('new') },
 
     /**
+     * Tries the profiler, so that a refusal is told before anything starts.
+     * @param {AbortSignal} signal
+     * @throws {BenchError} where the kernel does not let perf sample
+     */
+    async checkProfiler(signal) {
+      if (isSampled) await assertSamples({ perf: profiler, folder: site.ledger.folder, signal })
+    },
+
+    /**
      * Tries the new side with the parity corpus.
      * @param {AbortSignal} signal
      * @throws {BenchError} where it does other work than a sidecar has to
      */
     async checkParity(signal) {
       // Its links start as they are counted.
-      const rows = await probePlane({ testbed: testbedOf('new'), arm: plan.arms[0], index: nextIndex(), signal })
+      const rows = await tryPlane({ testbed: testbedOf('new'), arm: plan.arms[0], index: nextIndex(), signal })
       const wrong = rows.filter(isWrong)
       if (wrong.length === 0) return
       const told = wrong.map(({ name, found, expected, differences }) =>
         [`${name}: ${found} (${expected} is expected)`, ...differences].join(', '),
       )
       throw new BenchError(
-        `${side.label} does other work than a sidecar has to, so its instructions cannot be compared: ${told.join('; ')}; --no-parity counts them nevertheless`,
+        `${side.label} does not do the work of a sidecar, so its instructions cannot be compared: ${told.join('; ')}; --no-parity counts them anyway`,
       )
     },
 
@@ -205,7 +215,8 @@ function planLab({ link, payload, site, pipy }) {
  * @returns {Promise<Record<SideName, Tool>>}
  */
 async function findPipys(paths) {
-  if (paths.length > 2) throw new UsageError(`--pipy was given ${paths.length} times: two are held against each other`)
+  if (paths.length > 2)
+    throw new UsageError(`--pipy was given ${paths.length} times: give it twice, to compare two versions`)
   const environments = paths.length === 0 ? [process.env] : paths.map(named => ({ ...process.env, PIPY: named }))
   const [old, next] = await Promise.all(
     environments.map(async environment => {

@@ -6,7 +6,8 @@ import { UsageError } from '../lib/errors.js'
 import { readBytes, readMilliseconds } from '../lib/units.js'
 import { parseChoice } from '../model/arms.js'
 import { AXES } from '../model/axes.js'
-import { p99Ms, precisionWidth, rounds, seed } from '../model/bounds.js'
+import { ALGORITHM_NAMES } from '../model/balance.js'
+import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
 import { FEATURE_NAMES } from '../model/features.js'
 import { GENERATORS } from '../model/generators.js'
 import { PROFILES } from '../plan/experiment.js'
@@ -31,14 +32,47 @@ export const GENERATOR = () =>
 export function withExperiment(command) {
   return withLength(command)
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', 'cap')
-    .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
+    .option('--planes <list>', 'data planes, each a name, name:profile, name@control or name=./scripts', parsePlanes)
+    .option(
+      '--control <list>',
+      'rollout, reload: what configures sidecars; pipy: repo; envoy: file, ads, ads-delta, ads-bare; default: the first of a plane',
+      parseList,
+    )
     .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
     .option('--cpu <list>', 'CPU limit of each sidecar in cores, such as 0.5,1; or none', parseCaps)
     .option('--users <list>', 'closed loop: virtual users; open loop: the most requests at a time', parseAxis('users'))
     .option('--rate <list>', 'open loop: requests per second (this measures latency)', parseAxis('ratePerSecond'))
     .option('--payload <list>', 'body sizes, posted and echoed, such as 1KiB', parseAxis('payloadBytes'))
     .option('--services <list>', 'how many copies of the last service of the link', parseAxis('services'))
-    .option('--sidecars <list>', 'rollout: how many sidecars the control plane configures', parseAxis('sidecars'))
+    .option(
+      '--sidecars <list>',
+      'rollout: how many sidecars the control plane configures; on Kubernetes, a pod each',
+      parseAxis('sidecars'),
+    )
+    .option(
+      '--real <n>',
+      'rollout: Envoys over ADS beyond n, at least 30, are simulated; default: beyond 400',
+      parseReal,
+    )
+    .option(
+      '--control-cpu <list>',
+      'rollout: CPU limit of the control plane, such as 0.5,none',
+      parseAxis('controlCapCores'),
+    )
+    .option(
+      '--control-memory <list>',
+      'rollout: memory limit of the control plane, such as 256MiB',
+      parseAxis('controlMemoryBytes'),
+    )
+    .option('--shards <list>', 'rollout: how many control planes share the sidecars', parseAxis('shards'))
+    .option(
+      '--assignment <list>',
+      `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`,
+      parseAxis('assignment'),
+    )
+    .option('--sizes <list>', 'services known to each sidecar of a rollout: equal, random', parseAxis('sizes'))
+    .option('--commit-rate <list>', 'rollout: the most commits of a change a second', parseAxis('commitsPerSecond'))
+    .option('--concurrency <list>', 'rollout: commits of a change at once; default: 4', parseAxis('commitsAtOnce'))
     .option('--tls <list>', 'between sidecars: plaintext, ecdsa-p256, rsa-2048', parseAxis('tls'))
     .option('--protocol <list>', 'between sidecars: http/1.1, http/2', parseAxis('protocol'))
     .option('--workers <list>', 'worker threads of each sidecar; default: its cap, rounded up', parseAxis('workers'))
@@ -166,16 +200,21 @@ function parseAxis(name) {
   return text => parseList(text).map(entry => parse(entry))
 }
 
-/** How values are written that are not words. @type {Partial<Record<AxisName, (text: string) => number>>} */
+/** How values are written that are not words. @type {Partial<Record<AxisName, (text: string) => number | null>>} */
 const READ = {
   users: parseCount,
   ratePerSecond: parseCount,
   services: parseCount,
   sidecars: parseCount,
+  shards: parseCount,
+  commitsPerSecond: parseCount,
+  commitsAtOnce: parseCount,
   workers: parseCount,
   payloadBytes: parseSize,
   memoryLimitBytes: parseSize,
   capCores: parseCores,
+  controlCapCores: text => (text === 'none' ? null : parseCores(text)),
+  controlMemoryBytes: text => (text === 'none' ? null : parseSize(text)),
 }
 
 /**
@@ -200,6 +239,11 @@ function assertFits(schema, value, text) {
   throw new InvalidArgumentError(
     issue.values ? `${JSON.stringify(text)} is none of ${issue.values.join(', ')}` : `${issue.message}.`,
   )
+}
+
+/** @param {string} text */
+function parseReal(text) {
+  return assertFits(realSidecars, parseCount(text), text)
 }
 
 /** @param {string} text */

@@ -107,7 +107,7 @@ export async function openSite(options, context) {
  */
 export function assertLoadHost({ loadHost, address, target }) {
   if (address && !loadHost)
-    throw new UsageError(`--address ${address} is where a load from another machine goes: name that with --load-host`)
+    throw new UsageError(`--address ${address} needs --load-host: it is where the load of another machine goes`)
   if (loadHost && target === 'kubernetes')
     throw new UsageError(`--load-host ${loadHost}: on Kubernetes, --load-node chooses where the load is made`)
 }
@@ -120,10 +120,12 @@ export function assertLoadHost({ loadHost, address, target }) {
 async function makeRoom(way, { say }) {
   const { removed, failed } = await cleanUpLocal({ way })
   if (removed.length > 0) say(`removed what a killed run left: ${removed.join(', ')}`)
-  if (failed.length > 0) say(`left by a killed run, and not removed: ${failed.join('; ')}`)
+  if (failed.length > 0) say(`cannot remove what a killed run left: ${failed.join('; ')}`)
   for (const { state, owner } of readLedgers()) {
     if (state !== 'alive' || owner === null || owner.pid === process.pid) continue
-    say(`another run goes on here, process ${owner.pid} (${owner.command.join(' ')}): each takes CPU of the other`)
+    say(
+      `another run is in progress here, process ${owner.pid} (${owner.command.join(' ')}): the two disturb each other's figures`,
+    )
   }
 }
 
@@ -139,6 +141,10 @@ export function readAsked(experiment, options) {
   if (!experiment.targets.includes(target)) {
     throw new UsageError(`${experiment.name} runs on ${experiment.targets.join(' and ')} only`)
   }
+  if (experiment.axes.sidecars && options.samples === 'kubelet')
+    throw new UsageError(
+      `--samples kubelet: ${experiment.name} needs the reader on the node, which asks the sidecars: leave it out`,
+    )
   const { search } = experiment
   const limited =
     search && search.kind !== 'services' && p99 ? { ...experiment, search: { ...search, p99Ms: p99 } } : experiment
@@ -151,9 +157,13 @@ export function readAsked(experiment, options) {
  */
 function readOverrides(options) {
   if (options.precision && options.yes)
-    throw new UsageError('--precision ends at --max-minutes: leave out --yes, and give --max-minutes what it may take')
+    throw new UsageError(
+      '--precision ends at --max-minutes: leave out --yes, and set --max-minutes to the time that the run may take',
+    )
   return {
     planes: options.planes ?? null,
+    controls: options.control ?? null,
+    realMost: options.real ?? null,
     caps: options.cpu ?? null,
     axes: {
       link: options.link,
@@ -162,6 +172,13 @@ function readOverrides(options) {
       payloadBytes: options.payload,
       services: options.services,
       sidecars: options.sidecars,
+      controlCapCores: options.controlCpu,
+      controlMemoryBytes: options.controlMemory,
+      shards: options.shards,
+      assignment: options.assignment,
+      sizes: options.sizes,
+      commitsPerSecond: options.commitRate,
+      commitsAtOnce: options.concurrency,
       tls: options.tls,
       protocol: options.protocol,
       workers: options.workers,
@@ -196,7 +213,7 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   })
   for (const { name, lack, advice } of findLacks(preparation)) {
     const how = options.target === 'kubernetes' ? '' : `: ${advice}`
-    say(`${name} is missing, and so is ${lack}${how}`)
+    say(`${name} is missing, so this run lacks ${lack}${how}`)
   }
   for (const line of said) say(line)
   const { plan, layout } = preparation
@@ -223,7 +240,7 @@ function findLacks({ plan, programs }) {
  */
 export function sayLacks(preparation, { say }) {
   for (const { name, lack } of findLacks(preparation))
-    say(`${name} was missing, and so is ${lack}; the first line says what to do`)
+    say(`${name} was missing, so this run lacks ${lack}; the first line says what to do`)
 }
 
 /**

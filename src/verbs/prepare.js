@@ -9,6 +9,7 @@ import { bindsOnlyBesideWrk } from '../model/caps.js'
 import { findLackingFeatures } from '../model/features.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
+import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
 import { countWorkers } from '../services/specs.js'
 import { nodeTool } from '../tools/node.js'
@@ -16,7 +17,7 @@ import { readTopology } from './read-experiment.js'
 
 /**
  * From an experiment and what was asked to a plan, and the programs that it needs.
- * @import { Arm, Limits, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Experiment } from '../plan/experiment.js'
  * @import { Overrides } from '../plan/plan.js'
  * @import { Preparation } from '../run/execute.js'
@@ -29,13 +30,14 @@ const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
 /**
  * What would run, from the question alone: no program is looked for.
  * @param {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], site: Pick<Site, 'cpus' | 'cores' | 'limits'>,
- *   load?: LoadGenerator, missing?: Plan['notMeasured'], tools?: Record<string, Tool> }} options
- *   missing: planes whose program cannot be had; tools: those that were found, by name
+ *   load?: LoadGenerator, missing?: Plan['notMeasured'], tools?: Record<string, Tool>, lacks?: Record<string, string> }} options
+ *   missing: planes whose program cannot be had; tools: those that were found, by name; lacks: why programs of control
+ *   planes cannot be had, by name
  * @returns {Pick<Preparation, 'plan' | 'layout'>}
  * @throws {UsageError} for what cannot be asked
  */
 export function planRun({ experiment, overrides, thresholds = [], site: { cpus, cores, limits }, ...found }) {
-  const { load = findLoad(), missing = [], tools = {} } = found
+  const { load = findLoad(), missing = [], tools = {}, lacks = {} } = found
   for (const choice of choosePlanes(experiment, overrides)) assertKnown(choice)
   const plan = createPlan({
     experiment,
@@ -43,7 +45,10 @@ export function planRun({ experiment, overrides, thresholds = [], site: { cpus, 
     cpus,
     missing,
     hasSidecars: name => planes[name].createSidecar !== null,
-    findUnsupported: arm => findUnsupported({ arm, tools, cpus, limits }),
+    controlsOf: listControls,
+    runsControl: choice => findControl(planes[choice.plane], choice)?.createProcess != null,
+    realMostOf: choice => findControl(planes[choice.plane], choice)?.simulates?.realMost ?? null,
+    findUnsupported: arm => findUnsupported({ arm, tools, lacks, cpus, limits }),
   })
   assertCanLoad(load, [...plan.arms, ...plan.calibrations])
   if (overrides.isLoadElsewhere) assertOneEntry(plan)
@@ -82,14 +87,20 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   const { experiment, overrides } = asked
   const { findTool } = site
   // What was asked is judged before anything is looked for, or fetched.
-  planRun({ ...asked, load, site })
+  const { arms } = planRun({ ...asked, load, site }).plan
   const chosen = choosePlanes(experiment, overrides)
-  const { tools, missing } = await findTools({ load, chosen, isPlaneRequired: overrides.planes !== null, findTool })
+  const found = await findTools({ load, chosen, isPlaneRequired: overrides.planes !== null, findTool })
+  const { missing } = found
+  const controls = await findControlTools({
+    arms: arms.filter(({ plane }) => !missing.some(m => m.plane === plane)),
+    findTool,
+  })
+  const tools = { ...found.tools, ...controls.tools }
   const appRuntime = await findAppRuntime({ app, tools, findTool, say })
   /** @type {Overrides} */
   const served = { ...overrides, app: appRuntime.name === 'pipy' ? 'pipy' : 'node' }
   return {
-    ...planRun({ ...asked, overrides: served, load, site, missing, tools }),
+    ...planRun({ ...asked, overrides: served, load, site, missing, tools, lacks: controls.lacks }),
     programs: { planes, load, tools: { ...tools, [appRuntime.name]: appRuntime }, appRuntime },
   }
 }
@@ -98,16 +109,24 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
  * @param {PlaneChoice} choice
  * @throws {UsageError} for a plane, profile or variant that the kit does not have
  */
-export function assertKnown({ plane, profile, variant }) {
+export function assertKnown({ plane, profile, variant, control }) {
   if (!Object.hasOwn(planes, plane))
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const known = planes[plane]
   if (variant && !known.hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
+  const controls = listControls(plane)
+  if (control !== undefined && !controls.includes(control))
+    throw new UsageError(`the plane ${plane} has no control "${control}"${suggest(control, controls)}`)
   if (profile === null || known.profiles.slice(1).includes(profile)) return
   if (known.profiles.length === 0) throw new UsageError(`the plane ${plane} has no profiles: write it without ":"`)
   if (profile === known.profiles[0])
     throw new UsageError(`"${plane}:${profile}" is what "${plane}" alone means: write that`)
   throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, known.profiles)}`)
+}
+
+/** @param {string} plane */
+function listControls(plane) {
+  return (planes[plane].controls ?? []).map(({ name }) => name)
 }
 
 /**
@@ -163,6 +182,25 @@ async function findTools({ load, chosen, isPlaneRequired, findTool }) {
   return { tools, missing }
 }
 
+/**
+ * The programs of the control planes that are not those of planes.
+ * @param {{ arms: Arm[], findTool: FindTool }} options
+ * @returns {Promise<{ tools: Record<string, Tool>, lacks: Record<string, string> }>} lacks: why one cannot be had
+ */
+async function findControlTools({ arms, findTool }) {
+  const specs = new Set(
+    arms.flatMap(arm => (arm.control === undefined ? [] : (findControl(planes[arm.plane], arm)?.tool ?? []))),
+  )
+  /** @type {{ tools: Record<string, Tool>, lacks: Record<string, string> }} */
+  const found = { tools: {}, lacks: {} }
+  for (const spec of specs) {
+    const tool = await findTool(spec)
+    if ('missing' in tool) found.lacks[spec.name] = tool.missing
+    else found.tools[spec.name] = tool
+  }
+  return found
+}
+
 /** @param {ToolSpec | null} tool that is missing */
 function advise(tool) {
   return tool?.ifMissing ? `; ${tool.ifMissing.advice}` : ''
@@ -170,32 +208,58 @@ function advise(tool) {
 
 /**
  * Why a plane cannot run an arm; null where it can.
- * @param {{ arm: Arm, tools: Record<string, Tool>, cpus: number, limits?: Limits }} options
+ * @param {{ arm: Arm, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number, limits?: Site['limits'] }} options
  */
-function findUnsupported({ arm, tools, cpus, limits }) {
+function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   const { plane, profile, hasSidecars, conditions } = arm
-  const { findUnsupported: find, reloads, control, tool } = planes[plane]
-  const { sidecars, services, configuredServices, changesPerMinute } = conditions
+  const { findUnsupported: find, tool } = planes[plane]
+  const control = findControl(planes[plane], arm)
+  const { sidecars, simulated = 0, services, configuredServices, changesPerMinute } = conditions
   const version = (tool && tools[tool.name]?.version) ?? ''
-  if (changesPerMinute !== null && reloads === null) return 'it takes no other configuration while it serves'
+  if (changesPerMinute !== null && !control) return 'it takes no other configuration while it serves'
+  if (changesPerMinute !== null && limits !== undefined && 'node' in limits)
+    return 'its configuration is changed from beside it, which the kit does on one machine only'
   const lacking = findLackingFeatures(planes[plane], conditions)
   if (lacking !== null) return lacking
-  if (sidecars !== undefined && !control) return 'the kit has no control plane for it'
-  const lack = sidecars === undefined ? null : control?.findUnsupported(version)
+  if (sidecars !== undefined && !control?.needsOf) return 'the kit has no control plane for many of its sidecars'
+  const isOnNode = limits !== undefined && 'node' in limits
+  if (sidecars !== undefined && isOnNode && control?.tool)
+    return `its control plane is ${control.name}, and there is no image of ${control.tool.name}`
+  const lack = lacks[control?.tool?.name ?? ''] ?? (sidecars === undefined ? null : control?.findUnsupported?.(version))
   if (lack) return lack
+  const unlimitable = control && findUnlimitable({ control, conditions, cpus })
+  if (unlimitable) return unlimitable
+  if (sidecars !== undefined && isOnNode && !control?.createProcess)
+    return 'its sidecars watch files, which nobody can change in a pod that runs'
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
-  const needs = control?.needsOf({ configuredServices, workers: sidecarWorkers })
-  if (limits && needs && hasSidecars) {
+  const needs = control?.needsOf?.({ configuredServices, workers: sidecarWorkers })
+  // On a cluster, the scheduler places pods of other experiments, and says which it cannot.
+  if (limits && needs && hasSidecars && !(isOnNode && sidecars === undefined)) {
     // Without a control plane each sidecar has an application.
-    const own = sidecars === undefined ? { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0 } : {}
+    const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
+    const own = sidecars === undefined ? alone : {}
     const short = findShortage({
-      sidecars: sidecars ?? services,
+      sidecars: sidecars === undefined ? services : sidecars - simulated,
+      simulated: { count: simulated, bytes: control?.simulates?.bytes ?? 0 },
       needs: { ...needs, ...own },
       limits,
+      conditions,
     })
     if (short !== null) return short
   }
   return find({ conditions, profile, sidecarWorkers, version, cpus })
+}
+
+/**
+ * Why a control plane cannot be given its limits; null where it can, or has none.
+ * @param {{ control: Control, conditions: Conditions, cpus: number }} options
+ */
+function findUnlimitable({ control, conditions: { controlCapCores, controlMemoryBytes, shards }, cpus }) {
+  if ([controlCapCores, controlMemoryBytes, shards].every(asked => asked === undefined)) return null
+  if (control.createProcess === null)
+    return `its control plane is ${control.name}, and no process that ${shards === undefined ? 'a limit could be set for' : 'could have shards'}`
+  if (Math.ceil(controlCapCores ?? 0) <= cpus) return null
+  return `a control plane at ${controlCapCores} cores: this machine has ${cpus} CPUs`
 }
 
 /**

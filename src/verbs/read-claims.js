@@ -2,10 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseClaims } from '../analysis/claims/claims.js'
 import { UsageError } from '../lib/errors.js'
+import { ROOT } from '../lib/paths.js'
+import { listExperiments } from './read-experiment.js'
 
 /**
  * @import { ClaimsFile } from '../analysis/claims/claims.js'
  */
+
+/** The published claims that the kit knows. */
+export function findClaims() {
+  return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
+}
 
 /**
  * All claims of a folder, file by file, sorted by name.

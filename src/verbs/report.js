@@ -12,8 +12,9 @@ import { renderJunit } from '../report/junit.js'
 import { describeUnfinished } from '../report/missing.js'
 import { renderTable } from '../report/table.js'
 import { reportBalance } from './balance.js'
-import { findClaims, openDocuments, PAGE } from './documents.js'
+import { openDocuments, PAGE } from './documents.js'
 import { listRuns } from './list-runs.js'
+import { findClaims } from './read-claims.js'
 
 /**
  * `report`: a run once more from its records, in any format; without a run, all of them.

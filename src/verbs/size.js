@@ -1,18 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { listNodes, readNode } from '../analysis/nodes.js'
+import { dataPlanes } from '../dataplanes/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { readKit } from '../lib/kit.js'
 import { takeEvery } from '../lib/take-every.js'
+import { FEATURE_NAMES } from '../model/features.js'
 import { parseServices } from '../plan/services-file.js'
-import { createServicesExperiment, createSizeExperiment } from '../plan/size-experiment.js'
+import { createControlExperiment, createServicesExperiment, createSizeExperiment } from '../plan/size-experiment.js'
+import { renderControlNeeds } from '../report/control-needs.js'
 import { FORMATS, renderLimits } from '../report/limits.js'
 import { renderNodeFit } from '../report/node-fit.js'
 import { renderSizes } from '../report/searches.js'
 import { findScriptFolders } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
+import { findControl } from '../services/control.js'
 import { sayWhere, writeDocuments } from './documents.js'
 import { measure } from './measure.js'
 import { GENERATOR, parseMilliseconds, parseOnAxis, parsePlanes, parseSeed, withLength } from './options.js'
@@ -20,8 +24,9 @@ import { announce, assertShort, openSite, prepareWith, sayLacks } from './prepar
 import { withWatchers } from './watchers.js'
 
 /**
- * `size`: the smallest limits that hold a load.
+ * `size`: the smallest limits that hold a load, and what a control plane needs.
  * @import { Command } from 'commander'
+ * @import { PlaneChoice } from '../model/types.ts'
  * @import { Context } from './program.js'
  */
 
@@ -46,9 +51,22 @@ export function addSize(verb, context) {
         ...['rate', 'extrapolate'],
       ]),
     )
+    .addOption(
+      new Option(
+        '--sidecars <n>',
+        'instead of --rate: what the control plane of so many sidecars needs (--planes pipy)',
+      )
+        .argParser(parseOnAxis('sidecars'))
+        .conflicts(['rate', 'p99', 'file', 'users', 'payload', 'node', 'format', 'from', 'extrapolate']),
+    )
     .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
     .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
+    .option(
+      '--features <set>',
+      `of each sidecar: lean, all, or names joined by +, such as access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
+      parseOnAxis('features'),
+    )
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')
     .option('--reserve <what>', 'of the node, for the system and the applications: 0.5c, 512m, or 0.5c,512m')
@@ -67,7 +85,7 @@ export function addSize(verb, context) {
       const node = readAskedNode(options)
       const experiment = createAskedExperiment(options)
       // What the experiment already says is no override of it.
-      const { rate, users, payload, link, p99, file, ...own } = options
+      const { rate, users, payload, features, link, p99, file, sidecars, ...own } = options
       const site = await openSite({ ...own, target: 'local' }, context)
       if (site === null) return
       /** @type {Awaited<ReturnType<typeof context.watch>> | null} */
@@ -101,12 +119,19 @@ export function addSize(verb, context) {
           },
         })
         await watchers.close()
-        const answer = [...renderSizes(summary), ...(node ? renderNodeFit(summary, node) : [])].join('\n').trimEnd()
+        const answer = [
+          ...renderSizes(summary),
+          ...renderControlNeeds(summary),
+          ...(node ? renderNodeFit(summary, node) : []),
+        ]
+          .join('\n')
+          .trimEnd()
         if (options.format) {
           say(answer)
           print(renderLimits(summary, options.format))
         } else print(options.json ? JSON.stringify(summary, null, 2) : answer)
-        if (!summary.sizes.some(size => size.isChecked)) end(EXIT.nothingShown)
+        const isAnswered = summary.sizes.some(size => size.isChecked) || summary.controlNeeds?.some(need => need.limits)
+        if (!isAnswered) end(EXIT.nothingShown)
         if (!isReported) end(EXIT.failed)
         sayWhere(folder, context)
         sayLacks(preparation, context)
@@ -124,20 +149,40 @@ export function addSize(verb, context) {
 function readAskedNode({ node, reserve }) {
   if (node !== undefined) return readNode(node, reserve ?? null)
   if (reserve === undefined) return null
-  throw new UsageError(`--reserve ${reserve} is of a node: add --node, such as --node 2c4g`)
+  throw new UsageError(`--reserve ${reserve} needs --node, such as --node 2c4g`)
 }
 
 /**
  * @param {any} options words of the command line
  * @throws {UsageError}
  */
-function createAskedExperiment({ file, rate, p99, link, users = null, payload = null, extrapolate = false }) {
-  const asked = { link, users, payloadBytes: payload }
+function createAskedExperiment({ file, rate, p99, sidecars, planes, link, extrapolate = false, ...own }) {
+  if (sidecars !== undefined) {
+    assertControlled(planes ?? [])
+    return createControlExperiment(sidecars)
+  }
+  const asked = { link, users: own.users ?? null, payloadBytes: own.payload ?? null, features: own.features ?? null }
   if (file !== undefined)
     return createServicesExperiment({ ...asked, services: readServices(file), p99Ms: p99 ?? null })
   if (rate === undefined || p99 === undefined)
-    throw new UsageError('size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml')
+    throw new UsageError(
+      'size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml, or --sidecars 800 of one control plane',
+    )
   return createSizeExperiment({ ...asked, ratePerSecond: rate, p99Ms: p99, isExtrapolated: extrapolate })
+}
+
+/**
+ * @param {PlaneChoice[]} planes
+ * @throws {UsageError} for one without a control plane that could need something
+ */
+function assertControlled(planes) {
+  for (const choice of planes) {
+    const known = dataPlanes.find(({ name }) => name === choice.plane)
+    const control = known && findControl(known, choice)
+    if (!known || control?.createProcess) continue
+    const why = control ? `takes its configuration from ${control.name}` : 'has no control plane here'
+    throw new UsageError(`--planes ${choice.plane} ${why}: no process of it needs CPU or memory; leave it out`)
+  }
 }
 
 /**

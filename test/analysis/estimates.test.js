@@ -77,7 +77,7 @@ describe('estimated capacity in a run', () => {
     const { summary, estimate } = summariseRun({ rates: [1000, 1010, 1020, 1030, 1040, 1050] })
     expect(estimate).toMatchObject({ median: 2050, low: 2000, high: 2100 })
     expect(answerOf(summary)).toContain(
-      'capacity, an estimate (cap / CPU per request) that nothing has checked in this run, off by up to 12 % where it was tried (docs/method.md): pipy 2050 [2000, 2100] requests/s',
+      'estimated capacity (cap / CPU per request; unchecked in this run, off by up to 12 % in runs that checked it: docs/method.md): pipy 2050 [2000, 2100] requests/s',
     )
     expect(tabulateArms(summary).columns.at(-1)?.[0]).toBe('est. capacity')
     expect(tabulateArms(summary).rows[0].at(-1)).toBe('2050\n[2000, 2100]\nunchecked')
@@ -101,9 +101,7 @@ describe('estimated capacity in a run', () => {
     ])
     expect(summary.estimateChecks[0].ratio.values).toEqual([500 / 490, 500 / 510])
     expect(estimate.median).toBe(2000)
-    expect(answerOf(summary)).toContain(
-      'an estimate only (cap / CPU per request), within 5 % where this run measured it',
-    )
+    expect(answerOf(summary)).toContain('cap / CPU per request; within 5 % where this run measured it')
     expect(tabulateArms(summary).rows[0].at(-1)).toBe('2000')
     expect(notes).toContain('by the CPU per request of pipy at 1 cores: 1.00 at 0.25')
   })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { findFault, renderSchemas, SCHEMAS } from '../../src/model/schemas.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
-import { writeSummary } from '../../src/verbs/documents.js'
+import { writeSummary } from '../../src/verbs/write-summary.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
 

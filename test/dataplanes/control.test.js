@@ -1,9 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { fileControl } from '../../src/dataplanes/envoy/file-control.js'
+import { adsControls } from '../../src/dataplanes/envoy/ads-control.js'
+import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
+import { fileControl as envoy } from '../../src/dataplanes/envoy/file-control.js'
+import { createSidecar as createEnvoy } from '../../src/dataplanes/envoy/launch.js'
+import { fileControl as haproxy } from '../../src/dataplanes/haproxy/file-control.js'
+import { createSidecar as createHaproxy } from '../../src/dataplanes/haproxy/launch.js'
+import { fileControl as nginx } from '../../src/dataplanes/nginx/file-control.js'
+import { createSidecar as createNginx } from '../../src/dataplanes/nginx/launch.js'
 import { createSidecar as createPipy } from '../../src/dataplanes/pipy/launch.js'
 import { repository } from '../../src/dataplanes/pipy/repository.js'
 
-/** @import { ReloadAction, SidecarModel } from '../../src/model/types.ts' */
+/** @import { Cluster, SidecarModel } from '../../src/model/types.ts' */
 
 /** @type {SidecarModel} */
 const model = {
@@ -19,24 +27,45 @@ const model = {
   },
   clusters: [],
 }
+/** @type {Cluster} */
+const cluster = { name: 'server', endpoints: [], balancing: 'round-robin', mtls: null, protocol: 'http/1.1' }
+/** @type {NonNullable<SidecarModel['inbound']>} */
+const inbound = {
+  ...{
+    address: '127.1.1.7',
+    port: 15003,
+    mtls: 'disabled',
+    protocol: 'http/1.1',
+    acceptedIdentities: null,
+    routes: [],
+  },
+}
 const control = { address: '127.1.1.1', port: 6070 }
+const toolOf = (/** @type {string} */ version) => ({ name: 'tool', path: '/bin/tool', version, sha256: '', source: '' })
 const options = {
   ...{ model, folder: '/raw/t/client-7', scripts: '/s', profile: null, cpuCores: null, control },
-  tool: { name: 'tool', path: '/bin/tool', version: '1.5.18', sha256: '', source: '' },
+  tool: toolOf('1.5.18'),
+  controlTool: { ...toolOf('1.5.18'), path: '/bin/control' },
   scriptFiles: { 'main.js': 'main()', 'lib/a.js': 'a()' },
 }
+/** Of Pipy. */
+const two = { ...options, tool: toolOf('2.0.2'), controlTool: toolOf('2.0.2') }
+const changed = { ...options, model: { ...model, retries: /** @type {const} */ (0), outbound: null } }
 const request = (/** @type {string} */ method, /** @type {string} */ path, /** @type {string} */ body) => ({
   ...{ kind: 'request', endpoint: control, method, path: `/api/v1/${path}`, body },
 })
 
 describe("Pipy's repository", () => {
-  it('is another Pipy, of 1.5', () => {
+  it('is another Pipy, of 1.5 where there are many sidecars', () => {
     expect(repository.createProcess?.(options)).toMatchObject({
-      ...{ role: 'control', program: '/bin/tool', argv: ['--admin-port=127.1.1.1:6070', '--log-level=error'] },
+      ...{ role: 'control', program: '/bin/control', argv: ['--admin-port=127.1.1.1:6070', '--log-level=error'] },
       listens: [control],
     })
-    expect(repository.findUnsupported('1.5.18')).toBeNull()
-    expect(repository.findUnsupported('2.0.2')).toMatch('rollouts are measured with Pipy 1.5')
+    expect(repository.findUnsupported?.('1.5.18')).toBeNull()
+    expect(repository.findUnsupported?.('2.0.2')).toMatch('rollouts are measured with Pipy 1.5')
+    expect(repository.createProcess?.(two)?.argv).toEqual([
+      ...['--log-level=error', 'repo://pipy/repo', '--args', '--listen=127.1.1.1:6070'],
+    ])
   })
 
   it('holds the scripts once, and of each sidecar a codebase derived from them with its configuration', () => {
@@ -63,8 +92,27 @@ describe("Pipy's repository", () => {
     ])
   })
 
+  it('asks for commits from a folder of its own with 2.0, and keeps no log for a port', () => {
+    const features = { 'access-log': { fields: [] } }
+    const { argv } = repository.createSidecar({ ...two, model: { ...model, features } })
+    expect(argv.slice(3)).toEqual([
+      ...['--codebase-dir=/raw/t/client-7/codebase', '--log-history-limit=0', 'http://127.1.1.1:6070/repo/client-7/'],
+    ])
+  })
+
+  it.each([
+    ['as a client', { clusters: [{ ...cluster, mtls: { serverName: 'server', acceptedIdentities: null } }] }],
+    ['as a server', { inbound: { ...inbound, mtls: /** @type {const} */ ('strict') } }],
+  ])('leaves a sidecar that speaks TLS %s the group of it, and nothing else', (_, spoken) => {
+    const secured = { ...options, model: { ...model, ...spoken } }
+    const own = createPipy(secured)
+    const { env, files } = repository.createSidecar(secured)
+    expect(env).toEqual(own.env)
+    expect(files).toEqual(own.files.filter(({ name }) => name === 'openssl.cnf'))
+    expect(files).toHaveLength(1)
+  })
+
   it('takes a change first, and puts it into effect by a commit in the next version', () => {
-    const changed = { ...options, model: { ...model, retries: /** @type {const} */ (0) } }
     expect(repository.stage(changed)).toEqual([
       request('POST', 'repo-files/client-7/sidecar.json', JSON.stringify(changed.model)),
     ])
@@ -72,19 +120,124 @@ describe("Pipy's repository", () => {
   })
 })
 
-describe("Envoy's files", () => {
-  it('need nothing to run, and have each sidecar watch a folder of its own', () => {
-    expect(fileControl.createProcess).toBeNull()
-    expect([...fileControl.setUp(options), ...fileControl.enrol(options), ...fileControl.stage(options)]).toEqual([])
-    const { files } = fileControl.createSidecar(options)
-    expect(files.map(({ name }) => name)).toEqual(['envoy.json', 'routes/outbound.json'])
-    expect(files[0].content).toContain('"path": "/raw/t/client-7/routes/outbound.json"')
+describe('files', () => {
+  it.each([
+    ['Envoy', envoy],
+    ['HAProxy', haproxy],
+    ['nginx', nginx],
+  ])('of %s need nothing to run, and nothing before a sidecar starts', (_, { createProcess, setUp, enrol }) => {
+    expect(createProcess).toBeNull()
+    expect([...setUp(options), ...enrol(options)]).toEqual([])
   })
 
-  it('put a change into effect by a file that is moved there', () => {
-    const [action, ...others] = /** @type {ReloadAction[]} */ (fileControl.commit(options, 1))
+  it('of Envoy are in a folder that it watches, and hold the routes that its bootstrap had', () => {
+    const { files, ...spec } = envoy.createSidecar(options)
+    const { files: _, ...own } = createEnvoy(options)
+    expect(spec).toEqual(own)
+    expect(files.map(({ name }) => name)).toEqual(['envoy.json', 'routes/outbound.json'])
+    const [bootstrap, routes] = files.map(({ content }) => JSON.parse(content))
+    const outbound = {
+      resource_api_version: 'V3',
+      path_config_source: {
+        path: '/raw/t/client-7/routes/outbound.json',
+        watched_directory: { path: '/raw/t/client-7/routes' },
+      },
+    }
+    expect(bootstrap).toEqual(JSON.parse(JSON.stringify(renderBootstrap(model, 'lean', { outbound }))))
+    const written = /** @type {any} */ (renderBootstrap(model, 'lean').static_resources.listeners[0])
+    const type = 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration'
+    const { route_config: routesOfBootstrap } = written.filter_chains[0].filters[0].typed_config
+    expect(routes).toEqual({ version_info: '0', resources: [{ '@type': type, ...routesOfBootstrap }] })
+  })
+
+  it('of Envoy are changed by one that is moved there, with the routes of the model and another version', () => {
+    expect(envoy.stage(changed)).toEqual([])
+    const [action, ...others] = envoy.commit(changed, 3)
     expect(others).toEqual([])
     expect(action).toMatchObject({ kind: 'move', file: '/raw/t/client-7/routes/outbound.json' })
-    expect('content' in action && action.content).toContain('version-0.test')
+    const { version_info, resources } = JSON.parse('content' in action ? action.content : '')
+    expect(version_info).toBe('3')
+    expect(resources[0].virtual_hosts.map((/** @type {{ name: string }} */ host) => host.name)).toEqual(['any'])
+  })
+
+  it('of HAProxy are staged by moving them, and committed by a signal to a master that starts its workers anew', () => {
+    const { argv, ...spec } = haproxy.createSidecar(options)
+    const { argv: own, ...rest } = createHaproxy(options)
+    expect(spec).toEqual(rest)
+    expect(argv).toEqual(['-W', ...own, '-p', '/raw/t/client-7/haproxy.pid'])
+    expect(haproxy.stage(changed)).toEqual(
+      createHaproxy(changed)
+        .files.filter(({ name }) => name !== 'openssl.cnf')
+        .map(({ name, content }) => ({ kind: 'move', file: `/raw/t/client-7/${name}`, content })),
+    )
+    expect(haproxy.commit(changed, 1)).toEqual([
+      { kind: 'signal', pidFile: '/raw/t/client-7/haproxy.pid', signal: 'SIGUSR2' },
+    ])
+  })
+
+  it('of nginx are staged by moving one, and committed by a signal to its master', () => {
+    const [{ content }] = createNginx(changed).files
+    expect(nginx.createSidecar(options)).toEqual(createNginx(options))
+    expect(nginx.stage(changed)).toEqual([{ kind: 'move', file: '/raw/t/client-7/nginx.conf', content }])
+    expect(nginx.commit(changed, 1)).toEqual([
+      { kind: 'signal', pidFile: '/raw/t/client-7/nginx.pid', signal: 'SIGHUP' },
+    ])
+  })
+})
+
+describe("Envoy's ADS", () => {
+  const [ads, delta] = adsControls
+
+  it('is a server beside the address of its configurations', () => {
+    expect(ads.createProcess?.(options)).toMatchObject({
+      ...{ role: 'control', program: '/bin/control', argv: ['-http', '127.1.1.1:6070', '-grpc', '127.1.1.1:6071'] },
+      listens: [control, { ...control, port: 6071 }],
+    })
+  })
+
+  it('is all that the bootstrap of a sidecar names, which asks it for the state of the world or for changes', () => {
+    for (const [{ createSidecar }, apiType] of /** @type {const} */ ([
+      [ads, 'GRPC'],
+      [delta, 'DELTA_GRPC'],
+    ])) {
+      const { files } = createSidecar(options)
+      expect(files.map(({ name }) => name)).toEqual(['envoy.json'])
+      const { dynamic_resources, static_resources } = JSON.parse(files[0].content)
+      expect(dynamic_resources.ads_config).toMatchObject({ api_type: apiType, set_node_on_first_message_only: true })
+      expect(static_resources.listeners).toBeUndefined()
+      expect(JSON.stringify(static_resources.clusters)).toContain('{"address":"127.1.1.1","port_value":6071}')
+    }
+  })
+
+  it('takes a configuration before its sidecar starts, and a change first staged, then committed', () => {
+    const [staged, committed, ...others] = /** @type {any[]} */ (ads.enrol(options))
+    expect(others).toEqual([])
+    expect(staged).toMatchObject({ endpoint: control, method: 'PUT', path: '/nodes/client-7' })
+    expect(committed).toMatchObject({ endpoint: control, method: 'POST', path: '/nodes/client-7/commit', body: '' })
+    const { clusters, listeners, routes } = JSON.parse(staged.body)
+    expect(clusters).toEqual([])
+    expect(JSON.stringify(listeners)).not.toContain('version-0.test')
+    expect(JSON.stringify(routes)).toContain('version-0.test')
+    expect([ads.stage(options), ads.commit(options, 1)]).toEqual([[staged], [committed]])
+  })
+
+  it('has clients of the same program for sidecars that are not here, which name themselves as a real one does', () => {
+    const listen = { address: '127.1.1.2', port: 15001 }
+    const spec = ads.simulates?.createProcess({ ...options, names: ['client-8', 'client-9'], listen, everyMs: 45 })
+    expect(spec).toMatchObject({
+      ...{ role: 'application', program: '/bin/control', listens: [listen] },
+      files: [{ name: 'names', content: 'client-8\nclient-9\n' }],
+    })
+    expect(spec?.argv).toEqual([
+      ...['-names', '/raw/t/client-7/names', '-http', '127.1.1.2:15001', '-grpc', '127.1.1.1:6071'],
+      ...['-node-of', '127.1.1.1:6070', '-delta=false', '-bare=false', '-every=45ms'],
+    ])
+  })
+
+  it('reads in the log of the server what a sidecar refused', () => {
+    const log = readFileSync('test/fixtures/envoy-1.40.0-refused.txt', 'utf8')
+    const refused = expect.stringMatching(/^client-1: .*Listener: "Proto constraint validation failed/)
+    expect(ads.parseRefusals?.(log)).toEqual([refused, refused])
+    expect(ads.parseRefusals?.('')).toEqual([])
   })
 })

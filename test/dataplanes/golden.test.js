@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { renderAdsBootstrap, renderAdsResources } from '../../src/dataplanes/envoy/ads-config.js'
 import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
+import { renderOutlierDetection } from '../../src/dataplanes/envoy/features.js'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { haproxy } from '../../src/dataplanes/haproxy/index.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
@@ -100,6 +102,13 @@ describe('what the planes render', () => {
     expect(text(renderBootstrap(model, 'osm-1.1'))).toMatchFileSnapshot('../golden/envoy-osm-1.1.json'))
   it('is, for Envoy with every feature, the golden bootstrap', () =>
     expect(text(renderBootstrap(withFeatures(model), null))).toMatchFileSnapshot('../golden/envoy-features.json'))
+  it('is, for Envoy over ADS, the golden bootstrap and resources', async () => {
+    const server = { address: '127.1.1.9', port: 6071 }
+    await expect(text(renderAdsBootstrap(model, { server, apiType: 'GRPC' }))).toMatchFileSnapshot(
+      '../golden/envoy-ads.json',
+    )
+    await expect(text(renderAdsResources(model, 'lean'))).toMatchFileSnapshot('../golden/envoy-ads-resources.json')
+  })
   it.each(dataPlanes.filter(plane => plane.createSidecar))('is, for $name, the golden process', plane =>
     expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
   // Those that are no JSON can be read only as files of their own.
@@ -123,7 +132,9 @@ describe('who may call', () => {
 describe('features', () => {
   it('leave no word where they are off', () => {
     const lean = JSON.stringify(renderBootstrap(model, null))
-    expect(lean).not.toMatch(/access_log"|rbac|ratelimit|stat_prefix":"(any|ratings)|opentelemetry|headers_to/)
+    expect(lean).not.toMatch(
+      /access_log"|rbac|ratelimit|stat_prefix":"(in|out)bound_|opentelemetry|headers_to|retry_budget|outlier|common_lb/,
+    )
     expect(specOf(envoy)?.argv).not.toContain('--file-flush-interval-msec')
     expect(specOf(pipy)?.admin).toBeNull()
     expect(specOf(pipy)?.argv).not.toContain('--log-history-limit=0')
@@ -131,6 +142,42 @@ describe('features', () => {
 
   it('have Pipy keep no lines of the access log in memory', () =>
     expect(specOf(pipy, withFeatures(model))?.argv).toContain('--log-history-limit=0'))
+
+  it.each([
+    ['outbound.routes.1.limitPerSecond: at least 1', { limitPerSecond: 0 }, {}],
+    ['clusters.0.maxRequests: at least 1', {}, { maxRequests: 0 }],
+    ['clusters.0.ejection.maxShare: less than 1', {}, { ejection: { ...FEATURES['outlier-ejection'], maxShare: 1 } }],
+    ['clusters.0.retryBudget.share', {}, { retryBudget: { share: 1.5, minConcurrent: 1 } }],
+  ])('refuse %s, on every plane', (message, route, cluster) => {
+    const { clusters, outbound, ...others } = withFeatures(model)
+    const [first, ...rest] = clusters
+    const routes = (outbound?.routes ?? []).map((own, i) => (i === 1 ? { ...own, ...route } : own))
+    const own = { outbound: outbound && { ...outbound, routes }, clusters: [{ ...first, ...cluster }, ...rest] }
+    for (const plane of [envoy, pipy])
+      expect(() => specOf(plane, { ...others, ...own })).toThrow(`describe the sidecar of gateway: ${message}`)
+  })
+
+  it.each([
+    ['two are counted as outbound_a_b_api', ['a-b', '/api', undefined], ['a.b', '/api', undefined]],
+    ['a route for any host has a limit', ['a', '/', undefined], [null, '/', 10]],
+  ])('refuse routes of which %s', (message, ...pairs) => {
+    const { outbound, ...others } = withFeatures(model)
+    const [first] = outbound?.routes ?? []
+    const routes = pairs.map(
+      ([host, pathPrefix, limitPerSecond]) =>
+        /** @type {typeof first} */ ({ ...first, host, pathPrefix, headers: {}, limitPerSecond }),
+    )
+    const own = { ...others, outbound: outbound && { ...outbound, routes } }
+    for (const plane of [envoy, pipy]) expect(() => specOf(plane, own)).toThrow(`outbound.routes: ${message}`)
+    expect(specOf(envoy, { ...own, features: { 'access-log': FEATURES['access-log'] } })).toBeDefined()
+  })
+
+  it('have Envoy send nothing to an ejected endpoint, and eject a whole share of them', () => {
+    const ejection = { ...FEATURES['outlier-ejection'], maxShare: 0.29 }
+    const { common_lb_config, outlier_detection } = renderOutlierDetection(FEATURES, { ...model.clusters[1], ejection })
+    expect(common_lb_config).toEqual({ healthy_panic_threshold: { value: 0 } })
+    expect(outlier_detection?.max_ejection_percent).toBe(29)
+  })
 
   it('add the filter of authorization to a direction whose routes list identities, and to no other', () => {
     const { static_resources } = JSON.parse(JSON.stringify(renderBootstrap(withFeatures(model), null)))

@@ -14,6 +14,7 @@ import {
   renderProber,
   renderReader,
   renderService,
+  renderSidecarPod,
   renderVersionJob,
 } from '../../src/targets/kubernetes/manifests.js'
 
@@ -143,6 +144,9 @@ export const objects = {
   }),
   'deployment-without-native-sidecars': renderDeployment({
     ...{ ...ratings, containers: envoyRatings, where: 'role=edge', hasNativeSidecars: false },
+  }),
+  'sidecar-pod': renderSidecarPod({
+    ...{ service: 'client-7', name: 'client-7-1', namespace, labels: own, container: pipyGateway[1], where: 'node-1' },
   }),
   job: renderJob({ ...load, where: null }),
   prober: renderProber({ name: 'prober', namespace, labels, image, folder: kit, where: 'node-1' }),

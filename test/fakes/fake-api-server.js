@@ -73,7 +73,12 @@ export async function startFakeApiServer() {
     if (subresource === 'proxy') return { kubeletconfig: {} }
     if (plural === 'nodes') return { items: [NODE] }
     if (plural === 'events') return { items: [refusalOf(FORBIDDEN)] }
-    if (plural === 'pods') return { items: [...pods.values()].filter(pod => pod.metadata.namespace === namespace) }
+    if (plural === 'pods' && verb === 'patch') {
+      pods.set(name, createPod({ ...object, spec: { template: { metadata: object.metadata, spec: object.spec } } }))
+      return pods.get(name)
+    }
+    if (plural === 'pods' && verb !== 'delete')
+      return { items: [...pods.values()].filter(pod => pod.metadata.namespace === namespace) }
     if (verb === 'patch' && object.spec?.template && !searchParams.get('dryRun') && name !== FORBIDDEN)
       pods.set(name, createPod(object))
     if (verb === 'delete') pods.delete(name)

@@ -47,7 +47,6 @@ export function createFakePlane(name) {
     profiles: [],
     countWorkers: () => null,
     findUnsupported: () => null,
-    reloads: null,
     parseOverflows: null,
     createSidecar: ({ model, folder, cpuCores }) => ({
       ...createSpec(model.service, 'sidecar', folder),
@@ -108,8 +107,10 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
  * every reading is one second after the one before.
  * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec, isObserved: boolean) => string | null,
  *   capCores?: (spec: ProcessSpec) => number | null, isStopped?: (spec: ProcessSpec, isObserved: boolean) => boolean,
- *   readAdmin?: Handle['readAdmin'], statusOf?: (request: http.IncomingMessage) => number }} [options] isObserved: its window
- *   is over, or nearly; statusOf: what its listeners answer with
+ *   isOutOfMemory?: (spec: ProcessSpec) => boolean, readAdmin?: Handle['readAdmin'],
+ *   statusOf?: (request: http.IncomingMessage) => number, readLog?: (spec: ProcessSpec) => string, backends?: string[] }} [options]
+ *   isObserved: its window is over, or nearly; statusOf: what its listeners answer with; readLog: what a process printed;
+ *   backends: who answers, one after the other
  * @returns {Promise<Target & { running: Set<ProcessSpec>, deployed: ProcessSpec[], mostBesideEachOther: () => number }>}
  *   deployed: all ever; mostBesideEachOther: trials whose services ran at a time
  */
@@ -118,8 +119,11 @@ export async function createFakeTarget({
   ending = () => null,
   capCores = spec => spec.cpuCores,
   isStopped = () => false,
+  isOutOfMemory = () => false,
   readAdmin = async () => null,
   statusOf = () => 200,
+  readLog = () => LOG,
+  backends = ['fake'],
 } = {}) {
   /** @type {Set<ProcessSpec>} */
   const running = new Set()
@@ -128,13 +132,18 @@ export async function createFakeTarget({
   /** @type {ProcessSpec[]} */
   const deployed = []
   let most = 0
-  const prober = createProber({ environment: {} })
+  const prober = createProber()
   const nextAddress = createAddresses(NETWORK)
   let ticks = 0
+  /** How often each has answered, by its address. @type {Map<string, number>} */
+  const served = new Map()
   /** @type {http.RequestListener} */
   const echo = (request, response) => {
     const nonce = request.headers['x-nonce']
-    response.writeHead(statusOf(request), nonce ? { 'x-nonce': nonce } : {})
+    const own = `${request.socket.localAddress}`
+    served.set(own, (served.get(own) ?? 0) + 1)
+    const servedBy = backends[Number(served.get(own)) % backends.length]
+    response.writeHead(statusOf(request), nonce ? { 'x-nonce': nonce, 'x-served-by': servedBy } : {})
     request.pipe(response)
   }
   /** @type {Map<string, http.Server>} */
@@ -157,33 +166,37 @@ export async function createFakeTarget({
       most = Math.max(most, new Set([...running].map(spec => /raw\/[^/]+/.exec(spec.folder)?.[0])).size)
       const processes = specs.map(spec =>
         createHandle({
-          ...{ spec, cores, capCores, readAdmin },
+          ...{ spec, cores, capCores, readAdmin, readLog },
           ending: () => ending(spec, observed.has(spec)),
           isStopped: () => isStopped(spec, observed.has(spec)),
+          isOutOfMemory: () => isOutOfMemory(spec),
         }),
       )
-      for (const process of processes) {
-        await pace?.()
-        for (const { address, port } of process.spec.listens) {
-          const listener = http.createServer(echo)
-          await new Promise(resolve => listener.listen(port, address, () => resolve(null)))
-          listeners.set(`${address}:${port}`, listener)
-        }
-        onStart?.(process)
-      }
-      return {
-        processes,
-        async remove() {
-          for (const spec of specs) {
-            running.delete(spec)
-            for (const { address, port } of spec.listens) {
-              listeners.get(`${address}:${port}`)?.closeAllConnections()
-              listeners.get(`${address}:${port}`)?.close()
-              listeners.delete(`${address}:${port}`)
-            }
+      const remove = async () => {
+        for (const spec of specs) {
+          running.delete(spec)
+          for (const { address, port } of spec.listens) {
+            listeners.get(`${address}:${port}`)?.closeAllConnections()
+            listeners.get(`${address}:${port}`)?.close()
+            listeners.delete(`${address}:${port}`)
           }
-        },
+        }
       }
+      try {
+        for (const process of processes) {
+          await pace?.()
+          for (const { address, port } of process.spec.listens) {
+            const listener = http.createServer(echo)
+            await new Promise(resolve => listener.listen(port, address, () => resolve(null)))
+            listeners.set(`${address}:${port}`, listener)
+          }
+          onStart?.(process)
+        }
+      } catch (error) {
+        await remove()
+        throw error
+      }
+      return { processes, remove }
     },
     call: async (procedure, args) => /** @type {any} */ (prober)[procedure](args),
     look: async processes => look(probesOf(processes)),
@@ -209,11 +222,11 @@ function probesOf(processes) {
 }
 
 /**
- * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, capCores: (spec: ProcessSpec) => number | null }
- *   & Pick<Handle, 'ending' | 'isStopped' | 'readAdmin'>} options
+ * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, capCores: (spec: ProcessSpec) => number | null,
+ *   readLog: (spec: ProcessSpec) => string } & Pick<Handle, 'ending' | 'isStopped' | 'isOutOfMemory' | 'readAdmin'>} options
  * @returns {Handle}
  */
-function createHandle({ spec, cores, capCores, ending, isStopped, readAdmin }) {
+function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory, readAdmin, readLog }) {
   let seconds = 0
   /** @type {Probe} */
   const probe = {
@@ -240,12 +253,12 @@ function createHandle({ spec, cores, capCores, ending, isStopped, readAdmin }) {
     exited:
       spec.role === 'generator' ? new Promise(resolve => setTimeout(resolve, 20, 'status 0')) : new Promise(() => {}),
     ending,
-    isOutOfMemory: () => false,
+    isOutOfMemory,
     isStopped,
     readAdmin,
     async waitUntilReady() {},
     describeFailure: async what => `${what}; the end of its log: boom`,
-    readLog: async () => LOG,
+    readLog: async () => readLog(spec),
   })
 }
 

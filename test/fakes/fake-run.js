@@ -9,7 +9,7 @@ import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { runPlan } from '../../src/run/run.js'
 import { createPlacing } from '../../src/services/placement.js'
 import { parseTopology } from '../../src/services/topology.js'
-import { writeSummary } from '../../src/verbs/documents.js'
+import { writeSummary } from '../../src/verbs/write-summary.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
 import { createManifest } from './fake-manifest.js'
 import { hasSidecars } from './fake-records.js'
@@ -55,6 +55,7 @@ export async function runFake({ folder, target, signal = new AbortController().s
   const { plan, ...prepared } = preparation
   const { arms, rounds, notMeasured, settings, search } = plan
   const manifest = createManifest({ target: 'fake', arms, rounds, notMeasured, settings, search })
+  manifest.machine.cpus = site.cpus
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }
@@ -81,6 +82,7 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
     cpus,
     missing: [],
     hasSidecars,
+    realMostOf: ({ plane }) => planes.find(({ name }) => name === plane)?.controls?.[0].simulates?.realMost ?? null,
   })
   const topologies = {
     'gateway-ratings': parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 't'),

@@ -37,7 +37,7 @@ export function createFakeSidecar(truth) {
     const outcome = (/** @type {boolean | null} */ held, /** @type {string} */ why, isClear = false) => ({
       ...{ trial: `t${nth}`, held, isClear, why, coresMost: Math.min(cap, needed), p99Ms: held ? 5 : null },
       ...{ peakBytesMost: Math.min(memoryLimitBytes ?? peakBytes, peakBytes), unchargedBytes },
-      rssBytesMost: 0,
+      ...{ rssBytesMost: 0, isNeedSeen: held !== false },
       survived: why === 'killed for memory' ? false : held === null ? null : true,
     })
     if (spoiledEvery > 0 && nth % spoiledEvery === 0) return outcome(null, 'a busy neighbour')

@@ -34,7 +34,7 @@ const NODE = {
       ...{ bootID: '1', kernelVersion: '6.1', architecture: 'amd64', osImage: 'Debian' },
       ...{ kubeletVersion: 'v1.34.3', containerRuntimeVersion: 'containerd://2' },
     },
-    allocatable: { cpu: '1930m' },
+    allocatable: { cpu: '1930m', memory: '24581692Ki', pods: '110' },
     capacity: { cpu: '2', memory: '24684092Ki' },
     conditions: [{ type: 'Ready', status: 'True' }],
   },

@@ -50,12 +50,16 @@ const SKIPPED = [
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [
-    /^node src\/cli\.js (size|bench (hops|cap-ladder|soak|rollout|open-mesh|feature-ladder))/,
+    /^node src\/cli\.js (size|bench (hops|cap-ladder|soak|rollout|reload|grow|open-mesh|shards|feature-ladder))/,
     'test/integration/experiments.test.js runs it',
   ],
   [
     /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|features|planes envoy)/,
     'experiments.test.js varies these axes; commands.test.js reads them',
+  ],
+  [
+    / bench (commit-rate|concurrency|items)/,
+    'experiments.test.js varies their axes in shards; commands.test.js reads them',
   ],
   [
     / --target kubernetes|^node src\/cli\.js agree/,

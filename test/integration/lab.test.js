@@ -44,6 +44,7 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     )
     const { exitCode, stdout, stderr } = await child
     expect(exitCode, stderr).toBe(5)
+    expect(stderr).not.toContain('Warning')
     expect(stderr).toContain("--threshold 'new/old instructions <= 1.01' is crossed by client of pair")
     /** @type {Pick<import('../../src/lab/text.js').Found, 'rows' | 'breakdowns'>} */
     const { rows, breakdowns } = JSON.parse(stdout)
@@ -62,7 +63,35 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
   })
 })
 
+describe('lab, of scripts that do not start', () => {
+  it('shows what Pipy says', async context => {
+    need(context, 'pipy')
+    if ('missing' in valgrind) return context.skip('needs valgrind, which cannot be had here')
+    const broken = path.join(folder, 'a broken script')
+    cpSync('pipy-scripts', broken, { recursive: true })
+    writeFileSync(path.join(broken, 'router.js'), 'export var createRouter = nowhere.there')
+    const child = execa('node', ['src/cli.js', 'lab', broken, '--link', 'pair'], { reject: false })
+    const { exitCode, stderr } = await child
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/did not start: it ended with status/)
+    expect(stderr).toContain('unresolved identifier')
+    expectNothingLeft(child.pid)
+  })
+})
+
 describe('samples, with the real perf', () => {
+  it('that the kernel refuses are refused before anything starts', async context => {
+    need(context, 'pipy', 'k6')
+    const program = path.join(folder, 'perf')
+    const refuse = '[ "$1" = --version ] && echo "perf version 6.1.0" && exit; echo "No permission" >&2; exit 255'
+    writeFileSync(program, `#!/bin/sh\n${refuse}\n`, { mode: 0o755 })
+    const child = execa('node', ['src/cli.js', 'lab', '--profile'], { reject: false, env: { PERF: program } })
+    const { exitCode, stderr } = await child
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/error: perf cannot sample the sidecars: No permission \(.*perf_event_paranoid/)
+    expectNothingLeft(child.pid)
+  })
+
   it('are as many of a busy process as it used of the time', async context => {
     if ('missing' in perf) return context.skip('needs perf, which cannot be had here')
     const busy = execa('node', ['-e', 'for (;;) JSON.stringify({})'], { reject: false })

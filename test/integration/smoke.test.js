@@ -8,14 +8,21 @@ import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
 // The one run with the real tools that `npm test` makes; test:all makes the others.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'smoke-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+/** @type {string[]} */
+const folders = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
 
 it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing behind', async context => {
   need(context, 'pipy', 'envoy', 'k6', 'caps')
+  // One for each try.
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'smoke-test-'))
+  folders.push(folder)
   const out = path.join(folder, 'run')
-  const { stdout, stderr, exitCode } = await cli('bench', '--profile', 'smoke', '--cpu', '0.25', '--json', '--out', out)
+  const running = cli('bench', '--profile', 'smoke', '--cpu', '0.25', '--json', '--out', out)
+  const { stdout, stderr, exitCode } = await running
   expect(exitCode, stderr).toBe(0)
   const summary = JSON.parse(stdout)
   expect(summary).toEqual(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')))
@@ -26,6 +33,8 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
       expect(sidecar.capReadBackCores).toBe(0.25)
       expect(sidecar.cpuCores).toBeLessThan(0.25 * 1.05)
     }
+    // docs/sizing.md, "On a small machine"
+    expect(Number(record.orchestratorPeakBytes) / 2 ** 20).toBeLessThan(100)
     const used = record.processes.filter(p => p.role === 'sidecar').map(p => p.cpuCores)
     if (record.trial.arm.hasSidecars) expect(Math.max(...used)).toBeGreaterThan(0.25 * 0.7)
   }
@@ -45,7 +54,7 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
   expect(samples.length).toBeGreaterThan(20)
   expect(Object.keys(samples[0].processes)).toContain('k6-generator')
   expect(stderr.trim().split('\n').at(-1)).toContain('results: ')
-  expectNothingLeft()
+  expectNothingLeft(running.pid)
 
   const verified = await cli('verify', out)
   expect(verified.stdout).toMatch(/(\d+) of \1 records were computed again from their raw files/)

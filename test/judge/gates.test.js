@@ -93,7 +93,7 @@ describe('findGates', () => {
     [
       'nothing answered',
       { load: { verified: 0, distribution: null } },
-      'answers: no request was answered rightly in the window',
+      'answers: no request was answered correctly in the window',
     ],
     [
       'an application that did nothing',
@@ -175,7 +175,7 @@ describe('findGates', () => {
     [
       'a long way to the machine of the load',
       { loadHost: { ...FAR, idleFraction: 0.5, roundTripMs: 7 } },
-      'generator: a round trip to the machine of the load takes 7.0 ms (at most 5): users wait on the way',
+      'generator: a round trip to the machine of the load took 7.0 ms (at most 5): users wait on the way',
     ],
     [
       'a generator that was throttled',
@@ -185,7 +185,7 @@ describe('findGates', () => {
     [
       'users whose time goes by in the generator',
       { load: { distribution: { count: 1000, meanMs: 8, grid: [] } } },
-      "generator: by rate × time 8.0 of 10 users waited for answers: the others' time went by in the generator",
+      'generator: by rate × time 8.0 of 10 users waited for answers: the others spent their time in the generator',
     ],
     [
       'an application at its limit',
@@ -295,7 +295,7 @@ describe('findGates', () => {
           gate: 'cap-unread',
           spoils: ['capacity', 'latency'],
           reason:
-            "gateway's sidecar was to be capped at 0.25 cores, and nobody read that back: the kubelet does not count it",
+            "gateway's sidecar was to be capped at 0.25 cores, which could not be verified: the kubelet reports no quota",
         },
       ])
     })

@@ -245,4 +245,10 @@ describe('a row of the table', () => {
     expect(renderArmsCsv(summary).split('\r\n')[0]).toContain('threads,threadsLow,threadsHigh')
     expect(tabulateDictionary()[0].rows).toContainEqual(['threads of sidecars', 'How many threads the sidecars have.'])
   })
+
+  it('are all defined, also two that have one label', () => {
+    const rows = tabulateDictionary()[0].rows.filter(([label]) => label === 'control kB a sidecar')
+    const { controlPerSidecar, grownPerSidecar } = QUANTITIES
+    expect(rows.map(row => row[1])).toEqual([controlPerSidecar.definition, grownPerSidecar.definition])
+  })
 })

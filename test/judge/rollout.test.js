@@ -77,6 +77,70 @@ describe('the numbers of a rollout', () => {
     })
   })
 
+  it('have the CPU of each shard, and for how much of a phase the busiest was at its limit', () => {
+    const edge = (/** @type {[number, number | null][]} */ shards) => ({
+      ...control(890, 0.2, 15e6),
+      each: shards.map(([cpuSeconds, throttledPeriods]) => ({ cpuSeconds, throttledPeriods, workers: 1 })),
+    })
+    const of = (/** @type {[number, number | null][]} */ before, /** @type {[number, number | null][]} */ after) =>
+      describeRollout({ ...SEEN, first: { ...SEEN.first, control: { start: edge(before), end: edge(after) } } })
+    // In 2.1 s: 7 periods of 0.1 s; without a cap, 1.05 s of CPU.
+    const capped = of(
+      [
+        [1, 2],
+        [1, 0],
+      ],
+      [
+        [1.03, 9],
+        [1.01, 3],
+      ],
+    )
+    expect(capped.first.controlAtLimit).toBeCloseTo(0.7 / 2.1)
+    const busy = of(
+      [
+        [1, 0],
+        [1, null],
+      ],
+      [
+        [2.05, 0],
+        [1.2, null],
+      ],
+    )
+    expect(busy.first.controlAtLimit).toBeCloseTo(0.5)
+    // At a quota of 1 ms, a short burst in each of 15 periods: 0.3 s of 2.1. Of two CPUs at once no more than the periods.
+    const burst = (/** @type {number} */ throttledPeriods, /** @type {number} */ throttledSeconds) => ({
+      ...control(890, 0.2, 15e6),
+      each: [{ cpuSeconds: 1, throttledPeriods, throttledSeconds, workers: 1 }],
+    })
+    const shareOf = (/** @type {number} */ seconds) =>
+      describeRollout({
+        ...SEEN,
+        first: { ...SEEN.first, control: { start: burst(5, 1), end: burst(20, 1 + seconds) } },
+      }).first.controlAtLimit
+    expect(shareOf(0.3)).toBeCloseTo(0.3 / 2.1)
+    expect(shareOf(1.9)).toBeCloseTo(1.5 / 2.1)
+    // 1.05 and 0.2, of a mean of 0.625.
+    const record = createRecord({})
+    const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record: { ...record, rollout: busy } })
+    expect(measure('shardSpread')).toBeCloseTo(0.85 / 0.625)
+    expect(measure('controlAtLimitRollout')).toBeCloseTo(0.5)
+    expect(measure('controlAtLimitChange')).toBeNull()
+  })
+
+  it('have, of pods, how soon they were ready, by a clock of their own', () => {
+    const members = SEEN.members.map((member, i) => ({
+      ...member,
+      pod: { createdMs: 90_000, readyMs: i === 3 ? null : 91_000 + 500 * i },
+    }))
+    const { pods, first: same } = describeRollout({ ...SEEN, members })
+    expect(pods).toEqual({ ready: 3, readySeconds: { p50: 1.5, p99: 2, max: 2 } })
+    expect(same).toEqual(first)
+    const rollout = describeRollout({ ...SEEN, members })
+    const record = createRecord({ rollout })
+    expect(QUANTITIES.podReadyMax.measure({ record })).toBe(2)
+    expect(QUANTITIES.podReadyMax.measure({ record: createRecord({ rollout: describeRollout(SEEN) }) })).toBeNull()
+  })
+
   it('name the sidecars that do not have it, and then give no time of all', () => {
     const [one, two, ...others] = SEEN.members
     const members = [one, { ...two, change: told(5100, 9000, null) }, ...others]
@@ -145,11 +209,11 @@ describe('the numbers of a rollout', () => {
     expect(findGates(record).map(({ gate, reason }) => [gate, reason])).toEqual([
       [
         'resolution',
-        'until all sidecars had their first configuration, not known are of p50 200 of 300 ms, of p99 200 of 1000 ms, of max 200 of 1000 ms',
+        'until all sidecars had their first configuration: unknown are 200 of 300 ms of p50, 200 of 1000 ms of p99, 200 of 1000 ms of max',
       ],
       [
         'resolution',
-        'until all sidecars had the change, not known are of p50 100 of 200 ms, of p99 100 of 700 ms, of max 100 of 700 ms',
+        'until all sidecars had the change: unknown are 100 of 200 ms of p50, 100 of 700 ms of p99, 100 of 700 ms of max',
       ],
       ['probe-cost', 'until all sidecars had the change, the kit itself used 0.50 of 2 cores'],
     ])
@@ -164,5 +228,74 @@ describe('the numbers of a rollout', () => {
     expect(findGates(record).map(({ reason }) => reason)).toContain(
       'until all sidecars had their first configuration, the sidecars were asked 362 times a second, of at most 400: asking may be what was measured',
     )
+  })
+})
+
+describe('simulated sidecars', () => {
+  /** @param {{ cpu?: number, memory?: number }} factors of what real ones take */
+  const rolloutOf = ({ cpu = 1, memory = 1 }) => {
+    const times = (/** @type {any} */ read) =>
+      read && { ...read, anonBytes: memory * read.anonBytes, cpuSeconds: cpu * read.cpuSeconds }
+    const scale = (/** @type {RolloutRecord['first']} */ phase) => ({
+      ...phase,
+      control: { start: times(phase.control.start), end: times(phase.control.end) },
+    })
+    const simulated = {
+      ...{ ...SEEN, members: SEEN.members.slice(0, 1), simulated: { count: 3, first: told(1000, null, 1200) } },
+      ...{ first: scale(SEEN.first), control: SEEN.control?.map(times) ?? null },
+      ...(SEEN.change && { change: scale(SEEN.change) }),
+    }
+    return describeRollout({
+      ...SEEN,
+      simulated: { count: 12, first: told(1, null, 2) },
+      fidelity: { real: SEEN, simulated },
+    })
+  }
+  const gatesOf = (/** @type {Parameters<typeof rolloutOf>[0]} */ factors) =>
+    findGates(createRecord({ rollout: rolloutOf(factors) })).filter(({ gate }) => gate === 'fidelity')
+  const NAMES = ['rolloutSeconds', 'startingSeconds', 'controlCpuRollout', 'controlCpuChange', 'controlEmpty']
+  const MEMORY = ['controlStable', 'controlPeak', 'controlPerSidecar']
+  const listKnown = (/** @type {Parameters<typeof rolloutOf>[0]} */ factors) => {
+    const record = createRecord({ rollout: rolloutOf(factors) })
+    return [...NAMES, ...MEMORY].filter(name => QUANTITIES[name].measure({ record }) !== null)
+  }
+
+  it('count as sidecars, and for nothing that is measured of a sidecar', () => {
+    const rollout = rolloutOf({})
+    expect(rollout).toMatchObject({ sidecars: 16, simulated: 12, first: { converged: 4, isOfSimulated: true } })
+    expect(rollout.change?.isOfSimulated).toBe(false)
+    expect(rollout.first.each).toEqual(describeRollout(SEEN).first.each)
+  })
+
+  it('are held against real ones: less than 15 % apart, they count for the control plane, and for no time of all', () => {
+    expect(gatesOf({})).toEqual([])
+    expect(gatesOf({ cpu: 1.14, memory: 0.86 })).toEqual([])
+    expect(listKnown({})).toEqual([...NAMES.filter(name => name !== 'rolloutSeconds'), ...MEMORY])
+    expect(QUANTITIES.rolloutSeconds.measure({ record: createRecord({ rollout: describeRollout(SEEN) }) })).toBe(2)
+  })
+
+  it('take away the CPU time of the control plane where that is another, and no memory', () => {
+    expect(gatesOf({ cpu: 0.84 })).toEqual([
+      {
+        ...{ gate: 'fidelity', spoils: [] },
+        reason:
+          'the control plane took 0.67 s for 4 sidecars of which 1 is real, and 0.80 s where all are, more than 15 % apart: the CPU time of the control plane has no value',
+      },
+    ])
+    expect(listKnown({ cpu: 0.84 })).toEqual(['startingSeconds', 'controlEmpty', ...MEMORY])
+  })
+
+  it('take away its memory where that is another, and no CPU time', () => {
+    const [{ reason }, ...others] = gatesOf({ memory: 1.16 })
+    expect(others).toEqual([])
+    expect(reason).toMatch(/22\.1 MiB more than empty .* 19\.1 MiB .*: the memory of the control plane has no value/)
+    expect(listKnown({ memory: 1.16 })).toEqual(NAMES.slice(1))
+  })
+
+  it('take away both where nothing could be compared', () => {
+    const rollout = rolloutOf({})
+    const fidelity = { sidecars: 4, cpuSeconds: { real: 1, simulated: null }, anonBytes: { real: null, simulated: 1 } }
+    const reasons = findGates(createRecord({ rollout: { ...rollout, fidelity } })).map(({ reason }) => reason)
+    expect(reasons.filter(reason => reason.includes('was not measured'))).toHaveLength(2)
   })
 })

@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { filterOf, groupOf, sumBy } from '../../src/lab/groups.js'
-import { describeRefusal } from '../../src/lab/perf.js'
+import { assertSamples, describeRefusal, samplePids } from '../../src/lab/perf.js'
 import { parsePerfScript } from '../../src/lab/perf-script.js'
 import { joinProfiles } from '../../src/lab/profile.js'
 import { joinWindows } from '../../src/lab/sample.js'
@@ -102,4 +104,38 @@ it('a kernel that lets perf see nothing is named, with its setting and what can 
     /^perf cannot sample the sidecars: No permission to enable cpu-clock event \(\/proc\/sys\/kernel\/perf_event_paranoid is 4\); run as root, or sudo sysctl/,
   )
   expect(describeRefusal('', null)).toContain('it does not say why (there is no /proc/sys/kernel/perf_event_paranoid)')
+})
+
+describe('a perf', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'perf-test-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const file = path.join(folder, 'check.perf')
+
+  /** A perf that begins its file, and then does something else. @param {string} then of the shell */
+  function writePerf(then) {
+    const program = path.join(folder, 'perf')
+    const lines = ['#!/bin/sh', 'for word; do [ "$before" = -o ] && echo begun >"$word"; before=$word; done', then]
+    writeFileSync(program, `${lines.join('\n')}\n`, { mode: 0o755 })
+    return { name: 'perf', path: program, version: '6.1', sha256: '', source: 'test' }
+  }
+
+  it('that the kernel refuses is told, and leaves no file', async () => {
+    const perf = writePerf('echo "No permission to enable cpu-clock event." >&2; exit 255')
+    const { signal } = new AbortController()
+    await expect(assertSamples({ perf, folder, signal })).rejects.toThrow(
+      'perf cannot sample the sidecars: No permission to enable cpu-clock event',
+    )
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it('that is interrupted leaves no file', async () => {
+    const stop = new AbortController()
+    const asked = { perf: writePerf('exec sleep 60'), pids: [process.pid], seconds: 60, file, signal: stop.signal }
+    const sampling = samplePids(asked)
+    sampling.catch(() => {})
+    await expect.poll(() => existsSync(file)).toBe(true)
+    stop.abort(new Error('interrupted'))
+    await expect(sampling).rejects.toThrow('interrupted')
+    expect(existsSync(file)).toBe(false)
+  })
 })

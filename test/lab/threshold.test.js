@@ -21,10 +21,16 @@ describe('a threshold of the lab', () => {
   }
 
   it('is crossed by each sidecar whose ratio it does not allow', () => {
-    expect(judge('new/old instructions <= 1.03')).toEqual({ crossed: [], undecided: [] })
-    expect(judge('old/new instructions < 0.999')).toEqual({ crossed: [], undecided: [] })
+    const held = judge('new/old instructions <= 1.03')
+    expect(held).toMatchObject({ crossed: [], undecided: [] })
+    expect(held.held).toEqual([
+      "--threshold 'new/old instructions <= 1.03' is held by client of pair: 1.02000",
+      "--threshold 'new/old instructions <= 1.03' is held by server of pair: 1.00500",
+    ])
+    expect(judge('old/new instructions < 0.999')).toMatchObject({ crossed: [], undecided: [] })
     expect(judge('new/old instructions <= 1.01')).toEqual({
-      ...{ crossed: ["--threshold 'new/old instructions <= 1.01' is crossed by client of pair: 1.02000"] },
+      crossed: ["--threshold 'new/old instructions <= 1.01' is crossed by client of pair: 1.02000"],
+      held: ["--threshold 'new/old instructions <= 1.01' is held by server of pair: 1.00500"],
       undecided: [],
     })
   })
@@ -32,7 +38,7 @@ describe('a threshold of the lab', () => {
   it.each([1.004, 1.006])('is undecided where its limit, %d, is within what counts of one side are apart', limit => {
     const expression = `new/old instructions@server <= ${limit}`
     expect(judge(expression)).toEqual({
-      crossed: [],
+      ...{ held: [], crossed: [] },
       undecided: [
         `--threshold '${expression}' is undecided for server of pair: 1.00500, and two counts of one side are 0.200 % apart; set a limit further off, or count more --requests`,
       ],
@@ -40,7 +46,7 @@ describe('a threshold of the lab', () => {
   })
 
   it('is undecided for a sidecar that was not counted on both sides, and not held by the other', () => {
-    expect(judge('new/old instructions <= 1.03', [rowOf('client', 1)])).toEqual({
+    expect(judge('new/old instructions <= 1.03', [rowOf('client', 1)])).toMatchObject({
       crossed: [],
       undecided: [
         "--threshold 'new/old instructions <= 1.03' is undecided: instructions of server of pair was not counted on both sides",

@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { parseChoice } from '../../src/model/arms.js'
+import { choiceOf, nameOf, parseChoice } from '../../src/model/arms.js'
 
 describe('parseChoice', () => {
   it.each([
     ['pipy', { plane: 'pipy', profile: null, variant: null }],
     ['envoy:osm-1.1', { plane: 'envoy', profile: 'osm-1.1', variant: null }],
+    ['envoy@file', { plane: 'envoy', profile: null, variant: null, control: 'file' }],
+    ['pipy@repo=./a@b', { plane: 'pipy', profile: null, variant: './a@b', control: 'repo' }],
     ['pipy=./scripts', { plane: 'pipy', profile: null, variant: './scripts' }],
     ['pipy=./a=b:c', { plane: 'pipy', profile: null, variant: './a=b:c' }],
   ])('reads %s', (text, choice) => expect(parseChoice(text)).toEqual(choice))
+
+  it.each([
+    'pipy',
+    'envoy:osm-1.1',
+    'envoy:osm-1.1@file',
+    'pipy@repo=scripts',
+  ])('reads the name of an arm: %s', name => {
+    expect(nameOf(parseChoice(name))).toBe(name)
+    expect(choiceOf(parseChoice(name))).toEqual(parseChoice(name))
+  })
 })

@@ -49,6 +49,22 @@ describe('AXES', () => {
       ['features', 'all', 'all features'],
       ['sidecars', null, 'no control plane'],
       ['sidecars', 1600, '1600 sidecars'],
+      ['controlCapCores', null, 'control plane without a cap'],
+      ['controlCapCores', 1.5, 'control plane at 1.5 cores'],
+      ['controlMemoryBytes', null, 'control plane without a memory limit'],
+      ['controlMemoryBytes', 2 ** 28, 'control plane with 256 MiB'],
+      ['shards', null, 'not in shards'],
+      ['shards', 1, '1 shard'],
+      ['shards', 3, '3 shards'],
+      ['assignment', null, 'assigned by round-robin'],
+      ['assignment', 'legacy-hash', 'assigned by legacy-hash'],
+      ['sizes', null, 'equal sizes'],
+      ['sizes', 'random', 'random sizes'],
+      ['commitsPerSecond', null, 'commits at no rate'],
+      ['commitsPerSecond', 50, 'at most 50 commits/s'],
+      ['commitsAtOnce', null, 'commits at once by default'],
+      ['commitsAtOnce', 1, '1 commit at once'],
+      ['commitsAtOnce', 8, '8 commits at once'],
       ['capCores', null, 'no cap'],
       ['capCores', 0.25, '0.25 cores'],
     ]),
@@ -79,6 +95,13 @@ describe('AXES', () => {
       ['features', ''],
       ['features', 'lean+access-log'],
       ['sidecars', 0],
+      ['controlCapCores', 0.001],
+      ['controlMemoryBytes', 1024],
+      ['shards', 101],
+      ['assignment', 'random'],
+      ['sizes', 'large'],
+      ['commitsPerSecond', 9],
+      ['commitsAtOnce', 257],
       ['capCores', 0],
     ]),
   )('refuse, of %s, %j', (name, value) => expect(AXES[name].schema.safeParse(value).success).toBe(false))
@@ -143,12 +166,21 @@ describe('groupOf', () => {
       ...{ configuredServices: armWith({ configuredServices: 1 }), sidecars: armWith({ sidecars: 2 }) },
       ...{ memoryLimitBytes: armWith({ memoryLimitBytes: 1 }), changesPerMinute: armWith({ changesPerMinute: 0 }) },
       features: armWith({ features: 'access-log' }),
+      ...{ controlCapCores: armWith({ controlCapCores: 1 }), controlMemoryBytes: armWith({ controlMemoryBytes: 1 }) },
+      ...{ shards: armWith({ shards: 2 }), assignment: armWith({ assignment: 'legacy-hash' }) },
+      ...{ sizes: armWith({ sizes: 'random' }), commitsPerSecond: armWith({ commitsPerSecond: 50 }) },
+      commitsAtOnce: armWith({ commitsAtOnce: 2 }),
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())
     for (const name of AXIS_NAMES) {
       expect(groupOf(others[name])).not.toBe(groupOf(createArm({})))
       expect(groupOf(others[name], name)).toBe(groupOf(createArm({}), name))
     }
+  })
+
+  it('is the same for features in the order of an older kit', () => {
+    const [old, now] = ['rate-limit+header-rewrite', 'header-rewrite+rate-limit']
+    expect(groupOf(armWith({ features: old }))).toBe(groupOf(armWith({ features: now })))
   })
 
   it('is another for another kind of load', () => {

@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createConvergence } from '../../src/node/convergence.js'
 import { send } from '../../src/node/send.js'
 
@@ -7,20 +7,26 @@ import { send } from '../../src/node/send.js'
 const endings = []
 afterEach(() => {
   for (const end of endings.splice(0)) end()
+  vi.useRealTimers()
 })
 
 /**
  * A sidecar that serves a connection by the configuration that it had when the connection was opened, as Envoy does.
- * @param {{ hasIt: () => boolean, answer?: string }} options hasIt: the host that is asked for; answer: instead of the echo
+ * @param {{ hasIt: () => boolean, answer?: string, backends?: string[] }} options hasIt: the host that is asked for; answer:
+ *   instead of the echo; backends: who answer, one after the other
  */
-async function startSidecar({ hasIt, answer }) {
+async function startSidecar({ hasIt, answer, backends = ['backend-1'] }) {
   const had = new WeakMap()
+  let served = 0
   const server = http.createServer(async (request, response) => {
     if (!had.has(request.socket)) had.set(request.socket, hasIt())
     if (!had.get(request.socket)) return response.writeHead(404).end()
     const chunks = []
     for await (const chunk of request) chunks.push(chunk)
-    response.writeHead(200, { 'x-nonce': request.headers['x-nonce'] }).end(answer ?? Buffer.concat(chunks))
+    const servedBy = backends[served++ % backends.length]
+    response
+      .writeHead(200, { 'x-nonce': request.headers['x-nonce'], 'x-served-by': servedBy })
+      .end(answer ?? Buffer.concat(chunks))
   })
   await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
   endings.push(
@@ -73,6 +79,16 @@ describe('the convergence of a sidecar', () => {
     expect(await asking).toMatchObject({ yesMs: null })
   })
 
+  it('is there, where several backends must answer, when the last of them has', async () => {
+    const backends = ['a', 'a', 'b', 'a', 'c']
+    const sidecar = { ...(await startSidecar({ hasIt: () => true, backends })), backends: 3 }
+    expect(await openConvergence().expect(sidecar)).toMatchObject({ asked: 5, backends: 3, yesMs: expect.any(Number) })
+    const convergence = openConvergence()
+    const asking = convergence.expect({ ...sidecar, backends: 4 })
+    setTimeout(() => convergence.giveUp(), 100)
+    expect(await asking).toMatchObject({ backends: 3, yesMs: null })
+  })
+
   it('is given up where it never comes, with when it was last asked', async () => {
     const convergence = openConvergence()
     const asking = convergence.expect(await startSidecar({ hasIt: () => false }))
@@ -106,6 +122,27 @@ describe('the convergence of a sidecar', () => {
     ])
   })
 
+  it('is asked more often as the others answer', async () => {
+    vi.useFakeTimers()
+    endings.push(() => vi.useRealTimers())
+    const beginMs = Date.now()
+    /** @type {Record<string, number[]>} */
+    const asked = {}
+    /** @param {any} endpoint @param {any} request */
+    const ask = async ({ address }, { body, headers }) => {
+      asked[address] = [...(asked[address] ?? []), Date.now() - beginMs]
+      const hasIt = address !== 'last' && asked[address].length === 2
+      return /** @type {any} */ (hasIt ? { status: 200, body, headers } : { status: 404 })
+    }
+    const convergence = openConvergence({ perSecond: 100, ask, now: () => Date.now() })
+    for (const address of ['last', ...Array.from({ length: 40 }, (_, i) => `${i}`)])
+      convergence.expect({ name: address, host: 'x', endpoint: { address, port: 1 } })
+    await vi.advanceTimersByTimeAsync(1300)
+    expect(convergence.listWaiting()).toEqual(['last'])
+    // Every 50 ms when it waits alone; of 41, each waits 0.82 s.
+    expect(asked.last.filter(ms => ms > 1050).length).toBeGreaterThanOrEqual(4)
+  })
+
   it('asks all together no more than its budget, each in its turn', async () => {
     /** @type {string[]} */
     const asked = []
@@ -113,15 +150,33 @@ describe('the convergence of a sidecar', () => {
       asked.push(endpoint.address)
       throw new Error('refused')
     }
-    const convergence = openConvergence({ perSecond: 100, ask })
+    vi.useFakeTimers()
+    const convergence = openConvergence({ perSecond: 100, ask, now: Date.now })
     for (let i = 0; i < 50; i++) {
       const endpoint = { address: `127.2.0.${i}`, port: 1 }
       convergence.expect({ name: `client-${i}`, host: 'x', endpoint })
     }
-    await new Promise(resolve => setTimeout(resolve, 500))
+    await vi.advanceTimersByTimeAsync(500)
     // 50 of half a second, and a burst of 50 ms.
     expect(asked.length).toBeLessThanOrEqual(60)
     expect(asked.length).toBeGreaterThan(20)
     expect(new Set(asked).size).toBe(Math.min(50, asked.length))
+  })
+
+  it('leaves a part of the budget where many wait for long', async () => {
+    let asked = 0
+    const ask = async () => {
+      asked++
+      throw new Error('refused')
+    }
+    vi.useFakeTimers()
+    const convergence = openConvergence({ perSecond: 100, ask, now: Date.now })
+    const endpoint = { address: '127.2.0.1', port: 1 }
+    for (let i = 0; i < 30; i++) convergence.expect({ name: `client-${i}`, host: 'x', endpoint })
+    await vi.advanceTimersByTimeAsync(500)
+    const before = asked
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(asked - before).toBeLessThan(60)
+    expect(asked - before).toBeGreaterThan(30)
   })
 })

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { nameOf } from '../../src/model/arms.js'
+import { groupOf } from '../../src/model/axes.js'
 import { largestBindingCap } from '../../src/model/caps.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan, estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
@@ -398,20 +400,21 @@ describe('a plan with a control plane', () => {
   const rollout = (
     more = '',
     axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [200, 1600], tls: [plaintext]',
-    targets = 'targets: [local]',
-  ) =>
-    parseExperiment(
-      `name: rollout\nquestion: q\naxes: { ${axes} }\nload: { kind: idle }\n${targets}\n${more}`,
-      'rollout.yaml',
-    )
+  ) => parseExperiment(`name: rollout\nquestion: q\naxes: { ${axes} }\nload: { kind: idle }\n${more}`, 'rollout.yaml')
   const planOf = (overrides = {}, experiment = rollout()) =>
-    createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus: 2, missing: [], hasSidecars })
+    createPlan({
+      ...{ experiment, overrides: { ...asked, ...overrides }, cpus: 2, missing: [], hasSidecars },
+      controlsOf: plane => ({ pipy: ['repo'], envoy: ['file', 'ads'] })[plane] ?? [],
+      realMostOf: ({ control }) => (control === 'ads' ? 400 : null),
+    })
+  const both = 'plane: [pipy, envoy], link: [pair], capCores: none, sidecars: [2], tls: [plaintext]'
+  const choiceOf = (/** @type {string} */ plane) => ({ plane, variant: null, profile: null })
 
   it('has an arm of each number of sidecars, without a cap, and takes longer for more', () => {
     const { arms, trials } = planOf()
     expect(arms.map(arm => [arm.id, arm.capCores, arm.conditions.sidecars])).toEqual([
-      ['pair-pipy-200-sidecars', null, 200],
-      ['pair-pipy-1600-sidecars', null, 1600],
+      ['pair-pipy-repo-200-sidecars', null, 200],
+      ['pair-pipy-repo-1600-sidecars', null, 1600],
     ])
     const [few, many] = arms.map(({ id }) => estimateSeconds(trials.filter(trial => trial.arm.id === id)))
     expect(many - few).toBeGreaterThan(100)
@@ -425,17 +428,125 @@ describe('a plan with a control plane', () => {
     expect(() => planOf({ planes })).toThrow('--planes none: rollout starts sidecars, and it has none')
   })
 
+  it('has the first control of each plane, or those that were asked for where a plane has them, and compares across them', () => {
+    const namesOf = (/** @type {ReturnType<typeof planOf>} */ { arms }) =>
+      arms.filter(arm => arm.repeatOf === null).map(nameOf)
+    expect(namesOf(planOf({}, rollout('', both)))).toEqual(['pipy@repo', 'envoy@file'])
+    const several = planOf({ controls: ['ads', 'file'] }, rollout('', both))
+    expect(namesOf(several)).toEqual(['pipy@repo', 'envoy@ads', 'envoy@file'])
+    expect(new Set(several.arms.map(arm => groupOf(arm))).size).toBe(1)
+    const own = rollout('', `${both}, control: [ads]`)
+    expect(namesOf(planOf({}, own))).toEqual(['pipy@repo', 'envoy@ads'])
+    expect(namesOf(planOf({ planes: [{ ...choiceOf('envoy'), control: 'file' }] }, own))).toEqual(['envoy@file'])
+  })
+
+  it('simulates sidecars beyond the most that are real, where a control plane has simulated ones, and says so', () => {
+    const many = rollout(
+      '',
+      'plane: [pipy, envoy], link: [pair], capCores: none, sidecars: [400, 1600], tls: [plaintext]',
+    )
+    const simulatedOf = (overrides = {}) =>
+      planOf({ controls: ['ads'], ...overrides }, many)
+        .arms.filter(({ repeatOf }) => repeatOf === null)
+        .map(arm => [nameOf(arm), arm.conditions.simulated])
+    expect(simulatedOf()).toEqual([
+      ['pipy@repo', undefined],
+      ['envoy@ads', undefined],
+      ['pipy@repo', undefined],
+      ['envoy@ads (1200 of 1600 simulated)', 1200],
+    ])
+    expect(simulatedOf({ realMost: 800 }).at(-1)).toEqual(['envoy@ads (800 of 1600 simulated)', 800])
+    expect(() => planOf({ realMost: 20 })).toThrow(
+      '--real 20: no control plane of this run has simulated sidecars: pipy@repo',
+    )
+  })
+
+  it('refuses a control that no plane has, and one where nothing is controlled', () => {
+    expect(() => planOf({ controls: ['ads'] })).toThrow('--control ads: no plane of this run has it: pipy has repo')
+    expect(() => plan({ controls: ['repo'] })).toThrow('--control needs an experiment with a control plane')
+    const planes = [{ ...choiceOf('envoy'), control: 'ads' }]
+    expect(() => plan({ planes })).toThrow('--planes envoy@ads needs an experiment with a control plane')
+  })
+
+  it('is asked which control brings changes to one sidecar, and names none that was not asked for', () => {
+    const axes = 'plane: [pipy, envoy], link: [pair], capCores: [1], changesPerMinute: [60]'
+    const reload = (more = '') =>
+      parseExperiment(
+        `name: reload\nquestion: q\naxes: { ${axes}${more} }\nprofiles: { standard: { hasControl: false } }\n`,
+        'reload.yaml',
+      )
+    const namesOf = (/** @type {object} */ overrides, experiment = reload()) =>
+      planOf(overrides, experiment).arms.map(nameOf)
+    expect(namesOf({})).toEqual(['pipy', 'envoy'])
+    expect(namesOf({ controls: ['file', 'ads'] })).toEqual(['pipy@repo', 'envoy@file', 'envoy@ads'])
+    expect(namesOf({ planes: [choiceOf('envoy'), { ...choiceOf('envoy'), control: 'ads' }] })).toEqual([
+      ...['envoy', 'envoy@ads'],
+    ])
+    expect(namesOf({}, reload(', control: [ads]'))).toEqual(['pipy@repo', 'envoy@ads'])
+    expect(() => planOf({ controls: ['xds'] }, reload())).toThrow('--control xds: no plane of this run has it')
+    expect(() => planOf({ axes: { shards: [2] } }, reload())).toThrow(
+      '--shards needs an experiment with a control plane',
+    )
+  })
+
+  it('has an arm of each limit of the control plane', () => {
+    const { arms } = planOf({ axes: { sidecars: [20], controlCapCores: [0.5, null], controlMemoryBytes: [2 ** 26] } })
+    expect(arms.map(({ id, conditions }) => [id, conditions.controlCapCores, conditions.controlMemoryBytes])).toEqual([
+      ['pair-pipy-repo-control-plane-at-0.5-cores', 0.5, 2 ** 26],
+      ['pair-pipy-repo', undefined, 2 ** 26],
+    ])
+    expect(() => plan({ axes: { controlCapCores: [1] } })).toThrow(
+      '--control-cpu needs an experiment with a control plane',
+    )
+    expect(() => plan({ axes: { controlMemoryBytes: [2 ** 26] } })).toThrow('--control-memory needs an experiment')
+  })
+
+  it('has an arm of each number of shards, and asks for no assignment to one', () => {
+    const { arms } = planOf({ axes: { sidecars: [20], shards: [1, 3], commitsPerSecond: [50], commitsAtOnce: [8] } })
+    expect(arms.map(arm => [arm.id, arm.conditions.shards])).toEqual([
+      ['pair-pipy-repo-1-shard', 1],
+      ['pair-pipy-repo-3-shards', 3],
+    ])
+    expect(arms[0].conditions).toMatchObject({ commitsPerSecond: 50, commitsAtOnce: 8 })
+    expect(() => planOf({ axes: { assignment: ['legacy-hash'] } })).toThrow('has one control plane: give it --shards')
+    expect(planOf({ axes: { sidecars: [3, 20], shards: [3] } }).arms).toHaveLength(2)
+    expect(() => planOf({ axes: { sidecars: [20, 2], shards: [1, 3] } })).toThrow(
+      'asked for 3 shards of 2 sidecars, and some would have none: give --shards of at most 2, or more --sidecars',
+    )
+    expect(() => planOf({ axes: { sizes: ['equal', 'random'] } })).toThrow('leave --sizes out')
+    expect(() => plan({ axes: { shards: [3] } })).toThrow('--shards needs an experiment with a control plane')
+    const axes = 'plane: [pipy], link: [pair], capCores: none, shards: [2], tls: [plaintext]'
+    expect(() => planOf({}, rollout('', axes))).toThrow('has the axis shards, and no axis sidecars')
+  })
+
+  it('grows by whole steps, and where no control plane runs, without limits and with a note', () => {
+    const axes = 'plane: [pipy, envoy], link: [pair], capCores: none, tls: [plaintext], controlMemoryBytes: [67108864]'
+    const growing = (/** @type {string} */ more) =>
+      rollout('grows: { deadlineSeconds: 150 }\ntargets: [local]', `${axes}${more}`)
+    const { arms, notes, settings } = createPlan({
+      ...{ experiment: growing(', sidecars: [40]'), overrides: asked, cpus: 2, missing: [], hasSidecars },
+      runsControl: ({ plane }) => plane === 'pipy',
+    })
+    expect(arms.map(({ plane, conditions }) => [plane, conditions.controlMemoryBytes])).toEqual([
+      ['pipy', 2 ** 26],
+      ['envoy', undefined],
+    ])
+    expect(notes).toEqual([expect.stringMatching('envoy: its sidecars grow without a control plane')])
+    expect(settings.grows).toEqual({ deadlineSeconds: 150 })
+    expect(() => planOf({}, growing(', sidecars: [50]'))).toThrow('--sidecars 50: rollout adds 20 at a time')
+    expect(() => planOf({}, growing(''))).toThrow('add the axis sidecars')
+  })
+
   it('is one of idle sidecars without caps, which are started anew', () => {
     expect(() => planOf({}, rollout('keepsServices: true'))).toThrow('keep no services')
     expect(() =>
       planOf({}, rollout('', 'plane: [pipy], link: [pair], capCores: [1], sidecars: [2], tls: [plaintext]')),
     ).toThrow('capCores none')
-    expect(() => planOf({}, rollout('', undefined, ''))).toThrow('give it targets: [local]')
     const axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [2], tls: [plaintext]'
     expect(() => planOf({}, rollout('', `${axes}, memoryLimitBytes: [67108864]`))).toThrow('its axis memoryLimitBytes')
   })
 
   it('is not asked of an experiment without one', () => {
-    expect(() => plan({ axes: { sidecars: [20] } })).toThrow('--sidecars is of experiments with a control plane')
+    expect(() => plan({ axes: { sidecars: [20] } })).toThrow('--sidecars needs an experiment with a control plane')
   })
 })

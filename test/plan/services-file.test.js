@@ -7,7 +7,7 @@ const TEXT = `services:
   - { name: images-2, requestsPerSecond: 0.5, payload: 64KiB }
 `
 const parse = (/** @type {string} */ text) => parseServices(text, 'services.yaml')
-const asked = { link: 'pair', users: null, p99Ms: 50, payloadBytes: null }
+const asked = { features: null, link: 'pair', users: null, p99Ms: 50, payloadBytes: null }
 
 describe('parseServices', () => {
   it('reads services with their loads', () => {

@@ -1,9 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { createPlan } from '../../src/plan/plan.js'
-import { createSizeExperiment } from '../../src/plan/size-experiment.js'
+import { createControlExperiment, createSizeExperiment } from '../../src/plan/size-experiment.js'
 import { hasSidecars } from '../fakes/fake-records.js'
 
-const asked = { ratePerSecond: 300, p99Ms: 20, link: 'pair', users: null, payloadBytes: null, isExtrapolated: false }
+const asked = {
+  ...{ ratePerSecond: 300, p99Ms: 20, link: 'pair', users: null, payloadBytes: null, features: null },
+  isExtrapolated: false,
+}
+
+describe('createControlExperiment', () => {
+  it('asks for rollouts of six sizes up to the one asked for', () => {
+    expect(createControlExperiment(800)).toMatchObject({
+      axes: { sidecars: [100, 200, 300, 400, 600, 800], capCores: 'none' },
+      ...{ sizesControlOf: 800, search: null, grows: null },
+    })
+    expect(createControlExperiment(6).axes.sidecars).toEqual([1, 2, 3, 5, 6])
+    expect(() => createControlExperiment(5)).toThrow('--sidecars 5: the need is told by a slope: ask for at least 6')
+  })
+})
 
 describe('createSizeExperiment', () => {
   it('asks the question as an experiment of this machine, with a search', () => {
@@ -21,6 +35,13 @@ describe('createSizeExperiment', () => {
     expect([axes.users, axes.payloadBytes]).toEqual([undefined, undefined])
     const own = createSizeExperiment({ ...asked, users: 10, payloadBytes: 100 })
     expect(own.axes).toMatchObject({ users: [10], payloadBytes: [100] })
+  })
+
+  it('sizes sidecars with features, and says so', () => {
+    const { axes, question } = createSizeExperiment({ ...asked, features: 'access-log' })
+    expect(axes.features).toEqual(['access-log'])
+    expect(question).toContain('of at most 20 ms, in sidecars with access-log?')
+    expect(createSizeExperiment(asked).axes.features).toBeUndefined()
   })
 
   it.each([1, 2, 16])('can be planned on %i CPUs, with windows that hold a p99', cpus => {

@@ -76,7 +76,12 @@ describe('renderClaims', () => {
       'churn',
       'mtls-tax',
       'rollout',
+      'grow',
       'balance',
+      'shards',
+      'commit-rate',
+      'concurrency',
+      'items',
     ]
     const files = readClaims('bench/claims', { experiments })
     const results = evaluateClaims({ files, summaries: [createSummary([])] })

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -38,6 +38,14 @@ describe('openCertificates', () => {
       expect(new Set(keys.map(name => modeOf(path.join(own, name))))).toEqual(new Set(['600']))
       expect(keys).not.toContain('ca-key.pem')
     }
+  })
+
+  it('says where and why they cannot be written', async () => {
+    writeFileSync(folder, '')
+    await expect(open('ecdsa-p256')).rejects.toThrow(
+      new RegExp(`^cannot make certificates in ${folder}/certificates: Error: (ENOTDIR|EEXIST)`),
+    )
+    rmSync(folder)
   })
 
   it('removes the keys of every type, unless services that read them stay', async () => {

@@ -64,12 +64,14 @@ describe('a run that was cut short', () => {
     await interruptAfter(3)
     const more = MORE.replace('rounds: 3', 'rounds: 4')
     await expect(measureFake({ isResumed: true, more })).rejects.toThrow(
-      /--resume .*: what is missing cannot stand beside what it has, for rounds differs now: start a new run/,
+      /--resume .*: changed since its start: rounds; new trials could not be compared with its own: start a new run/,
     )
     const { machine, kit, ...rest } = manifest()
     const changed = { ...rest, machine: { ...machine, kernel: 'Linux 9' }, kit: { ...kit, sha256: '0'.repeat(64) } }
     writeFileSync(path.join(out, 'manifest.json'), JSON.stringify(changed))
-    await expect(measureFake({ isResumed: true })).rejects.toThrow(/the kit's code, machine\.kernel differ now/)
+    await expect(measureFake({ isResumed: true })).rejects.toThrow(
+      /changed since its start: the kit's code, machine\.kernel/,
+    )
     expect(lines()).toHaveLength(3)
   })
 

@@ -150,7 +150,7 @@ describe('openReusable', () => {
   ])('refuses a run of %s, and says in what it differs', (_, fields, differing) => {
     const folder = writeRun('one', [recordOf('a')], fields)
     expect(() => open(folder)).toThrow(
-      `--from ${folder}: its trials cannot be taken, for it differs in ${differing}: leave it out`,
+      `--from ${folder}: its trials cannot be reused, because it differs in ${differing}: leave it out`,
     )
   })
 

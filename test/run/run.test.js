@@ -9,6 +9,7 @@ import { readRun } from '../../src/records/records.js'
 import { renderTable } from '../../src/report/table.js'
 import { gateParity } from '../../src/run/parity/gate.js'
 import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake-bench.js'
+import { createControlledPlane } from '../fakes/fake-control.js'
 import { runFake } from '../fakes/fake-run.js'
 
 /**
@@ -250,7 +251,7 @@ describe('runPlan', () => {
       const watch = (/** @type {RunEvent} */ event) => void events.push(event)
       const { records } = await runFake({
         ...{ folder, target: { ...target, observe, call }, load, axes, more: profiles, watch },
-        planes: [{ ...createFakePlane('cheap'), reloads: FAKE_RELOADS }],
+        planes: [createControlledPlane({ createProcess: null })],
       })
       expect(records.map(r => r.reasons[0])).toEqual(['nothing can be read'])
       await delay(300)
@@ -287,13 +288,6 @@ describe('runPlan', () => {
     expect(target.running.size).toBe(0)
   })
 })
-
-/** @type {any} */
-const FAKE_RELOADS = {
-  createSidecar: createFakePlane('cheap').createSidecar,
-  setUp: () => [],
-  change: () => [],
-}
 
 /** @param {Set<ProcessSpec>} specs */
 function trialsOf(specs) {

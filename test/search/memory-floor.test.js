@@ -82,7 +82,7 @@ describe('findMemoryFloor', () => {
         why: '',
         coresMost: 0,
         peakBytesMost,
-        rssBytesMost: 0,
+        ...{ rssBytesMost: 0, isNeedSeen: true },
         p99Ms: null,
         survived: held,
       },

@@ -51,6 +51,7 @@ describe('judgeOutcome', () => {
         held: true,
         isClear: false,
         why: 'held: p99 9.9 ms',
+        isNeedSeen: true,
         p99Ms: expect.closeTo(9.9, 6),
       },
       ...{ coresMost: 0.2, peakBytesMost: 14 * MIB, rssBytesMost: 12 * MIB, unchargedBytes: 3 * MIB },
@@ -144,6 +145,37 @@ describe('judgeOutcome', () => {
   it('fails a worker at its limit as it does a cap', () => {
     const record = createTrial({ boundBy: 'worker', load: { verified: 500, reportedUsers: null } })
     expect(judgeOutcome(record, 50)).toMatchObject({ held: false, isClear: true })
+  })
+
+  it('knows nothing of what holds or fails beside other programs: failures alone left out would shift the limits', () => {
+    const beside = (/** @type {Parameters<typeof createRecord>[0]} */ fields, p99Ms = 50) =>
+      judgeOutcome(createTrial({ ...fields, gates: [gate('neighbour', ['latency']), ...(fields?.gates ?? [])] }), p99Ms)
+    const few = { verified: 980, reportedUsers: null }
+    expect(beside({})).toMatchObject({ held: null, why: 'neighbour failed', isNeedSeen: true })
+    expect(beside({}, 5)).toMatchObject({ held: null, isNeedSeen: true })
+    expect(beside({ load: few, gates: [gate('knee', ['latency'])] })).toMatchObject({ held: null, isNeedSeen: false })
+  })
+
+  it('takes for what the rate takes only what was read, of trials whose CPU and memory no gate spoiled', () => {
+    const isSeen = (/** @type {Parameters<typeof createRecord>[0]} */ fields) =>
+      judgeOutcome(createTrial(fields), 50).isNeedSeen
+    const { memory } = describeFakeProcess({})
+    const unread = { ...memory, peakBytes: null, rssBytes: null }
+    expect(isSeen({})).toBe(true)
+    for (const name of ['samples', 'cap', 'restart']) expect(isSeen({ gates: [gate(name, ALL)] })).toBe(false)
+    for (const processes of [
+      [],
+      [describeFakeProcess({ cpuCores: Number.NaN })],
+      [describeFakeProcess({ memory: unread })],
+    ])
+      expect(isSeen({ processes })).toBe(false)
+  })
+
+  it('fails clearly a sidecar that used up its own cap far below the rate, also beside other programs', () => {
+    const load = { verified: 899, reportedUsers: null }
+    expect(
+      judgeOutcome(createTrial({ boundBy: 'sidecar', load, gates: [gate('neighbour', ['latency'])] }), 50),
+    ).toMatchObject({ held: false, isClear: true })
   })
 
   it.each([

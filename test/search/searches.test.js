@@ -92,6 +92,17 @@ describe('replaySearch', () => {
     }
   })
 
+  it.each(SPECS)('refuses the records of a search for $kind that tried other arms', spec => {
+    const { records } = searchLive(spec)
+    for (let at = 0; at < records.length; at++) {
+      const { trial } = records[at]
+      const other = { ...records[at], trial: { ...trial, arm: { ...trial.arm, id: 'another' } } }
+      expect(() => replaySearch({ template, spec, cpus: 2 }, records.with(at, other))).toThrow(
+        `trial ${trial.id} tried another, where this version of the kit tries ${trial.arm.id}`,
+      )
+    }
+  })
+
   it('takes no record after the answer', () => {
     const [spec] = SPECS
     const { found, records } = searchLive(spec)

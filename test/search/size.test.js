@@ -234,6 +234,9 @@ describe('startSize', () => {
   const start = (/** @type {Parameters<typeof createFakeSidecar>[0]} */ given) =>
     runSearch(startSize({ template, cpus: 2 }), createFakeSidecar(given))
 
+  const limitsOf = (/** @type {import('../../src/search/size.js').FirstAnswer} */ first) =>
+    'limits' in first ? first.limits : null
+
   it('has a first answer after four trials, with the same trials as the search that goes on', () => {
     const { found, trials } = start(truth)
     // Two places above 0.3273; 1.5 × 13000000 bytes are 75 steps.
@@ -248,14 +251,36 @@ describe('startSize', () => {
 
   it('has none where all of the machine is too little, and leaves that to the search', () => {
     const { found, trials } = start({ ...truth, cores: 3 })
-    expect(found.first).toBeNull()
+    expect(found.first).toEqual({ why: 'bound by the sidecar', estimate: null })
     expect(trials).toHaveLength(1)
     expect([...found.known.values()].map(step => step.held)).toEqual([false])
   })
 
+  it('has an estimate where other programs spoiled every trial, and no limits', () => {
+    const { found, trials } = start({ ...truth, disturb: () => null })
+    expect(trials).toHaveLength(6)
+    // Two places above 0.3 cores; 1.5 × 13000000 bytes.
+    expect(found.first).toEqual({
+      why: 'disturbed',
+      estimate: {
+        limits: { cores: 0.4329, bytes: 75 * STEP },
+        ...{ trials: 6, coresLeast: 0.3, need: { cores: 0.3, bytes: 13e6 } },
+      },
+    })
+  })
+
+  it('estimates by the limits that it tried last where those were spoiled, and not where they failed', () => {
+    const spoiled = start({ ...truth, disturb: ({ arm }) => (arm.id.endsWith('-first') ? null : undefined) })
+    expect(spoiled.found.first).toMatchObject({
+      estimate: { limits: { cores: 0.4329, bytes: 75 * STEP }, trials: 2 },
+    })
+    const failed = start({ ...truth, disturb: ({ arm }) => (arm.id.endsWith('-first') ? false : undefined) })
+    expect(failed.found.first).toEqual({ why: 'disturbed', estimate: null })
+  })
+
   it('keeps what it learned of the CPU, and nothing of limits under which the kernel killed', () => {
     const { found } = start({ ...truth, cores: 0.3, bytes: 3e7, peakBytes: 1e7 })
-    expect(Number(found.first?.limits.bytes)).toBeGreaterThan(3e7)
+    expect(limitsOf(found.first)?.bytes).toBeGreaterThan(3e7)
     expect([...found.known.values()].map(step => [step.value, step.held])).toEqual([
       [2, true],
       [0.4329, true],

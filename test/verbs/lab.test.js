@@ -1,6 +1,8 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
 import { afterAll, expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { countSaves } from '../../src/verbs/lab-watch.js'
@@ -9,37 +11,113 @@ import { createProgram } from '../../src/verbs/program.js'
 const folder = mkdtempSync(path.join(os.tmpdir(), 'watch-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-it('a file of an editor that is gone as it is read does not end --watch, and what is saved then is counted', async () => {
+/**
+ * Watches the folder with a count of the new side that is made up, and stops at the first line with a word.
+ * @param {{ count: (nth: number, signal: AbortSignal) => Promise<unknown>, until: string, nth?: number }} options nth: which
+ *   line with the word
+ */
+async function watchWith({ count, until, nth = 1 }) {
   const stop = new AbortController()
-  const lock = path.join(folder, '.#main.js')
-  writeFileSync(path.join(folder, 'main.js'), '1')
-  symlinkSync('nowhere', lock)
-  const lab = /** @type {any} */ ({ count: async () => [] })
+  /** @type {string[]} */
+  const said = []
+  /** @type {unknown[]} */
+  const shown = []
   let counts = 0
-  let waits = 0
+  const lab = {
+    count: (/** @type {string} */ side, /** @type {AbortSignal} */ signal) =>
+      side === 'old' ? Promise.resolve('the old side') : count(++counts, signal),
+  }
   const watching = countSaves({
-    ...{ lab, folder, hasParity: false, signal: stop.signal },
-    show: async () => {
-      counts++
-    },
-    say: () => {
-      if (++waits === 2) stop.abort()
-      // After the watch of the folder began.
-      else setTimeout(() => [writeFileSync(path.join(folder, 'main.js'), '2'), rmSync(lock)], 100)
+    ...{ lab: /** @type {any} */ (lab), folder, hasParity: false, signal: stop.signal },
+    show: async sides => void shown.push(sides.new),
+    say: line => {
+      said.push(line)
+      if (said.filter(one => one.includes(until)).length === nth) stop.abort(new BenchError('interrupted'))
     },
   })
-  await expect(watching).rejects.toThrow('aborted')
-  expect(counts).toBe(2)
+  await expect(watching).rejects.toThrow('interrupted')
+  return { said, shown }
+}
+const main = path.join(folder, 'main.js')
+const save = (/** @type {string} */ text) => writeFileSync(main, text)
+
+it('--watch counts again after a save, whatever links of editors lead nowhere', async () => {
+  save('1')
+  const lock = path.join(folder, 'nowhere.js')
+  symlinkSync('nowhere', lock)
+  const count = async (/** @type {number} */ nth) => {
+    if (nth === 1) setTimeout(save, 100, '2')
+    return nth
+  }
+  const { shown } = await watchWith({ count, until: 'waiting for a save', nth: 2 })
+  rmSync(lock)
+  expect(shown).toEqual([1, 2])
 })
 
-it('nothing of --watch keeps the process where the old side cannot be counted', async () => {
-  const count = () => Promise.reject(new BenchError('valgrind ended'))
-  const watching = countSaves({
-    ...{ lab: /** @type {any} */ ({ count }), folder, hasParity: false, signal: new AbortController().signal },
-    ...{ show: async () => {}, say: () => {} },
-  })
-  await expect(watching).rejects.toThrow('valgrind ended')
-  await expect.poll(() => process.getActiveResourcesInfo()).not.toContain('FSEventWrap')
+it('a save during a count ends it, and the scripts are counted again as they are then', async () => {
+  save('1')
+  const count = async (/** @type {number} */ nth, /** @type {AbortSignal} */ signal) => {
+    if (nth > 1) return readFileSync(main, 'utf8')
+    save('2')
+    await delay(20_000, undefined, { signal })
+  }
+  const { shown, said } = await watchWith({ count, until: 'waiting for a save' })
+  expect(shown).toEqual(['2'])
+  expect(said[0]).toMatch(/^saved during a count, which ended after \d\.\d s: counting again$/)
+})
+
+it.each([
+  ['the count', () => 'of both'],
+  [
+    'an error',
+    () => {
+      throw new BenchError('half a script does not start')
+    },
+  ],
+])('%s of scripts that were saved at its end is dropped', async (_, end) => {
+  save('1')
+  const count = async (/** @type {number} */ nth) => {
+    if (nth > 1) return readFileSync(main, 'utf8')
+    save('2')
+    return end()
+  }
+  const { shown, said } = await watchWith({ count, until: 'waiting for a save' })
+  expect(shown).toEqual(['2'])
+  expect(said).toHaveLength(2)
+  expect(said[0]).toMatch('saved during a count')
+})
+
+it('files that an editor writes beside the scripts end no count', async () => {
+  save('1')
+  const count = async (/** @type {number} */ nth, /** @type {AbortSignal} */ signal) => {
+    for (const name of ['.main.js.swp', '#main.js#', 'main.js~']) writeFileSync(path.join(folder, name), `${nth}`)
+    await delay(700, undefined, { signal })
+    return nth
+  }
+  const { shown } = await watchWith({ count, until: 'waiting for a save' })
+  expect(shown).toEqual([1])
+})
+
+it.each(['count', 'show'])('nothing of --watch keeps the process where to %s fails', async failing => {
+  const script = `
+    import { countSaves } from './src/verbs/lab-watch.js'
+    const fail = () => Promise.reject(new Error('no space left'))
+    const made = { count: async () => [], show: async () => {}, ${failing}: fail }
+    await countSaves({ lab: made, show: made.show, folder: ${JSON.stringify(folder)}, hasParity: false,
+      signal: new AbortController().signal, say: () => {} }).catch(error => console.log(error.message))`
+  const argv = ['--input-type=module', '--eval', script]
+  const { stdout, timedOut } = await execa('node', argv, { timeout: 10_000, reject: false })
+  expect({ stdout, timedOut }).toEqual({ stdout: 'no space left', timedOut: false })
+})
+
+it.each([
+  ['twice', ['--pipy', '/usr/bin/pipy', '--pipy', '/opt/pipy']],
+  ['on both sides', ['--against', 'pipy-scripts/']],
+])('--watch is refused where the saved scripts run %s', async (_, argv) => {
+  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
+  await expect(program.parseAsync(['lab', '--watch', ...argv], { from: 'user' })).rejects.toThrow(
+    /--watch counts the old side once, and .*pipy-scripts would be on both sides: name other scripts with --against/,
+  )
 })
 
 /** Tries the corpus as often as there are answers to it, on one save. @param {boolean[]} answers whether it is passed */
@@ -61,10 +139,10 @@ async function tryOnce(answers) {
     },
     say: line => {
       said.push(line)
-      if (line.includes('waiting for a save')) stop.abort()
+      if (line.includes('waiting for a save')) stop.abort(new BenchError('interrupted'))
     },
   })
-  await expect(watching).rejects.toThrow('aborted')
+  await expect(watching).rejects.toThrow('interrupted')
   return { counts, said, untried: answers.length }
 }
 

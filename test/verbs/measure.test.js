@@ -3,13 +3,22 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.js'
-import { measure } from '../../src/verbs/measure.js'
+import { loadAfter, measure } from '../../src/verbs/measure.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
 
 const AXES = '{ plane: [cheap], link: [gateway-ratings], capCores: [1], ratePerSecond: [10], users: [10] }'
 const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 2, hasControl: false } }'
 const cores = Array.from({ length: 16 }, (_, i) => [i])
+
+describe('loadAfter', () => {
+  it('says where the records are and what reports them, where the program has changed meanwhile', async () => {
+    expect(await loadAfter('results/a', async () => 'module')).toBe('module')
+    await expect(loadAfter('results/a', () => import(`${os.tmpdir()}/not-there.js`))).rejects.toThrow(
+      /cannot load the modules that report results\/a: Cannot find .*; its records are there: npm run report -- results\/a/s,
+    )
+  })
+})
 
 describe('measure', () => {
   /** @type {string} */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PROFILES } from '../../src/plan/experiment.js'
 import { renderPlan } from '../../src/report/plan.js'
+import { parsePlanes } from '../../src/verbs/options.js'
 import { readAsked } from '../../src/verbs/preparation.js'
 import { planRun } from '../../src/verbs/prepare.js'
 import { listExperiments, readAnyExperiment, readExperiment } from '../../src/verbs/read-experiment.js'
@@ -33,6 +34,48 @@ describe('planRun', () => {
     const links = new Set(plan.arms.map(arm => arm.link))
     expect(new Set(Object.keys(layout.topologies))).toEqual(links)
     for (const arm of [...plan.arms, ...plan.calibrations]) layout.placementOf(arm)
+  })
+
+  it('refuses a rollout that the pods of a node cannot be, with the arithmetic', () => {
+    const limits = {
+      ...{ node: 'n1', pods: 110, podsUsed: 10, memoryBytes: 2 ** 34, memoryRequestedBytes: 0 },
+      ...{ cpus: 2, cpusRequested: 0 },
+    }
+    const site = { cpus: 2, cores: [], limits }
+    const plan = (/** @type {string} */ planes, /** @type {number} */ sidecars, more = {}) =>
+      planRun({
+        ...ask('rollout', { target: 'kubernetes', planes: parsePlanes(planes), sidecars: [sidecars], ...more }),
+        site,
+      })
+    expect(plan('pipy', 96).plan.arms.map(({ conditions }) => conditions.sidecars)).toEqual([96])
+    expect(() => plan('pipy', 97)).toThrow('97 sidecars take 111 of pods (97 × 1 + 14), and the node n1 has 110')
+    expect(() => plan('envoy@file', 20)).toThrow('its sidecars watch files, which nobody can change in a pod that runs')
+    expect(() => plan('pipy', 20, { samples: 'kubelet' })).toThrow(
+      '--samples kubelet: rollout needs the reader on the node',
+    )
+    // Pods of other experiments are the scheduler's matter.
+    expect(planRun({ ...ask('hops', { target: 'kubernetes' }), site }).plan.arms.length).toBeGreaterThan(0)
+  })
+
+  it('leaves out the control whose program is missing, for one sidecar as for many', () => {
+    const site = { cpus: 16, cores: coresOf(16) }
+    for (const name of ['reload', 'rollout']) {
+      const asked = ask(name, { planes: parsePlanes('pipy,envoy'), control: ['repo', 'ads'], profile: 'smoke' })
+      const { plan } = planRun({ ...asked, site, lacks: { ads: 'no Go' } })
+      expect(plan.notMeasured, name).toEqual([expect.objectContaining({ reason: expect.stringContaining('no Go') })])
+      expect(new Set(plan.arms.map(arm => `${arm.plane}@${arm.control}`)), name).toEqual(new Set(['pipy@repo']))
+    }
+  })
+
+  it('changes one sidecar of every plane, and starts many of those whose needs are known', () => {
+    const site = { cpus: 16, cores: coresOf(16) }
+    const planes = parsePlanes('haproxy,nginx@file')
+    const { plan } = planRun({ ...ask('reload', { planes, profile: 'smoke' }), site })
+    expect(new Set(plan.arms.map(({ plane }) => plane))).toEqual(new Set(['haproxy', 'nginx']))
+    for (const name of ['rollout', 'grow'])
+      expect(() => planRun({ ...ask(name, { planes }), site }), name).toThrow(
+        'the kit has no control plane for many of its sidecars',
+      )
   })
 
   it('refuses a generator for a load that it cannot make, and takes it for the others', () => {

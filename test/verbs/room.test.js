@@ -6,10 +6,10 @@ const MIB = 2 ** 20
 
 describe('assertRoom', () => {
   it('refuses a machine with too little memory, with the numbers', () => {
-    expect(() => assertRoom(350 * MIB - 1)).toThrow(
-      'memory: 349 MiB can be had; a run needs at least 350 MiB (the kit 200, k6 90, two sidecars and their applications 60): end other programs',
+    expect(() => assertRoom(280 * MIB - 1)).toThrow(
+      'memory: 279 MiB can be had; a run needs at least 280 MiB (the kit 80, the parity corpus 140, three sidecars 60): end other programs',
     )
-    expect(() => assertRoom(350 * MIB)).not.toThrow()
+    expect(() => assertRoom(280 * MIB)).not.toThrow()
   })
 
   it('asks this machine where no number is given', () => {

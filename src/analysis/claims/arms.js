@@ -109,7 +109,7 @@ function hasSidecars(arm) {
  * @param {SummaryArm} arm
  * @param {Selector} selector
  */
-function isMeant(arm, { plane, service, capCores, ...axes }) {
+export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&
     arm.variant === null &&
@@ -189,7 +189,7 @@ function best(items, rank) {
 }
 
 /** @param {Selector} selector */
-function describeSelector({ plane, service, capCores, ...axes }) {
+export function describeSelector({ plane, service, capCores, ...axes }) {
   const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].show(value))
   return [plane ?? 'any plane', ...conditions].join(', ')
 }

@@ -4,8 +4,11 @@ import { suggest } from '../../lib/nearest.js'
 import { parseYaml } from '../../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../../model/axes.js'
 import { ALGORITHMS, BALANCE_QUANTITIES, SIZES } from '../../model/balance.js'
+import { failureReason } from '../../model/schemas.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE } from './answers.js'
 import { testBalance } from './balance.js'
+import { testGrowth } from './growth.js'
+import { testPlateau } from './plateau.js'
 import { testRatio } from './ratio.js'
 import { SHAPES, testShape } from './shape.js'
 
@@ -58,6 +61,15 @@ const relation = z
       })
       .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
       .optional(),
+    plateau: z
+      .strictObject({
+        quantity,
+        over: oneOf('axis', AXIS_NAMES),
+        among: selector,
+        before: z.number(),
+        from: z.number(),
+      })
+      .optional(),
     /** Of two assignments of items to shards. */
     balance: z
       .strictObject({
@@ -65,9 +77,27 @@ const relation = z
         ...{ items: z.int().positive(), shards: z.int().positive(), ratio: z.number().positive(), tolerance },
       })
       .optional(),
+    /** Of a control plane that is given more and more sidecars. */
+    growth: z
+      .strictObject({
+        ...{ among: selector, tolerance: tolerance.default(0.15) },
+        ...{ failsAt: z.int().positive().optional(), reason: failureReason.optional() },
+        ...{ quantity: quantity.optional(), value: z.number().positive().optional() },
+        steps: z
+          .array(z.strictObject({ sidecars: z.int().positive(), leastSeconds: z.number(), mostSeconds: z.number() }))
+          .min(2)
+          .optional(),
+      })
+      .refine(
+        ({ failsAt, quantity: sized, value, steps }) =>
+          [failsAt, sized, steps].filter(given => given !== undefined).length === 1 &&
+          (sized === undefined) === (value === undefined),
+        'give one of failsAt, quantity with its value, and steps',
+      )
+      .optional(),
     untestable: z.strictObject({ why: words }).optional(),
   })
-  .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, balance and untestable')
+  .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, plateau, balance, growth and untestable')
 
 /**
  * @param {string[]} [experiments] absent: not checked
@@ -155,9 +185,11 @@ export function evaluateClaims({ files, summaries }) {
  * @param {Summary | BalanceSummary} summary a run of `balance` where the relation is of assignments
  * @returns {Answer}
  */
-function testRelation({ ratio, shape, balance }, summary) {
+function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   if ('kind' in summary) return testBalance(/** @type {BalanceRatio} */ (balance), summary)
   if (ratio) return testRatio(ratio, summary)
+  if (plateau) return testPlateau(plateau, summary)
+  if (growth) return testGrowth(growth, summary)
   return testShape(/** @type {NonNullable<typeof shape>} */ (shape), summary)
 }
 
@@ -183,14 +215,26 @@ function chooseAnswer(answers) {
  * @param {Relation} relation
  * @param {string} read
  */
-function describeTheirs({ ratio, shape, balance }, read) {
+function describeTheirs({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const given = ratio ?? balance
   if (given) return `${Number(given.ratio.toPrecision(3))} (±${percent(given.tolerance)}${how})`
+  if (plateau) return `plateau over ${AXES[/** @type {AxisName} */ (plateau.over)].label} from ${plateau.from} on`
+  if (growth) return describeGrowth(growth)
   if (!shape) return null
   const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${percent(shape.tolerance)}` : ''
   const brackets = limit || how ? ` (${`${limit}${how}`.replace(/^, /, '')})` : ''
   return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[/** @type {AxisName} */ (shape.over)].label}${brackets}`
+}
+
+/** @param {NonNullable<Relation['growth']>} growth */
+function describeGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
+  if (steps) return steps.map(s => `${s.leastSeconds} to ${s.mostSeconds} s at ${s.sidecars} sidecars`).join(', ')
+  const theirs =
+    failsAt === undefined
+      ? `${CLAIM_QUANTITIES[String(name)].label} ${CLAIM_QUANTITIES[String(name)].format(Number(value))}`
+      : `fails at ${failsAt} sidecars${reason ? `: ${reason}` : ''}`
+  return `${theirs} (±${percent(tolerance)})`
 }
 
 /** @param {number} share */

@@ -1,5 +1,6 @@
 import { describeCaveats, divideRounds, formatRatio, judgeRatios, NOT_TESTABLE, valuesOf } from './answers.js'
 import { describeConditions, findPair } from './arms.js'
+import { explainUnbound } from './bound.js'
 
 /**
  * What a run says to a published ratio of two arms. Pure.
@@ -41,6 +42,11 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
     ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
     reason: [...reasons, ...caveats].join('; '),
   })
+  // More shards help where the fewer are what a rollout waits for.
+  const [fewer, more] = [a, b].toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
+  const isOfShards = fewer.conditions.shards !== more.conditions.shards
+  const unbound = isOfShards ? explainUnbound({ arm: fewer, quantity, over: 'shards' }) : null
+  if (unbound !== null) return answer(NOT_TESTABLE, unbound)
   if (ratio.median === null || (verdict !== 'lower' && verdict !== 'higher')) return answer(NOT_TESTABLE, why)
   if (verdict !== (theirs < 1 ? 'lower' : 'higher')) return answer('contradicted', 'on the other side of 1')
   if (!isAtCap && otherCaps === 'direction') return answer('direction only', 'only the direction carries over')

@@ -1,54 +1,87 @@
 // The sidecar model as an Envoy bootstrap. What is pinned here, and why, is in README.md, "Fairness".
 
-import { renderAccessLogs, renderFilters, renderRouteFeatures, renderStatsConfig, renderTracing } from './features.js'
+import {
+  renderAccessLogs,
+  renderFilters,
+  renderOutlierDetection,
+  renderRetryBudget,
+  renderRouteFeatures,
+  renderStatsConfig,
+  renderTracing,
+} from './features.js'
 
 /**
- * @import { Cluster, Route, SidecarModel } from '../../model/types.ts'
+ * @import { Cluster, SidecarModel } from '../../model/types.ts'
  */
 
 /** What OSM 1.1 shipped. */
 export const OSM = 'osm-1.1'
 export const PROFILES = ['lean', OSM]
 
-const TYPE = 'type.googleapis.com/'
+export const TYPE = 'type.googleapis.com/'
 const UNLIMITED = 1_000_000_000
 const BUFFER_BYTES = 1024 * 1024
 // Both planes are given Pipy's windows: Envoy's own are 16 and 24 MiB.
-const HTTP2_OPTIONS = { initial_stream_window_size: 1024 * 1024, initial_connection_window_size: 1024 * 1024 }
+export const HTTP2_OPTIONS = { initial_stream_window_size: 1024 * 1024, initial_connection_window_size: 1024 * 1024 }
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 const RETRY_INTERVAL = '0.001s'
+
+/** @typedef {Partial<Record<'inbound' | 'outbound', unknown>>} RouteSources where the routes of a listener come from; absent: they are in it */
 
 /**
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
- * @param {string | null} [routesFolder] where the routes of the outbound listener come from; null: they are in it
+ * @param {RouteSources} [sources]
  */
-export function renderBootstrap(model, profile, routesFolder = null) {
-  const listeners = []
-  if (model.inbound) listeners.push(renderInbound(model, model.inbound, profile))
-  if (model.outbound) {
-    listeners.push({
-      name: 'outbound',
-      address: socketAddress(model.outbound),
-      per_connection_buffer_limit_bytes: BUFFER_BYTES,
-      filter_chains: [{ filters: [renderConnectionManager(model, 'outbound', profile, routesFolder)] }],
-    })
+export function renderBootstrap(model, profile, sources = {}) {
+  return {
+    ...renderOwn(model),
+    static_resources: {
+      listeners: renderListeners(model, profile, sources),
+      clusters: model.clusters.map(cluster => renderCluster(model, cluster)),
+    },
   }
+}
+
+/**
+ * What is in a bootstrap wherever the rest comes from.
+ * @param {SidecarModel} model
+ */
+export function renderOwn(model) {
   return {
     node: { id: model.service, cluster: model.service },
     admin: { address: socketAddress(model.admin) },
     ...renderStatsConfig(model.features),
-    static_resources: { listeners, clusters: model.clusters.map(cluster => renderCluster(model, cluster)) },
   }
 }
 
 /**
  * @param {SidecarModel} model
- * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {string | null} profile one of PROFILES; null: the first
+ * @param {RouteSources} sources
  */
-function renderInbound(model, inbound, profile) {
-  const manager = renderConnectionManager(model, 'inbound', profile)
+export function renderListeners(model, profile, sources) {
+  const renderManager = (/** @type {'inbound' | 'outbound'} */ direction) =>
+    renderConnectionManager(model, { direction, profile, source: sources[direction] })
+  const listeners = []
+  if (model.inbound) listeners.push(renderInbound(model, model.inbound, renderManager('inbound')))
+  if (model.outbound) {
+    listeners.push({
+      name: 'outbound',
+      address: socketAddress(model.outbound),
+      per_connection_buffer_limit_bytes: BUFFER_BYTES,
+      filter_chains: [{ filters: [renderManager('outbound')] }],
+    })
+  }
+  return listeners
+}
+
+/**
+ * @param {SidecarModel} model
+ * @param {NonNullable<SidecarModel['inbound']>} inbound
+ * @param {ReturnType<typeof renderConnectionManager>} manager
+ */
+function renderInbound(model, inbound, manager) {
   const tlsChain = {
     filters: [manager],
     transport_socket: {
@@ -85,11 +118,10 @@ function renderInbound(model, inbound, profile) {
 
 /**
  * @param {SidecarModel} model
- * @param {'inbound' | 'outbound'} direction
- * @param {string | null} profile one of PROFILES; null: the first
- * @param {string | null} [routesFolder]
+ * @param {{ direction: 'inbound' | 'outbound', profile: string | null, source?: unknown }} options profile: one of PROFILES;
+ *   null: the first; source: of the routes
  */
-function renderConnectionManager(model, direction, profile, routesFolder = null) {
+function renderConnectionManager(model, { direction, profile, source }) {
   const isOsm = profile === OSM
   const accessLogs = isOsm ? [OSM_ACCESS_LOG] : renderAccessLogs(model.features)
   const hasHttp2 = direction === 'inbound' && model.inbound?.protocol === 'http/2'
@@ -104,8 +136,8 @@ function renderConnectionManager(model, direction, profile, routesFolder = null)
       skip_xff_append: true,
       stream_idle_timeout: seconds(model.timeouts.idleSeconds),
       common_http_protocol_options: { idle_timeout: seconds(model.timeouts.idleSeconds) },
-      ...(routesFolder
-        ? { rds: renderRouteSource(direction, routesFolder) }
+      ...(source
+        ? { rds: { route_config_name: direction, config_source: source } }
         : { route_config: renderRouteConfig(model, direction) }),
       ...renderTracing(model),
       local_reply_config: { mappers: [CONNECT_TIMEOUT_IS_504] },
@@ -126,36 +158,12 @@ function renderConnectionManager(model, direction, profile, routesFolder = null)
 }
 
 /**
- * The routes of the outbound listener as a file that Envoy takes while it serves.
- * @param {SidecarModel} model
- * @param {number} version
- */
-export function renderRoutes(model, version) {
-  const type = `${TYPE}envoy.config.route.v3.RouteConfiguration`
-  return { version_info: `${version}`, resources: [{ '@type': type, ...renderRouteConfig(model, 'outbound') }] }
-}
-
-/**
  * @param {SidecarModel} model
  * @param {'inbound' | 'outbound'} direction
  */
-function renderRouteConfig(model, direction) {
-  const virtual_hosts = renderHosts(model, model[direction]?.routes ?? [])
+export function renderRouteConfig(model, direction) {
+  const virtual_hosts = renderHosts(model, direction)
   return { name: direction, ignore_port_in_host_matching: true, virtual_hosts }
-}
-
-/**
- * @param {string} name
- * @param {string} folder
- */
-function renderRouteSource(name, folder) {
-  return {
-    route_config_name: name,
-    config_source: {
-      resource_api_version: 'V3',
-      path_config_source: { path: `${folder}/${name}.json`, watched_directory: { path: folder } },
-    },
-  }
 }
 
 // Envoy answers 503 where the connect timeout ran out; both planes answer 504 here.
@@ -176,9 +184,10 @@ const CONNECT_TIMEOUT_IS_504 = {
  * One virtual host per name and one for any, each with its routes in order: first match wins, and a
  * thousand services cost a request one look-up (as in pipy-scripts/router.js).
  * @param {SidecarModel} model
- * @param {Route[]} routes
+ * @param {'inbound' | 'outbound'} direction
  */
-function renderHosts(model, routes) {
+function renderHosts(model, direction) {
+  const routes = model[direction]?.routes ?? []
   const names = [...new Set(routes.map(route => route.host))]
   const hosts = names.includes(null) ? names : [...names, null]
   return hosts.map(host => ({
@@ -187,7 +196,7 @@ function renderHosts(model, routes) {
     routes: routes
       .filter(route => route.host === null || route.host === host)
       .map(route => ({
-        ...renderRouteFeatures(model.features, route),
+        ...renderRouteFeatures(model.features, { route, direction }),
         match: {
           prefix: route.pathPrefix,
           headers: Object.entries(route.headers).map(([name, exact]) => ({ name, string_match: { exact } })),
@@ -217,7 +226,8 @@ function renderHosts(model, routes) {
  * @param {SidecarModel} model
  * @param {Cluster} cluster
  */
-function renderCluster(model, { name, endpoints, balancing, mtls, protocol, maxRequests }) {
+export function renderCluster(model, cluster) {
+  const { name, endpoints, balancing, mtls, protocol, maxRequests } = cluster
   const breaker = model.features['circuit-breaker']
   return {
     name,
@@ -232,9 +242,11 @@ function renderCluster(model, { name, endpoints, balancing, mtls, protocol, maxR
           max_pending_requests: UNLIMITED,
           max_requests: breaker ? (maxRequests ?? breaker.maxRequests) : UNLIMITED,
           max_retries: UNLIMITED,
+          ...renderRetryBudget(model.features, cluster),
         },
       ],
     },
+    ...renderOutlierDetection(model.features, cluster),
     load_assignment: {
       cluster_name: name,
       endpoints: [{ lb_endpoints: endpoints.map(endpoint => ({ endpoint: { address: socketAddress(endpoint) } })) }],
@@ -294,7 +306,7 @@ function renderAccepted(identities) {
 }
 
 /** @param {{ address: string, port: number }} endpoint */
-function socketAddress({ address, port }) {
+export function socketAddress({ address, port }) {
   return { socket_address: { address, port_value: port } }
 }
 

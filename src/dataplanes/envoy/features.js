@@ -1,6 +1,8 @@
+import { nameRoute } from '../../model/route-names.js'
+
 /**
  * What Envoy is given for the features of a model; an absent feature adds nothing.
- * @import { Features, Route, SidecarModel } from '../../model/types.ts'
+ * @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts'
  */
 
 const TYPE = 'type.googleapis.com/'
@@ -100,11 +102,12 @@ export function renderFilters(features, routes) {
 /**
  * What a route is given beside its clusters.
  * @param {Features} features
- * @param {Route} route
+ * @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
  */
-export function renderRouteFeatures(features, { host, pathPrefix, allowedIdentities, limitPerSecond }) {
+export function renderRouteFeatures(features, { route, direction }) {
+  const { allowedIdentities, limitPerSecond } = route
   const { authorization, metrics, 'rate-limit': limit, 'header-rewrite': rewrite } = features
-  const name = `${host ?? 'any'}${pathPrefix}`.replaceAll(/[^A-Za-z0-9]+/g, '_')
+  const name = nameRoute(direction, route)
   const filters = {
     ...(authorization && allowedIdentities ? { [RBAC]: describeAllowed(allowedIdentities) } : {}),
     ...(limit ? { [RATE_LIMIT]: describeRateLimit(name, limitPerSecond ?? limit.perSecond) } : {}),
@@ -121,6 +124,43 @@ export function renderRouteFeatures(features, { host, pathPrefix, allowedIdentit
         }
       : {}),
   }
+}
+
+// How soon after its time an endpoint comes back.
+const RETURN_INTERVAL = '1s'
+
+/**
+ * Failures in a row, and nothing else that Envoy can eject by.
+ * @param {Features} features
+ * @param {Cluster} cluster
+ */
+export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
+  if (!ejection || !every) return {}
+  const baseTime = `${ejection.baseSeconds}s`
+  return {
+    outlier_detection: {
+      consecutive_5xx: ejection.consecutiveFailures,
+      enforcing_success_rate: 0,
+      interval: RETURN_INTERVAL,
+      base_ejection_time: baseTime,
+      // Or it would be out longer each time.
+      max_ejection_time: baseTime,
+      max_ejection_percent: Math.round(ejection.maxShare * 100),
+    },
+    // Or it would send to ejected endpoints, too, where fewer than half are left.
+    common_lb_config: { healthy_panic_threshold: { value: 0 } },
+  }
+}
+
+/**
+ * Among the thresholds of a cluster.
+ * @param {Features} features
+ * @param {Cluster} cluster
+ */
+export function renderRetryBudget({ 'retry-budget': every }, { retryBudget = every }) {
+  if (!retryBudget || !every) return {}
+  const { share, minConcurrent } = retryBudget
+  return { retry_budget: { budget_percent: { value: share * 100 }, min_retry_concurrency: minConcurrent } }
 }
 
 /** @param {Record<string, string>} headers */

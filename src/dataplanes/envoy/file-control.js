@@ -1,28 +1,60 @@
-import { reloads } from './reload.js'
+import { createFileControl } from '../../model/file-control.js'
+import { renderBootstrap, renderRouteConfig, TYPE } from './config.js'
+import { createSidecar } from './launch.js'
 
 /**
- * Envoy's configuration from the file system as its control plane: nothing runs beside the sidecars, each watches a
- * folder of its own.
- * @import { Control } from '../../model/types.ts'
+ * Envoy watches a folder of its own, and takes the routes of a file that is moved there (its route discovery service, from
+ * the file system); a file written in place it does not notice.
+ * @import { Control, SidecarModel } from '../../model/types.ts'
  */
 
-/** @type {Control} */
-export const fileControl = {
-  name: 'files',
+export const fileControl = createFileControl({
+  needsOf,
 
-  findUnsupported: () => null,
+  createSidecar: options => {
+    const { model, folder, profile } = options
+    const outbound = {
+      resource_api_version: 'V3',
+      path_config_source: { path: routesFileIn(folder), watched_directory: { path: `${folder}/routes` } },
+    }
+    return {
+      ...createSidecar(options),
+      files: [
+        {
+          name: 'envoy.json',
+          content: `${JSON.stringify(renderBootstrap(model, profile, { outbound }), null, 2)}\n`,
+        },
+        { name: 'routes/outbound.json', content: renderRoutesFile(model, 0) },
+      ],
+    }
+  },
 
-  // Measured with 1.40.0, one worker: private memory at 0 and 1000 routes, which the workers share.
-  needsOf: ({ configuredServices, workers }) => ({
+  commit: ({ model, folder }, version) => [
+    { kind: 'move', file: routesFileIn(folder), content: renderRoutesFile(model, version) },
+  ],
+})
+
+/**
+ * Measured with 1.40.0, one worker: private memory at 0 and 1000 routes, which the workers share.
+ * @type {NonNullable<Control['needsOf']>}
+ */
+export function needsOf({ configuredServices, workers }) {
+  return {
     sidecarBytes: 22e6 + 75e3 * configuredServices,
     controlBytes: 0,
     threads: 11 + workers,
-  }),
+    inotifyInstances: 1,
+  }
+}
 
-  createProcess: null,
-  setUp: () => [],
-  enrol: () => [],
-  createSidecar: options => reloads.createSidecar(options),
-  stage: () => [],
-  commit: (options, version) => reloads.change(options, version),
+/** @param {string} folder */
+function routesFileIn(folder) {
+  return `${folder}/routes/outbound.json`
+}
+
+/** @param {SidecarModel} model @param {number} version */
+function renderRoutesFile(model, version) {
+  const type = `${TYPE}envoy.config.route.v3.RouteConfiguration`
+  const resources = [{ '@type': type, ...renderRouteConfig(model, 'outbound') }]
+  return `${JSON.stringify({ version_info: `${version}`, resources })}\n`
 }

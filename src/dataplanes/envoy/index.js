@@ -1,10 +1,10 @@
 import { isAtLeast } from '../../lib/version.js'
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
+import { adsControls } from './ads-control.js'
 import { OSM, PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
-import { reloads } from './reload.js'
 
 /**
  * @import { DataPlane } from '../../model/types.ts'
@@ -37,7 +37,6 @@ export const envoy = {
       ? `the profile ${OSM} has features of its own: give features to envoy alone`
       : null,
   createSidecar,
-  reloads,
-  control: fileControl,
+  controls: [fileControl, ...adsControls],
   parseOverflows,
 }

@@ -1,7 +1,7 @@
 import { isAtLeast } from '../../lib/version.js'
 import { parseOverflows } from './counters.js'
+import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
-import { reloads } from './reload.js'
 
 /**
  * @import { DataPlane } from '../../model/types.ts'
@@ -26,7 +26,7 @@ export const haproxy = {
   findUnsupported: () => null,
   findLacks,
   createSidecar,
-  reloads,
+  controls: [fileControl],
   parseOverflows,
 }
 

@@ -1,7 +1,7 @@
 import { isAtLeast } from '../../lib/version.js'
 import { parseOverflows } from './counters.js'
+import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
-import { reloads } from './reload.js'
 
 /**
  * @import { DataPlane } from '../../model/types.ts'
@@ -28,7 +28,7 @@ export const nginx = {
     protocol === 'http/2' ? 'HTTP/2 between sidecars: nginx speaks HTTP/1.1 only to upstreams' : null,
   findLacks,
   createSidecar,
-  reloads,
+  controls: [fileControl],
   parseOverflows,
 }
 

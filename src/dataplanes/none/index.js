@@ -10,7 +10,6 @@ export const none = {
   profiles: [],
   countWorkers: () => null,
   createSidecar: null,
-  reloads: null,
   parseOverflows: null,
   findUnsupported: () => null,
 }

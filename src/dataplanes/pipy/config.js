@@ -1,9 +1,17 @@
+import { nameRoute } from '../../model/route-names.js'
+
 /**
- * The sidecar model as pipy-scripts/config.js reads it: the model itself. JSON, because Pipy's YAML
- * gives every scalar as a string.
+ * The sidecar model as pipy-scripts/config.js reads it: the model itself, with a name for each route where something is
+ * counted by route. JSON, because Pipy's YAML gives every scalar as a string.
  * @import { SidecarModel } from '../../model/types.ts'
  * @param {SidecarModel} model
  */
 export function renderConfig(model) {
-  return model
+  const { inbound, outbound, features } = model
+  if (!features.metrics && !features['rate-limit']) return model
+  return {
+    ...model,
+    inbound: inbound && { ...inbound, routes: inbound.routes.map(r => ({ name: nameRoute('inbound', r), ...r })) },
+    outbound: outbound && { ...outbound, routes: outbound.routes.map(r => ({ name: nameRoute('outbound', r), ...r })) },
+  }
 }

@@ -1,6 +1,5 @@
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { createSidecar } from './launch.js'
-import { reloads } from './reload.js'
 import { repository } from './repository.js'
 
 /**
@@ -34,8 +33,7 @@ export const pipy = {
   countWorkers: () => null,
   findUnsupported,
   createSidecar,
-  reloads,
-  control: repository,
+  controls: [repository],
   parseOverflows: null,
 }
 

@@ -36,7 +36,7 @@ export function createSidecar(options) {
  * @param {{ version: string, threads: number, script: string, args: string[], features?: Features }} options
  */
 export function createPipyArgv({ version, threads, script, args, features = {} }) {
-  const oneOnly = version.startsWith('1.') ? ['--no-graph', '--no-reload', '--no-status', '--no-metrics'] : []
+  const oneOnly = isOne(version) ? ['--no-graph', '--no-reload', '--no-status', '--no-metrics'] : []
   const own = [...oneOnly, ...listLogOptions(features)]
   return ['--log-level=error', `--threads=${threads}`, '--reuse-port', ...own, script, '--args', ...args]
 }
@@ -47,4 +47,9 @@ export function createPipyArgv({ version, threads, script, args, features = {} }
  */
 export function listLogOptions(features) {
   return features['access-log'] ? ['--log-history-limit=0'] : []
+}
+
+/** @param {string} version 1.5, or 2.0 */
+export function isOne(version) {
+  return version.startsWith('1.')
 }

@@ -1,11 +1,13 @@
+import { createControlProcess } from '../../model/control-process.js'
 import { renderConfig } from './config.js'
-import { createSidecar } from './launch.js'
+import { createSidecar, isOne, listLogOptions } from './launch.js'
 
 /**
- * Pipy's own repository as a control plane of many sidecars: a base codebase holds the scripts, and a codebase derived from
- * it holds each sidecar's configuration. A commit is told at once over the link by which a sidecar of 1.5 reports its
- * status.
- * @import { Control, ControlOptions, ReloadAction, SidecarOptions } from '../../model/types.ts'
+ * Pipy's own repository as a control plane: a base codebase holds the scripts, and a codebase derived from it holds each
+ * sidecar's configuration. 1.5 is told of a commit at once, over the link by which a sidecar reports its status, and goes
+ * on as the same process; 2.0 asks every 5 s and starts another process, a second after it has ended the one before
+ * (measured with 1.5.18 and 2.0.2).
+ * @import { Control, ControlOptions, ReloadAction, SidecarModel, SidecarOptions } from '../../model/types.ts'
  */
 
 const BASE = 'base'
@@ -15,7 +17,7 @@ const FIRST_VERSION = 2
 
 /** @type {Control} */
 export const repository = {
-  name: 'repository',
+  name: 'repo',
 
   findUnsupported: version =>
     !version.startsWith('2.')
@@ -28,26 +30,17 @@ export const repository = {
     sidecarBytes: workers * (4e6 + 32e3 * configuredServices),
     controlBytes: 120e3 + 3e3 * configuredServices,
     threads: 2 + workers,
+    inotifyInstances: 0,
   }),
 
-  createProcess: ({ control: { address, port }, folder, tool }) => ({
-    service: 'mesh',
-    role: 'control',
-    program: tool.path,
-    argv: [`--admin-port=${address}:${port}`, '--log-level=error'],
-    env: {},
-    folder,
-    files: [],
-    scripts: [],
-    credentials: [],
-    listens: [{ address, port }],
-    workers: 1,
-    cpuCores: null,
-    memoryLimitBytes: null,
-    cpuSet: null,
-    admin: null,
-    image: tool.image ?? null,
-  }),
+  createProcess: options => {
+    const { address, port } = options.control
+    return createControlProcess(options, {
+      argv: isOne(options.controlTool.version)
+        ? [`--admin-port=${address}:${port}`, '--log-level=error']
+        : ['--log-level=error', 'repo://pipy/repo', '--args', `--listen=${address}:${port}`],
+    })
+  },
 
   setUp: options => [
     request(options, 'POST', `repo/${BASE}`, '{"version":"1"}'),
@@ -64,16 +57,21 @@ export const repository = {
   ],
 
   createSidecar: options => {
-    const { control, model } = options
-    const spec = createSidecar(options)
+    const { control, folder, model, tool } = options
+    const { env, files, ...spec } = createSidecar(options)
+    // Without the link of its status, 1.5 would hear of a commit by its poll of 5 s only, or never.
+    const own = isOne(tool.version) ? ['--no-graph', '--no-metrics'] : [`--codebase-dir=${folder}/codebase`]
     return {
       ...spec,
       argv: [
-        ...['--log-level=error', `--threads=${model.workers}`, '--reuse-port', '--no-graph', '--no-metrics'],
+        ...['--log-level=error', `--threads=${model.workers}`, '--reuse-port', ...own],
+        ...listLogOptions(model.features),
         `http://${control.address}:${control.port}/repo/${model.service}/`,
       ],
       // Without TLS there is no group of it to set, and hundreds of sidecars need no folders.
-      ...{ env: {}, files: [], scripts: [] },
+      env: speaksTls(model) ? env : {},
+      files: speaksTls(model) ? files.filter(({ name }) => name !== CONFIGURATION) : [],
+      scripts: [],
     }
   },
 
@@ -101,4 +99,9 @@ function commit(options, version) {
  */
 function request({ control }, method, path, body) {
   return { kind: 'request', endpoint: control, method, path: `/api/v1/${path}`, body }
+}
+
+/** @param {SidecarModel} model */
+function speaksTls({ inbound, clusters }) {
+  return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
 }

@@ -28,6 +28,11 @@ export const settings = z.object({
   relaxes: z.array(relaxation),
   keepsServices: z.boolean().describe('the services of an arm are started once and stay through all rounds'),
   shows,
+  grows: z
+    .object({ deadlineSeconds: z.number().positive().describe('of a step') })
+    .optional()
+    .describe('sidecars are added step by step, until a step fails; absent: an arm has all of them at once'),
+  sizesControlOf: z.int().positive().optional().describe('sidecars for whose control plane limits were asked'),
 })
 
 export const service = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AXIS_NAMES } from '../axes.js'
+import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
@@ -53,6 +54,17 @@ export const conditions = z
         'what sidecars do beyond routing and mTLS, joined by +; all: those of parity-features; absent, or lean: nothing',
       ),
     sidecars: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
+    controlCapCores: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
+    controlMemoryBytes: z.int().positive().optional().describe('limit of the control plane; absent: it has none'),
+    shards: z.int().positive().optional().describe('control planes that share the sidecars; absent: one has them all'),
+    assignment: z.enum(ALGORITHM_NAMES).optional().describe('of sidecars to shards; absent: round-robin'),
+    sizes: z
+      .enum(SIZES)
+      .optional()
+      .describe('each sidecar knows configuredServices, or (random) so many on average; absent: equal'),
+    commitsPerSecond: z.number().positive().optional().describe('the most commits of a change; absent: no limit'),
+    commitsAtOnce: z.int().positive().optional().describe('commits of a change; absent: 4'),
+    simulated: z.int().positive().optional().describe('of these sidecars; absent: all are real'),
   })
   .describe('What the services of an arm are given beside plane, link, cap and load')
 
@@ -60,6 +72,7 @@ export const planeChoice = z.object({
   plane: z.string().describe('the name in the registry'),
   variant: z.string().nullable().describe('the folder of its scripts, or null'),
   profile: z.string().nullable().describe('a profile of the plane other than its first, or null'),
+  control: z.string().optional().describe('what configures its sidecars; absent: there is no control plane'),
 })
 
 export const arm = planeChoice.extend({
@@ -101,6 +114,10 @@ export const shows = z.object({
   across: axisName.nullable().describe('the axis whose values are columns'),
   contrasts: z.array(axisName).describe('axes whose values are compared with the first of them, plane by plane'),
   hasCpuLine: z.boolean().describe('CPU is fitted as a line over the rate'),
+  plateaus: z
+    .array(z.string())
+    .optional()
+    .describe('quantities of which it is told from which value across on more gains nothing'),
   hasSlopes: z.boolean().describe('memory and latency are fitted over the time of the run'),
 })
 

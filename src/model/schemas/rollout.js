@@ -7,45 +7,86 @@ import { count, fraction, hostCpu, nullable, schemaVersion } from './parts.js'
 
 export const told = z
   .object({
-    sinceMs: z.number().describe('when the batch of the sidecar was started, or its change was committed'),
+    sinceMs: z
+      .number()
+      .describe('when the batch of the sidecar, or its process in a pod, was started, or its change was committed'),
     lastNoMs: nullable.describe('when it was last asked and said no itself; null: it never did'),
     yesMs: nullable.describe('when a new connection was first answered by it; null: not before the deadline'),
     asked: count,
+    backends: count.optional().describe('that answered, where more than one must'),
   })
   .describe('epoch milliseconds: the sidecar had it after lastNoMs, up to yesMs')
 
-const reading = z.object({ epochMs: z.number(), cpuSeconds: nullable, anonBytes: nullable, peakBytes: nullable })
+export const controlReading = z.object({
+  epochMs: z.number(),
+  cpuSeconds: nullable,
+  anonBytes: nullable,
+  peakBytes: nullable,
+})
 
-const phase = z
+const edge = controlReading.extend({
+  each: z
+    .array(
+      z.object({
+        ...{ cpuSeconds: nullable, throttledPeriods: nullable, workers: count },
+        throttledSeconds: nullable.optional().describe('of all CPUs together; absent in older records'),
+      }),
+    )
+    .optional()
+    .describe('of its shards'),
+})
+
+export const phase = z
   .object({
     startMs: z.number(),
     endMs: z.number(),
     host: z.object({ start: hostCpu, end: hostCpu }),
     control: z
-      .object({ start: reading.nullable(), end: reading.nullable() })
-      .describe('the control plane at its edges; null: nothing runs beside the sidecars'),
+      .object({ start: edge.nullable(), end: edge.nullable() })
+      .describe('the control plane at its edges, all shards together; null: nothing runs beside the sidecars'),
     ownCpuSeconds: z.number().describe('CPU time of what starts, commits and asks'),
   })
   .describe('from its start until every sidecar has answered, or the deadline')
 
-/** raw/<trial>/rollout.json */
-export const rolloutSchema = z.object({
+const seen = z.object({
   schemaVersion,
   cpus: count,
   askedPerSecondMost: count.describe('the budget of requests to all sidecars together'),
   members: z.array(
     z.object({
       name: z.string(),
-      first: told.optional().describe('absent: it was not started, since others had not answered by the deadline'),
+      shard: count.optional().describe('the place of its control plane among them'),
+      first: told.optional().describe('absent: it was not started by the deadline'),
+      pod: z
+        .object({
+          createdMs: z.number().describe('when it was asked for'),
+          readyMs: nullable.describe('when the API server told that it is Ready; null: not before asking ended'),
+        })
+        .optional()
+        .describe('on a cluster, by the clock of the kit, which is not that of the other times'),
       change: told.optional(),
     }),
   ),
+  simulated: z
+    .object({ count, first: told.optional(), change: told.optional() })
+    .optional()
+    .describe('sidecars beside the members; they have a configuration when all of them have it'),
   first: phase,
   change: phase.optional().describe('absent: not all sidecars had their first configuration'),
   control: z
-    .array(reading)
+    .array(controlReading)
     .nullable()
     .describe('readings of the control plane; null: nothing runs beside the sidecars'),
+})
+
+/** raw/<trial>/rollout.json */
+export const rolloutSchema = seen.extend({
+  fidelity: z
+    .object({ real: seen, simulated: seen })
+    .optional()
+    .describe(
+      'where sidecars are simulated: rollouts before, of as many as are real; all real, and all but one simulated',
+    ),
 })
 
 const spread = z.object({ p50: nullable, p99: nullable, max: nullable }).describe('over the sidecars that have it')
@@ -62,14 +103,32 @@ export const rolloutPhase = z.object({
     .array(z.tuple([z.number(), z.number()]))
     .describe('[seconds since the first start or commit, share of the sidecars that have it], at most 100'),
   controlCpuSeconds: nullable,
+  shardCpuSeconds: z.array(nullable).optional().describe('of each shard'),
+  controlAtLimit: nullable
+    .optional()
+    .describe('share of its time in which the busiest shard was at its limit: its cap, or its own threads'),
   hostIdleFraction: fraction,
   ownCores: fraction,
   missing: z.array(z.string()).describe('sidecars that do not have it, the first 20'),
+  isOfSimulated: z.boolean().optional().describe('whether all simulated sidecars have it; absent: there are none'),
 })
+
+const both = z.object({ real: nullable, simulated: nullable })
 
 /** Of a record. */
 export const rollout = z.object({
-  sidecars: count.describe('all of them real'),
+  pods: z
+    .object({ ready: count, readySeconds: spread })
+    .optional()
+    .describe('on a cluster, of the pods: how many became Ready, and how long after they were asked for'),
+  sidecars: count,
+  simulated: count.optional().describe('of them; absent: all are real. They feed no quantity of sidecars'),
+  fidelity: z
+    .object({ sidecars: count, cpuSeconds: both, anonBytes: both })
+    .optional()
+    .describe(
+      'what the control plane took for as many sidecars, real and simulated: in rollout and change, and at most',
+    ),
   cpus: count,
   askedPerSecondMost: count,
   first: rolloutPhase.describe('the first configuration of each'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { failureReason } from './growth.js'
 import { askedPrecision, calibration, machine } from './manifest.js'
 import {
   arm,
@@ -127,6 +128,59 @@ const summaryChanges = z.object({
   cpuMillisPerChange: quantity.optional().describe('CPU of all sidecars more than without changes'),
 })
 
+const memoryOverSidecars = z
+  .object({
+    baseBytes: z.number(),
+    bytesPerSidecar: z.number(),
+    low: nullable.describe('with high: the 95 % interval of bytesPerSidecar; null below six points'),
+    high: nullable,
+    points: z.array(z.object({ sidecars: count, bytes: z.number(), residualBytes: z.number() })),
+  })
+  .nullable()
+
+/** Of a control plane that was given more sidecars step by step. */
+export const growthFit = planeChoice.extend({
+  armId: z.string(),
+  hasControl: z.boolean(),
+  sidecarsMost: count,
+  rounds: z.array(
+    z.object({
+      round: count,
+      sidecars: count.describe('up to which every step held'),
+      failedAt: count.nullable().describe('null: nothing failed'),
+      reason: failureReason.nullable(),
+      why: z.string().nullable(),
+    }),
+  ),
+  steps: z
+    .array(z.object({ sidecars: count, seconds: quantity }))
+    .describe('from the begin of a step until all of it serve, where it held'),
+  memory: memoryOverSidecars.describe(
+    'after each step that held: the median of the rounds; null: too few, or it has none',
+  ),
+})
+
+const cpuOverSidecars = z
+  .object({
+    baseSeconds: z.number(),
+    secondsPerSidecar: z.number(),
+    ...{ low: nullable, high: nullable },
+    points: z.array(z.object({ sidecars: count, seconds: z.number(), residualSeconds: z.number() })),
+  })
+  .nullable()
+  .describe("a robust line through the control plane's CPU time over the number of sidecars")
+
+/** Of `size --sidecars`. */
+export const controlNeed = planeChoice.extend({
+  sidecars: count.describe('that were asked for'),
+  measuredMost: count.describe('with fewer than asked for, the need is extrapolated'),
+  memory: memoryOverSidecars.describe('the most that the cgroup of the control plane was charged for'),
+  rolloutCpu: cpuOverSidecars,
+  changeCpu: cpuOverSidecars,
+  coresMost: nullable.describe('CPU time over wall time in the busiest phase'),
+  limits: z.object({ cores: z.number(), bytes: z.number() }).nullable().describe('with room; null: not known'),
+})
+
 const summaryRollout = z
   .record(z.string(), quantity)
   .describe('of many sidecars by one control plane; by the names of quantities')
@@ -152,6 +206,7 @@ export const summaryArm = arm.extend({
   recoverySeconds: quantity.describe('after a burst, until requests are answered as before'),
   changes: summaryChanges.nullable(),
   rollout: summaryRollout.optional(),
+  growth: z.record(z.string(), quantity).optional().describe('of steps of sidecars; by the names of quantities'),
   sidecars: z.array(summarySidecar),
 })
 
@@ -224,6 +279,8 @@ export const summarySchema = z.object({
   shows,
   lines: z.array(cpuLine),
   slopes: z.array(slope),
+  controlNeeds: z.array(controlNeed).optional().describe('of size --sidecars'),
+  growths: z.array(growthFit).optional().describe('of an experiment that grows'),
   calibrations: z.array(calibration),
   searches: z.array(searchResult),
   sizes: z.array(sizeResult),

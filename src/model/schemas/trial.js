@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { growth } from './growth.js'
 import { boundBy, count, fraction, nullable, placement, role, schemaVersion, trial, use } from './parts.js'
 import { rollout } from './rollout.js'
 
@@ -136,6 +137,9 @@ export const trialSchema = z.object({
   rollout: rollout
     .optional()
     .describe('of many sidecars by one control plane, before the window; absent: there was none'),
+  growth: growth
+    .optional()
+    .describe('of a control plane that is given more sidecars step by step, without a window; absent: there was none'),
   ended: z.array(endedProcess).describe('processes that ended before they were stopped'),
   takenFrom: z.string().optional().describe('the run and the trial that it was measured as; absent: here'),
   phasesSeconds: z.record(z.string(), z.number()),

@@ -1,11 +1,14 @@
-// Runs in the kit's own pods: reads calls from stdin, one JSON object a line, and answers on stdout.
+// Runs in the kit's own pods, and on this machine for the parity corpus: reads calls from stdin, one JSON object a line, and
+// answers on stdout.
 import { createInterface } from 'node:readline'
+import { BenchError } from '../../lib/errors.js'
 import { createProber } from '../prober.js'
+import { createAsker } from './asker.js'
 import { decode, encode } from './messages.js'
 import { createReader } from './reader.js'
 
 /** @type {Record<string, (args: any, signal: AbortSignal) => unknown>} */
-const procedures = { ...createProber({ environment: {} }), ...createReader(), now: () => Date.now() }
+const procedures = { ...createProber(), ...createReader(), ...createAsker(), now: () => Date.now() }
 /** @type {Map<number, AbortController>} */
 const running = new Map()
 
@@ -23,7 +26,7 @@ input.on('line', async line => {
   try {
     say({ id, result: await procedures[procedure](args, stopping.signal) })
   } catch (error) {
-    say({ id, error: /** @type {Error} */ (error).message })
+    say({ id, error: /** @type {Error} */ (error).message, isFault: !(error instanceof BenchError) })
   } finally {
     running.delete(id)
   }

@@ -14,6 +14,10 @@ const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
 // Of one degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
 const CHI_SQUARE_MOST = 7.879
+// Longer than the sidecars' own timeouts, also on a slow machine.
+const ANSWER_SECONDS = 120
+// Refused as malformed (RFC 9112, 3.2), or as of no route.
+const NO_HOST = [400, 404]
 const LONE = { tries: 2, times: 3, timesMost: 10 }
 
 /**
@@ -27,6 +31,13 @@ export const ANSWERS = [
     name: row.name,
     run: async (/** @type {Probed} */ rig) => findDifference(await ask(rig, row.request), row.expected),
   })),
+  {
+    name: 'no host, which is no name of a route',
+    run: async rig => {
+      const { status, upstream } = await ask(rig, { host: null })
+      return NO_HOST.includes(status) && upstream === undefined ? '' : `${status} from ${upstream ?? 'no upstream'}`
+    },
+  },
   {
     name: 'a refused connection, tried once more at the endpoint that is next',
     run: async rig => {
@@ -80,7 +91,9 @@ export const LONE_RETRY = {
  * @returns {Promise<Seen & { extraHeaders: string[], localPort: number | undefined }>}
  */
 export async function ask(rig, request, agent) {
-  const { status, body, headers, localPort } = await send(rig.sidecars.client, request, { agent })
+  const { status, body, headers, localPort } = await send(rig.sidecars.client, request, {
+    ...{ agent, timeoutSeconds: ANSWER_SECONDS },
+  })
   const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
   return {
     status,
@@ -117,7 +130,11 @@ function findDifference(answer, expected) {
   if (answer.status === 503 && answer.upstream === undefined && answer.body === '') return 'a 503 without a reason'
   for (const [name, value] of Object.entries(expected)) {
     const found = answer[/** @type {keyof Seen} */ (name)]
-    if (found !== value) return `${name} ${show(found)}, expected ${show(value)}`
+    if (found === value) continue
+    // What answers for a failure says why.
+    const why =
+      name === 'status' && answer.upstream === undefined && answer.body ? ` (${answer.body.slice(0, 100)})` : ''
+    return `${name} ${show(found)}${why}, expected ${show(value)}`
   }
   return ''
 }

@@ -20,18 +20,27 @@ export const IGNORED_HEADERS =
 /** Of the route that is limited where rates are. */
 export const LIMIT_PER_SECOND = 10
 
+/** Below it, the name of an upstream of the corpus that answers 500 there; the others answer 200. */
+export const FAILS_PATH = '/fails'
+
 /** Where an upstream of the corpus begins its answer before it has the whole request. */
 export const EARLY_PATH = '/early'
 
 /**
  * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be
- * connected), rude (resets), narrow (slow, and takes few requests at a time where circuits are broken).
+ * connected), rude (resets), narrow (slow, and takes few requests at a time where circuits are broken), flaky (a and b),
+ * fragile (rude and b), alone (b), crowded (gone and slow, with few retries at a time where they have a budget).
  * @type {Route[]}
  */
 export const ROUTES = [
+  // Before the route for any host, so that nothing but the host is looked at.
+  route('direct', {}, ['b', 1]),
+  route('undefined', {}, ['b', 1]),
   route('canary', { headers: { 'x-canary': 'yes' } }, ['b', 1]),
   route('split', {}, ['a', 80], ['b', 20]),
-  ...['gone', 'half', 'slow', 'full', 'rude', 'quiet'].map(name => route(name, {}, [name, 1])),
+  ...['gone', 'half', 'slow', 'full', 'rude', 'quiet', 'flaky', 'fragile', 'alone', 'crowded'].map(name =>
+    route(name, {}, [name, 1]),
+  ),
   route('paths', { pathPrefix: '/api/v2' }, ['b', 1]),
   route('paths', { pathPrefix: '/api' }, ['a', 1]),
   {
@@ -64,7 +73,17 @@ export const CASES = [
   },
   { name: 'a host with a port', request: { host: 'echo:15001' }, expected: { status: 200, upstream: 'a' } },
   { name: 'a host in capitals', request: { host: 'ECHO' }, expected: { status: 200, upstream: 'a' } },
+  ...['direct', 'direct:15001', 'DIRECT'].map(host => ({
+    name: `the host ${host}, all of whose requests take one route`,
+    request: { host },
+    expected: { status: 200, upstream: 'b' },
+  })),
   { name: 'an unknown host', request: { host: 'nobody' }, expected: { status: 404 } },
+  ...['toString', 'constructor', '__proto__'].map(host => ({
+    name: `the host ${host}, a name that objects know`,
+    request: { host },
+    expected: { status: 404 },
+  })),
   { name: 'an unknown path of a known host', request: { host: 'paths', path: '/other' }, expected: { status: 404 } },
   {
     name: 'a route for any host',

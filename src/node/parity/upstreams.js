@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import http from 'node:http'
 import net from 'node:net'
 import tls from 'node:tls'
-import { waitFor } from '../../lib/wait.js'
-import { EARLY_PATH } from './corpus.js'
+import { isInTime } from '../../lib/wait.js'
+import { EARLY_PATH, FAILS_PATH } from './corpus.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
@@ -12,7 +12,9 @@ import { SERVERS } from './peers.js'
  * @import { Endpoint, Tls } from '../../model/types.ts'
  */
 
-const FULL_SECONDS = 10
+const FULL_SECONDS = 60
+// Node would close a connection that is idle for 5 s, as a sidecar takes it for a request: on a slow machine, between two checks.
+const KEEPING = { keepAliveTimeout: 0 }
 // The first byte of a TLS client's first record (RFC 8446, 5.1).
 const TLS_HANDSHAKE = 22
 
@@ -42,12 +44,11 @@ export const UPSTREAMS = Object.fromEntries(
  */
 
 /**
- * @param {{ address: string, ca: string, credentials: Record<string, Credentials>, tls: Tls, group: string,
- *   environment: Record<string, string> }} options address: to listen at; group: that sidecars are pinned to;
- *   environment: of the processes that are started
+ * @param {{ address: string, ca: string, credentials: Record<string, Credentials>, tls: Tls, group: string }} options
+ *   address: to listen at; group: that sidecars are pinned to
  * @returns {Promise<Upstreams>}
  */
-export async function startUpstreams({ address, ca, credentials, group, environment, ...options }) {
+export async function startUpstreams({ address, ca, credentials, group, ...options }) {
   /** @type {(() => unknown)[]} */
   const closers = []
   const close = () => {
@@ -69,9 +70,9 @@ export async function startUpstreams({ address, ca, credentials, group, environm
     let connections = 0
     await serve(
       'a',
-      http.createServer(echoAs('a')).on('connection', () => connections++),
+      http.createServer(KEEPING, echoAs('a')).on('connection', () => connections++),
     )
-    await serve('b', http.createServer(echoAs('b')))
+    await serve('b', http.createServer(KEEPING, echoAs('b')))
     await serve(
       'slow',
       http.createServer(() => {}),
@@ -102,11 +103,11 @@ export async function startUpstreams({ address, ca, credentials, group, environm
       await observe(name, own && { ...credentials[/** @type {string} */ (credential)], ...own })
 
     const full = spawn(process.execPath, ['-e', STOPPED_LISTENER, address, `${UPSTREAMS.full}`], {
-      stdio: 'ignore',
-      env: { ...environment },
+      stdio: ['ignore', 'ignore', 'pipe'],
     })
     closers.push(() => full.kill('SIGKILL'))
-    closers.push(await fillBacklog({ address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }))
+    const at = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
+    closers.push(await fillBacklog(at, awaitEnd(full)))
     return { countConnections: () => connections, observed, close }
   } catch (error) {
     close()
@@ -116,7 +117,8 @@ export async function startUpstreams({ address, ca, credentials, group, environm
 
 /**
  * Answers what it got, and who it is, when it has the whole request, as the kit's applications do; at EARLY_PATH while it
- * still gets it. `/status/N` answers with that status, `/headers` with the headers that came.
+ * still gets it. `/status/N` answers with that status, `/headers` with the headers that came, FAILS_PATH with 500 where it
+ * names this one.
  * @param {string} name
  * @returns {http.RequestListener}
  */
@@ -125,7 +127,8 @@ function echoAs(name) {
     const isEarly = request.url === EARLY_PATH
     const body = isEarly ? [] : await request.toArray().catch(() => null)
     if (body === null) return response.destroy()
-    const status = Number(/^\/status\/(\d+)/.exec(request.url ?? '')?.[1] ?? 200)
+    const asked = Number(/^\/status\/(\d+)/.exec(request.url ?? '')?.[1] ?? 200)
+    const status = request.url === `${FAILS_PATH}/${name}` ? 500 : asked
     const { 'x-nonce': nonce, 'x-long': long } = request.headers
     response.writeHead(status, {
       'x-upstream': name,
@@ -171,19 +174,39 @@ function noteFirst(socket, note, group) {
 }
 
 /**
+ * Aborts where a process ends, with what it said.
+ * @param {import('node:child_process').ChildProcess} child
+ */
+function awaitEnd(child) {
+  const ended = new AbortController()
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', text => {
+    said += text
+  })
+  const end = (/** @type {unknown} */ why) =>
+    ended.abort(new Error(`the upstream that takes no connections ended: ${why}`))
+  child.once('error', error => end(error.message))
+  child.once('close', (code, killedBy) => end(/^.*Error.*/m.exec(said)?.[0] ?? killedBy ?? `status ${code}`))
+  return ended.signal
+}
+
+/**
  * Connects until a connection is no longer taken.
  * @param {Endpoint} endpoint
+ * @param {AbortSignal} signal aborts where nothing will listen there
  * @returns {Promise<() => void>} lets go
  */
-async function fillBacklog({ address, port }) {
+async function fillBacklog({ address, port }, signal) {
   /** @type {net.Socket[]} */
   const sockets = []
   const isFull = () => {
+    signal.throwIfAborted()
     if (sockets.at(-1)?.connecting) return true
     sockets.push(net.connect(port, address).on('error', () => {}))
     return false
   }
-  await waitFor(isFull, { what: 'a backlog to be full', deadlineSeconds: FULL_SECONDS, intervalMs: 50 })
+  if (!(await isInTime(isFull, { deadlineSeconds: FULL_SECONDS, intervalMs: 50 })))
+    throw new Error(`waited ${FULL_SECONDS} s for a backlog to be full, in vain`)
   return () => {
     for (const socket of sockets) socket.destroy()
   }

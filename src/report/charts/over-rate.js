@@ -1,5 +1,5 @@
 import { colourOf } from './palette.js'
-import { createAxis, createLinesOption, shorten } from './style.js'
+import { createAxis, createFittedLine, createLinesOption, shorten } from './style.js'
 
 /**
  * CPU of all sidecars over the rate: the measured points, and the line through them where there is one. Pure.
@@ -42,11 +42,7 @@ function drawFit({ label, colour, points, fit }) {
   const rates = points.map(p => p.ratePerSecond)
   const at = (/** @type {number} */ rate) => shorten(fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * rate)
   const ends = [Math.min(...rates), Math.max(...rates)]
-  return {
-    ...{ type: 'line', name: label, symbol: 'none', silent: true, color: colourOf(colour) },
-    lineStyle: { type: 'dashed', width: 1.5 },
-    data: ends.map(rate => [rate, at(rate)]),
-  }
+  return createFittedLine({ label, colour: colourOf(colour), ends: ends.map(rate => [rate, at(rate)]) })
 }
 
 /** @param {Parameters<typeof drawOverRate>[0]['lines'][0]} line */

@@ -2,7 +2,7 @@ import { colourOf } from './palette.js'
 import { createAxis, createLinesOption, shorten } from './style.js'
 
 /**
- * The share of the sidecars that have a configuration, over the time since the first was to have it. Pure.
+ * The share of the real sidecars that have a configuration, over the time since the first was to have it. Pure.
  * @import { Chart } from './style.js'
  * @import { Table } from '../text-table.js'
  */
@@ -23,7 +23,7 @@ export function drawOverShare({ title, lines }) {
     option: createLinesOption({
       lines,
       xAxis: createAxis({ type: 'value', min: 0, name: 'seconds', nameGap: 26 }),
-      yAxis: createAxis({ type: 'value', min: 0, max: 100, name: '% of the sidecars', nameGap: 46 }),
+      yAxis: createAxis({ type: 'value', min: 0, max: 100, name: '% of the real sidecars', nameGap: 46 }),
       series: lines.map(({ label, colour, curve }, i) => ({
         ...{ type: 'line', name: label, symbol: 'none', color: colourOf(colour), step: 'end' },
         lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
@@ -34,7 +34,7 @@ export function drawOverShare({ title, lines }) {
 }
 
 /**
- * When so many of the sidecars had it.
+ * When so many of the real sidecars had it.
  * @param {string} caption
  * @param {ShareLine[]} lines
  * @returns {Table}

@@ -29,6 +29,18 @@ export function createOption(own) {
 }
 
 /**
+ * The line that was fitted through measured points.
+ * @param {{ label: string, colour: string, ends: [number, number][] }} given
+ */
+export function createFittedLine({ label, colour, ends }) {
+  return {
+    ...{ type: 'line', name: label, symbol: 'none', silent: true, color: colour },
+    lineStyle: { type: 'dashed', width: 1.5 },
+    data: ends,
+  }
+}
+
+/**
  * Of a chart of labelled lines: the legend above them, and a mark says its name.
  * @param {{ lines: { label: string }[], top?: number, bottom?: number } & Record<string, any>} given top, bottom: the room
  *   beside the axes, in pixels

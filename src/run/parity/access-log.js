@@ -7,8 +7,10 @@ import { FEATURES, listFeatures } from '../../model/features.js'
  * @import { Rig } from './rig.js'
  */
 
-const LOG_SECONDS = 5
+const LOG_SECONDS = 20
 const BODY = 'b'.repeat(1000)
+// What JSON has other words for, and a header may hold.
+const USER_AGENT = 'parity "\\\t"'
 
 /**
  * A request has one line at each sidecar on its way, with all the fields and their values.
@@ -18,13 +20,13 @@ export async function checkAccessLog(rig) {
   /** @type {Ask} */
   const ask = {
     ...{ host: 'echo', path: '/logged?x=1', method: 'POST', body: BODY },
-    headers: { 'user-agent': 'parity', 'x-request-id': 'request-1', 'x-forwarded-for': '192.0.2.1' },
+    headers: { 'user-agent': USER_AGENT, 'x-request-id': 'request-1', 'x-forwarded-for': '192.0.2.1' },
   }
   await rig.call('send', { endpoint: rig.entry, ask })
   const same = {
     ...{ method: 'POST', path: ask.path, authority: 'echo', response_code: 200 },
     ...{ bytes_received: BODY.length, bytes_sent: BODY.length },
-    ...{ user_agent: 'parity', request_id: 'request-1', x_forwarded_for: '192.0.2.1' },
+    ...{ user_agent: USER_AGENT, request_id: 'request-1', x_forwarded_for: '192.0.2.1' },
   }
   const protocol = rig.measured.protocol === 'http/2' ? 'HTTP/2' : 'HTTP/1.1'
   const found = await Promise.all([
@@ -35,7 +37,26 @@ export async function checkAccessLog(rig) {
     { ...same, protocol: 'HTTP/1.1', upstream_cluster: 'server' },
     { ...same, protocol, upstream_cluster: 'a' },
   ]
-  return [...found.flatMap((lines, i) => describeLines(lines, expected[i])), ...(await checkRefused(rig))]
+  return [
+    ...found.flatMap((lines, i) => describeLines(lines, expected[i])),
+    ...(await checkRetried(rig)),
+    ...(await checkRefused(rig)),
+  ]
+}
+
+/**
+ * A request that is tried again has one line.
+ * @param {Rig} rig
+ */
+async function checkRetried(rig) {
+  const path = '/retried'
+  // One of two in turn is refused at first.
+  for (let i = 0; i < 2; i++) await rig.call('send', { endpoint: rig.entry, ask: { host: 'half', path } })
+  const lines = await readLines(rig, { service: 'server', path, least: 2 })
+  const found = lines.map(line => line.response_code).join(', ')
+  return found === '200, 200'
+    ? []
+    : [`${found || 'no line'} of two requests, one of them tried again, expected 200, 200`]
 }
 
 /**
@@ -52,12 +73,12 @@ async function checkRefused(rig) {
 }
 
 /**
- * The lines of a sidecar's log about a path, as soon as there is one.
+ * The lines of a sidecar's log about a path, as soon as there are so many.
  * @param {Rig} rig
- * @param {{ service: string, path: string | undefined }} wanted
+ * @param {{ service: string, path: string | undefined, least?: number }} wanted
  * @returns {Promise<Record<string, unknown>[]>}
  */
-async function readLines({ sidecars, signal }, { service, path }) {
+async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   const process = sidecars.processes.find(({ spec }) => spec.service === service)
   /** @type {Record<string, unknown>[]} */
   let lines = []
@@ -67,7 +88,7 @@ async function readLines({ sidecars, signal }, { service, path }) {
       .split('\n')
       .flatMap(readLine)
       .filter(line => line.path === path)
-    return lines.length > 0
+    return lines.length >= least
   }
   // A line that does not come is a difference, not an error.
   await isInTime(isThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 100, signal })

@@ -1,7 +1,9 @@
 import { listFeatures } from '../../model/features.js'
 import { checkAccessLog } from './access-log.js'
 import { checkRewrite, checkTrace } from './headers.js'
+import { checkEjection } from './outliers.js'
 import { checkAuthorization, checkBreaker, checkRateLimit } from './refusals.js'
+import { checkRetryBudget } from './retry-budget.js'
 import { checkMetrics } from './route-metrics.js'
 
 /**
@@ -20,6 +22,8 @@ const CHECKS = {
   'trace-headers': checkTrace,
   'header-rewrite': checkRewrite,
   'circuit-breaker': checkBreaker,
+  'retry-budget': checkRetryBudget,
+  'outlier-ejection': checkEjection,
 }
 
 /**

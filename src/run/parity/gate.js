@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { configurationOf, PARITY_NAMES, sizeOf } from '../../judge/parity-rows.js'
-import { BenchError, SiteLostError } from '../../lib/errors.js'
+import { AgentError, BenchError, SiteLostError } from '../../lib/errors.js'
 import { listFeatures } from '../../model/features.js'
 import { countWorkers } from '../../services/specs.js'
 import { assertAllRun } from '../alive.js'
@@ -15,8 +16,8 @@ import { createRig } from './rig.js'
  * @import { Rig } from './rig.js'
  */
 
-// Longer than on one machine: pods take their time.
-const RIG_START_SECONDS = 60
+// Longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
+const RIG_START_SECONDS = 120
 
 /**
  * @typedef {{ testbed: Testbed, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void }} GateOptions
@@ -74,15 +75,38 @@ async function countStartedWorkers({ testbed, arm, index, signal }) {
 }
 
 /**
- * Tries the plane of an arm with the corpus.
+ * Tries the plane of an arm with the corpus; a plane that does not serve it falls short of every row.
  * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
  * @returns {Promise<Row[]>}
  */
-export async function probePlane({ testbed, arm, index, signal }) {
+async function probePlane(options) {
+  return tryPlane(options).catch(error => {
+    const isPlanes = error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
+    if (options.signal.aborted || !isPlanes) throw error
+    // It serves its link, but not what the corpus needs: it does other work than the planes beside it.
+    const why = `does not serve the corpus: ${error.message.split('\n')[0]}`
+    return PARITY_NAMES.filter(row => row !== 'parity-workers').map(name => ({
+      name,
+      found: why,
+      expected: 'served',
+      differences: [why],
+    }))
+  })
+}
+
+/**
+ * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
+ * @returns {Promise<Row[]>}
+ * @throws {BenchError} where the plane does not serve the corpus
+ */
+export async function tryPlane({ testbed, arm, index, signal }) {
   const plane = testbed.programs.planes[arm.plane]
   const { folders, settings } = testbed
   const { tls, protocol, features } = arm.conditions
   const starting = new AbortController()
+  const ending = AbortSignal.any([signal, starting.signal])
+  // Each request of a check listens to it.
+  setMaxListeners(0, ending)
   const timer = setTimeout(
     () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
     RIG_START_SECONDS * 1000,
@@ -98,7 +122,7 @@ export async function probePlane({ testbed, arm, index, signal }) {
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
       measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,
-      signal: AbortSignal.any([signal, starting.signal]),
+      signal: ending,
     })
     clearTimeout(timer)
     try {
@@ -108,15 +132,7 @@ export async function probePlane({ testbed, arm, index, signal }) {
     }
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
-    // It serves its link, but not what the corpus needs: it does other work than the planes beside it.
-    const why = `does not serve the corpus: ${error.message.split('\n')[0]}`
-    return PARITY_NAMES.filter(row => row !== 'parity-workers').map(name => ({
-      name,
-      found: why,
-      expected: 'served',
-      differences: [why],
-    }))
+    throw error
   } finally {
     clearTimeout(timer)
   }

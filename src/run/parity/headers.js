@@ -1,3 +1,5 @@
+import { listFeatures } from '../../model/features.js'
+
 /**
  * Whether sidecars begin and pass on traces, and rewrite headers.
  * @import { Rig } from './rig.js'
@@ -35,17 +37,24 @@ export function describeTraces({ made, passedOn, tracestate }) {
 }
 
 /**
- * Headers are set, also over those that came, and removed, of a request and of its answer.
+ * Headers are set, also over those that came, and removed, of a request and of its answer: also of one that the sidecar
+ * gives itself, for an upstream that fails or a peer that it refuses.
  * @param {Rig} rig
  * @returns {Promise<string[]>}
  */
 export async function checkRewrite(rig) {
   const { got, answered } = await sendThrough(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
+  // Of one sidecar: the client's would set the header in any answer of the server's.
+  const meshOf = async (/** @type {string} */ host) =>
+    (await rig.call('send', { endpoint: rig.permissive, ask: { host } })).headers['x-mesh']
+  const isAuthorised = listFeatures(rig.measured.features).includes('authorization')
   const found = {
     'x-mesh of the request': [got['x-mesh'], 'sidecar-bench'],
     'x-internal of the request': [got['x-internal'], undefined],
     'x-mesh of the answer': [answered['x-mesh'], 'sidecar-bench'],
     'x-debug of the answer': [answered['x-debug'], undefined],
+    'x-mesh of a 503': [await meshOf('gone'), 'sidecar-bench'],
+    ...(isAuthorised ? { 'x-mesh of a 403': [await meshOf('denied'), 'sidecar-bench'] } : {}),
   }
   return Object.entries(found)
     .filter(([, [value, expected]]) => value !== expected)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LIMIT_PER_SECOND } from '../../node/parity/corpus.js'
-import { NARROW } from './rig.js'
+import { ANSWER_SECONDS, NARROW } from './rig.js'
 
 /**
  * Whether sidecars refuse what a route or a cluster does not take.
@@ -42,11 +42,13 @@ export function describeStatuses(statuses, later) {
 }
 
 /**
- * A route takes the requests of those it lists, over a connection that others share.
+ * A route takes the requests of those it lists: of the client's sidecar, whose connections all its requests share, and of
+ * two callers with connections of their own, whose requests then share those to the upstream.
  * @param {Rig} rig
  * @returns {Promise<string[]>}
  */
 export async function checkAuthorization({ call, entry }) {
+  const ofCallers = await call('probeCallers', undefined)
   const expected = { allowed: 200, denied: 403 }
   const found = await Promise.all(
     Object.entries(expected).map(async ([host, status]) => {
@@ -54,7 +56,7 @@ export async function checkAuthorization({ call, entry }) {
       return answer.status === status ? [] : [`${answer.status} of a route that is ${host}, expected ${status}`]
     }),
   )
-  return found.flat()
+  return [...found.flat(), ...ofCallers]
 }
 
 /**
@@ -63,7 +65,8 @@ export async function checkAuthorization({ call, entry }) {
  * @returns {Promise<string[]>}
  */
 export async function checkBreaker({ call, entry }) {
-  const ask = async () => (await call('send', { endpoint: entry, ask: { host: 'narrow' } })).status
+  const ask = async () =>
+    (await call('send', { endpoint: entry, ask: { host: 'narrow' }, timeoutSeconds: ANSWER_SECONDS })).status
   const statuses = await Promise.all(Array.from({ length: AT_ONCE }, ask))
   const count = (/** @type {number} */ status) => statuses.filter(s => s === status).length
   const [waited, refused] = [count(504), count(503)]

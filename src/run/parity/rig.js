@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { certificatesFolder } from '../../lib/certificate-files.js'
+import { untilAborted } from '../../lib/wait.js'
 import { identityOf, PORTS, PROBER, TLS } from '../../model/sidecar-contract.js'
 import { ROUTES } from '../../node/parity/corpus.js'
 import { SERVERS } from '../../node/parity/peers.js'
@@ -22,14 +23,30 @@ const TOPOLOGY = {
   ],
   entry: { service: 'permissive', listener: 'inbound' },
 }
-// A busy machine takes more than a second for a body of 10 MiB.
-const TIMEOUTS = { connectSeconds: 1, requestSeconds: 2, idleSeconds: 60 }
+// A busy machine takes more than a second for a body of 10 MiB. One that is slower still is told by how long it takes to start
+// the upstreams, a quarter of a second as a rule.
+const REQUEST_SECONDS = { least: 2, most: 60, timesStart: 8 }
+
+/** After which an answer is late: longer than the sidecars' own timeouts. */
+export const ANSWER_SECONDS = 2 * REQUEST_SECONDS.most
 
 /** Requests at a time to the cluster of that name, where circuits are broken. */
 export const NARROW = 2
 
-/** Routes that list who may call them: the client, and another, to a cluster of two endpoints. @type {Route[]} */
-const AUTHORISED = Object.entries({ allowed: 'client', denied: 'stranger' }).map(([host, name]) => ({
+/** Of clusters whose endpoints fail, where outliers are ejected. */
+export const EJECTION = { consecutiveFailures: 3, baseSeconds: 2, maxShare: 0.5 }
+
+/** Retries at a time to the cluster `crowded`, where they have a budget. */
+export const RETRIES = 2
+const CROWDED = { share: 0.2, minConcurrent: RETRIES }
+// Where what refuses is to stay in turn.
+const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
+
+/** Routes that list who may call them, by host: one of the two callers, or another, to a cluster of two endpoints. */
+const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
+
+/** @type {Route[]} */
+const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) => ({
   ...{ host, pathPrefix: '/', headers: {}, split: [{ cluster: host === 'denied' ? 'half' : 'a', weight: 1 }] },
   allowedIdentities: [identityOf(name)],
 }))
@@ -44,6 +61,7 @@ const AUTHORISED = Object.entries({ allowed: 'client', denied: 'stranger' }).map
  * @property {Deployment} sidecars of client, server and permissive
  * @property {Target['call']} call
  * @property {Endpoint} entry of client's
+ * @property {Endpoint} permissive of the one that takes plaintext, too
  * @property {Measured} measured
  * @property {DataPlane} plane
  * @property {AbortSignal} signal ends the waits of its checks
@@ -80,12 +98,8 @@ export async function createRig({
     server: { address: places.server.reach, port: PORTS.inbound },
     permissive: { address: places.permissive.reach, port: PORTS.inbound },
   }
-  await target.call('open', {
-    address: places[PROBER].listen,
-    ...readCredentials(certificates),
-    sidecars: sidecarsAt,
-    configuration: { ...measured, ...TLS },
-  })
+  /** A sidecar that hangs must not keep an interrupted run. @type {Target['call']} */
+  const call = (procedure, args) => untilAborted(target.call(procedure, args), signal)
   /** @type {Deployment | null} */
   let sidecars = null
   const close = async () => {
@@ -93,7 +107,15 @@ export async function createRig({
     await target.call('close', undefined)
   }
   try {
-    const models = createModels({ places, certificates: target.locate(certificates), measured })
+    const startedAt = performance.now()
+    await call('open', {
+      address: places[PROBER].listen,
+      ...readCredentials(certificates),
+      sidecars: sidecarsAt,
+      configuration: { ...measured, ...TLS },
+    })
+    const timeouts = chooseTimeouts((performance.now() - startedAt) / 1000)
+    const models = createModels({ places, certificates: target.locate(certificates), measured, timeouts })
     const specs = models.map(model => {
       const sidecarFolder = target.locate(path.join(folder, model.service))
       const where = { scripts: target.locate(scripts), folder: sidecarFolder }
@@ -101,8 +123,9 @@ export async function createRig({
     })
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
-    await target.call('reach', { endpoints: Object.values(sidecarsAt) })
-    return { sidecars, call: target.call, entry: sidecarsAt.client, measured, plane, signal, close }
+    await call('reach', { endpoints: Object.values(sidecarsAt) })
+    const { client: entry, permissive } = sidecarsAt
+    return { sidecars, call, entry, permissive, measured, plane, signal, close }
   } catch (error) {
     await close()
     throw error
@@ -110,14 +133,25 @@ export async function createRig({
 }
 
 /**
+ * What the sidecars give a request, and twice within it a connection.
+ * @param {number} startSeconds that the upstreams took to start
+ * @returns {SidecarModel['timeouts']}
+ */
+export function chooseTimeouts(startSeconds) {
+  const { least, most, timesStart } = REQUEST_SECONDS
+  const requestSeconds = Math.min(most, Math.max(least, Math.floor(timesStart * startSeconds)))
+  return { connectSeconds: requestSeconds / 2, requestSeconds, idleSeconds: 60 + requestSeconds }
+}
+
+/**
  * The models of the measured configuration, with the corpus's routes and upstreams in place of applications.
- * @param {{ places: Record<string, Place>, certificates: string, measured: Measured }} options
+ * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'] }} options
  * @returns {SidecarModel[]}
  */
-function createModels({ places, certificates, measured }) {
+function createModels({ places, certificates, measured, timeouts }) {
   const [client, ...servers] = TOPOLOGY.services.map(service => ({
     ...createModel(TOPOLOGY, { service, places, workers: 1, certificates, ...measured }),
-    timeouts: TIMEOUTS,
+    timeouts,
   }))
   const upstream = (/** @type {string} */ name) => ({ address: places[PROBER].reach, port: UPSTREAMS[name] })
   const server = { ...client.clusters[0], endpoints: [{ address: places.server.reach, port: PORTS.inbound }] }
@@ -155,6 +189,11 @@ function createModels({ places, certificates, measured }) {
  * @returns {SidecarModel}
  */
 function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
+  // Routes can tell two callers apart only where the handshake lets in both.
+  const acceptedIdentities =
+    model.features.authorization && inbound?.acceptedIdentities
+      ? [...inbound.acceptedIdentities, identityOf(CALLER_OF.guest)]
+      : (inbound?.acceptedIdentities ?? null)
   const plain = (/** @type {string} */ name, hosts = [name]) => ({
     ...application,
     name,
@@ -162,11 +201,15 @@ function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
   })
   return {
     ...model,
-    inbound: inbound && { ...inbound, routes: [...AUTHORISED, ...ROUTES] },
+    inbound: inbound && { ...inbound, acceptedIdentities, routes: [...AUTHORISED, ...ROUTES] },
     clusters: [
       ...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => plain(name)),
-      plain('half', ['gone', 'a']),
+      { ...plain('half', ['gone', 'a']), ejection: NEVER },
       { ...plain('narrow', ['slow']), maxRequests: NARROW },
+      { ...plain('flaky', ['a', 'b']), ejection: EJECTION },
+      { ...plain('fragile', ['rude', 'b']), ejection: EJECTION },
+      { ...plain('alone', ['b']), ejection: EJECTION },
+      { ...plain('crowded', ['gone', 'slow']), retryBudget: CROWDED, ejection: NEVER },
     ],
   }
 }

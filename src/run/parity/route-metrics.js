@@ -1,4 +1,5 @@
 import { isInTime } from '../../lib/wait.js'
+import { nameRoute } from '../../model/route-names.js'
 
 /**
  * Whether sidecars count requests and their durations by route.
@@ -8,9 +9,11 @@ import { isInTime } from '../../lib/wait.js'
 
 const REQUESTS = 20
 // Envoy brings its histograms up to date every 5 s.
-const SCRAPE_SECONDS = 12
+const SCRAPE_SECONDS = 30
+const HOST = 'canary'
+const HEADERS = { 'x-canary': 'yes' }
 /** A route of the corpus that is rarely asked for. */
-const ROUTE = 'canary'
+const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADERS })
 
 /** @typedef {NonNullable<DataPlane['metrics']>} Names */
 /** @typedef {{ labels: string, value: number }} Sample */
@@ -25,8 +28,7 @@ export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, 
   if (!metrics || !server) return ['the plane names no metrics']
   const scrape = async () => readRoute((await server.readAdmin(metrics.path)) ?? '', metrics, ROUTE)
   const before = await scrape()
-  for (let i = 0; i < REQUESTS; i++)
-    await call('send', { endpoint: entry, ask: { host: ROUTE, headers: { 'x-canary': 'yes' } } })
+  for (let i = 0; i < REQUESTS; i++) await call('send', { endpoint: entry, ask: { host: HOST, headers: HEADERS } })
   let after = before
   const isCounted = async () => {
     after = await scrape()

@@ -1,11 +1,8 @@
-import { mkdirSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { certificatesFolder } from '../../lib/certificate-files.js'
-import { writeCertificates } from '../../lib/certificates.js'
 import { ALL, findLackingFeatures, LEAN } from '../../model/features.js'
-import { identityOf } from '../../model/sidecar-contract.js'
-import { SERVICES, writeFlawedCertificates } from './credentials.js'
+import { issueCertificates } from '../issue-certificates.js'
+import { SERVICES } from './credentials.js'
 import { probeRig } from './gate.js'
 import { createRig } from './rig.js'
 
@@ -39,13 +36,8 @@ const NOTHING_SPECIAL = {
  * Certificates for the corpus, of every key type.
  * @param {string} certificates a folder that only this user reads
  */
-export async function writeParityCertificates(certificates) {
-  mkdirSync(path.dirname(certificates), { recursive: true, mode: 0o700 })
-  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
-  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])) {
-    const folder = certificatesFolder(certificates, keyType)
-    await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services, keyType }) })
-  }
+export function writeParityCertificates(certificates) {
+  return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'] })
 }
 
 /**

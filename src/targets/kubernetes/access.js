@@ -22,7 +22,7 @@ export const ACCESS = table({
   services: ['create patch delete', 'the addresses of services'],
   configmaps: ['create patch delete', 'scripts and configurations of sidecars, applications and load'],
   secrets: ['create patch delete', "the run's own certificates and keys"],
-  pods: ['list watch', 'following what becomes of pods'],
+  pods: ['create patch list watch delete', 'the sidecars of a rollout, and following what becomes of pods'],
   'pods/log': ['get', 'results of the load, and logs of what fails'],
   // Over a web socket both are a GET; since Kubernetes 1.35 `create` is asked for as well (KEP-4006).
   'pods/exec': ['get create', 'talking to the reader and the prober'],

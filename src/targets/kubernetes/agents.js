@@ -11,7 +11,7 @@ import { openSession } from './session.js'
  * @import { Api } from './api.js'
  * @import { Where } from './pod.js'
  * @import { PodWatch } from './pod-watch.js'
- * @import { Session } from './session.js'
+ * @import { Session } from '../converse.js'
  */
 
 export const READER = 'reader'

@@ -32,8 +32,14 @@ const containers = z
 const conditions = z.array(z.looseObject({ type: text, status: text, message: words })).nullish()
 const labels = z.record(text, text).nullish()
 
+const requests = z
+  .looseObject({ resources: z.looseObject({ requests: z.record(text, text).nullish() }).nullish() })
+  .array()
+  .nullish()
+
 const pod = z.looseObject({
   metadata: z.looseObject({ name: text, namespace: words, uid: words, labels }),
+  spec: z.looseObject({ nodeName: words, containers: requests, initContainers: requests }).nullish(),
   status: z
     .looseObject({
       ...{ phase: words, reason: words, message: words, conditions },
@@ -57,7 +63,7 @@ const node = z.looseObject({
       ...{ bootID: text, kernelVersion: text, architecture: text, osImage: text },
       ...{ kubeletVersion: text, containerRuntimeVersion: text },
     }),
-    allocatable: z.looseObject({ cpu: cpus }),
+    allocatable: z.looseObject({ cpu: cpus, memory: bytes, pods: text.regex(/^\d{1,9}$/, 'it is no number of pods') }),
     capacity: z.looseObject({ cpu: cpus, memory: bytes }),
     conditions,
   }),

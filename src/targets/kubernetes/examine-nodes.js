@@ -2,7 +2,8 @@ import { BenchError } from '../../lib/errors.js'
 import { largestBindingCap } from '../../model/caps.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
 import { parseWhere } from './pod.js'
-import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE, parseBytes, parseCpu } from './site.js'
+import { parseQuantity } from './quantity.js'
+import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE } from './site.js'
 
 /**
  * @import { V1Node } from '@kubernetes/client-node'
@@ -35,7 +36,7 @@ export async function examineNodes(api, { node, loadNode, images, specs, minor }
   const load = loadNode === null ? services : chooseNode(all, loadNode, '--load-node')
   const places = [services, load].map(({ where }) => parseWhere(where))
   const used = all.filter(({ metadata }) => places.some(({ label, value }) => metadata?.labels?.[label] === value))
-  const cpus = Math.floor(parseCpu(services.node.status.capacity.cpu))
+  const cpus = Math.floor(parseQuantity(services.node.status.capacity.cpu))
   return [
     ...used.map(own => describeNode(own, minor)),
     ...describeImages(used, chooseImages({ specs, images })),
@@ -54,7 +55,7 @@ export async function examineNodes(api, { node, loadNode, images, specs, minor }
 function describeNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
   const text = [
-    `node ${nameOf(node)}: ${parseCpu(capacity.cpu)} CPUs (${parseCpu(allocatable.cpu)} allocatable), ${(parseBytes(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
+    `node ${nameOf(node)}: ${parseQuantity(capacity.cpu)} CPUs (${parseQuantity(allocatable.cpu)} allocatable), ${(parseQuantity(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
     `kubelet ${nodeInfo?.kubeletVersion}, ${nodeInfo?.containerRuntimeVersion}`,
   ].join(', ')
   const defect = findDefect(node)

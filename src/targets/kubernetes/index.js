@@ -1,11 +1,13 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { PORTS, PROBER } from '../../model/sidecar-contract.js'
+import { readNowMs } from '../../node/convergence.js'
 import { startAgents } from './agents.js'
+import { openAsking } from './asking.js'
 import { awaitPods } from './await-pods.js'
 import { createHandle } from './container.js'
 import { createFiles } from './files.js'
 import { lookByKubelet, observeByKubelet, readSummary } from './kubelet.js'
-import { LABELS, MANAGER, renderDeployment, renderJob, renderService } from './manifests.js'
+import { LABELS, MANAGER, renderDeployment, renderJob, renderService, renderSidecarPod } from './manifests.js'
 import { createNamespace, removeNamespaces } from './namespaces.js'
 import { lookByReaders, observeByReaders } from './observations.js'
 import { findContainerId } from './pod-status.js'
@@ -21,7 +23,7 @@ import { watchPods } from './pod-watch.js'
  */
 
 const READY_SECONDS = 120
-const GONE_SECONDS = 60
+const GONE = { seconds: 60, perProcessSeconds: 1 }
 
 /**
  * @typedef {object} ClusterOptions
@@ -36,6 +38,7 @@ const GONE_SECONDS = 60
  * @property {import('../../model/types.ts').SampleSource} sampleSource kubelet: no reader is started
  * @property {number} cpus of the services' node
  * @property {string} node that node's name
+ * @property {string} nodeLabel by which that node alone is chosen
  * @property {AbortSignal} signal ends every wait
  */
 
@@ -47,7 +50,8 @@ const GONE_SECONDS = 60
  * @returns {Target & { open: () => Promise<Opened>, namespace: string }}
  */
 export function createKubernetesTarget(options) {
-  const { api, ledger, namespace, where, loadWhere, hasNativeSidecars, sampleSource, cpus, node, signal } = options
+  const { api, ledger, namespace, where, loadWhere, hasNativeSidecars, sampleSource, cpus, node, nodeLabel, signal } =
+    options
   const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: ledger.runId }
   const files = createFiles({ api, namespace, labels })
   /** @type {string[]} */
@@ -59,17 +63,19 @@ export function createKubernetesTarget(options) {
     return opening
   }
 
+  /** @type {(reach: string) => Place} */
+  const placeAt = reach => ({ reach, listen: '0.0.0.0', inside: '127.0.0.1' })
+
   /** @type {Target} */
   const target = {
     name: 'kubernetes',
     locate: files.locate,
+    pods: { place: placeAt(''), openAsking: async () => openAsking({ agents: (await open()).agents, node }) },
 
     async placesFor(start, services) {
       const { agents } = await open()
       const own = { ...labels, [LABELS.start]: `${start}` }
-      const ports = [PORTS.application, PORTS.outbound, PORTS.inbound]
-      /** @type {(reach: string) => Place} */
-      const placeAt = reach => ({ reach, listen: '0.0.0.0', inside: '127.0.0.1' })
+      const ports = [PORTS.application, PORTS.outbound, PORTS.inbound, PORTS.control]
       const places = services.map(async service => {
         const name = `${service}-${start}`
         const made = await api.apply(renderService({ service, name, namespace, labels: own, ports }))
@@ -78,13 +84,20 @@ export function createKubernetesTarget(options) {
       return { ...Object.fromEntries(await Promise.all(places)), [PROBER]: placeAt(agents.proberAddress()) }
     },
 
-    async deploy(specs, { start, folder }) {
+    async deploy(specs, { start, folder, onStart }) {
       const { pods } = await open()
       const services = [...new Set(specs.map(spec => spec.service))]
       const processes = specs.map(spec => createHandle({ api, pods, namespace, spec, start: `${start}`, folder }))
       /** @type {Deployment} */
-      const deployment = { processes, remove: () => remove({ pods, start, services, processes }) }
+      const deployment = { processes, remove: () => remove({ pods, start, services, processes, arePods: !!onStart }) }
       try {
+        if (onStart) {
+          for (const process of processes) {
+            signal.throwIfAborted()
+            onStart({ ...process, pod: await makePod({ process, start, folder }) })
+          }
+          return deployment
+        }
         await Promise.all(services.map(service => applyService({ service, specs, start, folder })))
         const generator = processes.find(({ spec }) => spec.role === 'generator')
         if (generator) await awaitContainer({ pods, start, generator })
@@ -148,6 +161,21 @@ export function createKubernetesTarget(options) {
   }
 
   /**
+   * @param {{ process: Handle, start: number, folder: string }} options
+   * @returns {Promise<NonNullable<Handle['pod']>>}
+   */
+  async function makePod({ process: { spec }, start, folder }) {
+    const { service } = spec
+    const name = `${service}-${start}`
+    const own = { ...labels, [LABELS.start]: `${start}` }
+    const container = await files.apply(spec, { name, own, folder })
+    const pod = renderSidecarPod({ service, name, namespace, labels: own, container, where: nodeLabel })
+    const createdMs = readNowMs()
+    const made = await api.apply(pod)
+    return { uid: /** @type {any} */ (made).metadata.uid, createdMs }
+  }
+
+  /**
    * Waits until the load's pod has a container that can be read.
    * @param {{ pods: PodWatch, start: number, generator: Handle }} options
    */
@@ -167,16 +195,17 @@ export function createKubernetesTarget(options) {
 
   /**
    * Removes services of a start with their addresses, and waits until their pods are gone.
-   * @param {{ pods: PodWatch, start: number, services: string[], processes: ContainerHandle[] }} options
+   * @param {{ pods: PodWatch, start: number, services: string[], processes: ContainerHandle[], arePods: boolean }} options
+   *   arePods: no controller makes them
    */
-  async function remove({ pods, start, services, processes }) {
+  async function remove({ pods, start, services, processes, arePods }) {
     await Promise.all(processes.map(p => p.saveLog()))
-    const kinds = [
-      ['v1', 'Service'],
-      ['v1', 'ConfigMap'],
-      ['v1', 'Secret'],
-      processes[0].spec.role === 'generator' ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment'],
-    ]
+    const maker = processes[0].spec.role === 'generator' ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment']
+    const files = processes.some(({ spec }) => spec.files.length > 0) ? [['v1', 'ConfigMap']] : []
+    const credentials = processes.some(({ spec }) => spec.credentials.length > 0) ? [['v1', 'Secret']] : []
+    const kinds = arePods
+      ? [['v1', 'Pod'], ...files, ...credentials]
+      : [['v1', 'Service'], ['v1', 'ConfigMap'], ['v1', 'Secret'], maker]
     await Promise.all(
       services.flatMap(service =>
         kinds.map(([apiVersion, kind]) =>
@@ -186,9 +215,10 @@ export function createKubernetesTarget(options) {
     )
     const isGone = () =>
       services.every(service => pods.find({ [LABELS.service]: service, [LABELS.start]: `${start}` }).length === 0)
-    if (await pods.until(isGone, { deadlineSeconds: GONE_SECONDS })) return
+    const deadlineSeconds = GONE.seconds + GONE.perProcessSeconds * processes.length
+    if (await pods.until(isGone, { deadlineSeconds })) return
     throw new BenchError(
-      `the pods of ${services.join(' and ')} were not gone ${GONE_SECONDS} s after they were deleted: ask kubectl -n ${namespace} get pods what holds them`,
+      `the pods of ${services.join(' and ')} were not gone ${deadlineSeconds} s after they were deleted: kubectl -n ${namespace} get pods shows what holds them`,
     )
   }
 }

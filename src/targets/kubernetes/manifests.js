@@ -95,6 +95,23 @@ export function renderDeployment({ service, name, namespace, labels, containers,
 }
 
 /**
+ * A sidecar of a rollout: a pod that no controller makes, so that its time is that of scheduler and kubelet. It has no
+ * readiness probe: that would ask the sidecar, too, and hold Ready until it has its configuration.
+ * @param {{ service: string, name: string, namespace: string, labels: Record<string, string>, container: Container, where: Where }} options
+ */
+export function renderSidecarPod({ service, name, namespace, labels, container, where }) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels: { ...labels, [LABELS.service]: service } },
+    spec: {
+      ...renderPod({ containers: [container], where, hasNativeSidecars: false, isProbed: false }),
+      restartPolicy: 'Never',
+    },
+  }
+}
+
+/**
  * A process that ends: the load.
  * @param {{ service: string, name: string, namespace: string, labels: Record<string, string>, container: Container, where: Where }} options
  */

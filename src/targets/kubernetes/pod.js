@@ -43,13 +43,13 @@ const POD_DEFAULTS = {
 // The kit's own pods hold nothing that could be lost.
 export const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
 
-/** @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean }} options */
-export function renderPod({ containers, where, hasNativeSidecars }) {
+/** @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean, isProbed?: boolean }} options */
+export function renderPod({ containers, where, hasNativeSidecars, isProbed = true }) {
   const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
   const isNative = (/** @type {Container} */ { spec }) =>
     hasNativeSidecars && spec.role === 'sidecar' && containers.length > 1
   const render = (/** @type {Container} */ container) => ({
-    ...renderContainer(container, mounts),
+    ...renderContainer(container, { mounts, isProbed }),
     ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
   })
   const first = containers.filter(isNative)
@@ -65,10 +65,11 @@ export function renderPod({ containers, where, hasNativeSidecars }) {
 
 /**
  * @param {Container} container
- * @param {{ name: string, mountPath: string, readOnly: boolean }[]} mounts of the pod
+ * @param {{ mounts: { name: string, mountPath: string, readOnly: boolean }[], isProbed: boolean }} options mounts: of the pod;
+ *   isProbed: it is ready when it listens
  */
-function renderContainer({ spec, folders }, mounts) {
-  const [probed] = spec.listens.filter(({ address }) => address === '0.0.0.0')
+function renderContainer({ spec, folders }, { mounts, isProbed }) {
+  const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
   const own = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
   return {
     name: spec.role,

@@ -2,11 +2,13 @@ import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { suggest } from '../../lib/nearest.js'
 import { openLedger } from '../../node/ledger.js'
 import { nodeTool } from '../../tools/node.js'
-import { readNode } from './answers.js'
+import { readNode, readPod } from './answers.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
 import { readSummary } from './kubelet.js'
+import { findLimits } from './node-limits.js'
 import { HOST_LABEL, parseWhere } from './pod.js'
+import { parseQuantity } from './quantity.js'
 import { createImageTools } from './tools.js'
 
 /** Minor version of Kubernetes 1. */
@@ -76,6 +78,7 @@ export async function openKubernetesSite({
     sampleSource,
     cpus: machine.cpus,
     node: machine.node,
+    nodeLabel: where.node.metadata.labels?.[HOST_LABEL] ?? machine.node,
   })
   return {
     target,
@@ -84,6 +87,7 @@ export async function openKubernetesSite({
     cpus: machine.cpus,
     machine: { ...machine, cluster: api.server, kubernetes: gitVersion },
     sampleSource,
+    limits: findLimits({ node: readNode(where.node), pods: (await api.list('v1', 'Pod')).map(readPod) }),
     cores: [],
     findTool: createImageTools({
       api,
@@ -155,22 +159,11 @@ export function describeNode({ metadata, status }) {
     bootId: nodeInfo.bootID,
     kernel: `Linux ${nodeInfo.kernelVersion}`,
     architecture: nodeInfo.architecture,
-    cpus: Math.floor(parseCpu(capacity.cpu)),
-    allocatableCpus: parseCpu(allocatable.cpu),
-    memoryBytes: parseBytes(capacity.memory),
+    cpus: Math.floor(parseQuantity(capacity.cpu)),
+    allocatableCpus: parseQuantity(allocatable.cpu),
+    memoryBytes: parseQuantity(capacity.memory),
     system: nodeInfo.osImage,
     kubelet: nodeInfo.kubeletVersion,
     containerRuntime: nodeInfo.containerRuntimeVersion,
   }
-}
-
-/** @param {string} quantity of CPUs: `2` or `1930m` */
-export function parseCpu(quantity) {
-  return quantity.endsWith('m') ? Number.parseInt(quantity, 10) / 1000 : Number(quantity)
-}
-
-/** @param {string} quantity of memory: `24684092Ki`, or bytes */
-export function parseBytes(quantity) {
-  const [, number, unit = '', binary] = /^(\d+)(?:([kKMGT])(i?))?$/.exec(quantity) ?? []
-  return Number(number) * (binary ? 1024 : 1000) ** ' KMGT'.indexOf(unit.toUpperCase() || ' ')
 }

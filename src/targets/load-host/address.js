@@ -20,7 +20,7 @@ export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() })
   }
   if (seenAs !== null && own.includes(seenAs)) return seenAs
   throw new UsageError(
-    `${host} sees this machine as ${seenAs ?? 'nobody knows what'}, which is no address of it: name the one at which ${host} reaches it with --address (${own.join(', ')})`,
+    `${host} sees this machine as ${seenAs ?? 'an unknown address'}, which is none of its addresses: give --address the one that ${host} can reach (${own.join(', ')})`,
   )
 }
 
@@ -34,7 +34,7 @@ export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)
   if (holder === null) return
   throw new UsageError(
-    `${holder} has its load come to ${address}: wait until it has ended, or name another address of this machine with --address`,
+    `${holder} uses ${address} for its load: wait until it has ended, or name another address of this machine with --address`,
   )
 }
 

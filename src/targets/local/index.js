@@ -1,11 +1,12 @@
 import { GENERATOR, PROBER, placeAt } from '../../model/sidecar-contract.js'
 import { look, observe } from '../../node/observer.js'
-import { createProber } from '../../node/prober.js'
 import { assertPortsFree, createAddresses, holdBlock } from './addresses.js'
 import { createTree } from './cgroups.js'
-import { kill, listMarked, renderMarks } from './marks.js'
+import { kill, listMarked } from './marks.js'
+import { createLocalProber } from './prober.js'
 import { startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
+import { BOUND_MS } from './process-log.js'
 
 /**
  * @import { Deployment, Target } from '../../model/types.ts'
@@ -40,7 +41,10 @@ export async function createLocalTarget({ ledger, way }) {
     for (const marked of listMarked()) if (marked.runId === runId) kill(marked.pid)
   }
   process.on('exit', killAll)
-  const prober = createProber({ environment: renderMarks({ runId }) })
+  // Those of generators are results.
+  const bounding = setInterval(() => {
+    for (const process of running) if (process.spec.role === 'sidecar') process.boundLog()
+  }, BOUND_MS).unref()
 
   return {
     name: 'local',
@@ -78,14 +82,17 @@ export async function createLocalTarget({ ledger, way }) {
       }
     },
 
-    call: async (procedure, args) => /** @type {any} */ (prober)[procedure](args),
+    call: createLocalProber({ runId }),
     look: async processes => look(probesOf(processes)),
     observe: async (processes, options) => ({ ...(await observe(probesOf(processes), options)), clockOffsetMs: 0 }),
 
     async close({ retain } = { retain: false }) {
       process.off('exit', killAll)
+      clearInterval(bounding)
       if (!retain) {
         await tree.remove()
+        // Without a ledger, nobody would look for what is left.
+        killAll()
         ledger.release('addresses', block)
         ledger.close()
         return []

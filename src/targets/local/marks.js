@@ -33,7 +33,7 @@ export function listMarked() {
 }
 
 /**
- * Kills a process; nothing happens when it has ended by itself.
+ * Kills a process, or its group where the id is negative; nothing happens when it has ended by itself.
  * @param {number} pid
  */
 export function kill(pid) {

@@ -57,7 +57,7 @@ export function createProcessAccounting({ runId }) {
             }
             return found.length === 0 && [...killed].every(hasEnded)
           }
-          await waitFor(haveEnded, { what: `the processes of ${name} to end`, deadlineSeconds: 10, intervalMs: 5 })
+          await waitFor(haveEnded, { what: `the processes of ${name} to end`, deadlineSeconds: 30, intervalMs: 5 })
         },
       }
     },

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { describeTail } from '../../lib/log-tail.js'
+import { readTail } from '../../lib/read-tail.js'
 import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
 import { readNowMs } from '../../node/convergence.js'
@@ -11,15 +12,17 @@ import { createProbe } from '../../node/kernel/probe.js'
 import { isStopped } from '../../node/kernel/proc-files.js'
 import { send } from '../../node/send.js'
 import { renderMarks } from './marks.js'
+import { boundLog, openLog } from './process-log.js'
 
 /**
  * @import { Handle, Probe, ProcessSpec } from '../../model/types.ts'
  * @import { CgroupTree } from './cgroups.js'
  */
 
-/** @typedef {Handle & { probe: Probe, stop: () => Promise<void>, unref: () => void }} RunningProcess */
+/** @typedef {Handle & { probe: Probe, boundLog: () => void, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
-const READY_SECONDS = 60
+// As in a cluster: it only guards against hanging.
+const READY_SECONDS = 120
 
 // Joins the cgroups before it becomes the program, so that every page it touches is charged to them.
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
@@ -41,7 +44,7 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
   }
 
   const group = await tree.create(`${start}-${name}`, spec)
-  const log = openSync(logFile, 'w')
+  const log = openLog(logFile)
   const command = [...(spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []), spec.program, ...spec.argv]
   const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
   const startedMs = readNowMs()
@@ -66,7 +69,6 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
   const whole = createProbe({ group: { ...group, pids }, listens: spec.listens })
   /** @type {Probe} */
   const probe = spec.batchOf === undefined ? whole : { ...whole, readThreads: () => [] }
-  const readLog = () => readFile(logFile, 'utf8')
   const isOutOfMemory = () => (probe.read().oomKills ?? 0) > 0
   const findStopped = () => group.pids().find(isStopped)
   const findCause = () => {
@@ -75,7 +77,7 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
     return stopped === undefined ? '' : `: its process ${stopped} is stopped (state T in /proc/${stopped}/stat)`
   }
   const describeFailure = async (/** @type {string} */ what) =>
-    `${what}${findCause()}${describeTail(await readLog(), logFile)}`
+    `${what}${findCause()}${describeTail(await readTail(logFile), logFile)}`
 
   return {
     spec,
@@ -103,7 +105,8 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
     },
 
     describeFailure,
-    readLog,
+    readLog: () => readFile(logFile, 'utf8'),
+    boundLog: () => boundLog(logFile),
 
     unref: () => child.unref(),
 

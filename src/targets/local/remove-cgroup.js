@@ -4,7 +4,7 @@ import path from 'node:path'
 import { waitFor } from '../../lib/wait.js'
 import { kill } from './marks.js'
 
-const DEADLINE_SECONDS = 10
+const DEADLINE_SECONDS = 30
 // Processes that were killed take a moment to go; this process may be out of file descriptors for a moment.
 const AGAIN = ['EBUSY', 'EMFILE', 'ENFILE']
 const GONE = ['ENOENT', 'ENODEV']

@@ -6,6 +6,7 @@ import { createSummary } from '../../fakes/fake-summary.js'
 const EXPERIMENTS = [
   ...['cap', 'cap-ladder', 'rate-ladder', 'connections', 'hops', 'payload', 'protocol', 'mtls-tax', 'churn'],
   ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles', 'rollout', 'balance'],
+  ...['shards', 'commit-rate', 'concurrency', 'items', 'grow'],
 ]
 
 const text = `source:
@@ -96,7 +97,7 @@ describe('parseClaims', () => {
       'two relations',
       '    relation:',
       '    relation:\n      untestable: { why: x }',
-      'a.yaml:13: claims.one.relation: give one of ratio, shape, balance and untestable',
+      'a.yaml:13: claims.one.relation: give one of ratio, shape, plateau, balance, growth and untestable',
     ],
     ['two claims of one name', '  one:', '  one: {}\n  one:', 'a.yaml:10: Map keys must be unique'],
   ])('names file, line and what is right for %s', (_, right, wrong, message) => {
@@ -143,6 +144,7 @@ describe('readClaims', () => {
     ['open-policy', [138, 180, 304, 482, 106, 192, 435, 710]],
     ['rollout', [200, 400, 800, 1600, 1, 50]],
     ['grow', [260, 787, 440, 968, 460, 982, 2.7, 20, 40, 90, 150]],
+    ['shards', [61.5, 29.5, 19, 18, 17.5, 45, 30, 12, 11, 22, 9]],
     ['shards', [75, 37, 21, 0.55, 0.23, 0.32, 227, 0.02, 110, 0.27, 136, 0.06, 109, 0.12, 163, 0.17, 131, 75, 48, 15]],
     ['istio-reference', [0.2, 60, 0.18, 0.3, 0.4, 0.43, 0.45]],
     ['envoy-knee', [1.17, 1.27, 1.45, 5.44, 51, 115, 96]],

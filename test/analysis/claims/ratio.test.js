@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testRatio } from '../../../src/analysis/claims/ratio.js'
+import { summariseValues } from '../../../src/lib/stats.js'
 import { createParityRow } from '../../fakes/fake-records.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
@@ -28,6 +29,31 @@ const pair = (/** @type {(number | null)[]} */ a, b = six(100)) => [
 ]
 
 describe('testRatio', () => {
+  it('is not testable of shards where the control plane of the fewer did not bind', () => {
+    const of = { plane: 'pipy', shards: 6 }
+    const shards = (/** @type {number | null} */ atLimit) =>
+      ask(
+        [3, 6].map(count => ({
+          ...{
+            plane: 'pipy',
+            load: { kind: /** @type {const} */ ('idle') },
+            conditions: { sidecars: 60, shards: count },
+          },
+          fields: /** @type {any} */ ({
+            rollout: {
+              rolloutSeconds: summariseValues(six(6 / count)),
+              controlAtLimitRolloutFraction: summariseValues([count === 3 ? atLimit : 0.1]),
+            },
+          }),
+        })),
+        { quantity: 'rolloutSeconds', of, to: { ...of, shards: 3 } },
+      )
+    expect(shards(0.6).status).toBe('reproduced')
+    expect(shards(0.1)).toMatchObject({
+      ...{ status: 'not testable here', reason: expect.stringContaining('the control plane did not bind (3 shards') },
+    })
+  })
+
   it('reproduces what is within the tolerance, by the ratios of the rounds', () => {
     expect(ask(pair([50, 52, 54, 56, 58, 60], [100, 100, 100, 100, 100, 100]))).toEqual({
       status: 'reproduced',

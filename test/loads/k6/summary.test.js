@@ -60,6 +60,9 @@ describe('what k6 1.1.0 leaves', () => {
     metrics.http_req_failed.values.passes = 7
     const spoiled = parse(`level=error msg="status 503, 12 bytes" source=console\n${JSON.stringify(data)}\n`)
     expect(spoiled).toMatchObject({ failed: 6, verified: result.verified - 6, failures: ['status 503, 12 bytes'] })
+    // Three of the five had the status 200, which k6 takes for no failure.
+    metrics.corrupted = { type: 'counter', contains: 'default', values: { count: 3, rate: 1 } }
+    expect(parse(JSON.stringify(data))).toMatchObject({ failed: 4 + 7 - 2, corrupted: 3 })
   })
 
   it('is nothing where k6 was killed before it printed its result', () => expect(k6.parseResult(messages)).toBeNull())

@@ -12,7 +12,8 @@ import { describeAccess, listAttempts, listDifferences, probeAccess } from '../.
 import { negotiateAsServer } from '../../../src/node/parity/negotiation.js'
 import { PEERS } from '../../../src/node/parity/peers.js'
 import { startUpstreams, UPSTREAMS } from '../../../src/node/parity/upstreams.js'
-import { readCredentials, SERVICES, writeFlawedCertificates } from '../../../src/run/parity/credentials.js'
+import { readCredentials, SERVICES } from '../../../src/run/parity/credentials.js'
+import { writeFlawedCertificates } from '../../../src/run/parity/flawed-certificates.js'
 
 /**
  * @import { Credentials } from '../../../src/node/parity/upstreams.js'
@@ -110,7 +111,7 @@ async function leave(isAccepted, options, configuration) {
     socket.on('close', hadError => hadError || end())
   })
   const { close, ...upstreams } = await startUpstreams({
-    ...{ address: ADDRESS, ca, credentials, tls: configuration.tls, group: 'X25519', environment: {} },
+    ...{ address: ADDRESS, ca, credentials, tls: configuration.tls, group: 'X25519' },
   })
   try {
     const sidecars = { client: await listen(sidecar), server: { address: ADDRESS, port: 1 } }

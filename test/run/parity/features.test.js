@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { FEATURES } from '../../../src/model/features.js'
 import { describeLines } from '../../../src/run/parity/access-log.js'
 import { describeTraces } from '../../../src/run/parity/headers.js'
+import { askWhileEjected, describeBroken, describeEjection } from '../../../src/run/parity/outliers.js'
 import { describeStatuses } from '../../../src/run/parity/refusals.js'
+import { describeRetries } from '../../../src/run/parity/retry-budget.js'
 import { readRoute } from '../../../src/run/parity/route-metrics.js'
 
 const line = {
@@ -87,5 +89,51 @@ describe('describeStatuses', () => {
   it('wants others to come through later, and no other answer', () => {
     expect(describeStatuses(answers(10, 30), 429)).toEqual(['429 after the limit was filled again'])
     expect(describeStatuses([...answers(10, 29), 503], 200)).toEqual(['an answer other than 200 and 429'])
+  })
+})
+
+describe('describeEjection', () => {
+  const answers = (/** @type {string[]} */ ...upstreams) => upstreams.map(upstream => ({ status: 200, upstream }))
+
+  it('wants every request at the endpoint that is left, and the other back after its time', () => {
+    expect(describeEjection({ answers: answers('a', 'a'), backSeconds: 2.1 })).toEqual([])
+    expect(describeEjection({ answers: answers('a', 'b'), backSeconds: 0.2 })).toEqual([
+      '1 of 2 requests not at the endpoint that was left',
+      'back 0.2 s after an ejection of 2 s',
+    ])
+    expect(describeEjection({ answers: answers('a'), backSeconds: null })).toEqual([
+      'not back 5 s after an ejection of 2 s',
+    ])
+  })
+
+  it('leaves out what is answered when the other may be back, on a machine so busy', async () => {
+    const ask = async (/** @type {number} */ i) => answers(i < 4 ? 'a' : 'b')[0]
+    vi.useFakeTimers()
+    const slowly = (/** @type {number} */ i) => {
+      vi.advanceTimersByTime(450)
+      return ask(i)
+    }
+    const inTime = await askWhileEjected(slowly, Date.now())
+    vi.useRealTimers()
+    expect(inTime).toEqual(answers('a', 'a', 'a', 'a'))
+    expect(await askWhileEjected(ask, Date.now())).toHaveLength(10)
+    const none = ['no request was answered within the 2 s of an ejection']
+    expect(describeEjection({ answers: [], backSeconds: 2.1 })).toEqual(none)
+    expect(describeBroken(3, [])).toEqual(none)
+    expect(describeBroken(3, answers('b', 'b'))).toEqual([])
+    expect(describeBroken(3, answers('b', 'a'))).toEqual(['1 of 2 requests served after 3 broken connections'])
+  })
+})
+
+describe('describeRetries', () => {
+  it('wants as many tried again as the budget has, and others again later', () => {
+    expect(describeRetries([504, 504, 503, 504, 503, 504, 503, 504], [504, 504])).toEqual([])
+    expect(describeRetries([504, 504, 504, 504, 504, 504, 504, 504], [504, 503])).toEqual([
+      '0 of 8 requests not tried again, expected 3',
+      'a request not tried again when the others had ended',
+    ])
+    expect(describeRetries([504, 503, 503, 200, 503, 504, 504, 504], [504, 504])).toEqual([
+      'answered 200, expected 503 and 504',
+    ])
   })
 })

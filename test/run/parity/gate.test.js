@@ -4,9 +4,11 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { certificatesFolder } from '../../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../../src/lib/certificates.js'
+import { AgentError, BenchError } from '../../../src/lib/errors.js'
 import { identityOf, PROBER, placeAt } from '../../../src/model/sidecar-contract.js'
 import { SERVERS } from '../../../src/node/parity/peers.js'
-import { SERVICES, writeFlawedCertificates } from '../../../src/run/parity/credentials.js'
+import { SERVICES } from '../../../src/run/parity/credentials.js'
+import { writeFlawedCertificates } from '../../../src/run/parity/flawed-certificates.js'
 import { gateParity } from '../../../src/run/parity/gate.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
@@ -28,9 +30,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /**
  * A testbed of one plane whose tool has another name, and a prober that finds what it is asked to open.
- * @param {{ trafficPolicy?: 'listed' | 'open', look?: () => Promise<never> }} [options]
+ * @param {{ trafficPolicy?: 'listed' | 'open', look?: () => Promise<never>, probeAnswers?: () => any }} [options]
  */
-async function createTestbed({ trafficPolicy = 'listed', look } = {}) {
+async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers } = {}) {
   const fake = await createFakeTarget()
   /** @type {any[]} */
   const opened = []
@@ -42,7 +44,7 @@ async function createTestbed({ trafficPolicy = 'listed', look } = {}) {
     open: args => void opened.push(args),
     close: () => {},
     reach: () => {},
-    probeAnswers: () => [{ name: 'parity-tls', found: 'x', expected: 'x', differences: [] }],
+    probeAnswers: probeAnswers ?? (() => [{ name: 'parity-tls', found: 'x', expected: 'x', differences: [] }]),
     probePooling: () => ({ row: { name: 'parity-pooling', found: 'x', expected: 'x', differences: [] }, requests: 1 }),
   }
   const target = {
@@ -88,10 +90,10 @@ async function createTestbed({ trafficPolicy = 'listed', look } = {}) {
 /**
  * @param {any} testbed
  * @param {Arm[]} arms
+ * @param {{ signal: AbortSignal }} [options]
  */
-function gate(testbed, arms) {
+function gate(testbed, arms, { signal } = new AbortController()) {
   let index = 0
-  const { signal } = new AbortController()
   return gateParity({ testbed, arms, nextIndex: () => index++, signal, say: () => {} })
 }
 
@@ -157,6 +159,26 @@ describe('gateParity', () => {
       ['server', 'observed', 'p256'].map(name => [name, null]),
     )
     expect(plain.rendered.slice(-2).map(({ model }) => model.inbound?.mtls)).toEqual(['disabled', 'disabled'])
+  })
+
+  it("holds against a plane what its sidecars do, and no fault of the kit's", async () => {
+    const failing = async (/** @type {Error} */ error) =>
+      gate((await createTestbed({ probeAnswers: () => Promise.reject(error) })).testbed, [armOf({})])
+    expect((await failing(new BenchError('it hung'))).map(row => row.found)).toContain(
+      'does not serve the corpus: it hung',
+    )
+    await expect(failing(new AgentError('listen EADDRINUSE'))).rejects.toThrow('EADDRINUSE')
+  })
+
+  it('ends at once where it is interrupted in a call, and removes what it started', async () => {
+    const abort = new AbortController()
+    const probeAnswers = () => {
+      setTimeout(() => abort.abort(new Error('interrupted')), 10)
+      return new Promise(() => {})
+    }
+    const { testbed, running } = await createTestbed({ probeAnswers })
+    await expect(gate(testbed, [armOf({})], abort)).rejects.toThrow('interrupted')
+    expect(running.size).toBe(0)
   })
 
   it('removes what it started when the processes cannot be looked at', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readKubeletSummary, readPod } from '../../../src/targets/kubernetes/answers.js'
-import { parseBytes } from '../../../src/targets/kubernetes/site.js'
+import { parseQuantity } from '../../../src/targets/kubernetes/quantity.js'
 
 describe('an answer of a cluster', () => {
   it('is taken as it came where the kit knows it', () => {
@@ -24,12 +24,17 @@ describe('an answer of a cluster', () => {
   })
 })
 
-describe('parseBytes', () => {
+describe('parseQuantity', () => {
   it.each([
     ['24684092Ki', 24684092 * 1024],
     ['16Gi', 16 * 2 ** 30],
     ['129M', 129e6],
     ['4k', 4000],
     ['25276502016', 25276502016],
-  ])('%s', (text, bytes) => expect(parseBytes(text)).toBe(bytes))
+    ['1.5Gi', 1.5 * 2 ** 30],
+    ['129e6', 129e6],
+    ['1930m', 1.93],
+    ['2', 2],
+    ['many', Number.NaN],
+  ])('%s', (text, value) => expect(parseQuantity(text)).toBe(value))
 })

@@ -6,7 +6,10 @@ import { createContainers, gateway, objects, pipyGateway, ratings } from '../../
 
 const isReader = (/** @type {string} */ name) => name.startsWith('reader')
 /** The pods that objects make, by the object. @type {[string, any][]} */
-const pods = Object.entries(objects).flatMap(([name, { spec }]) => (spec?.template ? [[name, spec.template.spec]] : []))
+const pods = Object.entries(objects).flatMap(([name, { kind, spec }]) => {
+  const pod = kind === 'Pod' ? spec : spec?.template?.spec
+  return pod ? [[name, pod]] : []
+})
 const withoutReader = pods.filter(([name]) => !isReader(name))
 const containersOf = (/** @type {any} */ pod) => [...(pod.initContainers ?? []), ...pod.containers]
 const RESTRICTED = {
@@ -98,6 +101,14 @@ describe('a sidecar', () => {
     expect(native.initContainers[0].readinessProbe).toEqual(readiness)
     expect(beside.containers[1].readinessProbe).toEqual(readiness)
     expect(native.containers[0]).not.toHaveProperty('readinessProbe')
+  })
+
+  it('of a rollout is a pod that is ready without being asked, and is not started again', () => {
+    const { containers, restartPolicy, affinity } = objects['sidecar-pod'].spec
+    expect(containers).toMatchObject([{ name: 'sidecar', ports: expect.any(Array) }])
+    expect(containers[0]).not.toHaveProperty('readinessProbe')
+    expect(restartPolicy).toBe('Never')
+    expect(affinity).toBeDefined()
   })
 
   it('sees its own files and credentials, and its application does not', () => {

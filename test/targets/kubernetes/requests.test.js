@@ -16,6 +16,7 @@ import { createContainers } from '../../fakes/cluster-objects.js'
 import { FORBIDDEN, startFakeApiServer } from '../../fakes/fake-api-server.js'
 
 /** @import { Asked } from '../../fakes/fake-api-server.js' */
+/** @import { Handle } from '../../../src/model/types.ts' */
 /** @import { Access } from '../../../src/targets/kubernetes/access.js' */
 
 const NAMESPACE = 'bench-r1'
@@ -48,6 +49,7 @@ beforeAll(async () => {
   const ledger = openLedger({ runId: 'r1', root: path.join(folder, 'ledgers') })
   const target = createKubernetesTarget({
     ...{ api, ledger, namespace: NAMESPACE, where: 'n1', loadWhere: 'n1', nodeImage: 'node', cpus: 4, node: 'n1' },
+    nodeLabel: 'n1',
     ...{ hasNativeSidecars: true, hasRecursiveReadOnly: true, sampleSource: 'cgroup', signal },
   })
   await examineCluster({ api, node: null, loadNode: null, images: {}, specs: [pipyTool] })
@@ -65,6 +67,15 @@ beforeAll(async () => {
   await expect(target.look(processes)).rejects.toThrow(refusal)
   await expect(processes[1].readAdmin('/')).rejects.toThrow(refusal)
   await remove()
+  /** @type {Handle[]} */
+  const started = []
+  const ofRollout = { ...specs[1], service: 'client-1', batchOf: 1, files: [] }
+  const onStart = (/** @type {Handle} */ process) => void started.push(process)
+  const rollout = await target.deploy([ofRollout], { start: 2, folder: path.join(folder, 'raw'), onStart })
+  expect(started).toMatchObject([{ spec: ofRollout, pod: { uid: 'client-1-2', createdMs: expect.any(Number) } }])
+  await started[0].waitUntilReady(signal)
+  await expect(target.pods?.openAsking()).rejects.toThrow(refusal)
+  await rollout.remove()
   await target.close()
   await cleanUpCluster({ api, isAll: false })
   server.close()
@@ -91,7 +102,9 @@ describe('what is asked of a cluster', () => {
     const key = readFileSync(path.join(certificates, 'gateway-key.pem'), 'utf8')
     const forms = [key.split('\n')[2], Buffer.from(key).toString('base64').slice(80, 160)]
     const holding = asked.filter(({ body }) => forms.some(form => body.includes(form)))
-    expect(holding.map(({ kind, namespace }) => [kind, namespace])).toEqual([['Secret', NAMESPACE]])
+    expect(holding.map(({ kind, namespace }) => [kind, namespace])).toEqual(Array(2).fill(['Secret', NAMESPACE]))
+    // Of a start whose services are deployed, and of one of a rollout.
+    expect(asked.filter(({ verb, resource }) => verb === 'delete' && resource === '/secrets')).toHaveLength(2)
     expect(asked.some(({ kind, body }) => kind === 'Deployment' && body.includes('gateway-key.pem'))).toBe(true)
   })
 

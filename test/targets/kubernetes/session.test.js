@@ -4,9 +4,11 @@ import os from 'node:os'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { AgentError, BenchError } from '../../../src/lib/errors.js'
 import { decode, encode } from '../../../src/node/agent/messages.js'
+import { converse } from '../../../src/targets/converse.js'
 import { readAgentCode } from '../../../src/targets/kubernetes/code.js'
-import { converse, measureClockOffset } from '../../../src/targets/kubernetes/session.js'
+import { measureClockOffset } from '../../../src/targets/kubernetes/session.js'
 
 /** @import { Sample } from '../../../src/model/types.ts' */
 
@@ -47,6 +49,16 @@ describe('a conversation with the agent', () => {
     expect(now).toMatchObject({ status: 'fulfilled', value: expect.any(Number) })
     expect(failed).toMatchObject({ status: 'rejected', reason: { message: 'the rig is not open' } })
     await expect(session.call('nonsense', null)).rejects.toThrow()
+  })
+
+  it('tells a fault of its own from what a sidecar did', async () => {
+    const { session } = startAgent()
+    await expect(session.call('probeAnswers', null)).rejects.toBeInstanceOf(AgentError)
+    const endpoint = { address: '127.0.0.1', port: 1 }
+    const refused = await session.call('send', { endpoint, ask: { host: 'a' } }).catch(error => error)
+    expect(refused).toBeInstanceOf(BenchError)
+    expect(refused).not.toBeInstanceOf(AgentError)
+    expect(refused.message).toContain('ECONNREFUSED')
   })
 
   it('observes a window from before its start to its end', async () => {

@@ -17,7 +17,7 @@ describe('chooseAddress', () => {
 
   it('is to be named behind a translation of addresses', () => {
     expect(() => chooseAddress({ ...given, seenAs: '203.0.113.9' })).toThrow(
-      /sam@there sees this machine as 203\.0\.113\.9, which is no address of it: name .* with --address/,
+      /sam@there sees this machine as 203\.0\.113\.9, which is none of its addresses: give --address the one/,
     )
   })
 })

@@ -70,7 +70,7 @@ describe('what a run with its load on another machine would be refused for', () 
       const findings = await examine([createLoad('good', [])])
       expect(findings.at(-1)).toEqual({
         level: 'missing',
-        text: expect.stringContaining(`the run test-${process.pid} (process ${process.pid}) has its load come to`),
+        text: expect.stringContaining(`the run test-${process.pid} (process ${process.pid}) uses`),
       })
     } finally {
       ledger.release('addresses', ADDRESS)

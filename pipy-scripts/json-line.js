@@ -1,0 +1,67 @@
+// @ts-nocheck: a Pipy script
+// Pipy's JSON encoder leaves control bytes and bytes that are not UTF-8 as they are, and writes \a and \v, which JSON
+// has not. A client may send all of them. Pure, and written in the JavaScript that Pipy and Node share, so that it is
+// unit-tested in Node.
+
+var BACKSLASH = 92
+var SPACE = 32
+// The bytes that Pipy escapes by the letters a and v.
+var ESCAPED = new Map([[97, 7], [118, 11]])
+// U+FFFD stands for each byte that is of no character.
+var REPLACEMENT = [0xef, 0xbf, 0xbd]
+// Bytes of a character by its first byte, and between what the second is (RFC 3629, 4).
+var CHARACTERS = [
+  { first: 0x00, last: 0x7f, size: 1, least: 0x00, most: 0xff },
+  { first: 0xc2, last: 0xdf, size: 2, least: 0x80, most: 0xbf },
+  { first: 0xe0, last: 0xe0, size: 3, least: 0xa0, most: 0xbf },
+  { first: 0xe1, last: 0xec, size: 3, least: 0x80, most: 0xbf },
+  { first: 0xed, last: 0xed, size: 3, least: 0x80, most: 0x9f },
+  { first: 0xee, last: 0xef, size: 3, least: 0x80, most: 0xbf },
+  { first: 0xf0, last: 0xf0, size: 4, least: 0x90, most: 0xbf },
+  { first: 0xf1, last: 0xf3, size: 4, least: 0x80, most: 0xbf },
+  { first: 0xf4, last: 0xf4, size: 4, least: 0x80, most: 0x8f },
+]
+
+// bytes: of an object that Pipy encoded. Returns the bytes of the same object as JSON.
+export function mendLine(bytes) {
+  var mended = []
+  var size = 0
+  for (var at = 0; at < bytes.length; at = at + size) {
+    var own = bytes.slice(at, at + 2)
+    var control = own[0] === BACKSLASH ? ESCAPED.get(own[1]) : own[0] < SPACE ? own[0] : undefined
+    if (control !== undefined) {
+      size = own[0] === BACKSLASH ? 2 : 1
+      own = escape(control)
+    } else if (own[0] === BACKSLASH) {
+      size = 2
+    } else {
+      size = countBytes(bytes, at)
+      own = size > 0 ? bytes.slice(at, at + size) : REPLACEMENT
+      size = size || 1
+    }
+    own.forEach(byte => mended.push(byte))
+  }
+  return mended
+}
+
+// The bytes of \u00XX.
+function escape(control) {
+  var low = control % 16
+  return [BACKSLASH, 117, 48, 48, control < 16 ? 48 : 49, low < 10 ? 48 + low : 87 + low]
+}
+
+// Of the character that begins there; 0: none does.
+function countBytes(bytes, at) {
+  var byte = bytes[at]
+  var character = CHARACTERS.find(c => byte >= c.first && byte <= c.last)
+  if (!character) return 0
+  if (character.size > 1 && !isBetween(bytes[at + 1], character.least, character.most)) return 0
+  for (var i = 2; i < character.size; i++) {
+    if (!isBetween(bytes[at + i], 0x80, 0xbf)) return 0
+  }
+  return character.size
+}
+
+function isBetween(byte, least, most) {
+  return byte >= least && byte <= most
+}

@@ -1,0 +1,136 @@
+import { OF_MACHINE, tellEndings } from '../../judge/growth.js'
+import { summariseValues } from '../../lib/stats.js'
+import { findRoundsLeast } from '../verdict.js'
+import { CLAIM_QUANTITIES, NOT_TESTABLE } from './answers.js'
+import { describeSelector, isMeant } from './arms.js'
+
+/**
+ * What a run that grows says to a published limit, size or time of a control plane. Pure.
+ * @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Answer } from './answers.js'
+ * @import { Selector } from './arms.js'
+ */
+
+/**
+ * One of three: failsAt with reason; quantity with value; steps.
+ * @typedef {object} GrowthClaim
+ * @property {Selector} among
+ * @property {number} tolerance a share
+ * @property {number} [failsAt] sidecars
+ * @property {string} [reason]
+ * @property {string} [quantity]
+ * @property {number} [value] in the unit of its header
+ * @property {{ sidecars: number, leastSeconds: number, mostSeconds: number }[]} [steps]
+ */
+
+/** That it is above 0 says something: memory rises with the sidecars. A size has no direction. */
+const SLOPES = ['grownPerSidecar']
+
+/**
+ * @param {GrowthClaim} claim
+ * @param {Summary} summary
+ * @returns {Answer}
+ */
+export function testGrowth(claim, { arms, growths = [], notMeasured }) {
+  const arm = arms.find(own => isMeant(own, claim.among))
+  const growth = growths.find(({ armId }) => armId === arm?.id)
+  if (!arm || !growth) {
+    const left = notMeasured.filter(({ plane }) => plane === claim.among.plane).map(({ reason }) => reason)
+    const why = [`no arm here is ${describeSelector(claim.among)}`, ...new Set(left)]
+    return { status: NOT_TESTABLE, ours: null, reason: why.join('; ') }
+  }
+  const { ours, status, reason } = judge(claim, arm, growth)
+  const [rounds, least] = [growth.rounds.length, findRoundsLeast(false)]
+  if (rounds >= least || status === NOT_TESTABLE) return { status, ours, reason }
+  return { status: NOT_TESTABLE, ours, reason: `indicative only: ${rounds} rounds, ${least} are needed` }
+}
+
+/**
+ * @param {GrowthClaim} claim
+ * @param {SummaryArm} arm
+ * @param {GrowthFit} growth
+ * @returns {Answer}
+ */
+function judge(claim, arm, growth) {
+  if (claim.failsAt !== undefined) return judgeFailure(claim.failsAt, claim, growth)
+  return claim.quantity === undefined ? judgeSteps(claim, growth) : judgeSize(claim.quantity, claim, arm)
+}
+
+/**
+ * @param {number} failsAt
+ * @param {GrowthClaim} claim
+ * @param {GrowthFit} growth
+ * @returns {Answer}
+ */
+function judgeFailure(failsAt, { reason, tolerance }, growth) {
+  const { rounds } = growth
+  const answer = (/** @type {Answer['status']} */ status, why = '') => ({
+    ...{ status, reason: why },
+    ours: tellEndings(growth),
+  })
+  if (rounds.some(round => round.reason !== null && OF_MACHINE.includes(round.reason)))
+    return answer(NOT_TESTABLE, 'the machine ended it, not the control plane')
+  const failed = rounds.flatMap(({ failedAt }) => failedAt ?? [])
+  if (failed.length === 0) {
+    const least = Math.min(...rounds.map(({ sidecars }) => sidecars))
+    return least < failsAt
+      ? answer(NOT_TESTABLE, `it was given fewer than the published ${failsAt}: ask for more with --sidecars`)
+      : answer('contradicted')
+  }
+  if (failed.length < rounds.length) return answer(NOT_TESTABLE, 'some rounds failed, and some did not')
+  if (reason !== undefined && rounds.some(round => round.reason !== reason))
+    return answer('direction only', `it fails, and not by ${reason}`)
+  const { median } = summariseValues(failed)
+  return Math.abs(Number(median) / failsAt - 1) <= tolerance
+    ? answer('reproduced')
+    : answer('direction only', 'it fails, with another number of sidecars')
+}
+
+/**
+ * @param {string} quantity
+ * @param {GrowthClaim} claim
+ * @param {SummaryArm} arm
+ * @returns {Answer}
+ */
+function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
+  const { of, format, label } = CLAIM_QUANTITIES[quantity]
+  const { median, low, high } = of(arm)
+  if (median === null) return { status: NOT_TESTABLE, ours: null, reason: 'not measured: too few steps held' }
+  const interval = low === null || high === null ? '' : ` [${format(low)}, ${format(high)}]`
+  const ours = `${label} ${format(median)}${interval}`
+  if (Math.abs(median / theirs - 1) <= tolerance) return { status: 'reproduced', ours, reason: '' }
+  if (!SLOPES.includes(quantity)) return { status: 'contradicted', ours, reason: 'outside of the tolerance' }
+  return (low ?? median) > 0
+    ? { status: 'direction only', ours, reason: 'it rises with the sidecars, outside of the tolerance' }
+    : { status: 'contradicted', ours, reason: 'it does not rise with the sidecars' }
+}
+
+/**
+ * Published as ranges that rise with the number of sidecars.
+ * @param {GrowthClaim} claim
+ * @param {GrowthFit} growth
+ * @returns {Answer}
+ */
+function judgeSteps({ steps: theirs = [] }, growth) {
+  const found = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
+  const ours = theirs.map(({ sidecars }, i) => `${found[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')
+  const [first, last] = [found[0], found.at(-1)]
+  if (!first || !last || found.some(seconds => !seconds || seconds.median === null))
+    return {
+      status: NOT_TESTABLE,
+      ours,
+      reason: 'not every one of these steps was taken: ask for more with --sidecars',
+    }
+  const isWithin = theirs.every(({ leastSeconds, mostSeconds }, i) => {
+    const median = Number(found[i]?.median)
+    return median >= leastSeconds && median <= mostSeconds
+  })
+  if (isWithin) return { status: 'reproduced', ours, reason: '' }
+  const rises = last.values.flatMap((seconds, i) => (seconds === null ? [] : seconds - Number(first.values[i])))
+  const { low, high } = summariseValues(rises)
+  if (low === null || high === null || (low <= 0 && high >= 0))
+    return { status: NOT_TESTABLE, ours, reason: 'outside of the ranges, and no rise shown' }
+  return low > 0
+    ? { status: 'direction only', ours, reason: 'it rises, outside of the ranges' }
+    : { status: 'contradicted', ours, reason: 'it falls' }
+}

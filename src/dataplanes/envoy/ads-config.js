@@ -1,0 +1,77 @@
+import {
+  HTTP2_OPTIONS,
+  renderCluster,
+  renderListeners,
+  renderOwn,
+  renderRouteConfig,
+  socketAddress,
+  TYPE,
+} from './config.js'
+
+/**
+ * The sidecar model as Envoy takes it from a control plane (its aggregated discovery service): a bootstrap that names that
+ * alone, and the rest as resources. Routes and endpoints are resources of their own, so that a change of them closes no
+ * listener and no connection.
+ * @import { Endpoint, SidecarModel } from '../../model/types.ts'
+ */
+
+const CLUSTER = 'control-plane'
+const FROM_ADS = { resource_api_version: 'V3', ads: {} }
+
+/**
+ * @param {SidecarModel} model
+ * @param {{ server: Endpoint, apiType: 'GRPC' | 'DELTA_GRPC' }} options server: where gRPC is spoken
+ */
+export function renderAdsBootstrap(model, { server, apiType }) {
+  return {
+    ...renderOwn(model),
+    dynamic_resources: {
+      ads_config: {
+        api_type: apiType,
+        transport_api_version: 'V3',
+        // With its 500 extensions it is 61 KB.
+        set_node_on_first_message_only: true,
+        grpc_services: [{ envoy_grpc: { cluster_name: CLUSTER } }],
+      },
+      lds_config: FROM_ADS,
+      cds_config: FROM_ADS,
+    },
+    static_resources: {
+      clusters: [
+        {
+          name: CLUSTER,
+          type: 'STATIC',
+          load_assignment: {
+            cluster_name: CLUSTER,
+            endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
+          },
+          typed_extension_protocol_options: {
+            'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+              '@type': `${TYPE}envoy.extensions.upstreams.http.v3.HttpProtocolOptions`,
+              explicit_http_config: { http2_protocol_options: HTTP2_OPTIONS },
+            },
+          },
+        },
+      ],
+    },
+  }
+}
+
+/**
+ * @param {SidecarModel} model
+ * @param {string | null} profile one of PROFILES; null: the first
+ */
+export function renderAdsResources(model, profile) {
+  const clusters = model.clusters.map(cluster => renderCluster(model, cluster))
+  const directions = /** @type {const} */ (['inbound', 'outbound']).filter(direction => model[direction] !== null)
+  return {
+    clusters: clusters.map(({ load_assignment, ...cluster }) => ({
+      ...cluster,
+      type: 'EDS',
+      eds_cluster_config: { eds_config: FROM_ADS },
+    })),
+    endpoints: clusters.map(({ load_assignment }) => load_assignment),
+    listeners: renderListeners(model, profile, { inbound: FROM_ADS, outbound: FROM_ADS }),
+    routes: directions.map(direction => renderRouteConfig(model, direction)),
+  }
+}

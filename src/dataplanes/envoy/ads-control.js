@@ -1,0 +1,115 @@
+import { createControlProcess } from '../../model/control-process.js'
+import { renderAdsBootstrap, renderAdsResources } from './ads-config.js'
+import { needsOf } from './file-control.js'
+import { createSidecar } from './launch.js'
+
+/**
+ * A control plane of many Envoys on go-control-plane (ads/ beside this file), which they ask by ADS: state of the world, or
+ * what has changed alone (delta). A configuration is parsed when it is staged, and given to its Envoy when it is committed.
+ * @import { Control, ControlOptions, Endpoint, ReloadAction, SidecarOptions, ToolSpec } from '../../model/types.ts'
+ */
+
+const REFUSED = 'refused '
+// Go, its protobuf types and an empty cache take what their number does not show: all of it is in the share of each.
+const BYTES = { each: 300e3, perService: 15e3 }
+// A machine of two CPUs starts 400 Envoys within a quarter of a minute; of more the start is all that is seen.
+const SIMULATED = { realMost: 400, bytes: 200e3 }
+
+/** @type {ToolSpec} */
+export const adsTool = {
+  name: 'ads',
+  variable: 'ENVOY_ADS',
+  image: null,
+  versionArgv: ['-version'],
+  parseVersion: text => /^go-control-plane v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  wanted: 'built from src/dataplanes/envoy/ads',
+  isAccepted: () => true,
+}
+
+/** @type {Control[]} */
+export const adsControls = [
+  createAdsControl('ads'),
+  createAdsControl('ads-delta', { isDelta: true }),
+  createAdsControl('ads-bare', { isBare: true }),
+]
+
+/**
+ * @param {string} name
+ * @param {{ isDelta?: boolean, isBare?: boolean }} [how] isBare: simulated sidecars name themselves by no more than their
+ *   name, which takes the server less memory than the node of an Envoy: the gate fidelity must see it
+ * @returns {Control}
+ */
+function createAdsControl(name, { isDelta = false, isBare = false } = {}) {
+  const apiType = isDelta ? 'DELTA_GRPC' : 'GRPC'
+  return {
+    name,
+    tool: adsTool,
+
+    needsOf: asked => ({
+      ...needsOf(asked),
+      inotifyInstances: 0,
+      controlBytes: BYTES.each + BYTES.perService * asked.configuredServices,
+    }),
+
+    createProcess: options => {
+      const { control } = options
+      const argv = ['-http', show(control), '-grpc', show(grpcOf(control))]
+      return createControlProcess(options, { argv, listens: [control, grpcOf(control)] })
+    },
+
+    simulates: {
+      ...SIMULATED,
+      createProcess({ names, listen, everyMs, ...options }) {
+        const { control, folder } = options
+        const server = ['-grpc', show(grpcOf(control)), '-node-of', show(control)]
+        const how = [`-delta=${isDelta}`, `-bare=${isBare}`, `-every=${everyMs}ms`]
+        return createControlProcess(options, {
+          service: 'simulated',
+          role: 'application',
+          argv: ['-names', `${folder}/names`, '-http', show(listen), ...server, ...how],
+          files: [{ name: 'names', content: `${names.join('\n')}\n` }],
+          listens: [listen],
+        })
+      },
+    },
+
+    setUp: () => [],
+    enrol: options => [stage(options), commit(options)],
+
+    createSidecar: options => {
+      const bootstrap = renderAdsBootstrap(options.model, { server: grpcOf(options.control), apiType })
+      const spec = createSidecar(options)
+      return { ...spec, files: [{ name: 'envoy.json', content: `${JSON.stringify(bootstrap)}\n` }] }
+    },
+
+    stage: options => [stage(options)],
+    commit: options => [commit(options)],
+
+    parseRefusals: log =>
+      log.split('\n').flatMap(line => {
+        const at = line.indexOf(REFUSED)
+        return at < 0 ? [] : [line.slice(at + REFUSED.length)]
+      }),
+  }
+}
+
+/** @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
+function stage({ control, model, profile }) {
+  const body = JSON.stringify(renderAdsResources(model, profile))
+  return { kind: 'request', endpoint: control, method: 'PUT', path: `/nodes/${model.service}`, body }
+}
+
+/** @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
+function commit({ control, model }) {
+  return { kind: 'request', endpoint: control, method: 'POST', path: `/nodes/${model.service}/commit`, body: '' }
+}
+
+/** Beside what takes configurations. @param {Endpoint} control @returns {Endpoint} */
+function grpcOf({ address, port }) {
+  return { address, port: port + 1 }
+}
+
+/** @param {Endpoint} endpoint */
+function show({ address, port }) {
+  return `${address}:${port}`
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	cluster "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listener "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	manager "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	discovery "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+)
+
+// client asks for what an Envoy asks for, and accepts it.
+type client struct {
+	all   *clients
+	node  *core.Node // sent with the first request alone
+	hosts map[string]bool
+	done  func() // it has its first routes
+	// It has asked for listeners.
+	listening bool
+}
+
+// request is for resources of a kind; no names: for all of them.
+type request struct {
+	kind  string
+	names []string
+}
+
+func (c *client) takeNode() *core.Node {
+	node := c.node
+	c.node = nil
+	return node
+}
+
+// askState asks in the order of Envoy: listeners when the clusters are warm, and what a resource names before the resource
+// itself is accepted. What is asked all at once takes the server less CPU time.
+func (c *client) askState(service discovery.AggregatedDiscoveryServiceClient) error {
+	stream, err := service.StreamAggregatedResources(context.Background())
+	if err != nil {
+		return err
+	}
+	asked := map[string][]string{}
+	told := map[string]*discovery.DiscoveryResponse{}
+	// With the last answer of its kind a request accepts that.
+	send := func(kind string) error {
+		return stream.Send(&discovery.DiscoveryRequest{Node: c.takeNode(), TypeUrl: kind, ResourceNames: asked[kind],
+			VersionInfo: told[kind].GetVersionInfo(), ResponseNonce: told[kind].GetNonce()})
+	}
+	if err := send(resource.ClusterType); err != nil {
+		return err
+	}
+	for {
+		answer, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		kind := answer.GetTypeUrl()
+		next, err := c.take(kind, answer.GetResources())
+		if err != nil {
+			return err
+		}
+		if len(next.names) > 0 && !slices.Equal(asked[next.kind], next.names) {
+			asked[next.kind] = next.names
+			if err := send(next.kind); err != nil {
+				return err
+			}
+		}
+		told[kind] = answer
+		if err := send(kind); err != nil {
+			return err
+		}
+		if c.startsListening(kind, next) {
+			if err := send(resource.ListenerType); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// askDelta asks in the same order.
+func (c *client) askDelta(service discovery.AggregatedDiscoveryServiceClient) error {
+	stream, err := service.DeltaAggregatedResources(context.Background())
+	if err != nil {
+		return err
+	}
+	asked := map[string][]string{}
+	send := func(kind, nonce string, more []string) error {
+		return stream.Send(&discovery.DeltaDiscoveryRequest{Node: c.takeNode(), TypeUrl: kind, ResponseNonce: nonce,
+			ResourceNamesSubscribe: more})
+	}
+	if err := send(resource.ClusterType, "", nil); err != nil {
+		return err
+	}
+	for {
+		answer, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		var resources []*anypb.Any
+		for _, one := range answer.GetResources() {
+			resources = append(resources, one.GetResource())
+		}
+		kind := answer.GetTypeUrl()
+		next, err := c.take(kind, resources)
+		if err != nil {
+			return err
+		}
+		more := slices.DeleteFunc(next.names, func(name string) bool { return slices.Contains(asked[next.kind], name) })
+		if len(more) > 0 {
+			asked[next.kind] = append(asked[next.kind], more...)
+			if err := send(next.kind, "", more); err != nil {
+				return err
+			}
+		}
+		if err := send(kind, answer.GetNonce(), nil); err != nil {
+			return err
+		}
+		if c.startsListening(kind, next) {
+			if err := send(resource.ListenerType, "", nil); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// startsListening is true once: when the clusters are warm.
+func (c *client) startsListening(kind string, next request) bool {
+	isWarm := kind == resource.EndpointType || kind == resource.ClusterType && len(next.names) == 0
+	starts := isWarm && !c.listening
+	c.listening = c.listening || isWarm
+	return starts
+}
+
+// take has what a client asks for next: endpoints of the clusters that it was told, routes of the listeners.
+func (c *client) take(kind string, resources []*anypb.Any) (request, error) {
+	next := request{kind: resource.RouteType}
+	if kind == resource.ClusterType {
+		next.kind = resource.EndpointType
+	}
+	for _, one := range resources {
+		switch kind {
+		case resource.ClusterType:
+			own := &cluster.Cluster{}
+			if err := one.UnmarshalTo(own); err != nil {
+				return next, err
+			}
+			next.names = append(next.names, own.GetName())
+		case resource.ListenerType:
+			routes, err := listRoutes(one)
+			if err != nil {
+				return next, err
+			}
+			next.names = append(next.names, routes...)
+		case resource.RouteType:
+			if err := c.takeRoutes(one); err != nil {
+				return next, err
+			}
+		}
+	}
+	slices.Sort(next.names)
+	return next, nil
+}
+
+func listRoutes(one *anypb.Any) ([]string, error) {
+	own := &listener.Listener{}
+	if err := one.UnmarshalTo(own); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, chain := range own.GetFilterChains() {
+		for _, filter := range chain.GetFilters() {
+			http := &manager.HttpConnectionManager{}
+			if filter.GetTypedConfig().MessageIs(http) {
+				if err := filter.GetTypedConfig().UnmarshalTo(http); err != nil {
+					return nil, err
+				}
+				names = append(names, http.GetRds().GetRouteConfigName())
+			}
+		}
+	}
+	return names, nil
+}
+
+// takeRoutes counts the client for every host that it has a route to now, and did not before.
+func (c *client) takeRoutes(one *anypb.Any) error {
+	own := &route.RouteConfiguration{}
+	if err := one.UnmarshalTo(own); err != nil {
+		return err
+	}
+	c.all.mutex.Lock()
+	defer c.all.mutex.Unlock()
+	for _, host := range own.GetVirtualHosts() {
+		for _, domain := range host.GetDomains() {
+			if !c.hosts[domain] {
+				c.hosts[domain] = true
+				c.all.routed[domain]++
+			}
+		}
+	}
+	c.done()
+	return nil
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	discovery "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
+)
+
+// clients stand for Envoys that a machine cannot hold: each has a connection and a stream of its own (client.go), and names
+// itself with the node of a real Envoy.
+type clients struct {
+	server string
+	node   *core.Node
+	delta  bool
+	mutex  sync.Mutex
+	routed map[string]int // by host: how many have a route to it
+	count  int
+}
+
+const (
+	opening = 64 // connections at a time
+	waiting = time.Minute
+	window  = 1 << 20
+)
+
+// runClients asks in the names of a file, a line each, and answers over HTTP as a sidecar does: 200 and the nonce for a host
+// when all of them have a route to it, else 404. They come one by one as real ones did: at once, they would take the server less
+// CPU time.
+func runClients(httpAddress, server, source, namesFile string, delta, bare bool, every time.Duration) error {
+	node, err := awaitNode(source)
+	if err != nil {
+		return err
+	}
+	if bare {
+		node = &core.Node{Cluster: node.GetCluster()}
+	}
+	text, err := os.ReadFile(namesFile)
+	if err != nil {
+		return err
+	}
+	names := strings.Fields(string(text))
+	own := &clients{server: server, node: node, delta: delta, routed: map[string]int{}, count: len(names)}
+	places := make(chan struct{}, opening)
+	go func() {
+		for _, name := range names {
+			go own.run(name, places)
+			time.Sleep(every)
+		}
+	}()
+	return http.ListenAndServe(httpAddress, http.HandlerFunc(own.answer))
+}
+
+// awaitNode waits until a real Envoy has asked the server.
+func awaitNode(source string) (*core.Node, error) {
+	deadline := time.Now().Add(waiting)
+	for {
+		node, err := fetchNode(source)
+		if err == nil || time.Now().After(deadline) {
+			return node, err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func fetchNode(source string) (*core.Node, error) {
+	answer, err := http.Get("http://" + source + "/node")
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the node of a real Envoy: %s", body)
+	}
+	node := &core.Node{}
+	return node, proto.Unmarshal(body, node)
+}
+
+func (c *clients) answer(w http.ResponseWriter, r *http.Request) {
+	c.mutex.Lock()
+	has := c.routed[r.Host]
+	c.mutex.Unlock()
+	if has < c.count {
+		http.Error(w, fmt.Sprintf("%d of %d have it", has, c.count), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("x-nonce", r.Header.Get("x-nonce"))
+	io.Copy(w, r.Body)
+}
+
+// run asks until the stream ends, which no client starts again: what is missing is then seen to be.
+func (c *clients) run(name string, places chan struct{}) {
+	places <- struct{}{}
+	leave := sync.OnceFunc(func() { <-places })
+	defer leave()
+	// Windows of a fixed size, as ads-config.js gives Envoy: with others the client would ping the server to estimate them.
+	connection, err := grpc.NewClient(c.server, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))
+	if err != nil {
+		log.Printf("%s: %v", name, err)
+		return
+	}
+	defer connection.Close()
+	node := proto.Clone(c.node).(*core.Node)
+	node.Id = name
+	own := &client{all: c, node: node, hosts: map[string]bool{}, done: leave}
+	service := discovery.NewAggregatedDiscoveryServiceClient(connection)
+	if c.delta {
+		err = own.askDelta(service)
+	} else {
+		err = own.askState(service)
+	}
+	log.Printf("%s: %v", name, err)
+}

@@ -1,0 +1,224 @@
+// The control plane of Envoy's controls ads and ads-delta: a snapshot of go-control-plane for each node, which is staged
+// (parsed) and committed over HTTP, and served over gRPC.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	cluster "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	endpoint "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	listener "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	discovery "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/cache/types"
+	"github.com/envoyproxy/go-control-plane/pkg/cache/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/server/v3"
+	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	// The extensions that src/dataplanes/envoy/config.js and features.js name.
+	_ "github.com/envoyproxy/go-control-plane/envoy/config/trace/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/file/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/filters/cel/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/stream/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/local_ratelimit/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/lua/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/tls_inspector/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
+)
+
+const library = "github.com/envoyproxy/go-control-plane"
+
+func main() {
+	log.SetFlags(0)
+	version := flag.Bool("version", false, "print the version of go-control-plane, and end")
+	httpAddress := flag.String("http", "127.0.0.1:6070", "where configurations are staged and committed")
+	grpcAddress := flag.String("grpc", "127.0.0.1:6071", "where Envoys ask for them")
+	names := flag.String("names", "", "be no server, but clients of one, with the names in this file")
+	source := flag.String("node-of", "127.0.0.1:6070", "clients: where the server tells the node of a real Envoy")
+	delta := flag.Bool("delta", false, "clients: ask for what changed alone")
+	bare := flag.Bool("bare", false, "clients: name themselves by no more than their name")
+	every := flag.Duration("every", 0, "clients: the time from one to the next")
+	flag.Parse()
+	if *version {
+		printVersion()
+		return
+	}
+	if *names != "" {
+		log.Fatal(runClients(*httpAddress, *grpcAddress, *source, *names, *delta, *bare, *every))
+	}
+	plane := newControlPlane()
+	go func() { log.Fatal(http.ListenAndServe(*httpAddress, plane.handler())) }()
+	listening, err := net.Listen("tcp", *grpcAddress)
+	if err != nil {
+		log.Fatal(err)
+	}
+	own := grpc.NewServer()
+	served := server.NewServer(context.Background(), plane.cache, plane.callbacks())
+	discovery.RegisterAggregatedDiscoveryServiceServer(own, served)
+	log.Fatal(own.Serve(listening))
+}
+
+func printVersion() {
+	info, _ := debug.ReadBuildInfo()
+	for _, module := range info.Deps {
+		if module.Path == library {
+			fmt.Println("go-control-plane", module.Version, info.GoVersion)
+			return
+		}
+	}
+	fmt.Fprintln(os.Stderr, "built without the version of", library)
+	os.Exit(1)
+}
+
+type controlPlane struct {
+	cache  cache.SnapshotCache
+	mutex  sync.Mutex
+	staged map[string]*cache.Snapshot
+	first  atomic.Pointer[core.Node] // that has asked
+}
+
+func newControlPlane() *controlPlane {
+	return &controlPlane{cache: cache.NewSnapshotCache(true, cache.IDHash{}, nil), staged: map[string]*cache.Snapshot{}}
+}
+
+func (p *controlPlane) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("PUT /nodes/{node}", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = p.stage(r.PathValue("node"), body)
+		}
+		answer(w, err)
+	})
+	mux.HandleFunc("POST /nodes/{node}/commit", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, p.commit(r.Context(), r.PathValue("node")))
+	})
+	mux.HandleFunc("GET /node", func(w http.ResponseWriter, r *http.Request) {
+		body, err := proto.Marshal(p.first.Load())
+		if err == nil && len(body) == 0 {
+			err = errors.New("no Envoy has asked yet")
+		}
+		if err != nil {
+			answer(w, err)
+			return
+		}
+		w.Write(body)
+	})
+	return mux
+}
+
+func answer(w http.ResponseWriter, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	}
+}
+
+// stage parses the resources of a node; its Envoy does not have them yet.
+func (p *controlPlane) stage(node string, body []byte) error {
+	snapshot, err := parseSnapshot(body)
+	if err != nil {
+		return fmt.Errorf("staging %s: %w", node, err)
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.staged[node] = snapshot
+	return nil
+}
+
+// commit gives a node what was staged for it.
+func (p *controlPlane) commit(ctx context.Context, node string) error {
+	p.mutex.Lock()
+	snapshot := p.staged[node]
+	delete(p.staged, node)
+	p.mutex.Unlock()
+	if snapshot == nil {
+		return errors.New("committing " + node + ": nothing was staged for it")
+	}
+	return p.cache.SetSnapshot(ctx, node, snapshot)
+}
+
+// The types of resources, by their names in a body.
+var kinds = []struct {
+	name   string
+	kind   types.ResponseType
+	create func() types.Resource
+}{
+	{"clusters", types.Cluster, func() types.Resource { return &cluster.Cluster{} }},
+	{"endpoints", types.Endpoint, func() types.Resource { return &endpoint.ClusterLoadAssignment{} }},
+	{"listeners", types.Listener, func() types.Resource { return &listener.Listener{} }},
+	{"routes", types.Route, func() types.Resource { return &route.RouteConfiguration{} }},
+}
+
+// parseSnapshot gives each type of resource a version of its own, so that an Envoy is sent only those that have changed.
+func parseSnapshot(body []byte) (*cache.Snapshot, error) {
+	var parts map[string][]json.RawMessage
+	if err := json.Unmarshal(body, &parts); err != nil {
+		return nil, err
+	}
+	snapshot := &cache.Snapshot{}
+	for _, of := range kinds {
+		hash := fnv.New64a()
+		var resources []types.Resource
+		for _, text := range parts[of.name] {
+			resource := of.create()
+			if err := protojson.Unmarshal(text, resource); err != nil {
+				return nil, fmt.Errorf("%s: %w", of.name, err)
+			}
+			hash.Write(text)
+			resources = append(resources, resource)
+		}
+		snapshot.Resources[of.kind] = cache.NewResources(fmt.Sprintf("%x", hash.Sum64()), resources)
+	}
+	return snapshot, nil
+}
+
+// callbacks end the stream of an Envoy that did not accept a resource: go-control-plane would send it again at once, and for
+// ever. With deltas an Envoy names itself in the first request alone.
+func (p *controlPlane) callbacks() server.Callbacks {
+	var names sync.Map
+	return server.CallbackFuncs{
+		StreamRequestFunc: func(_ int64, r *discovery.DiscoveryRequest) error {
+			p.first.CompareAndSwap(nil, r.GetNode())
+			return tellRefused(r.GetNode().GetId(), r.GetTypeUrl(), r.GetErrorDetail())
+		},
+		StreamDeltaRequestFunc: func(stream int64, r *discovery.DeltaDiscoveryRequest) error {
+			p.first.CompareAndSwap(nil, r.GetNode())
+			name, _ := names.LoadOrStore(stream, r.GetNode().GetId())
+			return tellRefused(name.(string), r.GetTypeUrl(), r.GetErrorDetail())
+		},
+		DeltaStreamClosedFunc: func(stream int64, _ *core.Node) { names.Delete(stream) },
+	}
+}
+
+// tellRefused prints what an Envoy did not accept, a line each, as src/dataplanes/envoy/ads-control.js reads it.
+func tellRefused(name, typeURL string, detail *status.Status) error {
+	if detail == nil {
+		return nil
+	}
+	// The resource itself comes first, over many lines.
+	lines := strings.Split(strings.TrimSpace(detail.GetMessage()), "\n")
+	log.Printf("refused %s: %s: %q", name, typeURL, strings.TrimLeft(lines[len(lines)-1], ": "))
+	return fmt.Errorf("%s refused %s", name, typeURL)
+}

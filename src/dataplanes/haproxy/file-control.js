@@ -1,0 +1,24 @@
+import { createFileControl } from '../../model/file-control.js'
+import { renderFiles } from './config.js'
+import { createSidecar } from './launch.js'
+
+/**
+ * HAProxy reads its configuration again where a master watches over it: at SIGUSR2 the master starts another worker, which
+ * is handed the listening sockets, and the old one ends with its last connection (HAProxy's Management Guide, 4).
+ */
+export const fileControl = createFileControl({
+  createSidecar: options => {
+    const spec = createSidecar(options)
+    return { ...spec, argv: ['-W', ...spec.argv, '-p', pidFileIn(options.folder)] }
+  },
+
+  stage: ({ model, folder }) =>
+    renderFiles(model, folder).map(({ name, content }) => ({ kind: 'move', file: `${folder}/${name}`, content })),
+
+  commit: ({ folder }) => [{ kind: 'signal', pidFile: pidFileIn(folder), signal: 'SIGUSR2' }],
+})
+
+/** @param {string} folder */
+function pidFileIn(folder) {
+  return `${folder}/haproxy.pid`
+}

@@ -1,0 +1,82 @@
+import { tellEndings } from '../judge/growth.js'
+import { MIB } from '../lib/units.js'
+import { labelOf } from '../model/arms.js'
+import { findVaried } from '../model/axes.js'
+
+/**
+ * How far control planes came with more and more sidecars, and what each sidecar took of their memory. Pure.
+ * @import { GrowthFit, Summary } from '../model/types.ts'
+ */
+
+const POINTS_MOST = 10
+
+/** @param {Pick<Summary, 'arms' | 'growths'>} summary */
+export function renderGrowths({ arms, growths = [] }) {
+  return growths.length === 0
+    ? []
+    : ['With more and more sidecars:', ...growths.flatMap(growth => renderGrowth(growth, nameGrowth(arms, growth)))]
+}
+
+/**
+ * The answer of the run: how far each arm came.
+ * @param {Pick<Summary, 'arms' | 'growths'>} summary
+ */
+export function tellGrowths({ arms, growths = [] }) {
+  return growths.map(growth => `${nameGrowth(arms, growth)}: ${tellEndings(growth)}`)
+}
+
+/**
+ * @param {Summary['arms']} arms
+ * @param {Pick<GrowthFit, 'armId'>} growth
+ */
+export function nameGrowth(arms, { armId }) {
+  const arm = arms.find(({ id }) => id === armId)
+  return arm ? labelOf(arm, findVaried(arms)) : armId
+}
+
+/**
+ * @param {GrowthFit} growth
+ * @param {string} name
+ */
+function renderGrowth(growth, name) {
+  const { rounds, memory, steps } = growth
+  const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
+  return [
+    `  ${name}: ${tellEndings(growth)}`,
+    ...causes.map(([reason, why]) => `    ${reason}: ${why?.split('\n')[0]}`),
+    ...(memory ? renderMemory(memory) : []),
+    ...(steps.length > 0 ? [`    seconds of a step: ${pickShown(steps).map(renderSeconds).join('  ')}`] : []),
+  ]
+}
+
+/** @param {NonNullable<GrowthFit['memory']>} memory */
+function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
+  const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
+  const interval = low === null || high === null ? '' : ` [${kB(low)}, ${kB(high)}]`
+  const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
+  return [
+    `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${interval}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
+    `      ${pickShown(points).map(renderPoint).join('  ')}`,
+  ]
+}
+
+/** @param {NonNullable<GrowthFit['memory']>['points'][number]} point */
+function renderPoint({ sidecars, bytes, residualBytes }) {
+  const off = residualBytes / MIB
+  return `${sidecars}: ${(bytes / MIB).toFixed(1)} (${off >= 0 ? '+' : ''}${off.toFixed(2)})`
+}
+
+/** @param {GrowthFit['steps'][number]} step */
+function renderSeconds({ sidecars, seconds }) {
+  return `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`
+}
+
+/**
+ * At most ten, evenly apart, with the last.
+ * @template T
+ * @param {T[]} items
+ */
+function pickShown(items) {
+  const every = Math.ceil(items.length / POINTS_MOST)
+  return items.filter((_, i) => (i + 1) % every === 0 || i === items.length - 1)
+}

@@ -1,0 +1,72 @@
+import { mib, percent } from '../lib/units.js'
+
+/**
+ * Where the numbers of a document are from. Pure.
+ * @import { BalanceManifest, Manifest, TrialRecord } from '../model/types.ts'
+ * @import { Table } from './text-table.js'
+ */
+
+const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])
+
+/**
+ * @param {Manifest | BalanceManifest} manifest
+ * @param {string[][]} [more] rows
+ * @returns {Table}
+ */
+export function tabulateProvenance({ run, command, kit, schemaVersion, ...manifest }, more = []) {
+  const method = 'methodVersion' in manifest ? `, method version ${manifest.methodVersion}` : ''
+  return {
+    caption: 'Where these numbers are from',
+    columns: [
+      ['', 'left'],
+      ['', 'left'],
+    ],
+    rows: [
+      ['run', `${run.id}, started ${run.startedAt}, seed ${run.seed}`],
+      ...(run.resumed ?? []).map(({ at, trials }) => ['went on', `${at}, after ${trials} trials`]),
+      ['command', command.join(' ')],
+      ['kit', `${kit.version}${kit.git ? `, git ${kit.git}` : ''}`],
+      ['records', `schema version ${schemaVersion}${method}`],
+      ...more,
+    ],
+  }
+}
+
+/**
+ * What a run ran on and with.
+ * @param {Manifest} manifest
+ * @param {TrialRecord[]} records
+ * @returns {string[][]} rows
+ */
+export function describeSetting({ target, machine, tools, settings }, records) {
+  const { before, ...facts } = machine
+  const say = (/** @type {unknown} */ value) =>
+    value === null ? 'not known' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
+  return [
+    ['memory of the kit', tellOwnMemory(records)],
+    ['target', target],
+    ...Object.entries(facts).map(([name, value]) => [name, say(value)]),
+    ...(before
+      ? [
+          [
+            'before the run',
+            `${percent(before.idleFraction)} idle, ${percent(before.stealFraction)} stolen by its host`,
+          ],
+        ]
+      : []),
+    ...Object.values(tools).map(tool => [
+      tool.name,
+      `${tool.version}, ${tool.path}, SHA-256 ${tool.sha256 || 'not known'}`,
+    ]),
+    ...SETTINGS.map(name => [name, say(settings[name])]),
+  ]
+}
+
+/**
+ * The most memory that the kit itself had in the windows of the run.
+ * @param {TrialRecord[]} records
+ */
+function tellOwnMemory(records) {
+  const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
+  return peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known'
+}

@@ -1,0 +1,79 @@
+import { QUANTITIES } from '../judge/quantities.js'
+import { formatValue, quantityOf } from '../judge/quantity.js'
+import { listBound } from '../judge/rollout.js'
+import { nameOf } from '../model/arms.js'
+import { describeAxes, findVaried } from '../model/axes.js'
+
+/**
+ * Rollouts as sentences. Pure.
+ * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
+ */
+
+/** By the phases that it bound. @type {Record<string, string>} */
+const BOUND = {
+  '': 'the control plane did not bind',
+  rollout: 'the control plane bound the rollout',
+  change: 'the control plane did not bind the rollout, but the change',
+  'rollout,change': 'the control plane bound rollout and change',
+}
+
+/**
+ * Where nothing but the number of sidecars varies, of the most; else of each arm its first quantity.
+ * @param {Summary['shows']} shows
+ * @param {SummaryArm[]} arms of one plane
+ */
+export function tellRollout({ quantities }, arms) {
+  const varied = findVaried(arms)
+  const isOfNumbers = varied.every(name => name === 'sidecars')
+  return isOfNumbers ? tellMost(arms) : tellEach(arms, { varied, quantity: quantities[0] })
+}
+
+/**
+ * The phases that its control plane bound; null where none runs.
+ * @param {SummaryArm} arm
+ */
+export function listBoundOf(arm) {
+  const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(name => quantityOf(arm, name).median)
+  return rollout === null ? null : listBound({ rollout, change })
+}
+
+/**
+ * @param {SummaryArm[]} arms
+ * @param {{ varied: AxisName[], quantity: string }} options
+ */
+function tellEach(arms, { varied, quantity }) {
+  const row = QUANTITIES[quantity]
+  const told = arms.map(arm => {
+    const { median } = quantityOf(arm, quantity)
+    return `${describeAxes(arm, varied)} ${median === null ? '-' : formatValue(row, median)}${sayBound(arm, ', ')}`
+  })
+  return `${nameOf(arms[0])}, ${row.label}: ${told.join('; ')}`
+}
+
+/** @param {SummaryArm[]} arms */
+function tellMost(arms) {
+  const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
+  const tell = (/** @type {string} */ name, /** @type {string} */ words) => {
+    const { median } = quantityOf(most, name)
+    return median === null ? [] : [words.replace('%', formatValue(QUANTITIES[name], median))]
+  }
+  const told = [
+    ...tell('podReadyMax', 'were ready pods within % s'),
+    ...tell('rolloutSeconds', 'had their first configuration within % s'),
+    ...tell('changeAllSeconds', 'a change of it within % s'),
+  ]
+  const { sidecars, simulated } = most.conditions
+  const untold = simulated === undefined ? 'were started, and no time counts' : 'were configured'
+  const peak = tell('controlPeak', 'from a control plane of at most % MiB')
+  const all = [...(told.length > 0 ? told : [untold]), ...peak].join(', ')
+  return `${nameOf(most)}: ${sidecars} sidecars ${all}${sayBound(most, '; ')}`
+}
+
+/**
+ * @param {SummaryArm} arm
+ * @param {string} before what it says
+ */
+function sayBound(arm, before) {
+  const phases = listBoundOf(arm)
+  return phases === null ? '' : `${before}${BOUND[phases.join()]}`
+}

@@ -1,0 +1,68 @@
+/**
+ * What the control plane of a rollout uses: of several shards their sum.
+ * @import { Handle, Observation, Sample, Target } from '../model/types.ts'
+ */
+
+/** @typedef {'cpuSeconds' | 'anonBytes' | 'peakBytes'} Summed */
+
+/**
+ * Reads the shards until it is ended.
+ * @param {Target} target
+ * @param {Handle[]} shards none where nothing has to run
+ */
+export function observeControl(target, shards) {
+  const ending = new AbortController()
+  const startMs = Date.now()
+  const window = { startMs, endMs: startMs + 24 * 3600 * 1000 }
+  const seen = shards.length > 0 ? target.observe(shards, { window, signal: ending.signal }) : null
+  return {
+    /** @returns {Promise<Observation | null>} */
+    async end() {
+      ending.abort()
+      return seen
+    },
+  }
+}
+
+/**
+ * What the shards are now: their counters, and the limits that the kernel reports.
+ * @param {Target} target
+ * @param {Handle[]} shards
+ */
+export async function lookAtControl(target, shards) {
+  const nowMs = Date.now()
+  const window = { startMs: nowMs, endMs: nowMs }
+  return (await target.observe(shards, { window, signal: new AbortController().signal })).start
+}
+
+/**
+ * Reads the shards once, at the edge of a phase.
+ * @param {Target} target
+ * @param {Handle[]} shards
+ */
+export async function readControl(target, shards) {
+  if (shards.length === 0) return null
+  const start = await lookAtControl(target, shards)
+  if (!start) return null
+  const each = start.sample.readings.map(({ cpuSeconds, throttledPeriods, throttledSeconds }, i) => ({
+    cpuSeconds: numberOrNull(cpuSeconds),
+    throttledPeriods: numberOrNull(throttledPeriods),
+    throttledSeconds: numberOrNull(throttledSeconds),
+    workers: shards[i].spec.workers,
+  }))
+  return { ...describeReading(start.sample), each }
+}
+
+/** @param {Sample} sample of the shards */
+export function describeReading({ epochMs, readings }) {
+  const sum = (/** @type {Summed} */ name) => {
+    const values = readings.flatMap(reading => numberOrNull(reading[name]) ?? [])
+    return values.length < readings.length ? null : values.reduce((total, value) => total + value, 0)
+  }
+  return { epochMs, cpuSeconds: sum('cpuSeconds'), anonBytes: sum('anonBytes'), peakBytes: sum('peakBytes') }
+}
+
+/** @param {number | null | undefined} value */
+function numberOrNull(value) {
+  return Number.isFinite(value) ? Number(value) : null
+}

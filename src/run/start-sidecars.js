@@ -1,0 +1,92 @@
+import { setMaxListeners } from 'node:events'
+import { waitFor } from '../lib/wait.js'
+import { readNowMs } from '../node/convergence.js'
+import { BATCH_SIDECARS } from '../services/batches.js'
+
+/**
+ * Starts the sidecars of a rollout, and asks each from its start on. On one machine, they start batch after batch; on a
+ * cluster, each is a pod, and how many start at a time is the cluster's own.
+ * @import { Handle, ProcessSpec, RolloutRecord, Target, Told } from '../model/types.ts'
+ * @import { Asking } from '../node/asking.js'
+ * @import { Rollout } from '../services/rollout.js'
+ */
+
+// The next batch starts when no more than these are to answer yet: started all at once, they would wait for each other.
+const WAITING_MOST = BATCH_SIDECARS / 2
+
+/** Of a sidecar: when its pod was asked for and when it was ready. @typedef {NonNullable<RolloutRecord['members'][number]['pod']>} PodTimes */
+
+/** @typedef {(specs: ProcessSpec[], how?: Pick<Parameters<Target['deploy']>[1], 'pace' | 'onStart'>) => Promise<Handle[]>} Deploy */
+
+/**
+ * @param {{ asking: Asking, batches: Rollout['batches'], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
+ *   fail: (error: Error) => void, signal: AbortSignal }} options fail: is called where a pod does not become ready
+ * @returns {Promise<{ asked: Promise<[string, Told | null]>[], pods: Map<string, PodTimes>, areReady: Promise<unknown> }>}
+ *   asked: each sidecar that was started; pods: by sidecar, filled as they become ready
+ */
+export async function startSidecars({ asking, batches, deploy, arePods, deadlineSeconds, fail, signal }) {
+  /** @type {Promise<[string, Told | null]>[]} */
+  const asked = []
+  /** @type {Map<string, PodTimes>} */
+  const pods = new Map()
+  /** @type {Promise<void>[]} */
+  const readying = []
+  // Each pod that is waited for listens to it.
+  setMaxListeners(0, signal)
+  const pace = arePods ? null : createPace({ asking, deadlineSeconds, signal })
+  const specs = batches.map(({ spec }) => spec)
+  /** @param {Handle} process */
+  const onStart = process => {
+    // The target goes on otherwise: no other starts where the control plane has ended.
+    signal.throwIfAborted()
+    const { members } = /** @type {Rollout['batches'][number]} */ (batches.find(({ spec }) => spec === process.spec))
+    for (const { name, first } of members) asked.push(named(name, asking.expectFirst(process, { name, ...first })))
+    if (!process.pod) return
+    const times = { createdMs: process.pod.createdMs, readyMs: /** @type {number | null} */ (null) }
+    for (const { name } of members) pods.set(name, times)
+    const setReady = () => {
+      times.readyMs = readNowMs()
+    }
+    readying.push(process.waitUntilReady(signal).then(setReady, fail))
+  }
+  await deploy(specs, { onStart, ...(pace && { pace: pace.wait }) }).catch(error => {
+    if (!pace?.isLate()) throw error
+  })
+  return { asked, pods, areReady: Promise.all(readying) }
+}
+
+/**
+ * What a sidecar was told, under its name.
+ * @template {Told | null} T
+ * @param {string} name
+ * @param {Promise<T>} told
+ * @returns {Promise<[string, T]>}
+ */
+export function named(name, told) {
+  const asked = told.then(seen => /** @type {[string, T]} */ ([name, seen]))
+  // Where the phase fails otherwise, nobody awaits it.
+  asked.catch(() => {})
+  return asked
+}
+
+/** @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */
+function createPace({ asking, deadlineSeconds, signal }) {
+  const deadlineMs = Date.now() + deadlineSeconds * 1000
+  let isLate = false
+  return {
+    isLate: () => isLate,
+    wait: () =>
+      waitFor(() => asking.countWaiting() <= WAITING_MOST, {
+        what: 'the sidecars that were started to have their configuration, before the next are started',
+        deadlineSeconds: Math.max(0, Math.round((deadlineMs - Date.now()) / 1000)),
+        intervalMs: 5,
+        signal,
+      }).catch(async error => {
+        signal.throwIfAborted()
+        // Before the target removes them, which would answer for them.
+        await asking.giveUp()
+        isLate = true
+        throw error
+      }),
+  }
+}

@@ -1,0 +1,24 @@
+import { assignItems } from '../balance/assign.js'
+import { drawItems, MEAN_SIZE } from '../balance/items.js'
+
+/**
+ * Which control plane has which sidecar, and how many services each sidecar knows: those of `balance` with the same seed.
+ * Pure.
+ * @import { Conditions } from '../model/types.ts'
+ */
+
+/**
+ * @param {string[]} names of the sidecars
+ * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices'>, seed: number }} options
+ * @returns {{ name: string, shard: number, known: number }[]} known: services beside that which it calls
+ */
+export function assignSidecars(names, { conditions, seed }) {
+  const { shards = 1, assignment = 'round-robin', sizes = 'equal', configuredServices } = conditions
+  const items = drawItems({ count: names.length, sizes, seed })
+  const assigned = assignItems(assignment, { items, shards })
+  return items.map(({ id, size }, i) => ({
+    name: names[i],
+    shard: Number(assigned.get(id)),
+    known: Math.round((configuredServices * size) / MEAN_SIZE),
+  }))
+}

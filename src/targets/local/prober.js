@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { SiteLostError } from '../../lib/errors.js'
+import { ROOT } from '../../lib/paths.js'
+import { createProber } from '../../node/prober.js'
+import { converse } from '../converse.js'
+import { kill, renderMarks } from './marks.js'
+
+/**
+ * @import { Target } from '../../model/types.ts'
+ * @import { Session } from '../converse.js'
+ */
+
+const AGENT = path.join(ROOT, 'src/node/agent/main.js')
+const SAID_MOST = 2000
+const CLOSE_SECONDS = 5
+// `lab --watch` starts services to count while the corpus is tried: what they ask does not end with the corpus.
+const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
+
+/**
+ * The prober of this machine. From `open` to `close` the procedures of the parity corpus run in a process of their own: its
+ * bodies leave a hundred MiB behind, which would be the kit's in every window.
+ * @param {{ runId: string }} options
+ * @returns {Target['call']}
+ */
+export function createLocalProber({ runId }) {
+  const prober = createProber()
+  /** @type {(Session & { ended: Promise<string> }) | null} */
+  let session = null
+  const end = async () => {
+    session?.close()
+    await session?.ended
+    session = null
+  }
+  return async (procedure, args) => {
+    if (procedure === 'open') session = startAgent({ runId })
+    if (session === null || !isOfCorpus(procedure)) return /** @type {any} */ (prober)[procedure](args)
+    // Another call may close it meanwhile.
+    const { call, isOpen } = session
+    const asked = call(procedure, args)
+    if (procedure === 'close') {
+      // A stopped agent never answers; what became of one that failed has been told.
+      await Promise.race([asked.catch(() => {}), delay(CLOSE_SECONDS * 1000, undefined, { ref: false })])
+      return /** @type {any} */ (end())
+    }
+    try {
+      return /** @type {any} */ (await asked)
+    } catch (error) {
+      // Without the agent, nothing can be said of a plane.
+      if (!isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })
+      if (procedure === 'open') await end()
+      throw error
+    }
+  }
+}
+
+/**
+ * @param {{ runId: string }} options
+ * @returns {Session & { ended: Promise<string> }} ended: with what it said last
+ */
+function startAgent({ runId }) {
+  const agent = spawn(process.execPath, [AGENT], {
+    env: { PATH: process.env.PATH, ...renderMarks({ runId }) },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // A process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
+    detached: true,
+  })
+  let said = ''
+  agent.stderr.setEncoding('utf8').on('data', text => {
+    said = (said + text).slice(-SAID_MOST)
+  })
+  // That it has ended is told by what is asked of it.
+  agent.stdin.on('error', () => {})
+  /** @type {Promise<string>} */
+  const ended = new Promise(resolve => {
+    agent.once('error', error => resolve(error.message))
+    agent.once('close', (_, killedBy) => resolve(said.trim() || (killedBy ? `it ended by ${killedBy}` : '')))
+  })
+  const { stdin, stdout, pid } = agent
+  // With the upstream that it has stopped, which outlives it.
+  const end = () => pid && kill(-pid)
+  agent.once('exit', end)
+  const session = converse({
+    ...{ stdin, stdout, closed: ended, what: `process ${pid}` },
+    end,
+  })
+  return { ...session, ended }
+}

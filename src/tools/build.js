@@ -1,0 +1,59 @@
+import path from 'node:path'
+import { execa } from 'execa'
+import { hashFolder } from '../lib/hash.js'
+import { lastLines } from '../lib/log-tail.js'
+import { ROOT } from '../lib/paths.js'
+
+/**
+ * The programs that the kit builds from source of its own, with Go.
+ */
+
+const BUILD_SECONDS = 300
+// Where Go's own archive is unpacked; few have it on PATH.
+const GO_FOLDER = '/usr/local/go/bin'
+
+/** The folders of their source, from the root of the kit. @type {Record<string, string>} */
+const SOURCES = { ads: 'src/dataplanes/envoy/ads' }
+
+/** @param {string} name of a program */
+export function isBuilt(name) {
+  return Object.hasOwn(SOURCES, name)
+}
+
+/** Which source a program is built from: it is built again from another. @param {string} name */
+export function hashSource(name) {
+  return hashFolder(path.join(ROOT, SOURCES[name]))
+}
+
+/**
+ * @param {string} name
+ * @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options work: where it is put
+ * @throws where there is no Go, or one that is too old, or the modules cannot be had
+ */
+export async function buildProgram(name, { work, environment = process.env, signal }) {
+  const program = path.join(work, name)
+  const source = SOURCES[name]
+  const { exitCode, stderr, shortMessage } = await execa(
+    environment.GO ?? 'go',
+    // Without paths of this machine, the same source gives the same program.
+    ['build', '-trimpath', '-buildvcs=false', '-o', program, '.'],
+    {
+      cwd: path.join(ROOT, source),
+      env: {
+        ...environment,
+        PATH: `${environment.PATH}${path.delimiter}${GO_FOLDER}`,
+        // Not a newer Go from the network, and the modules of go.sum or none.
+        ...{ GOTOOLCHAIN: 'local', GOFLAGS: '-mod=readonly', CGO_ENABLED: '0' },
+      },
+      extendEnv: false,
+      reject: false,
+      stdin: 'ignore',
+      timeout: BUILD_SECONDS * 1000,
+      ...(signal && { cancelSignal: signal, killSignal: 'SIGKILL' }),
+    },
+  )
+  if (exitCode === 0) return { program, origin: { source, sourceSha256: hashSource(name) } }
+  const why =
+    exitCode === undefined ? `no Go in GO, PATH or ${GO_FOLDER} runs (${shortMessage})` : lastLines(stderr, 1)[0]
+  throw new Error(`building ${source}: ${why}`)
+}

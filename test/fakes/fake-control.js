@@ -1,0 +1,40 @@
+import { createFakePlane } from './fake-bench.js'
+
+/** @import { Control, DataPlane, ProcessSpec } from '../../src/model/types.ts' */
+
+/**
+ * A plane with a control plane, whose sidecars answer from their start on.
+ * @param {Partial<Control>} [control]
+ * @returns {DataPlane}
+ */
+export function createControlledPlane(control = {}) {
+  const plane = createFakePlane('cheap')
+  const create = /** @type {NonNullable<DataPlane['createSidecar']>} */ (plane.createSidecar)
+  return {
+    ...plane,
+    controls: [
+      {
+        ...{ name: 'fake', findUnsupported: () => null },
+        needsOf: () => ({ sidecarBytes: 0, controlBytes: 0, inotifyInstances: 0, threads: 0 }),
+        createProcess: ({ folder, control: endpoint }) =>
+          /** @type {ProcessSpec} */ ({
+            ...{ service: 'mesh', role: 'control', folder, program: '/fake/control', argv: [], env: {}, files: [] },
+            ...{ scripts: [], credentials: [], listens: [endpoint], workers: 1, cpuCores: null },
+            ...{ memoryLimitBytes: null, cpuSet: null, admin: null, image: null },
+          }),
+        setUp: () => [],
+        enrol: () => [],
+        createSidecar: options => ({
+          ...create(options),
+          argv: ['run'],
+          listens: [options.model.inbound, options.model.outbound].flatMap(listener =>
+            listener ? [{ address: listener.address, port: listener.port }] : [],
+          ),
+        }),
+        stage: () => [],
+        commit: ({ control: endpoint }) => [{ kind: 'request', endpoint, method: 'POST', path: '/commit', body: '' }],
+        ...control,
+      },
+    ],
+  }
+}

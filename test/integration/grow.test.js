@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readRun } from '../../src/records/records.js'
+import { expectNothingLeft, pidsOf } from './leftovers.js'
+import { need } from './real-tools.js'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'grow-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let count = 0
+
+/**
+ * A growth of Pipy's repository up to 200 sidecars, with something done to it while it goes on.
+ * @param {string[]} argv
+ * @param {(out: string) => Promise<void>} [beside]
+ */
+async function grow(argv, beside) {
+  const out = path.join(folder, `run-${++count}`)
+  const common = ['src/cli.js', 'bench', 'grow', '--planes', 'pipy', '--profile', 'smoke', '--sidecars', '200']
+  const child = execa('node', [...common, '--out', out, ...argv], { reject: false })
+  await beside?.(out)
+  const { exitCode, stdout, stderr } = await child
+  expect(exitCode, `${stdout}\n${stderr}`).toBe(0)
+  expectNothingLeft(child.pid)
+  const [record] = readRun(out).records
+  return { record, stdout: stdout.replace(/\s+/g, ' ') }
+}
+
+describe('a control plane that is given more and more sidecars', { timeout: 60_000 }, () => {
+  it('ends out of memory under a limit that it cannot live with', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { record, stdout } = await grow(['--control-memory', '16MiB', '--control-cpu', '1'])
+    expect(record).toMatchObject({ outcome: 'completed', growth: { ended: { reason: 'oom' } } })
+    expect(record.growth?.sidecars).toBeGreaterThan(0)
+    expect(record.ended).toMatchObject([{ service: 'mesh', role: 'control', isOutOfMemory: true }])
+    expect(stdout).toMatch(/failed at \d+ sidecars: oom/)
+  })
+
+  it('ends as stopped when it is frozen, long before its deadline', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const begun = Date.now()
+    const { record } = await grow([], async out => {
+      for (let i = 0; i < 1500 && pidsOf('step-1-sidecar', out).length === 0; i++)
+        await new Promise(resolve => setTimeout(resolve, 20))
+      for (const pid of pidsOf('mesh-control', out)) process.kill(pid, 'SIGSTOP')
+    })
+    expect(record).toMatchObject({ outcome: 'completed', growth: { ended: { reason: 'stopped' } } })
+    expect(Date.now() - begun).toBeLessThan(60_000)
+  })
+})

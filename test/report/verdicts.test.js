@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { tellContrasts } from '../../src/report/verdicts.js'
+import { createArm } from '../fakes/fake-records.js'
+
+/** @import { Comparison } from '../../src/model/types.ts' */
+
+/**
+ * An arm with a feature against the lean one.
+ * @param {string} feature
+ * @param {Pick<Comparison, 'verdict' | 'reasons'> & { median: number }} told
+ * @returns {Comparison}
+ */
+function createContrast(feature, { median, ...told }) {
+  const { link, capCores, load, conditions } = createArm({})
+  return {
+    ...{ a: `pipy with ${feature}`, b: 'pipy with no features', link, capCores, load, conditions },
+    ...{ contrast: 'features', isControl: false, quantity: 'cpuPerRequest', service: null, aaSpread: null },
+    ratio: { median, low: median - 0.01, high: median + 0.01, values: Array(6).fill(median) },
+    ...told,
+  }
+}
+const few = { verdict: /** @type {const} */ ('indicative'), reasons: ['3 rounds: 6 are needed'] }
+const tell = (/** @type {Comparison[]} */ ...comparisons) => tellContrasts({ comparisons, arms: [], shows })
+const shows = /** @type {import('../../src/model/types.ts').Summary['shows']} */ ({
+  ...{ across: 'features', quantities: ['cpuPerRequest'], contrasts: [], hasCpuLine: false, hasSlopes: false },
+})
+
+describe('what an axis changes', () => {
+  it('is a line for all that have no verdict for one reason', () => {
+    expect(
+      tell(createContrast('log', { median: 1.48, ...few }), createContrast('limit', { median: 1.07, ...few })),
+    ).toEqual([
+      'CPU per request against pipy with no features, indicative only: 3 rounds: 6 are needed: pipy with log 1.48 : 1, pipy with limit 1.07 : 1',
+    ])
+  })
+
+  it('is a sentence for each verdict', () => {
+    const higher = { verdict: /** @type {const} */ ('higher'), reasons: [] }
+    expect(
+      tell(createContrast('log', { median: 1.48, ...higher }), createContrast('limit', { median: 1.07, ...few })),
+    ).toEqual([
+      'pipy with log uses 48 % more CPU per request than pipy with no features [47, 49], 6 rounds',
+      'CPU per request of pipy with limit and pipy with no features: 1.07 : 1, indicative only: 3 rounds: 6 are needed',
+    ])
+  })
+})

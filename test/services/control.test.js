@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { placeAt } from '../../src/model/sidecar-contract.js'
+import { CONTROL } from '../../src/services/control.js'
+import { createSpecs } from '../../src/services/specs.js'
+import { fakeTool } from '../fakes/fake-bench.js'
+import { createControlledPlane } from '../fakes/fake-control.js'
+import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+
+/** @import { SidecarOptions } from '../../src/model/types.ts' */
+
+const addresses = { client: '127.9.0.1', server: '127.9.0.2', [CONTROL]: '127.9.0.3' }
+const hostsOf = (/** @type {SidecarOptions} */ { model }) =>
+  model.outbound?.routes.map(({ host }) => host).join(' ') ?? ''
+const plane = createControlledPlane({
+  enrol: options => [{ kind: 'move', file: 'enrolled', content: hostsOf(options) }],
+  stage: options => [{ kind: 'move', file: 'staged', content: hostsOf(options) }],
+  commit: (_, version) => [{ kind: 'move', file: 'committed', content: `${version}` }],
+})
+/** @param {number | null} changesPerMinute */
+const specsAt = changesPerMinute =>
+  createSpecs({
+    arm: createArm({ conditions: { ...DEFAULT_CONDITIONS, changesPerMinute } }),
+    topology: {
+      name: 'pair',
+      services: [
+        { name: 'client', application: null, calls: ['server'] },
+        { name: 'server', application: 'echo', calls: [] },
+      ],
+      entry: { service: 'client', listener: 'outbound' },
+    },
+    places: Object.fromEntries(Object.entries(addresses).map(([name, address]) => [name, placeAt(address)])),
+    programs: {
+      planes: { [createArm({}).plane]: plane },
+      tools: { cheap: fakeTool },
+      appRuntime: { ...fakeTool, name: 'node' },
+    },
+    folders: { own: '/raw/t', scripts: '/s', echo: '/e', certificates: '/c' },
+    locate: folder => folder,
+    scriptFiles: {},
+    trafficPolicy: 'listed',
+    cpus: 2,
+  })
+
+describe('one sidecar that is changed while it serves', () => {
+  const { specs, controlled } = specsAt(0)
+
+  it('has the control plane of a rollout, at a place of its own', () => {
+    expect(controlled?.control).toMatchObject({
+      ...{ service: CONTROL, role: 'control', folder: '/raw/t/mesh', cpuCores: null },
+      listens: [{ address: '127.9.0.3', port: 6070 }],
+    })
+    expect(specs.map(({ service, role }) => [service, role])).toEqual([
+      ['client', 'sidecar'],
+      ['server', 'application'],
+      ['server', 'sidecar'],
+    ])
+    // A sidecar that listens to it: the others are started as ever.
+    expect(specs.map(({ argv }) => argv[0] === 'run')).toEqual([true, false, false])
+  })
+
+  it('takes each version by what stages and commits it, with a route to a host that no other has', () => {
+    expect(controlled?.member.enrolment).toMatchObject([{ content: 'server version-0.test' }])
+    expect(controlled?.member.changeTo(2)).toMatchObject({
+      ...{ endpoint: { address: '127.9.0.1', port: 15001 }, host: 'version-2.test' },
+      stage: [{ file: 'staged', content: 'server version-2.test' }],
+      commit: [{ file: 'committed', content: '2' }],
+    })
+  })
+
+  it('is none where nothing changes', () => {
+    expect(specsAt(null).controlled).toBeNull()
+  })
+})

@@ -1,0 +1,109 @@
+import http from 'node:http'
+import net from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { SiteLostError } from '../../../src/lib/errors.js'
+import { waitFor } from '../../../src/lib/wait.js'
+import { UPSTREAMS } from '../../../src/node/parity/upstreams.js'
+import { kill, listMarked } from '../../../src/targets/local/marks.js'
+import { createLocalProber } from '../../../src/targets/local/prober.js'
+
+const runId = `prober-test-${process.pid}`
+const address = '127.99.7.1'
+const configuration = /** @type {const} */ ({ tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' })
+const rig = {
+  ...{ address, ca: '', credentials: {}, sidecars: {} },
+  configuration: { ...configuration, suite: '', group: 'X25519' },
+}
+const listOwn = () => listMarked().filter(marked => marked.runId === runId)
+afterEach(() => {
+  for (const { pid } of listOwn()) kill(pid)
+})
+
+describe('the prober of this machine', () => {
+  it('serves the upstreams of the corpus from processes of their own, which end with it', async () => {
+    const call = createLocalProber({ runId })
+    await call('open', rig)
+    // The agent, and the upstream that takes no connections.
+    expect(listOwn()).toHaveLength(2)
+    const a = { address, port: UPSTREAMS.a }
+    const ask = { host: 'a', headers: { connection: 'keep-alive' } }
+    const { status, headers } = await call('send', { endpoint: a, ask })
+    // A connection that a sidecar keeps is never closed for being idle.
+    expect([status, headers['keep-alive']]).toEqual([200, undefined])
+    await expect(call('send', { endpoint: { ...a, port: UPSTREAMS.gone }, ask: { host: 'a' } })).rejects.toThrow(
+      'ECONNREFUSED',
+    )
+    await call('close', undefined)
+    await waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })
+  })
+
+  it('asks from this process while no rig is open', async () => {
+    const server = http.createServer((_, response) => response.end('here'))
+    await new Promise(resolve => server.listen(8080, address, () => resolve(null)))
+    const call = createLocalProber({ runId })
+    await call('close', undefined)
+    const answer = await call('send', { endpoint: { address, port: 8080 }, ask: { host: 'a' } })
+    expect(answer.body).toBe('here')
+    expect(listOwn()).toEqual([])
+    server.close()
+  })
+
+  it('asks what others want to know from this process, which goes on where the rig is closed', async () => {
+    /** @type {() => void} */
+    let close = () => {}
+    const server = http.createServer(async (_, response) => {
+      close()
+      await waitFor(() => listOwn().length === 0, { what: 'the rig to end', deadlineSeconds: 5 })
+      response.end('here')
+    })
+    await new Promise(resolve => server.listen(8080, address, () => resolve(null)))
+    const call = createLocalProber({ runId })
+    await call('open', rig)
+    close = () => void call('close', undefined)
+    const answer = await call('send', { endpoint: { address, port: 8080 }, ask: { host: 'a' } })
+    expect(answer.body).toBe('here')
+    server.close()
+  })
+
+  it('leaves nothing behind where the upstreams cannot start, and says why', async () => {
+    const call = createLocalProber({ runId })
+    await expect(call('open', { ...rig, address: '192.0.2.1' })).rejects.toThrow('EADDRNOTAVAIL')
+    expect(listOwn()).toEqual([])
+    await expect(call('probeAnswers', undefined)).rejects.toThrow('the rig is not open')
+  })
+
+  it('says at once why the upstream that takes no connections cannot start', async () => {
+    const holder = net.createServer()
+    await new Promise(resolve => holder.listen(UPSTREAMS.full, address, () => resolve(null)))
+    try {
+      await expect(createLocalProber({ runId })('open', rig)).rejects.toThrow(
+        /the upstream that takes no connections ended: .*EADDRINUSE/,
+      )
+    } finally {
+      holder.close()
+    }
+  })
+
+  it('says that it is lost where its process is killed', async () => {
+    const call = createLocalProber({ runId })
+    await call('open', rig)
+    // It answers nothing before it is killed.
+    for (const { pid } of listOwn()) process.kill(pid, 'SIGSTOP')
+    const asked = call('probePooling', undefined)
+    // The agent began before its upstream: that is stopped, and must not stay.
+    kill(Math.min(...listOwn().map(({ pid }) => pid)))
+    await expect(asked).rejects.toThrow(SiteLostError)
+    await waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })
+    await call('close', undefined)
+  })
+
+  it('closes a stopped agent, of which a pending call says that it is lost', async () => {
+    const call = createLocalProber({ runId })
+    await call('open', rig)
+    for (const { pid } of listOwn()) process.kill(pid, 'SIGSTOP')
+    const lost = expect(call('probePooling', undefined)).rejects.toThrow(SiteLostError)
+    await call('close', undefined)
+    await lost
+    await waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })
+  })
+})
