@@ -21,27 +21,26 @@ var CHARACTERS = [
   { first: 0xf1, last: 0xf3, size: 4, least: 0x80, most: 0xbf },
   { first: 0xf4, last: 0xf4, size: 4, least: 0x80, most: 0x8f },
 ]
+// By the first byte itself.
+var BY_FIRST = new Array(256).fill(0).map((_, byte) => CHARACTERS.find(c => byte >= c.first && byte <= c.last))
 
 // bytes: of an object that Pipy encoded. Returns the bytes of the same object as JSON.
+// What needs no mending is copied in runs: a close look at each byte would let one odd byte of a client cost a millisecond.
 export function mendLine(bytes) {
-  var mended = []
-  var size = 0
-  for (var at = 0; at < bytes.length; at = at + size) {
-    var own = bytes.slice(at, at + 2)
-    var control = own[0] === BACKSLASH ? ESCAPED.get(own[1]) : own[0] < SPACE ? own[0] : undefined
-    if (control !== undefined) {
-      size = own[0] === BACKSLASH ? 2 : 1
-      own = escape(control)
-    } else if (own[0] === BACKSLASH) {
-      size = 2
-    } else {
-      size = countBytes(bytes, at)
-      own = size > 0 ? bytes.slice(at, at + size) : REPLACEMENT
-      size = size || 1
-    }
-    own.forEach(byte => mended.push(byte))
-  }
-  return mended
+  var parts = []
+  var copied = 0
+  var next = 0
+  bytes.forEach(function (byte, at) {
+    if ((byte >= SPACE && byte < 0x80 && byte !== BACKSLASH) || at < next) return
+    var control = byte === BACKSLASH ? ESCAPED.get(bytes[at + 1]) : byte < SPACE ? byte : undefined
+    var size = byte === BACKSLASH ? 2 : countBytes(bytes, at)
+    next = at + (size || 1)
+    if (control === undefined && size > 0) return
+    parts.push(bytes.slice(copied, at), control === undefined ? REPLACEMENT : escape(control))
+    copied = next
+  })
+  parts.push(bytes.slice(copied))
+  return parts.flat()
 }
 
 // The bytes of \u00XX.
@@ -52,8 +51,7 @@ function escape(control) {
 
 // Of the character that begins there; 0: none does.
 function countBytes(bytes, at) {
-  var byte = bytes[at]
-  var character = CHARACTERS.find(c => byte >= c.first && byte <= c.last)
+  var character = BY_FIRST[bytes[at]]
   if (!character) return 0
   if (character.size > 1 && !isBetween(bytes[at + 1], character.least, character.most)) return 0
   for (var i = 2; i < character.size; i++) {

@@ -1,0 +1,119 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { isInTime } from '../../src/lib/wait.js'
+import { openLedger } from '../../src/node/ledger.js'
+import { createRig } from '../../src/run/parity/rig.js'
+import { writeParityCertificates } from '../../src/run/parity/try-plane.js'
+import { createLocalTarget } from '../../src/targets/local/index.js'
+import { capWay, sidecarPlanes } from './real-tools.js'
+
+/**
+ * @import { DataPlane, Endpoint, Tool } from '../../src/model/types.ts'
+ */
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'access-log-test-'))
+const certificates = path.join(folder, 'certificates')
+const LOG_SECONDS = 20
+const ANSWER_MS = 5000
+
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte)
+// What a header may hold (RFC 9110, 5.5). A plane may refuse the others, and log those that it does not.
+const VISIBLE = BYTES.filter(byte => byte > 0x20 && byte < 0x7f)
+const OBSOLETE = BYTES.filter(byte => byte > 0x7f)
+const ASKS = BYTES.flatMap(byte => {
+  const odd = String.fromCharCode(byte)
+  return [
+    { id: `agent-${byte}`, path: '/', agent: `a${odd}b` },
+    { id: `path-${byte}`, path: `/a${odd}b`, agent: 'a' },
+  ]
+})
+
+beforeAll(() => writeParityCertificates(certificates))
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+it.for(
+  sidecarPlanes.filter(({ plane }) => plane.features?.includes('access-log')),
+)('each line that $plane.name logs is JSON in UTF-8, whatever bytes a client sends', async ({
+  plane,
+  tool,
+}, context) => {
+  if (!tool) return context.skip(`needs ${plane.name}, which cannot be had here`)
+  const { taken, lines } = await logAll({ plane, tool })
+  const logged = new Map(lines.map(readStrictly).map(line => [line.request_id, line]))
+  for (const id of taken) expect(logged.has(id), id).toBe(true)
+  for (const byte of VISIBLE) expect(logged.get(`agent-${byte}`)?.user_agent).toBe(`a${String.fromCharCode(byte)}b`)
+  for (const byte of OBSOLETE) expect(logged.get(`agent-${byte}`)?.user_agent).toMatch(/^a.b$/u)
+})
+
+/**
+ * @param {Buffer} line
+ * @throws where it is not JSON in UTF-8
+ */
+function readStrictly(line) {
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line))
+}
+
+/**
+ * @param {{ plane: DataPlane, tool: Tool }} options
+ * @returns {Promise<{ taken: string[], lines: Buffer[] }>} taken: the requests that were answered with 200, by their ids
+ */
+async function logAll({ plane, tool }) {
+  const target = await createLocalTarget({
+    ledger: openLedger({ runId: `test-${process.pid}-${Date.now()}` }),
+    way: capWay,
+  })
+  try {
+    const own = mkdtempSync(path.join(folder, `${plane.name}-`))
+    const rig = await createRig({
+      ...{ target, index: 0, plane, tool, certificates, folder: own, profile: null },
+      scripts: path.resolve('pipy-scripts'),
+      measured: { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'listed', features: 'access-log' },
+      signal: new AbortController().signal,
+    })
+    try {
+      /** @type {string[]} */
+      const taken = []
+      for (const ask of ASKS) if (await isTaken(rig.permissive, ask)) taken.push(ask.id)
+      const readLines = () => split(readFileSync(path.join(own, 'permissive-sidecar.log')))
+      const areThere = () => taken.every(id => readLines().some(line => line.includes(`"${id}"`)))
+      await isInTime(areThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 200 })
+      return { taken, lines: readLines() }
+    } finally {
+      await rig.close()
+    }
+  } finally {
+    await target.close()
+  }
+}
+
+/**
+ * Whether a request is answered with 200. Clients that check what they send cannot send it.
+ * @param {Endpoint} endpoint
+ * @param {typeof ASKS[number]} ask
+ * @returns {Promise<boolean>}
+ */
+function isTaken({ address, port }, { id, path, agent }) {
+  return new Promise(resolve => {
+    const socket = net.connect({ host: address, port, timeout: ANSWER_MS }, () =>
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nhost: echo\r\nuser-agent: ${agent}\r\nx-request-id: ${id}\r\n\r\n`,
+        'latin1',
+      ),
+    )
+    const end = (/** @type {boolean} */ isIt) => {
+      socket.destroy()
+      resolve(isIt)
+    }
+    socket.on('data', data => end(data.toString('latin1').startsWith('HTTP/1.1 200')))
+    for (const event of ['timeout', 'error', 'close']) socket.on(event, () => end(false))
+  })
+}
+
+/** @param {Buffer} log */
+function split(log) {
+  return Array.from(log.toString('latin1').matchAll(/.+/g), ([line]) => Buffer.from(line, 'latin1'))
+}
