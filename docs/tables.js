@@ -8,6 +8,12 @@ import { listExperiments, readAnyExperiment } from '../src/verbs/read-experiment
  * The tables of the documentation that are written from the code.
  */
 
+/** The groups of quantities that one kind of experiment has, each with a table of its own; all others are in "Quantities". */
+const QUANTITIES_OF = new Map([
+  ['changes', 'Quantities of changes under load'],
+  ['rollout', 'Quantities of rollouts'],
+  ['growth', 'Quantities of growth'],
+])
 const BLOCK = /<!-- table: (.+?) -->\n[\s\S]*?<!-- end -->/g
 
 /**
@@ -35,7 +41,7 @@ function createTables() {
   )
   return new Map([
     ...words,
-    ['Quantities', [['name', 'shown as', 'definition'], ...tabulateQuantities()]],
+    ...tabulateQuantities(),
     [
       'Experiments',
       [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readAnyExperiment(name).question])],
@@ -52,14 +58,16 @@ function renderTable([header, ...rows]) {
 
 /** Quantities by the names that experiments use; those of a family together. */
 function tabulateQuantities() {
-  /** @type {Map<string, string[]>} */
-  const rows = new Map()
-  for (const { name, family, label, definition } of Object.values(QUANTITIES)) {
+  /** @type {Map<string, Map<string, string[]>>} the rows of each table */
+  const tables = new Map()
+  for (const { name, group, family, label, definition } of Object.values(QUANTITIES)) {
+    const table = (typeof group === 'string' && QUANTITIES_OF.get(group)) || 'Quantities'
+    const rows = tables.get(table) ?? new Map()
     const shown = family ?? { label, definition }
-    // Two quantities may have one label, each with a definition of its own.
-    const key = `${shown.label} ${shown.definition}`
-    const [names = ''] = rows.get(key) ?? []
-    rows.set(key, [[names, `\`${name}\``].filter(Boolean).join(', '), shown.label, shown.definition])
+    const [names = ''] = rows.get(shown.label) ?? []
+    rows.set(shown.label, [[names, `\`${name}\``].filter(Boolean).join(', '), shown.label, shown.definition])
+    tables.set(table, rows)
   }
-  return [...rows.values()]
+  const header = ['name', 'shown as', 'definition']
+  return [...tables].map(([table, rows]) => /** @type {[string, string[][]]} */ ([table, [header, ...rows.values()]]))
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { fillTables } from '../../docs/tables.js'
+import { QUANTITY_NAMES } from '../../src/judge/quantities.js'
 
 const pages = readdirSync('docs').filter(name => name.endsWith('.md'))
 
@@ -8,6 +9,12 @@ describe('the tables of the documentation', () => {
   it.each(pages)('are, in %s, what the code says now (npm run docs writes them)', page => {
     const text = readFileSync(`docs/${page}`, 'utf8')
     expect(fillTables(text)).toBe(text)
+  })
+
+  it('have each quantity once', () => {
+    const page = readFileSync('docs/reading-a-result.md', 'utf8')
+    const names = [...page.matchAll(/^\| `(.+)` \| .+ \| .+ \|$/gm)].flatMap(([, cell]) => cell.split('`, `'))
+    expect(names.sort()).toEqual([...QUANTITY_NAMES].sort())
   })
 
   it('are refused by name where there is none', () => {
