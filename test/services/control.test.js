@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { CONTROL } from '../../src/services/control.js'
 import { createSpecs } from '../../src/services/specs.js'
-import { fakeTool } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
-import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+import { createServices } from '../fakes/fake-services.js'
 
 /** @import { SidecarOptions } from '../../src/model/types.ts' */
 
@@ -16,30 +15,9 @@ const plane = createControlledPlane({
   stage: options => [{ kind: 'move', file: 'staged', content: hostsOf(options) }],
   commit: (_, version) => [{ kind: 'move', file: 'committed', content: `${version}` }],
 })
-/** @param {number | null} changesPerMinute */
-const specsAt = changesPerMinute =>
-  createSpecs({
-    arm: createArm({ conditions: { ...DEFAULT_CONDITIONS, changesPerMinute } }),
-    topology: {
-      name: 'pair',
-      services: [
-        { name: 'client', application: null, calls: ['server'] },
-        { name: 'server', application: 'echo', calls: [] },
-      ],
-      entry: { service: 'client', listener: 'outbound' },
-    },
-    places: Object.fromEntries(Object.entries(addresses).map(([name, address]) => [name, placeAt(address)])),
-    programs: {
-      planes: { [createArm({}).plane]: plane },
-      tools: { cheap: fakeTool },
-      appRuntime: { ...fakeTool, name: 'node' },
-    },
-    folders: { own: '/raw/t', scripts: '/s', echo: '/e', certificates: '/c' },
-    locate: folder => folder,
-    scriptFiles: {},
-    trafficPolicy: 'listed',
-    cpus: 2,
-  })
+const places = Object.fromEntries(Object.entries(addresses).map(([name, address]) => [name, placeAt(address)]))
+const specsAt = (/** @type {number | null} */ changesPerMinute) =>
+  createSpecs(createServices({ plane, places, conditions: { changesPerMinute } }))
 
 describe('one sidecar that is changed while it serves', () => {
   const { specs, controlled } = specsAt(0)

@@ -5,7 +5,7 @@ import { CONTROL } from '../../src/services/control.js'
 import { createGrowth, listGrowthNames } from '../../src/services/growth.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
-import { createArm } from '../fakes/fake-records.js'
+import { createServices } from '../fakes/fake-services.js'
 
 /** @import { SidecarModel } from '../../src/model/types.ts' */
 
@@ -20,22 +20,16 @@ const plane = createControlledPlane({
     return [{ kind: 'move', file: model.service, content: '' }]
   },
 })
-const growth = createGrowth({
-  arm: createArm({ conditions: { ...createArm({}).conditions, tls: 'plaintext', workers: 1, controlCapCores: 1.5 } }),
+const { topology: link, ...services } = createServices({
+  plane,
   places: Object.fromEntries(listed.map(name => [name, placeAt(addressOf(name))])),
-  programs: {
-    planes: { [createArm({}).plane]: plane },
-    tools: { cheap: fakeTool },
-    appRuntime: { ...fakeTool, name: 'node' },
-  },
-  folders: { own: '/raw/t', scripts: '/s', echo: '/e', certificates: '/c' },
-  locate: folder => folder,
-  scriptFiles: {},
-  trafficPolicy: 'listed',
-  cpus: 2,
+  conditions: { tls: 'plaintext', workers: 1, controlCapCores: 1.5 },
+})
+const growth = createGrowth({
+  ...services,
   control: /** @type {NonNullable<typeof plane.controls>} */ (plane.controls)[0],
   controlTool: fakeTool,
-  link: { name: 'pair', services: [], entry: { service: 'client', listener: 'outbound' } },
+  link,
   sidecars: 40,
 })
 
