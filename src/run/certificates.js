@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import path from 'node:path'
+import { atExit } from '../lib/at-exit.js'
 import { GENERATOR } from '../model/sidecar-contract.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { issueCertificates } from './issue-certificates.js'
@@ -26,7 +27,7 @@ export async function openCertificates({ ledger, plan, topologies }) {
   const keys = path.join(ledger.folder, 'keys')
   const certificates = path.join(keys, 'certificates')
   const removeKeys = () => rmSync(keys, { recursive: true, force: true })
-  process.on('exit', removeKeys)
+  const keepKeys = atExit(removeKeys)
   const names = Object.values(topologies).flatMap(({ services }) => services.map(({ name }) => name))
   await issueCertificates({
     certificates,
@@ -39,7 +40,7 @@ export async function openCertificates({ ledger, plan, topologies }) {
   return {
     certificates,
     close({ retain }) {
-      process.off('exit', removeKeys)
+      keepKeys()
       if (!retain) removeKeys()
     },
   }

@@ -1,3 +1,4 @@
+import { atExit } from '../../lib/at-exit.js'
 import { GENERATOR, PROBER, placeAt } from '../../model/sidecar-contract.js'
 import { look, observe } from '../../node/observer.js'
 import { assertPortsFree, createAddresses, holdBlock } from './addresses.js'
@@ -40,7 +41,7 @@ export async function createLocalTarget({ ledger, way }) {
   const killAll = () => {
     for (const marked of listMarked()) if (marked.runId === runId) kill(marked.pid)
   }
-  process.on('exit', killAll)
+  const leaveAll = atExit(killAll)
   // Those of generators are results.
   const bounding = setInterval(() => {
     for (const process of running) if (process.spec.role === 'sidecar') process.boundLog()
@@ -87,7 +88,7 @@ export async function createLocalTarget({ ledger, way }) {
     observe: async (processes, options) => ({ ...(await observe(probesOf(processes), options)), clockOffsetMs: 0 }),
 
     async close({ retain } = { retain: false }) {
-      process.off('exit', killAll)
+      leaveAll()
       clearInterval(bounding)
       if (!retain) {
         await tree.remove()
