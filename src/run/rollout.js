@@ -43,13 +43,15 @@ const REFUSALS_EVERY_MS = 1000
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, signal: AbortSignal }} Asked
  */
 
+/** deadlineSeconds: of each phase. @typedef {Started & { rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
+
 /** everyMs: from one simulated sidecar to the next. @typedef {Asked & { everyMs?: number }} Paced */
 
 /**
  * Starts a rollout. Where sidecars are simulated, two others come before it, each of as many sidecars as are real in it: in
  * the first all are real, in the second one is.
  * @param {Asked} asked
- * @returns {Promise<Started & { rollout: RolloutRecord }>}
+ * @returns {Promise<RolledOut>}
  * @throws {BenchError} where a process ended or was stopped. That sidecars have no configuration is in the record.
  */
 export async function startRollout(asked) {
@@ -71,15 +73,16 @@ export async function startRollout(asked) {
  */
 async function tryRollout(asked, { name, ...other }) {
   const arm = { ...asked.arm, conditions: { ...asked.arm.conditions, ...other } }
-  const { deployment, rollout } = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })
+  const started = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })
+  const { deployment, rollout, deadlineSeconds } = started
   await deployment.remove()
-  assertConverged(describeRollout(rollout))
+  assertConverged(describeRollout(rollout), deadlineSeconds)
   return rollout
 }
 
 /**
  * @param {Paced} asked
- * @returns {Promise<Started & { rollout: RolloutRecord }>}
+ * @returns {Promise<RolledOut>}
  */
 async function passRollout({ testbed, arm, start, round, folder, signal, everyMs }) {
   const { target } = testbed.site
@@ -98,7 +101,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, everyMs
     const either = AbortSignal.any([signal, dying.signal])
     const members = rollout.batches.flatMap(batch => batch.members)
     const arePods = target.pods !== undefined
-    const deadlineSeconds = deadlineSecondsOf(Number(arm.conditions.sidecars), arePods)
+    const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, arePods, everyMs })
     /** @type {Given} */
     const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
     const observing = observeControl(target, shards)
@@ -114,6 +117,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, everyMs
       return {
         deployment,
         changeTo: null,
+        deadlineSeconds,
         entry: { urls: [], host: '', admin: null, certificate: null },
         rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, control: await observing.end() }),
       }
@@ -136,9 +140,10 @@ async function passRollout({ testbed, arm, start, round, folder, signal, everyMs
 
 /**
  * @param {NonNullable<TrialRecord['rollout']>} rollout
+ * @param {number} deadlineSeconds
  * @throws {BenchError} where sidecars did not have a configuration by the deadline: which
  */
-export function assertConverged({ sidecars, simulated, pods, first, change }) {
+export function assertConverged({ sidecars, simulated, first, change }, deadlineSeconds) {
   const phases = /** @type {const} */ ([
     [first, 'its first configuration'],
     [change, 'the change of its configuration'],
@@ -146,7 +151,7 @@ export function assertConverged({ sidecars, simulated, pods, first, change }) {
   for (const [phase, what] of phases) {
     if (!phase) continue
     const { converged, missing, isOfSimulated = true } = phase
-    const within = `within ${Math.round(deadlineSecondsOf(sidecars, pods !== undefined))} s`
+    const within = `within ${Math.round(deadlineSeconds)} s`
     if (!isOfSimulated)
       throw new BenchError(`not converged: not all of ${simulated} simulated sidecars had ${what} ${within}`)
     if (converged === sidecars - (simulated ?? 0)) continue
@@ -315,9 +320,14 @@ export async function observePhase({ asking, readControl }, act) {
   return { value, phase }
 }
 
-/** @param {number} sidecars @param {boolean} arePods */
-function deadlineSecondsOf(sidecars, arePods) {
-  return DEADLINE_SECONDS + PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches'] * sidecars
+/**
+ * How long a phase may take. Simulated sidecars come as slowly as real ones did, however slow that was.
+ * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked everyMs: from one
+ *   simulated sidecar to the next
+ */
+export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
+  const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']
+  return DEADLINE_SECONDS + perSidecar * sidecars + (simulated * everyMs) / 1000
 }
 
 /**

@@ -15,7 +15,7 @@ import { assertAllRun, awaitEnding } from './alive.js'
 /**
  * The services of an arm, and what a load needs to drive them; rollout, growth: of many sidecars, how that went; ended: of
  * a growth, the control plane where it ended.
- * @typedef {Awaited<ReturnType<typeof startServices>> & { rollout?: RolloutRecord, growth?: GrowthRecord, ended?: EndedProcess[] }} Started
+ * @typedef {Awaited<ReturnType<typeof startServices>> & { rollout?: RolloutRecord, deadlineSeconds?: number, growth?: GrowthRecord, ended?: EndedProcess[] }} Started
  */
 
 /**

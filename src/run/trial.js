@@ -72,7 +72,7 @@ export async function runTrial({ testbed, trial, start, standing, watch, signal 
   let generator = null
   try {
     services = await deploy(course, standing)
-    const { rollout, growth, ended } = services
+    const { rollout, deadlineSeconds, growth, ended } = services
     if (growth) {
       // That a step failed is what it found; there is no window after it.
       observed = { ...observed, growth }
@@ -84,7 +84,7 @@ export async function runTrial({ testbed, trial, start, standing, watch, signal 
       record = { ...record, rollout: describeRollout(rollout) }
       // What others wait for is named before those that wait.
       await assertAllRun(services.deployment.processes, 'starting')
-      assertConverged(describeRollout(rollout))
+      assertConverged(describeRollout(rollout), Number(deadlineSeconds))
     }
     const idle = await lookIdle(course, services)
     generator = await startGenerator(course, services)
