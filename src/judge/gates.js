@@ -17,6 +17,7 @@ const HOST_IDLE_LEAST = 0.05
 const NEIGHBOUR_MOST = 0.1
 const STEAL_MOST = 0.1
 const STEADY_DIFFERENCE_MOST = 0.2
+const NAMED_MOST = 5
 const ERRORS_MOST = 0.001
 const LAG_P99_MOST_MS = 5
 const EDGE_FRACTION = 0.002
@@ -188,6 +189,20 @@ const GATES = [
           isBudgetUsed(phase, rollout.askedPerSecondMost) &&
           `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${rollout.askedPerSecondMost}: asking may be what was measured`,
       ]),
+  },
+  {
+    name: 'removal',
+    finds:
+      'when a shard was removed, a sidecar of another that need not move and did not answer each time that it was asked',
+    words: 'others disturbed',
+    spoils: USES,
+    find: ({ rollout }) => {
+      const { silent = [], stayed = 0 } = rollout?.removal ?? {}
+      return [
+        silent.length > 0 &&
+          `${silent.length} of ${stayed} sidecars that need not move did not go on answering: ${silent.slice(0, NAMED_MOST).join(', ')}`,
+      ]
+    },
   },
   {
     name: 'fidelity',
@@ -435,11 +450,14 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
  */
 function phasesOf(rollout) {
   if (!rollout) return []
-  const { first, change } = rollout
-  return [
+  const { first, change, removal } = rollout
+  /** @type {[string, typeof change][]} */
+  const phases = [
     ['all sidecars had their first configuration', first],
-    ...(change ? [/** @type {[string, typeof change]} */ (['all sidecars had the change', change])] : []),
+    ['all sidecars had the change', change],
+    ['all sidecars that moved had the configuration of their new shard', removal],
   ]
+  return phases.flatMap(([what, phase]) => (phase ? [[what, phase]] : []))
 }
 
 /** @param {{ idleFraction: number }} host */

@@ -6,7 +6,7 @@ import { isCoarse, isFaithful, isMeasured, timesOf } from './rollout.js'
  * The rows of the table of quantities that are of many sidecars and the control plane that configures them. Pure.
  * @import { TrialRecord } from '../model/types.ts'
  * @import { QuantityRow } from './quantities.js'
- * @import { Resource } from './rollout.js'
+ * @import { Part, Resource } from './rollout.js'
  */
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
@@ -16,6 +16,7 @@ const OF_IT = { group: 'rollout', isSparse: true }
 const SECONDS = /** @type {const} */ ({ ...OF_IT, unit: 's', digits: 2, use: 'latency' })
 const MEBIBYTES = /** @type {const} */ ({ ...OF_IT, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
 const CPU_MS = /** @type {const} */ ({ ...OF_IT, unit: 'ms', digits: 2, use: 'cpuPerRequest' })
+const COUNTS = /** @type {const} */ ({ ...OF_IT, unit: 'sidecars', digits: 0, use: 'memory' })
 const SHARES = /** @type {const} */ ({ ...OF_IT, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
@@ -64,6 +65,30 @@ export const ROLLOUT_ROWS = [
     definition: 'From the commit for a sidecar until it answers by it, over a new connection',
     timeAt: at => timeOf('change', at),
   }),
+  {
+    ...{ name: 'movedSidecars', header: 'movedSidecars', label: 'sidecars moved', ...COUNTS },
+    definition:
+      'Sidecars that have another shard after the last was removed: those that it had, and those that the assignment moves.',
+    measure: of(({ removal }) => removal?.moved ?? null),
+  },
+  {
+    ...{ name: 'moveSeconds', header: 'moveSeconds', label: 'move of all s', ...SECONDS },
+    definition:
+      'From the end of the last shard until every sidecar that moves is answered by the configuration of its new shard. It is made known there and started anew in that time.',
+    measure: timeOfAll('removal'),
+    chart: { kinds: ['idle'], title: 'Time until the sidecars of a removed shard are configured again' },
+  },
+  {
+    ...{ name: 'moveP50', header: 'moveP50Seconds', label: 'move p50 s', ...SECONDS },
+    definition: `From the end of the last shard until a sidecar that moves is answered by the configuration of its new shard: ${SAID.p50}.`,
+    measure: timeOf('removal', 'p50'),
+  },
+  {
+    ...{ name: 'stayedAnswering', header: 'stayedAnsweringSidecars', label: 'others that answered', ...COUNTS },
+    definition:
+      'Sidecars that need not move and answered each time that they were asked, from the end of the last shard until all that move were configured again: each at least once, 50 requests a second in all.',
+    measure: of(({ removal }) => (removal ? removal.stayed - removal.silent.length : null)),
+  },
   {
     ...{
       name: 'controlCpuRollout',
@@ -193,7 +218,7 @@ function ofControl(resource, find) {
 
 /**
  * The time of all sidecars; null where some are simulated.
- * @param {'first' | 'change'} part
+ * @param {Part} part
  * @returns {QuantityRow['measure']}
  */
 function timeOfAll(part) {
@@ -203,7 +228,7 @@ function timeOfAll(part) {
 
 /**
  * A time of a phase; null where it is too coarse, or the times of this phase do not count.
- * @param {'first' | 'change'} part
+ * @param {Part} part
  * @param {string} name
  * @returns {QuantityRow['measure']}
  */

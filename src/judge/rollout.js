@@ -19,6 +19,7 @@ const INFIDELITY_MOST = 0.15
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
 /** @typedef {NonNullable<RolloutRecord['first']['control']['start']>} Edge */
+/** A phase. @typedef {'first' | 'change' | 'removal'} Part */
 
 /**
  * @param {RolloutRecord} seen
@@ -36,6 +37,7 @@ export function describeRollout(seen) {
     askedPerSecondMost,
     first: describePhase({ members, simulated, of: 'first', phase: seen.first }),
     ...(seen.change && { change: describePhase({ members, simulated, of: 'change', phase: seen.change }) }),
+    ...(seen.removal && { removal: describeRemoval(members, seen.removal) }),
     controlAnonBytes: {
       empty: control?.[0]?.anonBytes ?? null,
       stable: seen.first.control.end?.anonBytes ?? null,
@@ -93,7 +95,7 @@ export function listBound(atLimit) {
 /**
  * Whether the kit did not make itself felt in a phase; false where there was none.
  * @param {RolloutNumbers} numbers
- * @param {'first' | 'change'} part
+ * @param {Part} part
  */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
@@ -155,34 +157,55 @@ function describeFidelity(fidelity) {
 }
 
 /**
- * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change', phase: RolloutRecord['first'] }} seen
+ * @param {RolloutRecord['members']} members
+ * @param {NonNullable<RolloutRecord['removal']>} phase
+ * @returns {RolloutNumbers['removal']}
+ */
+function describeRemoval(members, phase) {
+  const moved = members.filter(({ movedTo }) => movedTo !== undefined)
+  const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
+  const told = describePhase({ members: moved, of: 'moved', phase, fromMs: phase.endedMs })
+  const askedOfStayed = stayed.reduce((sum, { asked }) => sum + asked, 0)
+  return {
+    ...told,
+    askedPerSecond: told.askedPerSecond + (1000 * askedOfStayed) / (phase.endMs - phase.startMs),
+    ...{ moved: moved.length, stayed: stayed.length },
+    silent: stayed.filter(({ asked, answered }) => answered < asked).map(({ name }) => name),
+  }
+}
+
+/**
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved', phase: RolloutRecord['first'],
+ *   fromMs?: number }} seen fromMs: when the times of all begin; absent: each has its own
  * @returns {RolloutNumbers['first']}
  */
-function describePhase({ members, simulated, of, phase: { startMs, endMs, host, control, ownCpuSeconds } }) {
+function describePhase({ members, simulated, of, phase, fromMs }) {
+  const { startMs, endMs, host, control, ownCpuSeconds } = phase
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
   const told = members.flatMap(member => member[of] ?? [])
   const had = told.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)
   const last = had.at(-1)
   const phaseSeconds = (endMs - startMs) / 1000
   const sinceMs = told.map(one => one.sinceMs)
-  const seconds = sort(had.map(one => (one.yesMs - one.sinceMs) / 1000))
+  const beganMs = fromMs ?? Math.min(...sinceMs)
+  const seconds = sort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
   const censored = sort(had.map(findCensored))
   const [before, after] = [control.start, control.end]
   return {
     converged: had.length,
-    seconds: missing.length > 0 || !last ? null : (last.yesMs - Math.min(...sinceMs)) / 1000,
-    toldSeconds: (Math.max(...sinceMs) - Math.min(...sinceMs)) / 1000,
+    seconds: missing.length > 0 || !last ? null : (last.yesMs - beganMs) / 1000,
+    toldSeconds: (Math.max(...sinceMs) - beganMs) / 1000,
     each: spreadOf(seconds),
     censoredSeconds: quantile(censored, 0.5),
     lastCensoredSeconds: last ? findCensored(last) : null,
     askedPerSecond: told.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
-    curve: drawCurve(told, members.length),
+    curve: drawCurve(told, { all: members.length, startMs: beganMs }),
     controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
     ...describeShards({ before, after, phaseSeconds }),
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
     ownCores: ownCpuSeconds / phaseSeconds,
     missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
-    ...(simulated && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
+    ...(simulated && of !== 'moved' && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
   }
 }
 
@@ -236,11 +259,10 @@ function subtract(after, before) {
 /**
  * How many sidecars have it, over the time since the first was to have it.
  * @param {Told[]} told
- * @param {number} all
+ * @param {{ all: number, startMs: number }} of
  * @returns {[number, number][]} seconds, share of all
  */
-function drawCurve(told, all) {
-  const startMs = Math.min(...told.map(({ sinceMs }) => sinceMs))
+function drawCurve(told, { all, startMs }) {
   const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
   return times.flatMap((seconds, i) =>

@@ -168,6 +168,14 @@ export const AXES = {
     show: v => `${v ?? 'equal'} sizes`,
     label: 'sizes',
   },
+  isShardRemoved: {
+    isOfSidecars: true,
+    schema: z.literal(true).nullable(),
+    values: [null],
+    of: arm => arm.conditions.isShardRemoved ?? null,
+    show: v => (v === null ? 'no shard removed' : 'a shard removed'),
+    label: 'shard removed',
+  },
   commitsPerSecond: {
     isOfSidecars: true,
     schema: ON_AXES.commitsPerSecond,

@@ -330,6 +330,7 @@ export type AxisName =
   | 'shards'
   | 'assignment'
   | 'sizes'
+  | 'isShardRemoved'
   | 'commitsPerSecond'
   | 'commitsAtOnce'
 

@@ -6,6 +6,7 @@ import { send } from './send.js'
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
  * @import { Endpoint, Told } from '../model/types.ts'
+ * @import { Answer } from './send.js'
  */
 
 /** The requests per second that all sidecars together are asked: more of them slow down what is measured. */
@@ -79,7 +80,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, no
     if (answer.isReused) {
       waiting.delete(one)
       one.fail(new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`))
-    } else if (answer.status === 200 && answer.body === nonce && answer.headers['x-nonce'] === nonce) {
+    } else if (isEchoOf(answer, nonce)) {
       found.add(`${answer.headers[SERVED_BY]}`)
       if (backends > 1) seen.backends = found.size
       if (found.size < backends) return
@@ -125,6 +126,15 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, no
       this.giveUp()
     },
   }
+}
+
+/**
+ * Whether an answer is the application's, to this request.
+ * @param {Answer} answer
+ * @param {string} nonce
+ */
+export function isEchoOf({ status, body, headers }, nonce) {
+  return status === 200 && body === nonce && headers['x-nonce'] === nonce
 }
 
 /** Epoch milliseconds, finer than those of Date.now(). */

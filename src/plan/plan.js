@@ -47,13 +47,17 @@ const CONTROL_WORDS = {
   shards: '--shards',
   assignment: '--assignment',
   sizes: '--sizes',
+  isShardRemoved: '--remove-shard',
   commitsPerSecond: '--commit-rate',
   commitsAtOnce: '--concurrency',
 }
 // What can be asked of experiments with a control plane.
 const CONTROLLED_AXES = [...Object.keys(CONTROL_WORDS), 'workers', 'configuredServices']
 /** Of rollouts alone. */
-const GROWS_WITHOUT = /** @type {const} */ (['shards', 'assignment', 'sizes', 'commitsPerSecond', 'commitsAtOnce'])
+const GROWS_WITHOUT = /** @type {const} */ ([
+  ...['shards', 'assignment', 'sizes', 'isShardRemoved'],
+  ...['commitsPerSecond', 'commitsAtOnce'],
+])
 // What an experiment file with a control plane has beside.
 const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
 // All are made before the first runs.
@@ -381,14 +385,20 @@ function assertControlled({
 }
 
 /**
- * @param {(axis: 'sidecars' | 'shards' | 'assignment' | 'sizes' | 'configuredServices') => any[] | undefined} asked of an axis
+ * @param {(axis: 'sidecars' | 'shards' | 'assignment' | 'sizes' | 'isShardRemoved' | 'configuredServices') => any[] | undefined} asked
+ *   of an axis
  * @param {string} name of the experiment
- * @throws {UsageError} for what makes no difference, and for shards without a sidecar
+ * @throws {UsageError} for what makes no difference, for shards without a sidecar, and for a shard to be removed that is the only one
  */
 function assertSharded(asked, name) {
   if (asked('assignment') && !asked('shards'))
     throw new UsageError(`${name} is asked for an assignment to shards, and has one control plane: give it --shards`)
-  const most = Math.max(...(asked('shards') ?? [1]))
+  const shards = asked('shards') ?? [1]
+  if (asked('isShardRemoved')?.includes(true) && Math.min(...shards) < 2)
+    throw new UsageError(
+      `${name} is to remove a shard, and has an arm with one control plane: give it --shards of at least 2`,
+    )
+  const most = Math.max(...shards)
   const least = Math.min(...(asked('sidecars') ?? []))
   if (most > least)
     throw new UsageError(

@@ -176,6 +176,7 @@ function drawRollouts({ arms, recordsOf }) {
   const phases = /** @type {const} */ ([
     ['first', 'Sidecars that have their first configuration'],
     ['change', 'Sidecars that have a change of it'],
+    ['removal', 'Sidecars that moved and have the configuration of their new shard'],
   ])
   return phases.flatMap(([phase, title]) => {
     const lines = own.flatMap(({ label, rollout }, i) => {

@@ -3,6 +3,9 @@
  * @import { Handle, Observation, Sample, Target } from '../model/types.ts'
  */
 
+/** Requests to it at a time. */
+export const LANES = 4
+
 /** @typedef {'cpuSeconds' | 'anonBytes' | 'peakBytes'} Summed */
 
 /**

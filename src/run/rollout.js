@@ -2,7 +2,6 @@ import path from 'node:path'
 import { describeRollout } from '../judge/rollout.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
-import { isInTime } from '../lib/wait.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { createAsking } from '../node/asking.js'
 import { ASKED_PER_SECOND } from '../node/convergence.js'
@@ -10,33 +9,29 @@ import { chooseControl } from '../services/control.js'
 import { createRollout, listRolloutNames } from '../services/rollout.js'
 import { topologyOf } from '../services/topology.js'
 import { assertAllRun } from './alive.js'
-import { describeReading, observeControl, readControl } from './control-plane.js'
+import { describeReading, LANES, observeControl, readControl } from './control-plane.js'
 import { inLanes } from './lanes.js'
+import { passPhase } from './phase.js'
+import { removeShard } from './shard-removal.js'
 import { awaitEnded, describeSpecs } from './start-services.js'
 import { named, startSidecars } from './start-sidecars.js'
 
 /**
  * Starts the sidecars of an arm with their control plane, waits until each has its first configuration, and changes that
  * of all once.
- * @import { Arm, Conditions, Control, Deployment, Handle, Observation, RolloutRecord, Target, Told, TrialRecord } from '../model/types.ts'
+ * @import { Arm, Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../model/types.ts'
  * @import { Asking } from '../node/asking.js'
  * @import { Rollout, RolloutMember } from '../services/rollout.js'
+ * @import { Given } from './phase.js'
  * @import { Deploy, PodTimes } from './start-sidecars.js'
  * @import { Started } from './start-services.js'
  * @import { Testbed } from './testbed.js'
  */
 
-// Requests to the control plane at a time.
-export const LANES = 4
 const DEADLINE_SECONDS = 20
 // A node makes two to ten pods a second.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
-
-/**
- * What every phase needs.
- * @typedef {{ asking: Asking, signal: AbortSignal, deadlineSeconds: number, readControl: () => ReturnType<typeof readControl> }} Given
- */
 
 /**
  * As of startServices; round: every arm has the same random sizes in it.
@@ -87,15 +82,21 @@ async function tryRollout(asked, { name, ...other }) {
 async function passRollout({ testbed, arm, start, round, folder, signal, everyMs }) {
   const { target } = testbed.site
   const rollout = await renderRollout({ testbed, arm, start, round, folder, everyMs })
-  const { deploy, deployment } = createDeployer(target, { start, folder })
+  const { deploy, end, deployment } = createDeployer(target, { start, folder })
   const dying = new AbortController()
   const asking = (await target.pods?.openAsking()) ?? createAsking()
   try {
-    const running = await deploy([rollout.application, ...rollout.controls])
+    // The last shard is ended without the others where it is removed.
+    const { controls, moves } = rollout
+    const keptCount = controls.length - (moves ? 1 : 0)
+    const running = [
+      ...(await deploy([rollout.application, ...controls.slice(0, keptCount)])),
+      ...(moves ? await deploy(controls.slice(keptCount)) : []),
+    ]
     await Promise.all(running.map(process => process.waitUntilReady(signal)))
     await target.call('reach', { endpoints: rollout.reachable })
-    // Every sidecar needs them.
-    for (const process of running) process.exited.then(() => dying.abort())
+    // Every sidecar needs them. One that is no longer part of the deployment was ended.
+    for (const process of running) process.exited.then(() => deployment.processes.includes(process) && dying.abort())
     const shards = running.slice(1)
     const refusals = watchRefusals(shards, { parse: rollout.parseRefusals, dying })
     const either = AbortSignal.any([signal, dying.signal])
@@ -112,14 +113,23 @@ async function passRollout({ testbed, arm, start, round, folder, signal, everyMs
       )
       const fail = (/** @type {Error} */ error) => dying.abort(error)
       const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
-      const haveAll = members.every(({ name }) => typeof first.times.get(name)?.yesMs === 'number')
-      const change = haveAll ? await changeAll({ ...given, members, conditions: arm.conditions }) : null
+      const haveAll = (/** @type {typeof first} */ { times }) =>
+        members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
+      const change = haveAll(first) ? await changeAll({ ...given, members, conditions: arm.conditions }) : null
+      const control = await observing.end()
+      const removal =
+        moves && change && haveAll(change)
+          ? await removeShard({
+              ...{ ...given, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] },
+              readControl: () => readControl(target, shards.slice(0, keptCount)),
+            })
+          : null
       return {
         deployment,
         changeTo: null,
         deadlineSeconds,
         entry: { urls: [], host: '', admin: null, certificate: null },
-        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, control: await observing.end() }),
+        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, removal, control }),
       }
     } finally {
       refusals.end()
@@ -143,21 +153,22 @@ async function passRollout({ testbed, arm, start, round, folder, signal, everyMs
  * @param {number} deadlineSeconds
  * @throws {BenchError} where sidecars did not have a configuration by the deadline: which
  */
-export function assertConverged({ sidecars, simulated, first, change }, deadlineSeconds) {
+export function assertConverged({ sidecars, simulated, first, change, removal }, deadlineSeconds) {
+  const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
-    [first, 'its first configuration'],
-    [change, 'the change of its configuration'],
+    [first, real, 'its first configuration'],
+    [change, real, 'the change of its configuration'],
+    [removal, removal?.moved ?? 0, 'the configuration of its new shard'],
   ])
-  for (const [phase, what] of phases) {
+  for (const [phase, count, what] of phases) {
     if (!phase) continue
     const { converged, missing, isOfSimulated = true } = phase
     const within = `within ${Math.round(deadlineSeconds)} s`
     if (!isOfSimulated)
       throw new BenchError(`not converged: not all of ${simulated} simulated sidecars had ${what} ${within}`)
-    if (converged === sidecars - (simulated ?? 0)) continue
-    throw new BenchError(
-      `not converged: ${missing.join(', ')}: ${converged} of ${sidecars} sidecars had ${what} ${within}`,
-    )
+    if (converged === count) continue
+    const all = count === real ? `${sidecars} sidecars` : `${count} sidecars that moved`
+    throw new BenchError(`not converged: ${missing.join(', ')}: ${converged} of ${all} had ${what} ${within}`)
   }
 }
 
@@ -209,7 +220,7 @@ async function renderRollout({ testbed, arm, start, round, folder, everyMs }) {
  */
 export function createDeployer(target, at) {
   /** @type {Deployment[]} */
-  const deployments = []
+  let deployments = []
   /** @type {Deploy} */
   const deploy = async (specs, how) => {
     const deployed = await target.deploy(specs, { ...at, ...how })
@@ -223,7 +234,16 @@ export function createDeployer(target, at) {
     },
     remove: async () => void (await Promise.all(deployments.map(d => d.remove()))),
   }
-  return { deploy, deployment }
+  /**
+   * Ends processes that were deployed without others, and takes them out of the deployment.
+   * @param {ProcessSpec[]} specs
+   */
+  const end = async specs => {
+    const own = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
+    deployments = deployments.filter(deployed => !own.includes(deployed))
+    await Promise.all(own.map(deployed => deployed.remove()))
+  }
+  return { deploy, end, deployment }
 }
 
 /**
@@ -277,50 +297,6 @@ async function commitChanges({ asking, signal, changes, conditions }) {
 }
 
 /**
- * A phase until every sidecar has answered, or those that have not are given up at the deadline.
- * @param {Given} given
- * @param {() => Promise<Promise<[string, Told | null]>[]>} begin
- */
-async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
-  const { asking } = given
-  const { value: asked, phase } = await observePhase(given, async () => {
-    const begun = performance.now()
-    const asked = await begin()
-    const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
-    await isInTime(() => asking.countWaiting() === 0, { deadlineSeconds: leftSeconds, intervalMs: 10, signal }).catch(
-      () => signal.throwIfAborted(),
-    )
-    return asked
-  })
-  const told = await Promise.all(asked)
-  return {
-    times: new Map(told.flatMap(([name, seen]) => (seen ? [/** @type {const} */ ([name, seen])] : []))),
-    phase,
-  }
-}
-
-/**
- * What the machine, the control plane and the kit itself took while something went on; then nobody is asked any more.
- * @template T
- * @param {Pick<Given, 'asking' | 'readControl'>} given
- * @param {() => Promise<T>} act
- * @returns {Promise<{ value: T, phase: RolloutRecord['first'] }>}
- */
-export async function observePhase({ asking, readControl }, act) {
-  const start = await readControl()
-  const before = await asking.readCosts()
-  const value = await act()
-  const after = await asking.readCosts()
-  await asking.giveUp()
-  const phase = {
-    ...{ startMs: before.nowMs, endMs: after.nowMs, control: { start, end: await readControl() } },
-    host: { start: before.host, end: after.host },
-    ownCpuSeconds: after.ownCpuSeconds - before.ownCpuSeconds,
-  }
-  return { value, phase }
-}
-
-/**
  * How long a phase may take. Simulated sidecars come as slowly as real ones did, however slow that was.
  * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked everyMs: from one
  *   simulated sidecar to the next
@@ -332,10 +308,11 @@ export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = fal
 
 /**
  * @param {{ cpus: number, members: RolloutMember[], first: Awaited<ReturnType<typeof passPhase>>, pods: Map<string, PodTimes>,
- *   change: Awaited<ReturnType<typeof passPhase>> | null, control: Observation | null }} seen
+ *   change: Awaited<ReturnType<typeof passPhase>> | null, removal: Awaited<ReturnType<typeof removeShard>> | null,
+ *   control: Observation | null }} seen
  * @returns {RolloutRecord}
  */
-function describe({ cpus, members, first, pods, change, control }) {
+function describe({ cpus, members, first, pods, change, removal, control }) {
   const describeMember = (/** @type {RolloutMember} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),
     ...(first.times.has(name) && { first: first.times.get(name) }),
@@ -348,10 +325,23 @@ function describe({ cpus, members, first, pods, change, control }) {
     askedPerSecondMost: ASKED_PER_SECOND,
     members: members
       .filter(member => member !== simulated)
-      .map(member => ({ name: member.name, shard: member.shard, ...describeMember(member) })),
+      .map(member => ({
+        ...{ name: member.name, shard: member.shard, ...describeMember(member) },
+        ...(removal && describeMove(member, removal)),
+      })),
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
     first: first.phase,
     ...(change && { change: change.phase }),
+    ...(removal && { removal: removal.phase }),
     control: control?.samples.map(describeReading) ?? null,
   }
+}
+
+/**
+ * What became of a sidecar when the last shard was removed.
+ * @param {RolloutMember} member
+ * @param {Awaited<ReturnType<typeof removeShard>>} removal
+ */
+function describeMove({ name, moved }, { times, turns }) {
+  return moved ? { movedTo: moved.shard, moved: times.get(name) } : { stayed: turns.get(name) }
 }

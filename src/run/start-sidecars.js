@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { groupBy } from '../lib/group-by.js'
 import { waitFor } from '../lib/wait.js'
 import { readNowMs } from '../node/convergence.js'
 import { BATCH_SIDECARS } from '../services/batches.js'
@@ -8,7 +9,7 @@ import { BATCH_SIDECARS } from '../services/batches.js'
  * cluster, each is a pod, and how many start at a time is the cluster's own.
  * @import { Handle, ProcessSpec, RolloutRecord, Target, Told } from '../model/types.ts'
  * @import { Asking } from '../node/asking.js'
- * @import { Rollout } from '../services/rollout.js'
+ * @import { Batch } from '../services/rollout.js'
  */
 
 // The next batch starts when no more than these are to answer yet: started all at once, they would wait for each other.
@@ -19,7 +20,7 @@ const WAITING_MOST = BATCH_SIDECARS / 2
 /** @typedef {(specs: ProcessSpec[], how?: Pick<Parameters<Target['deploy']>[1], 'pace' | 'onStart'>) => Promise<Handle[]>} Deploy */
 
 /**
- * @param {{ asking: Asking, batches: Rollout['batches'], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
+ * @param {{ asking: Asking, batches: Batch[], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
  *   fail: (error: Error) => void, signal: AbortSignal }} options fail: is called where a pod does not become ready
  * @returns {Promise<{ asked: Promise<[string, Told | null]>[], pods: Map<string, PodTimes>, areReady: Promise<unknown> }>}
  *   asked: each sidecar that was started; pods: by sidecar, filled as they become ready
@@ -34,12 +35,11 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
   // Each pod that is waited for listens to it.
   setMaxListeners(0, signal)
   const pace = arePods ? null : createPace({ asking, deadlineSeconds, signal })
-  const specs = batches.map(({ spec }) => spec)
   /** @param {Handle} process */
   const onStart = process => {
     // The target goes on otherwise: no other starts where the control plane has ended.
     signal.throwIfAborted()
-    const { members } = /** @type {Rollout['batches'][number]} */ (batches.find(({ spec }) => spec === process.spec))
+    const { members } = /** @type {Batch} */ (batches.find(({ spec }) => spec === process.spec))
     for (const { name, first } of members) asked.push(named(name, asking.expectFirst(process, { name, ...first })))
     if (!process.pod) return
     const times = { createdMs: process.pod.createdMs, readyMs: /** @type {number | null} */ (null) }
@@ -49,9 +49,14 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
     }
     readying.push(process.waitUntilReady(signal).then(setReady, fail))
   }
-  await deploy(specs, { onStart, ...(pace && { pace: pace.wait }) }).catch(error => {
-    if (!pace?.isLate()) throw error
-  })
+  // Those that will move are ended without the others.
+  for (const group of groupBy(batches, ({ members }) => members.some(({ moved }) => moved)).values()) {
+    if (pace?.isLate()) break
+    const specs = group.map(({ spec }) => spec)
+    await deploy(specs, { onStart, ...(pace && { pace: pace.wait }) }).catch(error => {
+      if (!pace?.isLate()) throw error
+    })
+  }
   return { asked, pods, areReady: Promise.all(readying) }
 }
 

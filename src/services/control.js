@@ -79,10 +79,11 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
 /**
  * @param {Control} control
  * @param {SidecarOptions & ControlOptions} options
+ * @param {number} [firstVersion] of its configuration
  * @returns {Member}
  * @throws {BenchError} for a sidecar without routes
  */
-export function createMember(control, options) {
+export function createMember(control, options, firstVersion = 0) {
   const { service: name, outbound } = options.model
   if (outbound === null) throw new BenchError(`${name} calls nobody: it has no routes to change`)
   const { address, port, routes } = outbound
@@ -92,7 +93,7 @@ export function createMember(control, options) {
     return { ...options, model }
   }
   const endpoint = { address, port }
-  const first = { endpoint, host: hostOf(0) }
+  const first = { endpoint, host: hostOf(firstVersion) }
   const initial = withRouteTo(first.host)
   return {
     name,

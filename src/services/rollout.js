@@ -3,7 +3,7 @@ import { PORTS } from '../model/sidecar-contract.js'
 import { createApplication } from './applications.js'
 import { BATCH_SIDECARS, createBatch } from './batches.js'
 import { CONTROL, createControlPlane, createMember, locateControl } from './control.js'
-import { assignSidecars } from './shards.js'
+import { assignMoving } from './shards.js'
 import { describeSidecar, findReachable } from './specs.js'
 
 /**
@@ -15,12 +15,16 @@ import { describeSidecar, findReachable } from './specs.js'
  */
 
 const SIMULATED = 'simulated'
+// Beyond the first configuration and its change: no sidecar has it before it has moved.
+const MOVED_VERSION = 2
 
 /**
- * A sidecar; shard: the place of its control plane among them; standsFor: so many simulated sidecars, which are changed and
- * have their configuration together.
- * @typedef {Omit<Member, 'spec'> & { shard: number, standsFor?: number }} RolloutMember
+ * A sidecar; shard: the place of its control plane among them; moved: the same at the shard to which it moves; standsFor: so
+ * many simulated sidecars, which are changed and have their configuration together.
+ * @typedef {Omit<Member, 'spec'> & { shard: number, moved?: Member & { shard: number }, standsFor?: number }} RolloutMember
  */
+
+/** Sidecars that are started together. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */
 
 /**
  * @typedef {object} Rollout
@@ -29,7 +33,8 @@ const SIMULATED = 'simulated'
  * @property {ReloadAction[][]} setUps of each
  * @property {Endpoint[]} reachable where application and control planes are reached
  * @property {Control['parseRefusals']} parseRefusals in what they print
- * @property {{ spec: ProcessSpec, members: RolloutMember[] }[]} batches of one sidecar each where it is a pod
+ * @property {Batch[]} batches of one sidecar each where it is a pod; those that move have their own
+ * @property {Batch[] | null} moves those sidecars at their new shards, when the last shard is removed; null: it is not
  */
 
 /**
@@ -59,11 +64,16 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, programs, folders, locate } = services
   const { client, server } = findEnds(topology)
-  const members = assignSidecars(names.sidecars, { conditions: arm.conditions, seed }).map(({ name, shard, known }) => {
+  const assigned = assignMoving(names.sidecars, { conditions: arm.conditions, seed })
+  const members = assigned.map(({ name, shard, known, movesTo }) => {
     const conditions = { ...arm.conditions, configuredServices: known }
     const service = { ...client, name, copyOf: client.name }
     const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
-    return { ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }), shard }
+    const createAt = (/** @type {number} */ shard, /** @type {number} */ version) => ({
+      ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
+      shard,
+    })
+    return { ...createAt(shard, 0), ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }) }
   })
   const planes = names.controls.map(name => createControlPlane(services, name))
   const controls = planes.flatMap(plane => plane.control ?? [])
@@ -79,13 +89,17 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   })
   const realCount = members.length - (arm.conditions.simulated ?? 0)
   const simulated = members.slice(realCount)
-  const batches = chunk(members.slice(0, realCount), isBatched ? BATCH_SIDECARS : 1).map((batch, i) => {
-    const specs = batch.map(({ spec }) => spec)
-    const spec = isBatched
-      ? createBatch({ name: `${client.name}s-${i + 1}`, folder: locate(folders.own), specs })
-      : { ...specs[0], batchOf: 1 }
-    return { spec, members: batch }
-  })
+  const real = members.slice(0, realCount)
+  const size = isBatched ? BATCH_SIDECARS : 1
+  const chunks = [real.filter(({ moved }) => !moved), real.filter(({ moved }) => moved)].flatMap(own =>
+    chunk(own, size),
+  )
+  const batches = chunks.map((batch, i) => ({ spec: createSpec(batch, `${i + 1}`), members: batch }))
+  const moved = members.flatMap(({ moved }) => moved ?? [])
+  if (arm.conditions.isShardRemoved && moved.length === 0)
+    throw new BenchError(
+      `no sidecar of ${members.length} moves when the last of ${names.controls.length} shards is removed: give more --sidecars`,
+    )
   return {
     application,
     controls,
@@ -94,6 +108,17 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
     parseRefusals: control.parseRefusals,
     // The simulated ones come last: they name themselves as a real one that has asked before.
     batches: control.simulates && simulated.length > 0 ? [...batches, createSimulated(control.simulates)] : batches,
+    moves: arm.conditions.isShardRemoved
+      ? chunk(moved, size).map((batch, i) => ({ spec: createSpec(batch, `moved-${i + 1}`), members: batch }))
+      : null,
+  }
+
+  /** @param {Member[]} batch @param {string} which */
+  function createSpec(batch, which) {
+    const specs = batch.map(({ spec }) => spec)
+    return isBatched
+      ? createBatch({ name: `${client.name}s-${which}`, folder: locate(folders.own), specs })
+      : { ...specs[0], batchOf: 1 }
   }
 
   /** @param {NonNullable<Control['simulates']>} simulates */

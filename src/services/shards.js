@@ -8,6 +8,20 @@ import { drawItems, MEAN_SIZE } from '../balance/items.js'
  */
 
 /**
+ * The same by as many shards as an arm has and, where its last is removed, by those that are left: then movesTo is the shard
+ * of a sidecar that has another one there.
+ * @param {string[]} names of the sidecars
+ * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>, seed: number }} options
+ * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]}
+ */
+export function assignMoving(names, { conditions, seed }) {
+  const assigned = assignSidecars(names, { conditions, seed })
+  if (!conditions.isShardRemoved) return assigned
+  const left = assignSidecars(names, { conditions: { ...conditions, shards: Number(conditions.shards) - 1 }, seed })
+  return assigned.map((one, i) => (left[i].shard === one.shard ? one : { ...one, movesTo: left[i].shard }))
+}
+
+/**
  * @param {string[]} names of the sidecars
  * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices'>, seed: number }} options
  * @returns {{ name: string, shard: number, known: number }[]} known: services beside that which it calls

@@ -71,6 +71,7 @@ export function withExperiment(command) {
       parseAxis('assignment'),
     )
     .option('--sizes <list>', 'services known to each sidecar of a rollout: equal, random', parseAxis('sizes'))
+    .option('--remove-shard', 'rollout: end the last of the shards, and move its sidecars to the others')
     .option('--commit-rate <list>', 'rollout: the most commits of a change a second', parseAxis('commitsPerSecond'))
     .option('--concurrency <list>', 'rollout: commits of a change at once; default: 4', parseAxis('commitsAtOnce'))
     .option('--tls <list>', 'between sidecars: plaintext, ecdsa-p256, rsa-2048', parseAxis('tls'))

@@ -177,6 +177,7 @@ function readOverrides(options) {
       shards: options.shards,
       assignment: options.assignment,
       sizes: options.sizes,
+      isShardRemoved: options.removeShard && [true],
       commitsPerSecond: options.commitRate,
       commitsAtOnce: options.concurrency,
       tls: options.tls,

@@ -231,6 +231,8 @@ function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   if (unlimitable) return unlimitable
   if (sidecars !== undefined && isOnNode && !control?.createProcess)
     return 'its sidecars watch files, which nobody can change in a pod that runs'
+  if (conditions.isShardRemoved && isOnNode)
+    return 'a sidecar that moves to another shard is started anew, which the kit does on one machine only'
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const needs = control?.needsOf?.({ configuredServices, workers: sidecarWorkers })
   // On a cluster, the scheduler places pods of other experiments, and says which it cannot.

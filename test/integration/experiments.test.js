@@ -207,6 +207,35 @@ describe('every experiment', { timeout: 240_000 }, () => {
   })
 })
 
+describe('a shard that is removed', { timeout: 60_000 }, () => {
+  const asked = ['--shards', '3', '--sidecars', '12', '--remove-shard', '--profile', 'smoke']
+
+  it.for([
+    ['pipy', 'repo', '0.1'],
+    ['envoy', 'ads,ads-delta', 'none'],
+  ])('leaves its %s sidecars to the others, which go on answering, by %s', async ([plane, control, cap], context) => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    if (plane === 'envoy' && 'missing' in ads) return context.skip(`needs Go: ${ads.missing}`)
+    const given = ['--planes', plane, '--control', control, '--control-cpu', cap]
+    const { out, records } = await run(['bench', 'shards', ...asked, ...given])
+    expect(records).toHaveLength(control.split(',').length)
+    for (const { outcome, reasons, rollout, processes, ended } of records) {
+      expect(outcome, reasons.join()).not.toBe('failed')
+      // By rank modulo 3, then 2: 4 of 12 stay.
+      expect(rollout?.removal).toMatchObject({ moved: 8, converged: 8, stayed: 4, silent: [] })
+      expect(rollout?.removal?.seconds).toBeGreaterThan(0)
+      expect(ended).toEqual([])
+      const batches = processes.filter(p => p.role === 'sidecar').map(p => [p.service, p.batchOf])
+      expect(batches).toEqual([
+        ['clients-1', 4],
+        ['clients-moved-1', 8],
+      ])
+      expect(processes.filter(p => p.role === 'control').map(p => p.service)).toEqual(['mesh-1', 'mesh-2'])
+    }
+    expect((await cli('verify', out)).exitCode).toBe(0)
+  })
+})
+
 describe('over ADS', { timeout: 60_000 }, () => {
   it('configures Envoys in a rollout from a server of its own, by the state of the world and by what changed', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')

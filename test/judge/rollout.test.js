@@ -231,6 +231,80 @@ describe('the numbers of a rollout', () => {
   })
 })
 
+describe('the numbers of a shard that is removed', () => {
+  // client-3 had the last shard, client-2 is assigned anew; the others are asked on.
+  const moves = [
+    { stayed: { asked: 30, answered: 30 } },
+    { movedTo: 0, moved: told(7400, 7680, 7700) },
+    { movedTo: 1, moved: told(7400, 7900, 8000) },
+    { stayed: { asked: 30, answered: 30 } },
+  ]
+  const seenOf = (/** @type {any[]} */ moves) => ({
+    ...SEEN,
+    members: SEEN.members.map((member, i) => ({ ...member, ...moves[i] })),
+    removal: {
+      ...{ startMs: 6990, endMs: 8010, endedMs: 7000, host: SEEN.first.host, ownCpuSeconds: 0.1 },
+      control: { start: control(6990, 1, 20e6), end: control(8010, 1.2, 20e6) },
+    },
+  })
+  const recordOf = (/** @type {any[]} */ moves) => createRecord({ rollout: describeRollout(seenOf(moves)) })
+  const measureOf = (/** @type {any[]} */ moves) => (/** @type {string} */ name) =>
+    QUANTITIES[name].measure({ record: recordOf(moves) })
+  const gatesOf = (/** @type {any[]} */ moves) =>
+    findGates(recordOf(moves)).filter(({ gate, reason }) => gate === 'removal' || reason.includes('moved'))
+
+  it('are from its end, of those that move alone, and leave rollout and change as they are', () => {
+    const { removal, ...others } = describeRollout(seenOf(moves))
+    expect(others).toEqual(describeRollout(SEEN))
+    expect(removal).toMatchObject({ moved: 2, converged: 2, seconds: 1, stayed: 2, silent: [], missing: [] })
+    expect(removal?.each).toEqual({ p50: 0.7, p99: 1, max: 1 })
+    expect(removal?.curve).toEqual([
+      [0.7, 0.5],
+      [1, 1],
+    ])
+    // 4 requests to those that moved, 60 to the others, in 1.02 s.
+    expect(removal?.askedPerSecond).toBeCloseTo(64 / 1.02)
+    expect(['movedSidecars', 'moveSeconds', 'moveP50', 'stayedAnswering'].map(measureOf(moves))).toEqual([2, 1, 0.7, 2])
+    expect(gatesOf(moves)).toEqual([])
+  })
+
+  it('have no value where a tenth of it is not known, as those of the other phases', () => {
+    const coarse = moves.with(2, { movedTo: 1, moved: told(7400, 7800, 8000) })
+    expect(measureOf(coarse)('moveSeconds')).toBeNull()
+    expect(measureOf(coarse)('movedSidecars')).toBe(2)
+    expect(gatesOf(coarse).map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(
+        /^until all sidecars that moved had the configuration of their new shard: unknown are 200 of 1000 ms of all/,
+      ),
+    ])
+  })
+
+  it('name a sidecar that did not get there, and then give no time', () => {
+    const missing = moves.with(1, { movedTo: 0, moved: told(7400, 7900, null) })
+    expect(describeRollout(seenOf(missing)).removal).toMatchObject({
+      ...{ converged: 1, moved: 2, seconds: null, missing: ['client-2'] },
+    })
+    expect(measureOf(missing)('moveSeconds')).toBeNull()
+  })
+
+  it('spoil the trial where a sidecar that need not move missed one request', () => {
+    const silent = moves.with(3, { stayed: { asked: 30, answered: 29 } })
+    expect(gatesOf(silent)).toEqual([
+      {
+        ...{ gate: 'removal', spoils: ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory'] },
+        reason: '1 of 2 sidecars that need not move did not go on answering: client-4',
+      },
+    ])
+    expect(measureOf(silent)('stayedAnswering')).toBe(1)
+  })
+
+  it('are none where no shard is removed', () => {
+    const record = createRecord({ rollout: describeRollout(SEEN) })
+    for (const name of ['movedSidecars', 'moveSeconds', 'moveP50', 'stayedAnswering'])
+      expect(QUANTITIES[name].measure({ record })).toBeNull()
+  })
+})
+
 describe('simulated sidecars', () => {
   /** @param {{ cpu?: number, memory?: number }} factors of what real ones take */
   const rolloutOf = ({ cpu = 1, memory = 1 }) => {

@@ -58,6 +58,8 @@ describe('AXES', () => {
       ['shards', 3, '3 shards'],
       ['assignment', null, 'assigned by round-robin'],
       ['assignment', 'legacy-hash', 'assigned by legacy-hash'],
+      ['isShardRemoved', null, 'no shard removed'],
+      ['isShardRemoved', true, 'a shard removed'],
       ['sizes', null, 'equal sizes'],
       ['sizes', 'random', 'random sizes'],
       ['commitsPerSecond', null, 'commits at no rate'],
@@ -100,6 +102,7 @@ describe('AXES', () => {
       ['shards', 101],
       ['assignment', 'random'],
       ['sizes', 'large'],
+      ['isShardRemoved', false],
       ['commitsPerSecond', 9],
       ['commitsAtOnce', 257],
       ['capCores', 0],
@@ -169,7 +172,7 @@ describe('groupOf', () => {
       ...{ controlCapCores: armWith({ controlCapCores: 1 }), controlMemoryBytes: armWith({ controlMemoryBytes: 1 }) },
       ...{ shards: armWith({ shards: 2 }), assignment: armWith({ assignment: 'legacy-hash' }) },
       ...{ sizes: armWith({ sizes: 'random' }), commitsPerSecond: armWith({ commitsPerSecond: 50 }) },
-      commitsAtOnce: armWith({ commitsAtOnce: 2 }),
+      ...{ commitsAtOnce: armWith({ commitsAtOnce: 2 }), isShardRemoved: armWith({ isShardRemoved: true }) },
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())
     for (const name of AXIS_NAMES) {

@@ -501,6 +501,21 @@ describe('a plan with a control plane', () => {
     expect(() => plan({ axes: { controlMemoryBytes: [2 ** 26] } })).toThrow('--control-memory needs an experiment')
   })
 
+  it('removes a shard where there is another', () => {
+    const { arms } = planOf({ axes: { sidecars: [20], shards: [2, 3], isShardRemoved: [true] } })
+    expect(arms.map(({ id, conditions }) => [id, conditions.isShardRemoved])).toEqual([
+      ['pair-pipy-repo-2-shards', true],
+      ['pair-pipy-repo-3-shards', true],
+    ])
+    const refused = 'has an arm with one control plane: give it --shards of at least 2'
+    expect(() => planOf({ axes: { isShardRemoved: [true] } })).toThrow(refused)
+    expect(() => planOf({ axes: { shards: [1, 3], isShardRemoved: [true] } })).toThrow(refused)
+    expect(() => plan({ axes: { isShardRemoved: [true] } })).toThrow('--remove-shard needs an experiment')
+    const axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [20], isShardRemoved: [null], tls: [plaintext]'
+    const growing = rollout('grows: { deadlineSeconds: 10 }\ntargets: [local]', axes)
+    expect(() => planOf({}, growing)).toThrow('says nothing of isShardRemoved')
+  })
+
   it('has an arm of each number of shards, and asks for no assignment to one', () => {
     const { arms } = planOf({ axes: { sidecars: [20], shards: [1, 3], commitsPerSecond: [50], commitsAtOnce: [8] } })
     expect(arms.map(arm => [arm.id, arm.conditions.shards])).toEqual([

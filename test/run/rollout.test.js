@@ -198,6 +198,87 @@ describe('a rollout', () => {
     expect(summary.arms[0].rollout?.shardSpread.median).toEqual(expect.any(Number))
   })
 
+  describe('of which the last shard is removed', () => {
+    const removing = few.replace('sidecars: [2]', 'sidecars: [6], shards: [3], isShardRemoved: [true]')
+    /** @param {Parameters<typeof createFakeTarget>[0]} [options] */
+    async function runRemoval(options) {
+      const target = await createFakeTarget(options)
+      /** @type {Record<string, string[]>} */
+      const enrolled = {}
+      const plane = createControlledPlane({
+        enrol({ control, model }) {
+          const hosts = model.outbound?.routes.map(({ host }) => host) ?? []
+          enrolled[model.service] = [...(enrolled[model.service] ?? []), `${control.address} ${hosts.at(-1)}`]
+          return [{ kind: 'request', endpoint: control, method: 'POST', path: '/enrol', body: '' }]
+        },
+      })
+      const { records } = await runFake({ folder, target, text: removing, planes: [plane] })
+      return { target, enrolled, record: records[0] }
+    }
+
+    it('ends it alone, starts what moves at its new shard, and keeps the others as they are', async () => {
+      const { target, enrolled, record } = await runRemoval()
+      const { outcome, reasons, rollout, processes, trial } = record
+      expect(outcome, reasons.join()).not.toBe('failed')
+      const [one, two, three] = target.deployed
+        .filter(({ role }) => role === 'control')
+        .map(({ listens: [{ address }] }) => address)
+      // By rank modulo 3, then 2: 0 and 1 stay.
+      expect(enrolled).toEqual({
+        'gateway-1': [`${one} version-0.test`],
+        'gateway-2': [`${two} version-0.test`],
+        'gateway-3': [`${three} version-0.test`, `${one} version-2.test`],
+        'gateway-4': [`${one} version-0.test`, `${two} version-2.test`],
+        'gateway-5': [`${two} version-0.test`, `${one} version-2.test`],
+        'gateway-6': [`${three} version-0.test`, `${two} version-2.test`],
+      })
+      expect(processes.map((/** @type {any} */ p) => [p.service, p.batchOf])).toEqual([
+        ['ratings', undefined],
+        ['mesh-1', undefined],
+        ['mesh-2', undefined],
+        ['gateways-1', 2],
+        ['gateways-moved-1', 4],
+      ])
+      expect(rollout.removal).toMatchObject({ moved: 4, converged: 4, stayed: 2, silent: [] })
+      expect(rollout.removal.shardCpuSeconds).toHaveLength(2)
+      expect(rollout.first.shardCpuSeconds).toHaveLength(3)
+      const seen = JSON.parse(readFileSync(path.join(folder, 'raw', trial.id, 'rollout.json'), 'utf8'))
+      expect(findFault(SCHEMAS.rollout, seen)).toBeNull()
+      const movedTo = Object.fromEntries(seen.members.map((/** @type {any} */ m) => [m.name, m.movedTo]))
+      expect(movedTo).toEqual({ 'gateway-3': 0, 'gateway-4': 1, 'gateway-5': 0, 'gateway-6': 1 })
+      expect(verifyRun({ folder, findLoad: () => createFakeLoad() }).lines.at(-1)).toMatch('all of them agree')
+      expect(target.running.size).toBe(0)
+    })
+
+    it('spoils the trial where one that need not move does not go on answering', async () => {
+      const statusOf = (/** @type {import('node:http').IncomingMessage} */ { headers }) =>
+        `${headers['x-nonce']}`.startsWith('gateway-2-stays') ? 503 : 200
+      const { record } = await runRemoval({ statusOf })
+      expect(record.rollout.removal.silent).toEqual(['gateway-2'])
+      expect(record.reasons.join()).toMatch('1 of 2 sidecars that need not move did not go on answering: gateway-2')
+      expect(record.outcome).toBe('invalid')
+    })
+
+    it('names a sidecar that has no configuration at its new shard by the deadline', async () => {
+      const statusOf = (/** @type {import('node:http').IncomingMessage} */ { headers }) =>
+        headers.host === 'version-2.test' && `${headers['x-nonce']}`.startsWith('gateway-5') ? 404 : 200
+      const { record } = await runRemoval({ statusOf })
+      expect(record.reasons[0]).toBe(
+        'not converged: gateway-5: 3 of 4 sidecars that moved had the configuration of its new shard within 21 s',
+      )
+      expect(record.rollout.change).toMatchObject({ converged: 6 })
+    }, 40_000)
+
+    it('leaves nothing where a shard that is left refuses those that move', async () => {
+      let enrolments = 0
+      const statusOf = (/** @type {import('node:http').IncomingMessage} */ { url }) =>
+        url === '/enrol' && ++enrolments > 6 ? 500 : 200
+      const { target, record } = await runRemoval({ statusOf })
+      expect(record.reasons[0]).toMatch('POST /enrol was answered 500')
+      expect(target.running.size).toBe(0)
+    })
+  })
+
   it('simulates those beyond the real ones, after as many real and simulated as are real were held against each other', async () => {
     // The fake's CPU time is of the readings, whose number is the wall's: it can be compared where it is none.
     const target = await createFakeTarget({ cores: ({ role }) => (role === 'control' ? 0 : 0.1) })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { drawItems } from '../../src/balance/items.js'
-import { assignSidecars } from '../../src/services/shards.js'
+import { assignMoving, assignSidecars } from '../../src/services/shards.js'
 
 const names = Array.from({ length: 60 }, (_, i) => `client-${i + 1}`)
 const asked = { shards: 3, configuredServices: 100 }
@@ -29,6 +29,26 @@ describe('assignSidecars', () => {
     expect(known).toEqual(sizes)
     expect(assign({ sizes: 'random' }, 7)).toEqual(assign({ sizes: 'random' }, 7))
     expect(assign({ sizes: 'random' }, 8)).not.toEqual(assign({ sizes: 'random' }, 7))
+  })
+
+  it('says which move when the last shard is removed: its own, and those that the algorithm assigns anew', () => {
+    const move = (/** @type {any} */ assignment) =>
+      assignMoving(names, { conditions: { ...asked, assignment, isShardRemoved: true }, seed: 1 })
+    // Ranks 0 and 1 of 6 have the same rank modulo 3 and 2.
+    expect(
+      move('round-robin')
+        .map(({ movesTo }) => movesTo)
+        .slice(0, 6),
+    ).toEqual([...Array(2), 0, 1, 0, 1])
+    const own = move('bounded-loads').filter(({ shard }) => shard === 2)
+    const moving = move('bounded-loads').filter(({ movesTo }) => movesTo !== undefined)
+    expect(own.every(sidecar => moving.some(({ name }) => name === sidecar.name))).toBe(true)
+    expect(moving.length).toBeLessThan(40)
+    for (const { shard, movesTo } of moving) expect([0, 1].filter(left => left !== shard)).toContain(movesTo)
+  })
+
+  it('moves none where none is removed', () => {
+    expect(assignMoving(names, { conditions: asked, seed: 1 })).toEqual(assign({}))
   })
 
   it('balances the services by greedy minimum better than by legacy hash', () => {

@@ -50,6 +50,9 @@ describe('planRun', () => {
     expect(plan('pipy', 96).plan.arms.map(({ conditions }) => conditions.sidecars)).toEqual([96])
     expect(() => plan('pipy', 97)).toThrow('97 sidecars take 111 of pods (97 × 1 + 14), and the node n1 has 110')
     expect(() => plan('envoy@file', 20)).toThrow('its sidecars watch files, which nobody can change in a pod that runs')
+    expect(() => plan('pipy', 20, { shards: [2], removeShard: true })).toThrow(
+      'a sidecar that moves to another shard is started anew, which the kit does on one machine only',
+    )
     expect(() => plan('pipy', 20, { samples: 'kubelet' })).toThrow(
       '--samples kubelet: rollout needs the reader on the node',
     )

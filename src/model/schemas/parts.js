@@ -62,6 +62,10 @@ export const conditions = z
       .enum(SIZES)
       .optional()
       .describe('each sidecar knows configuredServices, or (random) so many on average; absent: equal'),
+    isShardRemoved: z
+      .literal(true)
+      .optional()
+      .describe('the last shard is ended after the change, and sidecars move; absent: it is not'),
     commitsPerSecond: z.number().positive().optional().describe('the most commits of a change; absent: no limit'),
     commitsAtOnce: z.int().positive().optional().describe('commits of a change; absent: 4'),
     simulated: z.int().positive().optional().describe('of these sidecars; absent: all are real'),

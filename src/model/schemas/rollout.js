@@ -65,6 +65,12 @@ const seen = z.object({
         .optional()
         .describe('on a cluster, by the clock of the kit, which is not that of the other times'),
       change: told.optional(),
+      movedTo: count.optional().describe('its shard after the last was removed, where that is another'),
+      moved: told.optional().describe('the configuration of that shard, by the sidecar as it was started anew'),
+      stayed: z
+        .object({ asked: count, answered: count })
+        .optional()
+        .describe('requests for its change to a sidecar that did not move, until all that did had their configuration'),
     }),
   ),
   simulated: z
@@ -73,6 +79,10 @@ const seen = z.object({
     .describe('sidecars beside the members; they have a configuration when all of them have it'),
   first: phase,
   change: phase.optional().describe('absent: not all sidecars had their first configuration'),
+  removal: phase
+    .extend({ endedMs: z.number().describe('when the process of the last shard had ended') })
+    .optional()
+    .describe('the last shard is ended, and sidecars move; control: of the shards that are left; absent: it was not'),
   control: z
     .array(controlReading)
     .nullable()
@@ -133,6 +143,16 @@ export const rollout = z.object({
   askedPerSecondMost: count,
   first: rolloutPhase.describe('the first configuration of each'),
   change: rolloutPhase.optional().describe('one change of the configuration of each; absent: not all had their first'),
+  removal: rolloutPhase
+    .extend({
+      moved: count.describe('sidecars that have another shard'),
+      stayed: count.describe('sidecars that have the same'),
+      silent: z.array(z.string()).describe('of those, the ones that did not answer each time that they were asked'),
+    })
+    .optional()
+    .describe(
+      'the configuration of its new shard of each sidecar that moved, when the last was removed; its times begin when that had ended',
+    ),
   controlAnonBytes: z
     .object({ empty: nullable, stable: nullable, peak: nullable })
     .describe('of the control plane: before it is given anything, when all have their first configuration, at most'),

@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isEchoOf } from './convergence.js'
+import { send } from './send.js'
+
+/**
+ * Asks sidecars that have their configuration whether they go on answering by it.
+ * @import { Endpoint } from '../model/types.ts'
+ */
+
+/** Between two of them. Beside the budget of those that wait, it takes an eighth of as much. */
+const EVERY_MS = 20
+const ANSWER_SECONDS = 1
+
+/** How often a sidecar was asked, and how often it answered by its configuration. @typedef {{ asked: number, answered: number }} Turns */
+
+/**
+ * Asks one sidecar after the other, each over a new connection, until it is ended, and each at least once.
+ * @param {{ name: string, endpoint: Endpoint, host: string }[]} sidecars
+ * @param {{ signal: AbortSignal, ask?: typeof send }} options
+ */
+export function askInTurns(sidecars, { signal, ask = send }) {
+  /** @type {Map<string, Turns>} */
+  const turns = new Map(sidecars.map(({ name }) => [name, { asked: 0, answered: 0 }]))
+  let isEnding = sidecars.length === 0
+  const asking = askAll()
+  // Where the phase fails, nobody awaits it.
+  asking.catch(() => {})
+  return {
+    /** @returns {Promise<typeof turns>} by the name of the sidecar */
+    async end() {
+      isEnding = true
+      await asking
+      return turns
+    },
+  }
+
+  async function askAll() {
+    const asked = []
+    for (let i = 0; !isEnding || i < sidecars.length; i++) {
+      // One that does not answer holds up no other.
+      asked.push(askOnce(sidecars[i % sidecars.length]))
+      await delay(EVERY_MS, undefined, { signal })
+    }
+    await Promise.all(asked)
+  }
+
+  /** @param {typeof sidecars[number]} sidecar */
+  async function askOnce({ name, endpoint, host }) {
+    const own = /** @type {Turns} */ (turns.get(name))
+    const nonce = `${name}-stays-${++own.asked}`
+    const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
+    const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS, signal }).catch(() => null)
+    if (answer && isEchoOf(answer, nonce)) own.answered++
+  }
+}

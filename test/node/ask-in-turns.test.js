@@ -1,0 +1,56 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { askInTurns } from '../../src/node/ask-in-turns.js'
+
+/** @import { send } from '../../src/node/send.js' */
+
+const sidecars = ['client-1', 'client-2', 'client-3'].map((name, i) => ({
+  ...{ name, host: 'version-1.test', endpoint: { address: '127.0.0.1', port: 1 + i } },
+}))
+
+/** @param {(port: number) => object | Promise<object>} answer what it is instead of the echo */
+const echo = answer =>
+  /** @type {typeof send} */ (
+    async ({ port }, { body, headers }) =>
+      /** @type {any} */ ({ status: 200, body, headers: { 'x-nonce': headers?.['x-nonce'] }, ...(await answer(port)) })
+  )
+const { signal } = new AbortController()
+
+describe('sidecars that are asked in turns', () => {
+  it('are asked 50 times a second in all, until the end', async () => {
+    const turns = askInTurns(sidecars, { signal, ask: echo(() => ({})) })
+    await delay(500)
+    const seen = await turns.end()
+    const asked = [...seen.values()].map(turn => turn.asked)
+    expect(asked.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(26)
+    expect(Math.max(...asked) - Math.min(...asked)).toBeLessThanOrEqual(1)
+    for (const { asked, answered } of seen.values()) expect(answered).toBe(asked)
+  })
+
+  it('are asked once each where the end comes at once, and none where there is none', async () => {
+    const seen = await askInTurns(sidecars, { signal, ask: echo(() => ({})) }).end()
+    expect([...seen]).toEqual(sidecars.map(({ name }) => [name, { asked: 1, answered: 1 }]))
+    expect((await askInTurns([], { signal }).end()).size).toBe(0)
+  })
+
+  it('have not answered by another status, the body of another request, or a broken connection', async () => {
+    const answers = [{ status: 404 }, { body: 'client-1-stays-1' }]
+    const ask = echo(port => answers[port - 1] ?? Promise.reject(new Error('ECONNRESET')))
+    const seen = await askInTurns(sidecars, { signal, ask }).end()
+    expect([...seen.values()]).toEqual(sidecars.map(() => ({ asked: 1, answered: 0 })))
+  })
+
+  it('wait for none that does not answer', async () => {
+    const ask = echo(port => (port === 1 ? delay(200, {}) : {}))
+    const turns = askInTurns(sidecars, { signal, ask })
+    await delay(150)
+    expect((await turns.end()).get('client-3')?.answered).toBeGreaterThanOrEqual(2)
+  })
+
+  it('are asked no more when it is stopped', async () => {
+    const stop = new AbortController()
+    const turns = askInTurns(sidecars, { signal: stop.signal, ask: echo(() => ({})) })
+    stop.abort(new Error('interrupted'))
+    await expect(turns.end()).rejects.toThrow()
+  })
+})
