@@ -2,7 +2,7 @@ import { GATE_WORDS } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantity.js'
 import { hasTrend } from '../lib/stats.js'
-import { nameOf, nameOnAxis } from '../model/arms.js'
+import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from './verdict.js'
 
@@ -56,7 +56,7 @@ export function compareArms(run) {
  * @param {AxisName} axis
  */
 function findContrasts(arms, axis) {
-  const keyOf = (/** @type {Arm} */ arm) => `${nameOf(arm)} ${groupOf(arm, axis)}`
+  const keyOf = (/** @type {Arm} */ arm) => `${nameOfContender(arm)} ${groupOf(arm, axis)}`
   return arms.flatMap(a => {
     const b = /** @type {Arm} */ (arms.find(arm => keyOf(arm) === keyOf(a)))
     return a === b ? [] : [{ a, b }]
@@ -112,11 +112,25 @@ export function findSpread(controls, { quantity, service, groups }) {
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
+  const unlikeSums = findUnlikeSums(arm, pair.b.arm)
   return listCompared([arm.load.kind]).flatMap(row =>
-    [null, ...(row.sidecars ? services : [])].map(service =>
-      compareQuantity({ ...pair, row, service, aaSpread: findNoise(row.name, service) }),
-    ),
+    [null, ...(row.sidecars ? services : [])].map(service => {
+      const disparities = row.sidecars && service === null ? [...pair.disparities, ...unlikeSums] : pair.disparities
+      return compareQuantity({ ...pair, disparities, row, service, aaSpread: findNoise(row.name, service) })
+    }),
   )
+}
+
+/**
+ * Why what all sidecars use together cannot be compared: that of simulated ones is in no sum.
+ * @param {Arm} a
+ * @param {Arm} b
+ * @returns {string[]}
+ */
+function findUnlikeSums(a, b) {
+  const tell = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) => `${simulated} of ${sidecars}`
+  const isUnlike = a.conditions.simulated !== b.conditions.simulated
+  return isUnlike ? [`simulated sidecars are in no sum: ${tell(a)} and ${tell(b)}`] : []
 }
 
 /**

@@ -1,7 +1,7 @@
 import { quantityOf } from '../judge/quantity.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseRatios } from '../lib/stats.js'
-import { nameOf } from '../model/arms.js'
+import { nameOfContender } from '../model/arms.js'
 import { AXES, groupOf } from '../model/axes.js'
 
 /**
@@ -14,7 +14,7 @@ export const WITHIN = 1.1
 
 /**
  * @typedef {object} Plateau of one plane, where all else is equal
- * @property {SummaryArm} arm one of its arms
+ * @property {SummaryArm} arm at the largest value, where most sidecars are simulated if any are
  * @property {string} quantity less of it is better
  * @property {{ at: number, median: number }} best the value with the least
  * @property {number} from its first value
@@ -31,7 +31,7 @@ export const WITHIN = 1.1
 export function findPlateaus({ arms, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
   const own = arms.filter(arm => arm.repeatOf === null)
-  const groups = [...groupBy(own, arm => `${nameOf(arm)} ${groupOf(arm, across)}`).values()]
+  const groups = [...groupBy(own, arm => `${nameOfContender(arm)} ${groupOf(arm, across)}`).values()]
   return plateaus.flatMap(quantity => groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed })))
 }
 
@@ -44,6 +44,7 @@ export function findPlateau({ group, across, quantity, seed }) {
   const points = all.flatMap(({ median, ...p }) => (median === null ? [] : [{ ...p, median }]))
   if (points.length < 3) return []
   points.sort((a, b) => a.at - b.at)
+  const largest = points[points.length - 1]
   const best = points.reduce((least, point) => (point.median < least.median ? point : least))
   const ratios = points.map(({ values }) =>
     summariseRatios(
@@ -57,7 +58,7 @@ export function findPlateau({ group, across, quantity, seed }) {
   const isBeforeOutside = index === 0 || Number(ratios[index - 1].low) > WITHIN
   return [
     {
-      ...{ arm: group[0], quantity, ratio, from: points[index].at, last: points[points.length - 1].at },
+      ...{ arm: largest.arm, quantity, ratio, from: points[index].at, last: largest.at },
       best: { at: best.at, median: best.median },
       isSure: isInside && isBeforeOutside,
       missing: all.flatMap(({ at, median }) => (median === null ? [at] : [])),

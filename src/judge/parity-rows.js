@@ -1,4 +1,4 @@
-import { nameOf } from '../model/arms.js'
+import { nameOfContender } from '../model/arms.js'
 import { LEAN } from '../model/features.js'
 
 /**
@@ -25,7 +25,7 @@ export const PARITY_NAMES = [
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN } = arm.conditions
   return {
-    plane: nameOf({ ...arm, repeatOf: null, control: undefined, conditions: undefined }),
+    plane: nameOfContender({ ...arm, repeatOf: null, control: undefined }),
     tls,
     protocol,
     features,

@@ -21,6 +21,14 @@ export function nameOf({ plane, profile, control, variant, repeatOf, conditions 
 }
 
 /**
+ * The name of a contender at any number of sidecars, which decides how many of them are simulated.
+ * @param {Parameters<typeof nameOf>[0]} arm
+ */
+export function nameOfContender(arm) {
+  return nameOf({ ...arm, conditions: undefined })
+}
+
+/**
  * What an arm has on the axes that vary; what it does not have at all is left out, such as the cap of no sidecars.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
  * @param {AxisName[]} varied

@@ -163,6 +163,37 @@ describe('compareArms', () => {
     expect(judge([])[0].reasons).toEqual([])
   })
 
+  it('compares arms of which one has simulated sidecars, but for sums, in which those are not', () => {
+    const idle = { kind: /** @type {const} */ ('idle') }
+    const armOf = (/** @type {string} */ plane, /** @type {object} */ conditions) => {
+      const arm = createArm({ plane, capCores: null, id: `${plane}-${JSON.stringify(conditions)}`, load: idle })
+      return { ...arm, conditions: { ...arm.conditions, ...conditions } }
+    }
+    const arms = [
+      armOf('pipy', { sidecars: 1600 }),
+      armOf('envoy', { sidecars: 1600, simulated: 1200 }),
+      armOf('envoy', { sidecars: 400 }),
+    ]
+    const records = arms.flatMap(arm =>
+      Array.from({ length: 6 }, (_, i) => ({ ...createRecord({ arm, round: i + 1 }), gates: [] })),
+    )
+    const all = compareArms({
+      ...{ arms, records, rounds: 6, seed: 1, contrasts: ['sidecars'] },
+      ...{ findDisparities: () => [], findWrong: () => [] },
+    })
+    const reasonsOf = (/** @type {string} */ quantity, /** @type {string | null} */ service = null) =>
+      all.filter(c => c.quantity === quantity && c.service === service).map(({ a, b, reasons }) => [a, b, reasons])
+    const between = [
+      ['pipy', 'envoy (1200 of 1600 simulated)'],
+      ['envoy with 400 sidecars', 'envoy (1200 of 1600 simulated) with 1600 sidecars'],
+    ]
+    const sums = ['0 of 1600 and 1200 of 1600', '0 of 400 and 1200 of 1600']
+    expect(reasonsOf('rss')).toEqual(
+      between.map((names, i) => [...names, [`simulated sidecars are in no sum: ${sums[i]}`]]),
+    )
+    expect(reasonsOf('rss', 'gateway')).toEqual(between.map(names => [...names, []]))
+  })
+
   it('says when a ratio drifted over the run', () => {
     const comparisons = compare({ pipy: [0.1, 0.102, 0.104, 0.106, 0.108, 0.11], envoy: Array(6).fill(0.2) })
     expect(comparisons[0].reasons).toEqual(['the ratio drifted from 0.500 to 0.550'])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findPlateaus } from '../../src/analysis/plateaus.js'
 import { summariseValues } from '../../src/lib/stats.js'
+import { nameOf } from '../../src/model/arms.js'
 import { renderPlateaus } from '../../src/report/plateaus.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
@@ -53,6 +54,21 @@ describe('a plateau', () => {
     const run = createRun({ 50: six(4), 100: [null, null], 150: six(1.05), 200: six(1) })
     expect(findPlateaus(run)[0]).toMatchObject({ from: 150, missing: [100] })
     expect(renderPlateaus(run)[1]).toMatch('; no value at 100')
+  })
+
+  it('goes on where sidecars are simulated, and says so', () => {
+    const arms = [200, 400, 1600].map(sidecars => ({
+      plane: 'envoy',
+      load: { kind: /** @type {const} */ ('idle') },
+      conditions: { sidecars, ...(sidecars > 400 && { simulated: sidecars - 400 }) },
+      fields: /** @type {any} */ ({ boundBy: null, rollout: { controlPerSidecarBytes: summariseValues(six(200)) } }),
+    }))
+    const { shows, ...run } = createRun({ 50: six(1) })
+    const own = { ...shows, across: /** @type {const} */ ('sidecars'), plateaus: ['controlPerSidecar'] }
+    const [plateau, ...others] = findPlateaus({ ...run, ...createSummary(arms, {}), shows: own })
+    expect(others).toEqual([])
+    expect(plateau).toMatchObject({ from: 200, last: 1600 })
+    expect(nameOf(plateau.arm)).toBe('envoy (1200 of 1600 simulated)')
   })
 
   it('takes three values, and an experiment that asks', () => {
