@@ -200,8 +200,8 @@ describe('a rollout', () => {
 
   describe('of which the last shard is removed', () => {
     const removing = few.replace('sidecars: [2]', 'sidecars: [6], shards: [3], isShardRemoved: [true]')
-    /** @param {Parameters<typeof createFakeTarget>[0]} [options] */
-    async function runRemoval(options) {
+    /** @param {Parameters<typeof createFakeTarget>[0] & { signal?: AbortSignal }} [options] */
+    async function runRemoval({ signal, ...options } = {}) {
       const target = await createFakeTarget(options)
       /** @type {Record<string, string[]>} */
       const enrolled = {}
@@ -212,7 +212,9 @@ describe('a rollout', () => {
           return [{ kind: 'request', endpoint: control, method: 'POST', path: '/enrol', body: '' }]
         },
       })
-      const { records } = await runFake({ folder, target, text: removing, planes: [plane] })
+      const { records } = await runFake({ folder, target, text: removing, planes: [plane], signal }).finally(() =>
+        expect(target.running.size).toBe(0),
+      )
       return { target, enrolled, record: records[0] }
     }
 
@@ -247,7 +249,6 @@ describe('a rollout', () => {
       const movedTo = Object.fromEntries(seen.members.map((/** @type {any} */ m) => [m.name, m.movedTo]))
       expect(movedTo).toEqual({ 'gateway-3': 0, 'gateway-4': 1, 'gateway-5': 0, 'gateway-6': 1 })
       expect(verifyRun({ folder, findLoad: () => createFakeLoad() }).lines.at(-1)).toMatch('all of them agree')
-      expect(target.running.size).toBe(0)
     })
 
     it('spoils the trial where one that need not move does not go on answering', async () => {
@@ -269,13 +270,22 @@ describe('a rollout', () => {
       expect(record.rollout.change).toMatchObject({ converged: 6 })
     }, 40_000)
 
+    it('leaves nothing on Ctrl-C while sidecars move', async () => {
+      const stop = new AbortController()
+      const statusOf = (/** @type {import('node:http').IncomingMessage} */ { headers }) => {
+        if (headers.host !== 'version-2.test') return 200
+        stop.abort(new Error('interrupted'))
+        return 404
+      }
+      await expect(runRemoval({ statusOf, signal: stop.signal })).rejects.toThrow('interrupted')
+    })
+
     it('leaves nothing where a shard that is left refuses those that move', async () => {
       let enrolments = 0
       const statusOf = (/** @type {import('node:http').IncomingMessage} */ { url }) =>
         url === '/enrol' && ++enrolments > 6 ? 500 : 200
-      const { target, record } = await runRemoval({ statusOf })
+      const { record } = await runRemoval({ statusOf })
       expect(record.reasons[0]).toMatch('POST /enrol was answered 500')
-      expect(target.running.size).toBe(0)
     })
   })
 
