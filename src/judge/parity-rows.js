@@ -9,6 +9,7 @@ import { LEAN } from '../model/features.js'
 /** What is held equal before load; each can be an experiment's axis instead. */
 export const PARITY_NAMES = [
   'parity-answers',
+  'parity-connect-timeout',
   'parity-refusals',
   'parity-tls',
   'parity-protocol',

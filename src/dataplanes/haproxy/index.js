@@ -31,9 +31,16 @@ export const haproxy = {
 }
 
 /** @type {NonNullable<DataPlane['findLacks']>} */
-function findLacks({ tls, trafficPolicy }) {
-  if (tls === 'plaintext' || trafficPolicy === 'open') return {}
+function findLacks({ tls, protocol, trafficPolicy }) {
+  const hasNoName = tls !== 'plaintext' && trafficPolicy === 'listed'
   return {
-    'parity-tls': 'it sends no server name (SNI) where identities are listed: it would verify that name instead',
+    // http_return_srv_error in HAProxy's src/http_ana.c; of HTTP/2, every request counts as a later one.
+    ...(protocol === 'http/2' && {
+      'parity-connect-timeout':
+        'where a connection times out, it answers only the first request of a connection, and in HTTP/2 none',
+    }),
+    ...(hasNoName && {
+      'parity-tls': 'it sends no server name (SNI) where identities are listed: it would verify that name instead',
+    }),
   }
 }

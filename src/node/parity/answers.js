@@ -18,6 +18,8 @@ const CHI_SQUARE_MOST = 7.879
 const ANSWER_SECONDS = 120
 // Refused as malformed (RFC 9112, 3.2), or as of no route.
 const NO_HOST = [400, 404]
+// Half, and what a busy machine adds.
+const CONNECT_SHARE_MOST = 0.75
 const LONE = { tries: 2, times: 3, timesMost: 10 }
 
 /**
@@ -67,6 +69,22 @@ export const EARLY_ANSWER = {
 }
 
 /**
+ * Both tries of a connection take half of the limit of a request. A plane that has only that limit, be it in the
+ * sidecar before, answers no sooner than where the upstream does not answer.
+ * @type {Check}
+ */
+export const CONNECT_TIMEOUT = {
+  name: 'an upstream that cannot be connected in time',
+  run: async rig => {
+    const [full, slow] = await Promise.all(['full', 'slow'].map(host => time(() => ask(rig, { host }))))
+    const difference = findDifference(full.answer, { status: 504, upstream: undefined })
+    if (difference !== '' || full.seconds < CONNECT_SHARE_MOST * slow.seconds) return difference
+    const [late, request] = [full, slow].map(({ seconds }) => seconds.toFixed(1))
+    return `504 after ${late} s, where a request has ${request} s`
+  },
+}
+
+/**
  * Tried with nothing beside it: the prober's kernel refuses each try by a reset, and whatever else is reset is counted with
  * them. So the fewest of some times are the sidecar's.
  * @type {Check}
@@ -108,6 +126,16 @@ export async function ask(rig, request, agent) {
       name => !IGNORED_HEADERS.test(name) && !name.startsWith('x-') && name !== 'content-type',
     ),
   }
+}
+
+/**
+ * @template T
+ * @param {() => Promise<T>} getAnswer
+ */
+async function time(getAnswer) {
+  const beganAt = performance.now()
+  const answer = await getAnswer()
+  return { answer, seconds: (performance.now() - beganAt) / 1000 }
 }
 
 /** @param {Probed} rig */

@@ -150,11 +150,6 @@ export const CASES = [
     request: { host: 'slow' },
     expected: { status: 504, upstream: undefined },
   },
-  {
-    name: 'an upstream that cannot be connected in time',
-    request: { host: 'full' },
-    expected: { status: 504, upstream: undefined },
-  },
 ]
 
 /**

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { send } from '../send.js'
 import { describeAccess, listDifferences, probeAccess } from './access.js'
-import { ANSWERS, EARLY_ANSWER, LONE_RETRY } from './answers.js'
+import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './negotiation.js'
 
 /**
@@ -11,6 +11,7 @@ import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './neg
  * @import { Endpoint, Protocol, Tls, TrafficPolicy } from '../../model/types.ts'
  */
 
+const GIVEN_UP = 'given up by the connect timeout'
 const POOL_CLIENTS = 8
 const POOL_REQUESTS = 10
 // The one passes on to another sidecar over TLS, the other takes plaintext at a port of TLS.
@@ -36,7 +37,9 @@ const POOL_ENTRIES = ['client', 'permissive']
  */
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
-  const answers = [...(await runChecks(rig, ANSWERS)), ...(await runChecks(rig, [LONE_RETRY]))]
+  // That first, while no connection is kept: HAProxy gives this answer only to the first request of one.
+  const [connects, many] = await Promise.all([[CONNECT_TIMEOUT], ANSWERS].map(checks => runChecks(rig, checks)))
+  const answers = [...many, ...(await runChecks(rig, [LONE_RETRY]))]
   const early = await runChecks(rig, [EARLY_ANSWER])
   const access = listDifferences(await probeAccess(rig))
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
@@ -46,6 +49,12 @@ export async function probeAnswers(rig) {
   const words = describeAccess(configuration)
   return [
     { name: 'parity-answers', found: count(answers.length), expected: count(0), differences: answers },
+    {
+      name: 'parity-connect-timeout',
+      found: connects.length === 0 ? GIVEN_UP : `not ${GIVEN_UP}`,
+      expected: GIVEN_UP,
+      differences: connects,
+    },
     {
       name: 'parity-early-answers',
       found: early.length === 0 ? 'passed on whole' : 'cut off',

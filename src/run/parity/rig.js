@@ -25,7 +25,9 @@ const TOPOLOGY = {
 }
 // A busy machine takes more than a second for a body of 10 MiB. One that is slower still is told by how long it takes to start
 // the upstreams, a quarter of a second as a rule.
-const REQUEST_SECONDS = { least: 2, most: 60, timesStart: 8 }
+const REQUEST_SECONDS = { least: 4, most: 60, timesStart: 16 }
+// Of the limit of a request: both tries of a connection end well within it.
+const CONNECT_SHARE = 1 / 4
 
 /** After which an answer is late: longer than the sidecars' own timeouts. */
 export const ANSWER_SECONDS = 2 * REQUEST_SECONDS.most
@@ -133,14 +135,14 @@ export async function createRig({
 }
 
 /**
- * What the sidecars give a request, and twice within it a connection.
+ * What the sidecars give a request, and four times within it a connection.
  * @param {number} startSeconds that the upstreams took to start
  * @returns {SidecarModel['timeouts']}
  */
 export function chooseTimeouts(startSeconds) {
   const { least, most, timesStart } = REQUEST_SECONDS
   const requestSeconds = Math.min(most, Math.max(least, Math.floor(timesStart * startSeconds)))
-  return { connectSeconds: requestSeconds / 2, requestSeconds, idleSeconds: 60 + requestSeconds }
+  return { connectSeconds: requestSeconds * CONNECT_SHARE, requestSeconds, idleSeconds: 60 + requestSeconds }
 }
 
 /**

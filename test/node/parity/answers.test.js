@@ -1,7 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { LONE_RETRY } from '../../../src/node/parity/answers.js'
+import { CONNECT_TIMEOUT, LONE_RETRY } from '../../../src/node/parity/answers.js'
 import { probePooling } from '../../../src/node/parity/probe.js'
 
 /**
@@ -49,6 +49,29 @@ describe('a refused connection at the only endpoint', () => {
     expect(await tryTimes(1)).toBe('1 tries, expected 2')
     expect(await tryTimes(2)).toBe('')
     expect(await tryTimes(3)).toBe('3 tries, expected 2')
+  })
+})
+
+describe('an upstream that cannot be connected in time', () => {
+  const REQUEST_MS = 400
+  const tryPlane = async (/** @type {{ connectMs: number, status: number }} */ { connectMs, status }) => {
+    const rig = await createRig((_, response) => response.end())
+    const client = await serve((request, response) => {
+      const isFull = request.headers.host === 'full'
+      setTimeout(() => response.writeHead(isFull ? status : 504).end('late'), isFull ? connectMs : REQUEST_MS)
+    })
+    return CONNECT_TIMEOUT.run({ ...rig, sidecars: { ...rig.sidecars, client } })
+  }
+
+  it('is given up by the connect timeout, and not only by that of a request', async () => {
+    expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 504 })).toBe('')
+    expect(await tryPlane({ connectMs: REQUEST_MS, status: 504 })).toBe('504 after 0.4 s, where a request has 0.4 s')
+    expect(await tryPlane({ connectMs: 2 * REQUEST_MS, status: 504 })).toMatch(/^504 after 0.8 s/)
+  })
+
+  it('is answered 504', async () => {
+    const wrong = 'status 503 (late), expected 504'
+    expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 503 })).toBe(wrong)
   })
 })
 
