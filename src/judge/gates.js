@@ -207,7 +207,7 @@ const GATES = [
   {
     name: 'fidelity',
     finds:
-      'simulated sidecars for which the control plane takes another CPU time, or another memory, than for as many real ones, by more than 15 %: that of the control plane has no value, the other does',
+      'simulated sidecars for which the control plane takes another CPU time in the rollout or in the change, or another memory, than for as many real ones, by more than 15 %: this of the control plane has no value, the others do',
     words: 'simulated unlike real',
     spoils: [],
     find: ({ rollout }) => listInfidelities(rollout ?? {}).map(({ reason }) => reason),

@@ -17,6 +17,8 @@ const SECONDS = /** @type {const} */ ({ ...OF_IT, unit: 's', digits: 2, use: 'la
 const MEBIBYTES = /** @type {const} */ ({ ...OF_IT, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
 const CPU_MS = /** @type {const} */ ({ ...OF_IT, unit: 'ms', digits: 2, use: 'cpuPerRequest' })
 const COUNTS = /** @type {const} */ ({ ...OF_IT, unit: 'sidecars', digits: 0, use: 'memory' })
+/** @type {Record<'first' | 'change', Resource>} */
+const CPU = { first: 'CPU time in the rollout', change: 'CPU time in the change' }
 const SHARES = /** @type {const} */ ({ ...OF_IT, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
@@ -98,12 +100,12 @@ export const ROLLOUT_ROWS = [
     },
     definition:
       "The control plane's CPU time in the rollout, over the number of sidecars. Making them known to it comes before, and is not included.",
-    measure: ofControl('CPU time', ({ first, sidecars }) => perSidecarMs(first, sidecars)),
+    measure: ofControl(CPU.first, ({ first, sidecars }) => perSidecarMs(first, sidecars)),
   },
   {
     ...{ name: 'controlCpuChange', header: 'controlCpuChangeMs', label: 'control CPU a sidecar, change ms', ...CPU_MS },
     definition: "The control plane's CPU time in the change, over the number of sidecars.",
-    measure: ofControl('CPU time', ({ change, sidecars }) => (change ? perSidecarMs(change, sidecars) : null)),
+    measure: ofControl(CPU.change, ({ change, sidecars }) => (change ? perSidecarMs(change, sidecars) : null)),
   },
   ...atLimitOf('first', 'controlAtLimitRollout', 'rollout'),
   ...atLimitOf('change', 'controlAtLimitChange', 'change'),
@@ -118,7 +120,7 @@ export const ROLLOUT_ROWS = [
     ...{ unit: 'cores', digits: 4 },
     definition:
       'CPU time over wall time of the control plane in the window, when nothing changes any more. None where sidecars are simulated: the gate fidelity has no window.',
-    measure: ofControl('CPU time', ({ simulated }, { processes }) =>
+    measure: of(({ simulated }, { processes }) =>
       simulated === undefined ? sumOf(processes.filter(isControl), p => p.cpuCores) : null,
     ),
   },
@@ -267,7 +269,7 @@ function atLimitOf(phase, name, what) {
     {
       ...{ name, header: `${name}Fraction`, label: `control at its limit, ${what}`, ...SHARES },
       definition: `Share of the time of the ${what} in which the busiest control plane was at its limit: stopped by its CPU limit, or with all its threads running. From 25 % on it was the limit of the ${what}.`,
-      measure: ofControl('CPU time', numbers => numbers[phase]?.controlAtLimit ?? null),
+      measure: ofControl(CPU[phase], numbers => numbers[phase]?.controlAtLimit ?? null),
     },
   ]
 }

@@ -102,7 +102,7 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
 }
 
-/** What a control plane uses. @typedef {'CPU time' | 'memory'} Resource */
+/** What a control plane uses. @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
 /**
  * The resources of which the control plane uses another amount for simulated sidecars than for real ones, and the reasons.
@@ -111,16 +111,23 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
  */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
-  const { sidecars, cpuSeconds, anonBytes } = fidelity
+  const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
+  const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
   /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]} */
   const rows = [
-    { resource: 'CPU time', ...cpuSeconds, show: seconds => `${seconds.toFixed(2)} s` },
+    { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
+    { resource: 'CPU time in the change', ...changeCpuSeconds, show: showMs },
     { resource: 'memory', ...anonBytes, show: bytes => `${mib(bytes)} MiB more than empty` },
   ]
   return rows.flatMap(({ resource, real, simulated, show }) => {
-    const withheld = `the ${resource} of the control plane has no value`
+    const withheld = `its ${resource} has no value`
     if (real === null || simulated === null)
-      return [{ resource, reason: `for ${sidecars} sidecars, real and simulated, it was not measured: ${withheld}` }]
+      return [
+        {
+          resource,
+          reason: `the control plane was not measured for ${sidecars} sidecars, real and simulated: ${withheld}`,
+        },
+      ]
     if (Math.abs(simulated - real) <= INFIDELITY_MOST * real) return []
     const seen = `${show(simulated)} for ${sidecars} sidecars of which 1 is real, and ${show(real)} where all are`
     return [{ resource, reason: `the control plane took ${seen}, more than 15 % apart: ${withheld}` }]
@@ -145,13 +152,13 @@ function describeFidelity(fidelity) {
   // What an empty control plane takes, it takes for either.
   const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
-  const cpuOf = (/** @type {RolloutNumbers} */ { first, change }) =>
-    typeof first.controlCpuSeconds === 'number' && typeof change?.controlCpuSeconds === 'number'
-      ? first.controlCpuSeconds + change.controlCpuSeconds
-      : null
   return {
     sidecars: real.sidecars,
-    cpuSeconds: { real: cpuOf(real), simulated: cpuOf(simulated) },
+    rolloutCpuSeconds: { real: real.first.controlCpuSeconds, simulated: simulated.first.controlCpuSeconds },
+    changeCpuSeconds: {
+      real: real.change?.controlCpuSeconds ?? null,
+      simulated: simulated.change?.controlCpuSeconds ?? null,
+    },
     anonBytes: { real: grownBytesOf(real), simulated: grownBytesOf(simulated) },
   }
 }

@@ -274,7 +274,7 @@ describe('simulated Envoys', { timeout: 60_000 }, () => {
     expect(rollout).toMatchObject({ sidecars: 40, simulated: 10, first: { converged: 30, isOfSimulated: true } })
     expect(rollout?.change).toMatchObject({ converged: 30, isOfSimulated: true })
     expect(reasons.join()).toMatch('fidelity: the control plane took')
-    expect(reasons.join()).toMatch('the memory of the control plane has no value')
+    expect(reasons.join()).toMatch('its memory has no value')
     const [{ rollout: quantities }] = summary.arms
     expect(quantities?.controlPeakBytes?.median ?? null).toBeNull()
     expect(quantities?.controlEmptyBytes.median).toBeGreaterThan(0)

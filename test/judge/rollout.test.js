@@ -306,18 +306,18 @@ describe('the numbers of a shard that is removed', () => {
 })
 
 describe('simulated sidecars', () => {
-  /** @param {{ cpu?: number, memory?: number }} factors of what real ones take */
-  const rolloutOf = ({ cpu = 1, memory = 1 }) => {
-    const times = (/** @type {any} */ read) =>
+  /** @param {{ rolloutCpu?: number, changeCpu?: number, memory?: number }} factors of what real ones take */
+  const rolloutOf = ({ rolloutCpu = 1, changeCpu = 1, memory = 1 }) => {
+    const times = (/** @type {any} */ read, cpu = 1) =>
       read && { ...read, anonBytes: memory * read.anonBytes, cpuSeconds: cpu * read.cpuSeconds }
-    const scale = (/** @type {RolloutRecord['first']} */ phase) => ({
+    const scale = (/** @type {RolloutRecord['first']} */ phase, /** @type {number} */ cpu) => ({
       ...phase,
-      control: { start: times(phase.control.start), end: times(phase.control.end) },
+      control: { start: times(phase.control.start, cpu), end: times(phase.control.end, cpu) },
     })
     const simulated = {
       ...{ ...SEEN, members: SEEN.members.slice(0, 1), simulated: { count: 3, first: told(1000, null, 1200) } },
-      ...{ first: scale(SEEN.first), control: SEEN.control?.map(times) ?? null },
-      ...(SEEN.change && { change: scale(SEEN.change) }),
+      ...{ first: scale(SEEN.first, rolloutCpu), control: SEEN.control?.map(read => times(read)) ?? null },
+      ...(SEEN.change && { change: scale(SEEN.change, changeCpu) }),
     }
     return describeRollout({
       ...SEEN,
@@ -343,32 +343,39 @@ describe('simulated sidecars', () => {
 
   it('are held against real ones: less than 15 % apart, they count for the control plane, and for no time of all', () => {
     expect(gatesOf({})).toEqual([])
-    expect(gatesOf({ cpu: 1.14, memory: 0.86 })).toEqual([])
+    expect(gatesOf({ rolloutCpu: 1.14, changeCpu: 0.86, memory: 0.86 })).toEqual([])
     expect(listKnown({})).toEqual([...NAMES.filter(name => name !== 'rolloutSeconds'), ...MEMORY])
     expect(QUANTITIES.rolloutSeconds.measure({ record: createRecord({ rollout: describeRollout(SEEN) }) })).toBe(2)
   })
 
-  it('take away the CPU time of the control plane where that is another, and no memory', () => {
-    expect(gatesOf({ cpu: 0.84 })).toEqual([
+  it('take away the CPU time of the control plane in the phase in which that is another, and no other value', () => {
+    expect(gatesOf({ rolloutCpu: 0.84 })).toEqual([
       {
         ...{ gate: 'fidelity', spoils: [] },
         reason:
-          'the control plane took 0.67 s for 4 sidecars of which 1 is real, and 0.80 s where all are, more than 15 % apart: the CPU time of the control plane has no value',
+          'the control plane took 336 ms for 4 sidecars of which 1 is real, and 400 ms where all are, more than 15 % apart: its CPU time in the rollout has no value',
       },
     ])
-    expect(listKnown({ cpu: 0.84 })).toEqual(['startingSeconds', 'controlEmpty', ...MEMORY])
+    expect(listKnown({ rolloutCpu: 0.84 })).toEqual(['startingSeconds', 'controlCpuChange', 'controlEmpty', ...MEMORY])
+    const [{ reason }, ...others] = gatesOf({ changeCpu: 0.84 })
+    expect(others).toEqual([])
+    expect(reason).toMatch(/: its CPU time in the change has no value$/)
+    expect(listKnown({ changeCpu: 0.84 })).toEqual(['startingSeconds', 'controlCpuRollout', 'controlEmpty', ...MEMORY])
   })
 
   it('take away its memory where that is another, and no CPU time', () => {
     const [{ reason }, ...others] = gatesOf({ memory: 1.16 })
     expect(others).toEqual([])
-    expect(reason).toMatch(/22\.1 MiB more than empty .* 19\.1 MiB .*: the memory of the control plane has no value/)
+    expect(reason).toMatch(/22\.1 MiB more than empty .* 19\.1 MiB .*: its memory has no value/)
     expect(listKnown({ memory: 1.16 })).toEqual(NAMES.slice(1))
   })
 
   it('take away both where nothing could be compared', () => {
     const rollout = rolloutOf({})
-    const fidelity = { sidecars: 4, cpuSeconds: { real: 1, simulated: null }, anonBytes: { real: null, simulated: 1 } }
+    const fidelity = {
+      ...{ sidecars: 4, rolloutCpuSeconds: { real: 1, simulated: null }, changeCpuSeconds: { real: 1, simulated: 1 } },
+      anonBytes: { real: null, simulated: 1 },
+    }
     const reasons = findGates(createRecord({ rollout: { ...rollout, fidelity } })).map(({ reason }) => reason)
     expect(reasons.filter(reason => reason.includes('was not measured'))).toHaveLength(2)
   })

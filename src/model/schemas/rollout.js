@@ -134,10 +134,10 @@ export const rollout = z.object({
   sidecars: count,
   simulated: count.optional().describe('of them; absent: all are real. They feed no quantity of sidecars'),
   fidelity: z
-    .object({ sidecars: count, cpuSeconds: both, anonBytes: both })
+    .object({ sidecars: count, rolloutCpuSeconds: both, changeCpuSeconds: both, anonBytes: both })
     .optional()
     .describe(
-      'what the control plane took for as many sidecars, real and simulated: in rollout and change, and at most',
+      'what the control plane took for as many sidecars, real and simulated: CPU time of each phase, and at most',
     ),
   cpus: count,
   askedPerSecondMost: count,
