@@ -2,14 +2,21 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
 import { need } from './real-tools.js'
 
 // A command that runs its arguments on a kernel with cgroup v2; what it writes to CGROUP2_OUT comes back.
 const machine = process.env.TEST_CGROUP2
-const out = mkdtempSync(path.join(os.tmpdir(), 'cgroup2-test-'))
-afterAll(() => rmSync(out, { recursive: true, force: true }))
+let out = ''
+// Each try has a folder of its own: an earlier one may have left results.
+beforeEach(() => {
+  out = mkdtempSync(path.join(os.tmpdir(), 'cgroup2-test-'))
+})
+afterEach(() => rmSync(out, { recursive: true, force: true }))
+
+// The checkout, in a place that every user may enter. A copy would take minutes here.
+const KIT = 'mkdir /tmp/kit && mount --bind . /tmp/kit && cd /tmp/kit'
 
 // Emulated, so ten times slower: few users, the shortest link, one plane.
 const BENCH = 'bench --rounds 1 --link ratings --users 8 --planes pipy'
@@ -71,9 +78,7 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
         const { k6Tool } = await import('./src/loads/k6/tool.js')
         const spec = [...dataPlanes.flatMap(p => p.tool ?? []), k6Tool].find(s => s.name === '$tool')
         console.log((await findTool(spec, { fetch: null })).path)" --input-type=module)" /tmp/$tool; done
-      cp -r . /tmp/kit
-      chmod -R a+rX /tmp/kit
-      cd /tmp/kit
+      ${KIT}
       cat >/tmp/as-nobody <<'END'
       echo 0 >/sys/fs/cgroup/delegated/cgroup.procs
       cd /tmp/kit
@@ -92,7 +97,7 @@ END
 
   it('says without root or delegation what the three ways out are', async context => {
     const result = await onV2(
-      'mkdir /tmp/kit && cp -r src package.json node_modules bench pipy-scripts echo /tmp/kit && cd /tmp/kit && exec setpriv --reuid=nobody --clear-groups env HOME=/tmp node src/cli.js bench --cpu 0.25',
+      `${KIT} && exec setpriv --reuid=nobody --clear-groups env HOME=/tmp node src/cli.js bench --cpu 0.25`,
       context,
     )
     expect(result?.all).toMatch(
