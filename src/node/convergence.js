@@ -1,5 +1,5 @@
 import { BenchError } from '../lib/errors.js'
-import { send } from './send.js'
+import { sendOnce } from './send-once.js'
 
 /**
  * Asks many sidecars whether they have a configuration yet: by a new connection to the sidecar's own listener, for a host
@@ -34,10 +34,10 @@ const SELDOM = { everyMs: 50, shareMost: 0.5 }
  */
 
 /**
- * @param {{ perSecond?: number, ask?: typeof send, now?: () => number }} [options] perSecond: of all sidecars together;
+ * @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars together;
  *   ask: over a new connection
  */
-export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, now = readNowMs } = {}) {
+export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
   /** @typedef {Expected & { fromMs: number, askedMs: number, toldMs: number, isAsked: boolean, found: Set<string>, settle: () => void, fail: (error: Error) => void, seen: Told }} Waiting fromMs: asked since; askedMs: last; toldMs: its last answer */
   /** In the order in which they were asked last. @type {Set<Waiting>} */
   const waiting = new Set()
@@ -130,7 +130,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = send, no
 
 /**
  * Whether an answer is the application's, to this request.
- * @param {Answer} answer
+ * @param {Pick<Answer, 'status' | 'body' | 'headers'>} answer
  * @param {string} nonce
  */
 export function isEchoOf({ status, body, headers }, nonce) {
