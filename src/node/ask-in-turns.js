@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isEchoOf } from './convergence.js'
 import { send } from './send.js'
@@ -9,7 +10,8 @@ import { send } from './send.js'
 
 /** Between two of them. Beside the budget of those that wait, it takes an eighth of as much. */
 const EVERY_MS = 20
-const ANSWER_SECONDS = 1
+// A late answer is one, too.
+const ANSWER_SECONDS = 10
 
 /** How often a sidecar was asked, and how often it answered by its configuration. @typedef {{ asked: number, answered: number }} Turns */
 
@@ -21,6 +23,8 @@ const ANSWER_SECONDS = 1
 export function askInTurns(sidecars, { signal, ask = send }) {
   /** @type {Map<string, Turns>} */
   const turns = new Map(sidecars.map(({ name }) => [name, { asked: 0, answered: 0 }]))
+  // Each request that is under way listens.
+  setMaxListeners(0, signal)
   let isEnding = sidecars.length === 0
   const asking = askAll()
   // Where the phase fails, nobody awaits it.

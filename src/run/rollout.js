@@ -241,7 +241,11 @@ export function createDeployer(target, at) {
   const end = async specs => {
     const own = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
     deployments = deployments.filter(deployed => !own.includes(deployed))
-    await Promise.all(own.map(deployed => deployed.remove()))
+    await Promise.all(own.map(deployed => deployed.remove())).catch(error => {
+      // To be removed with the others.
+      deployments.push(...own)
+      throw error
+    })
   }
   return { deploy, end, deployment }
 }

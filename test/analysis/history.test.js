@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createHistory } from '../../src/analysis/history.js'
 import { createRandom } from '../../src/lib/random.js'
+import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
@@ -116,7 +117,7 @@ describe('a history', () => {
 
   it.each(
     /** @type {[string, object, string][]} */ ([
-      ['another method', { methodVersion: 0 }, 'method version: 0 in old, 1 in new'],
+      ['another method', { methodVersion: 0 }, `method version: 0 in old, ${METHOD_VERSION} in new`],
       [
         'the profile smoke',
         { settings: { profile: 'smoke' } },

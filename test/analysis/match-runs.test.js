@@ -8,6 +8,7 @@ import {
   sayScripts,
 } from '../../src/analysis/match-runs.js'
 import { nameOf } from '../../src/model/arms.js'
+import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 
@@ -188,7 +189,7 @@ describe('sayScripts', () => {
 
 describe('findIncomparable', () => {
   it.each([
-    ['method', { methodVersion: 0 }, 'method version: 1 in old, 0 in new'],
+    ['method', { methodVersion: 0 }, `method version: ${METHOD_VERSION} in old, 0 in new`],
     [
       'load',
       { scripts: scriptsWith('generator') },

@@ -207,7 +207,7 @@ describe('every experiment', { timeout: 240_000 }, () => {
   })
 })
 
-describe('a shard that is removed', { timeout: 60_000 }, () => {
+describe('a shard that is removed', { timeout: 240_000 }, () => {
   const asked = ['--shards', '3', '--sidecars', '12', '--remove-shard', '--profile', 'smoke']
 
   it.for([

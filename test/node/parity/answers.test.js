@@ -53,7 +53,7 @@ describe('a refused connection at the only endpoint', () => {
 })
 
 describe('an upstream that cannot be connected in time', () => {
-  const REQUEST_MS = 400
+  const REQUEST_MS = 1000
   const tryPlane = async (/** @type {{ connectMs: number, status: number }} */ { connectMs, status }) => {
     const rig = await createRig((_, response) => response.end())
     const client = await serve((request, response) => {
@@ -65,8 +65,10 @@ describe('an upstream that cannot be connected in time', () => {
 
   it('is given up by the connect timeout, and not only by that of a request', async () => {
     expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 504 })).toBe('')
-    expect(await tryPlane({ connectMs: REQUEST_MS, status: 504 })).toBe('504 after 0.4 s, where a request has 0.4 s')
-    expect(await tryPlane({ connectMs: 2 * REQUEST_MS, status: 504 })).toMatch(/^504 after 0.8 s/)
+    expect(await tryPlane({ connectMs: REQUEST_MS, status: 504 })).toMatch(
+      /^504 after 1\.\d s, where a request has 1\.\d s$/,
+    )
+    expect(await tryPlane({ connectMs: 2 * REQUEST_MS, status: 504 })).toMatch(/^504 after 2\.\d s/)
   })
 
   it('is answered 504', async () => {
