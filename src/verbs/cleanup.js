@@ -39,7 +39,12 @@ export function addCleanup(verb, { print }) {
     .option('--retained', 'also what runs with --retain were asked to leave')
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
     .option('--all', 'on Kubernetes: also what other machines started')
-    .action(async (named = null, { target, retained: hasRetained = false, context = null, all: isAll = false }) => {
+    .option('--cluster-gone', 'with a run: its cluster is there no more, so no namespace of it is looked for')
+    .action(async (named = null, options) => {
+      const { target, retained: hasRetained = false, context = null, all: isAll = false } = options
+      const isClusterGone = options.clusterGone ?? false
+      if (isClusterGone && (named === null || target === 'kubernetes'))
+        throw new BenchError('--cluster-gone needs the one run whose cluster is gone, and no --target kubernetes')
       const run = named === null ? null : idOf(named)
       const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
       /** @type {string[]} */
@@ -57,7 +62,7 @@ export function addCleanup(verb, { print }) {
       const done = [
         await attempt(async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {})),
         await attempt(async () => {
-          const isNamespaceGone = api ? createNamespaceCheck(api) : undefined
+          const isNamespaceGone = api ? createNamespaceCheck(api) : async () => isClusterGone
           return cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone })
         }),
         await attempt(async () => ({ removed: run === null ? await removeStaleDownloads() : [] })),

@@ -132,7 +132,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
   it('shows what Pipy says of a script that it refuses, with status 1', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const variant = path.join(folder, 'refused')
-    mkdirSync(variant)
+    mkdirSync(variant, { recursive: true })
     writeFileSync(path.join(variant, 'main.js'), 'var x = = 1\n')
     const { child } = start(['--cpu', '0.5', '--planes', `pipy=${variant}`, '--link', 'ratings'])
     const { exitCode, stderr } = await child
@@ -194,7 +194,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy'])
     await waitForLine(out, 'k6-generator')
     const spared = await execa('node', ['src/cli.js', 'cleanup'], { env: { TMPDIR: folder } })
-    expect(spared.stdout).toMatch(/^left {4}run \S+: it goes on in process \d+: kill \d+ ends it$/)
+    expect(spared.stdout).toMatch(/^left {4}run \S+: it goes on in process \d+: kill \d+ ends it$/m)
     expect(pidsOf('k6-generator', out)).toHaveLength(1)
     child.kill('SIGKILL')
     await child
@@ -212,9 +212,9 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     expect(`${stderr}`).toMatch(/retained: ratings's application, ratings's sidecar.*remove them with: npm run cleanup/)
     expect(pidsOf('ratings-sidecar', out)).toHaveLength(1)
     const kept = await execa('node', ['src/cli.js', 'cleanup'])
-    expect(kept.stdout).toMatch(/^left {4}run \S+: it was retained: npm run cleanup -- \S+ removes it/)
+    expect(kept.stdout).toMatch(/^left {4}run \S+: it was retained: npm run cleanup -- \S+ removes it/m)
     expect(pidsOf('ratings-sidecar', out)).toHaveLength(1)
-    await execa('node', ['src/cli.js', 'cleanup', '--retained'])
+    await execa('node', ['src/cli.js', 'cleanup', out])
     expectNothingLeft()
   })
 
@@ -228,7 +228,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
       ],
       { reject: false },
     )
-    await new Promise(resolve => holder.stdout?.once('data', resolve))
+    await Promise.race([holder, new Promise(resolve => holder.stdout?.once('data', resolve))])
     const { exitCode, stderr } = await start(['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings']).child
     holder.kill('SIGKILL')
     expect(`${stderr}`).toMatch(/port 15003 is already taken: python3.* \(pid \d+\) listens on \*:15003/)
@@ -240,7 +240,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     need(context, 'pipy', 'k6', 'caps')
     if (process.getuid?.() !== 0) context.skip('needs root, to mount a small disk')
     const disk = path.join(folder, 'disk')
-    mkdirSync(disk)
+    mkdirSync(disk, { recursive: true })
     await execa('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', disk])
     try {
       const argv = [

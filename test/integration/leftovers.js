@@ -1,20 +1,27 @@
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
 import { readLedgers } from '../../src/node/ledger.js'
-import { treeParents } from '../../src/targets/local/cgroups.js'
+import { runIdOf, treeParents } from '../../src/targets/local/cgroups.js'
 import { listMarked } from '../../src/targets/local/marks.js'
 import { capWay } from './real-tools.js'
 
+/** The runs that left something here, or go on. */
+const listRuns = () => [
+  ...listMarked().map(({ runId }) => runId),
+  ...treeParents(capWay).flatMap(parent => readdirSync(parent).flatMap(name => runIdOf(name) ?? [])),
+  ...readLedgers().map(({ runId }) => runId),
+]
+
+// Somebody's retained run may stay: it is not of the tests of this file.
+const before = listRuns()
+
 /**
- * No process, cgroup, key or ledger of a run is left on this machine.
+ * No process, cgroup or ledger is left on this machine by a run that began with this file of tests.
  * @param {number} [pid] of the program whose runs are asked for, by their names; without it, those of all
  */
 export function expectNothingLeft(pid) {
-  const isOwn = (/** @type {string} */ name) => pid === undefined || name.includes(`-${pid}-`)
-  expect(listMarked().filter(({ runId }) => isOwn(runId))).toEqual([])
-  for (const parent of treeParents(capWay))
-    expect(readdirSync(parent).filter(name => name.startsWith('sidecar-bench.2') && isOwn(name))).toEqual([])
-  expect(readLedgers().filter(({ runId }) => isOwn(runId))).toEqual([])
+  const isOwn = (/** @type {string} */ runId) => pid === undefined || runId.includes(`-${pid}-`)
+  expect(listRuns().filter(runId => isOwn(runId) && !before.includes(runId))).toEqual([])
 }
 
 /**

@@ -57,7 +57,11 @@ async function windowOf(out) {
  */
 function setQuota(role, cores) {
   if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
-  const [base] = readdirSync(capWay.parents.cpu).filter(name => name.startsWith('sidecar-bench.2'))
+  // The newest: a retained run may have a cgroup, too.
+  const [base] = readdirSync(capWay.parents.cpu)
+    .filter(name => name.startsWith('sidecar-bench.2'))
+    .sort()
+    .reverse()
   const [group] = readdirSync(path.join(capWay.parents.cpu, base)).filter(name => name.endsWith(role))
   const at = path.join(capWay.parents.cpu, base, group)
   if (capWay.how === 'v1') writeFileSync(path.join(at, 'cpu.cfs_quota_us'), `${cores === null ? -1 : cores * 100_000}`)

@@ -62,7 +62,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
     for (const name of namespaces) if (!(await isNamespaceGone?.(name))) there.push(name)
     if (there.length > 0) {
       cleaned.left.push(
-        `namespace ${there.join(', ')} of run ${runId}: npm run cleanup -- --target kubernetes removes it (--context names the cluster)`,
+        `namespace ${there.join(', ')} of run ${runId}: npm run cleanup -- --target kubernetes removes it (--context names the cluster); where that cluster is gone: npm run cleanup -- ${runId} --cluster-gone`,
       )
     } else {
       await takeSteps([{ what: `folder ${ledger.folder}`, take: () => removeLedger(ledger.folder) }], cleaned)

@@ -88,7 +88,7 @@ describe('cleanUpLocal', () => {
     ledger.hold('namespace', 'sidecar-bench-x')
     const { left } = await cleanUpLocal({ way, root, run: RUN })
     expect(left).toEqual([
-      `namespace sidecar-bench-x of run ${RUN}: npm run cleanup -- --target kubernetes removes it (--context names the cluster)`,
+      `namespace sidecar-bench-x of run ${RUN}: npm run cleanup -- --target kubernetes removes it (--context names the cluster); where that cluster is gone: npm run cleanup -- ${RUN} --cluster-gone`,
     ])
     expect(existsSync(ledger.folder)).toBe(true)
     await cleanUpLocal({ way, root, run: RUN, isNamespaceGone: async () => true })
