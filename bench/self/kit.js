@@ -57,14 +57,17 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasC
 /**
  * The kit's Pipy sidecar with a filter put before what happens to a request.
  * @param {string} name
- * @param {{ before?: string, filter: string }} change before: what the filter needs
+ * @param {{ before?: string, filter: string, isOfServer?: boolean }} change before: what the filter needs; isOfServer: only
+ *   in the sidecar that takes requests for its application
  */
-export function writeVariant(name, { before = '', filter }) {
+export function writeVariant(name, { before = '', filter, isOfServer = false }) {
   const folder = path.join(scratch, name)
   cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
   const file = path.join(folder, 'proxy.js')
   const text = readFileSync(file, 'utf8')
-  const changed = text.replace('.to(way)', () => `.to($=>$${filter}.pipe(way))`)
+  const changed = text.replace('.to(way)', () =>
+    isOfServer ? `.to(config.inbound ? pipeline($=>$${filter}.pipe(way)) : way)` : `.to($=>$${filter}.pipe(way))`,
+  )
   if (changed === text) throw new Error('proxy.js has no place for the filter')
   writeFileSync(
     file,

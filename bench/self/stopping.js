@@ -13,6 +13,8 @@ import { burn, findTurns } from './sensitivity.js'
 const RUNS = 1000
 const MOST_ROUNDS = 60
 const DEARER = 0.03
+// At both sidecars one turn takes more than that.
+const WHERE = { isOfServer: true }
 const SPOILED = 0.05
 const BLOCK = 4
 const COLUMNS = [
@@ -92,9 +94,9 @@ export async function simulateStopping() {
  * @returns {Promise<import('./kit.js').Finding[]>}
  */
 export async function studyPlanted({ turns, maxMinutes = 60 } = {}) {
-  const planted = turns ?? (await findTurns(DEARER))
+  const planted = turns ?? (await findTurns(DEARER, WHERE))
   const { summary } = await bench([
-    ...['--planes', `pipy,pipy=${burn('planted', planted)}`, '--cpu', '0.25'],
+    ...['--planes', `pipy,pipy=${burn('planted', planted, WHERE)}`, '--cpu', '0.25'],
     ...['--precision', `${100 * DEARER}%`, '--max-minutes', `${maxMinutes}`],
   ])
   const [primary] = summary.comparisons
@@ -108,7 +110,7 @@ export async function studyPlanted({ turns, maxMinutes = 60 } = {}) {
   const found = isFound ? 'found' : isReached ? 'NOT found' : `not found yet, about ${roundsMore} rounds more`
   return [
     finding(
-      `a change of 3 % (${planted} turns), ${found}: our share of its CPU per request`,
+      `a change of ${turns ? '' : '3 %, '}${planted} turns, ${found}: our share of its CPU per request`,
       Number(primary.ratio.median),
       [],
       () => isFound,

@@ -15,7 +15,8 @@ const ESTIMATE_OFF_MOST = 0.05
 const SHARED_AXES = AXIS_NAMES.filter(name => name !== 'capCores' && name !== 'users')
 
 /**
- * The arms without the estimates that are not offered: where a sidecar bound a round, and where a check failed.
+ * The arms without the estimates that are not offered: where a sidecar bound a round, where nothing in the run checks
+ * the estimate, and where a check failed.
  * @param {{ arms: SummaryArm[], records: TrialRecord[], seed: number, isSequence: boolean }} options seed: of the
  *   resampling; isSequence: what the rounds showed decided how many there are
  * @returns {{ arms: SummaryArm[], checks: EstimateCheck[] }}
@@ -25,8 +26,11 @@ export function offerEstimates({ arms, records, seed, isSequence }) {
   const bound = records.filter(r => r.boundBy === 'sidecar').map(r => keyOf(r.trial.arm))
   const unbound = withhold(arms, bound)
   const checks = checkEstimates({ arms: unbound, seed, isSequence })
-  const failed = checks.filter(({ isKept }) => !isKept).map(({ armId }) => armId)
-  return { arms: withhold(unbound, failed), checks }
+  const unkept = unbound.map(keyOf).filter(id => {
+    const own = checks.filter(({ armId }) => armId === id)
+    return own.length === 0 || own.some(({ isKept }) => !isKept)
+  })
+  return { arms: withhold(unbound, unkept), checks }
 }
 
 /**

@@ -141,7 +141,7 @@ const ROWS = [
     unit: 'requests/s',
     digits: 0,
     definition:
-      'An estimate, not a measurement: in a closed loop where no sidecar bound, the cap over the CPU per request of the sidecar that would bind first. No verdict, threshold or claim uses it. CPU per request changes with the rate, and the interval, of the rounds alone, does not include that. Unchecked where the run measured no capacity at another cap; checks in other runs were off by up to 12 % (docs/method.md).',
+      'An estimate, not a measurement: in a closed loop where no sidecar bound, the cap over the CPU per request of the sidecar that would bind first. No verdict, threshold or claim uses it. CPU per request changes with the rate, and the interval, of the rounds alone, does not include that. Given only where the run also measured a capacity at a smaller cap, and the same arithmetic is within 5 % of that.',
     isEstimate: true,
     // What spoils the rate (neighbours, an unsteady window) moves CPU per request too.
     use: 'throughput',

@@ -2,7 +2,6 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, findVaried } from '../model/axes.js'
-import { isChecked } from './estimates.js'
 
 /**
  * A row per plane, cap and link, with a line in it per sidecar. Pure.
@@ -17,7 +16,7 @@ const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest', ESTIMATED]
 
 /**
- * @param {Pick<Summary, 'arms' | 'estimateChecks'>} summary
+ * @param {Pick<Summary, 'arms'>} summary
  * @returns {Table}
  */
 export function tabulateArms(summary) {
@@ -41,7 +40,7 @@ export function tabulateArms(summary) {
   for (const link of links) {
     if (links.length > 1) rows.push([{ content: `link ${link}`, colSpan: columns.length }])
     for (const arm of summary.arms.filter(a => a.link === link && a.repeatOf === null))
-      rows.push(tabulateArm({ arm, varied, added, isUnchecked: !isChecked(summary, arm) }))
+      rows.push(tabulateArm({ arm, varied, added }))
   }
   return { caption: 'Every plane, cap and load', columns, rows }
 }
@@ -56,8 +55,8 @@ function createHeader(name) {
   return createColumn(QUANTITIES[name].short ?? QUANTITIES[name].label)
 }
 
-/** @param {{ arm: SummaryArm, varied: AxisName[], added: string[], isUnchecked: boolean }} options isUnchecked: its estimate, if any */
-function tabulateArm({ arm, varied, added, isUnchecked }) {
+/** @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options */
+function tabulateArm({ arm, varied, added }) {
   const lines = (/** @type {(service: string) => string} */ line) =>
     arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'
   return [
@@ -68,10 +67,7 @@ function tabulateArm({ arm, varied, added, isUnchecked }) {
     lines(service => service),
     ...OF_SIDECAR.map(name => lines(service => show(arm, name, service))),
     boundOf(arm),
-    ...added.map(name => {
-      const shown = showWhole(arm, name)
-      return name === ESTIMATED && isUnchecked && shown !== '-' ? `${shown}\nunchecked` : shown
-    }),
+    ...added.map(name => showWhole(arm, name)),
   ]
 }
 

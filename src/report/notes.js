@@ -82,10 +82,14 @@ export function renderNext({ arms, machine, tools }) {
     const elsewhere = machine.loadHost !== undefined
     const largest = largestBindingCap(Number(machine.cpus), elsewhere)
     const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
-    if (largest < smallest)
-      lines.push(
-        `Capacity: npm run bench -- --cpu ${largest}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`,
-      )
+    if (largest < smallest) {
+      const from = elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''
+      lines.push(`Capacity: npm run bench -- --cpu ${largest}${from}`)
+      if (!arms.some(arm => arm.capCores !== null && arm.capCores !== smallest))
+        lines.push(
+          `Estimated capacity at this cap, checked at ${largest}: npm run bench -- --cpu ${largest},${smallest}${from}`,
+        )
+    }
     const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
     const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
     if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {

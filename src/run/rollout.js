@@ -40,7 +40,10 @@ const REFUSALS_EVERY_MS = 1000
 
 /** deadlineSeconds: of each phase. @typedef {Started & { rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
-/** everyMs: from one simulated sidecar to the next. @typedef {Asked & { everyMs?: number }} Paced */
+/**
+ * Of simulated sidecars; everyMs: from one to the next. @typedef {{ everyMs: number, commitsPerSecond: number }} Pace
+ * @typedef {Asked & { pace?: Pace }} Paced
+ */
 
 /**
  * Starts a rollout. Where sidecars are simulated, two others come before it, each of as many sidecars as are real in it: in
@@ -56,10 +59,20 @@ export async function startRollout(asked) {
   const allReal = await tryRollout(asked, { name: 'all-real', sidecars: real, simulated: 0 })
   // What comes at another pace takes the control plane another CPU time.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
-  const paced = { ...asked, everyMs }
+  const paced = { ...asked, pace: { everyMs, commitsPerSecond: readPace(allReal, real) } }
   const allSimulated = await tryRollout(paced, { name: 'all-simulated', sidecars: real, simulated: real - 1 })
   const started = await passRollout(paced)
   return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
+}
+
+/**
+ * The commits a second of a change.
+ * @param {RolloutRecord} seen
+ * @param {number} sidecars
+ */
+function readPace(seen, sidecars) {
+  const { toldSeconds = 0 } = describeRollout(seen).change ?? {}
+  return toldSeconds > 0 ? (sidecars - 1) / toldSeconds : Number.POSITIVE_INFINITY
 }
 
 /**
@@ -79,9 +92,9 @@ async function tryRollout(asked, { name, ...other }) {
  * @param {Paced} asked
  * @returns {Promise<RolledOut>}
  */
-async function passRollout({ testbed, arm, start, round, folder, signal, everyMs }) {
+async function passRollout({ testbed, arm, start, round, folder, signal, pace }) {
   const { target } = testbed.site
-  const rollout = await renderRollout({ testbed, arm, start, round, folder, everyMs })
+  const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
   const { deploy, end, deployment } = createDeployer(target, { start, folder })
   const dying = new AbortController()
   const asking = (await target.pods?.openAsking()) ?? createAsking()
@@ -102,7 +115,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, everyMs
     const either = AbortSignal.any([signal, dying.signal])
     const members = rollout.batches.flatMap(batch => batch.members)
     const arePods = target.pods !== undefined
-    const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, arePods, everyMs })
+    const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, arePods, everyMs: pace?.everyMs })
     /** @type {Given} */
     const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
     const observing = observeControl(target, shards)
@@ -115,7 +128,13 @@ async function passRollout({ testbed, arm, start, round, folder, signal, everyMs
       const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
       const haveAll = (/** @type {typeof first} */ { times }) =>
         members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
-      const change = haveAll(first) ? await changeAll({ ...given, members, conditions: arm.conditions }) : null
+      const change = haveAll(first)
+        ? await changeAll({
+            ...given,
+            members,
+            conditions: { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) },
+          })
+        : null
       const control = await observing.end()
       const removal =
         moves && change && haveAll(change)
@@ -190,7 +209,7 @@ function watchRefusals(control, { parse, dying }) {
 }
 
 /** @param {Omit<Paced, 'signal'>} options */
-async function renderRollout({ testbed, arm, start, round, folder, everyMs }) {
+async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const names = listRolloutNames(topology, arm.conditions)
@@ -210,7 +229,7 @@ async function renderRollout({ testbed, arm, start, round, folder, everyMs }) {
     ...chooseControl(testbed.programs, arm),
     names,
     seed: round,
-    everyMs,
+    everyMs: pace?.everyMs,
   })
 }
 
@@ -290,13 +309,17 @@ async function commitChanges({ asking, signal, changes, conditions }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
   /** @type {Promise<[string, Told]>[]} */
   const asked = []
-  await inLanes(
-    { items: changes, lanes, perSecond, signal },
-    async ({ member: { name }, endpoint, host, commit }, signal) => {
-      asked.push(named(name, asking.expect({ name, endpoint, host })))
-      await asking.perform(commit, signal)
-    },
+  // Those that stand for many are changed as the others are, one after the other.
+  const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
+    (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
+      actions,
+      expected: i === 0 ? { name, endpoint, host } : null,
+    })),
   )
+  await inLanes({ items, lanes, perSecond, signal }, async ({ actions, expected }, signal) => {
+    if (expected) asked.push(named(expected.name, asking.expect(expected)))
+    await asking.perform(actions, signal)
+  })
   return asked
 }
 

@@ -6,7 +6,7 @@ import { createPlan } from '../../src/plan/plan.js'
 import { answerOf } from '../../src/report/answer.js'
 import { tabulateArms } from '../../src/report/arms-table.js'
 import { tellNeeds } from '../../src/report/estimates.js'
-import { renderNotes } from '../../src/report/notes.js'
+import { renderNext, renderNotes } from '../../src/report/notes.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createRecord, describeFakeProcess, hasSidecars } from '../fakes/fake-records.js'
 
@@ -74,21 +74,32 @@ describe('bench:self -- estimate', () => {
 
 describe('estimated capacity in a run', () => {
   it('is told as an estimate with its interval, in the answer and the table', () => {
-    const { summary, estimate } = summariseRun({ rates: [1000, 1010, 1020, 1030, 1040, 1050] })
+    const rates = [1000, 1010, 1020, 1030, 1040, 1050]
+    const { summary, estimate } = summariseRun({ rates, boundRates: rates.map(rate => rate / 2) })
     expect(estimate).toMatchObject({ median: 2050, low: 2000, high: 2100 })
     expect(answerOf(summary)).toContain(
-      'estimated capacity (cap / CPU per request; unchecked in this run, off by up to 12 % in runs that checked it: docs/method.md): pipy 2050 [2000, 2100] requests/s',
+      'estimated capacity (cap / CPU per request; within 5 % where this run measured it): pipy (200 users, 1 cores) 2050 [2000, 2100] requests/s',
     )
     expect(tabulateArms(summary).columns.at(-1)?.[0]).toBe('est. capacity')
-    expect(tabulateArms(summary).rows[0].at(-1)).toBe('2050\n[2000, 2100]\nunchecked')
+    expect(tabulateArms(summary).rows[0].at(-1)).toBe('2050\n[2000, 2100]')
+  })
+
+  it('is not offered where nothing in the run checks it; the run names the command that does', () => {
+    const { summary, estimate } = summariseRun({ rates: [1000, 1000] })
     expect(summary.estimateChecks).toEqual([])
+    expect(estimate).toMatchObject({ median: null, values: [null, null] })
+    expect(answerOf(summary)).not.toContain('estimate')
+    const machine = { ...summary.machine, cpus: 2 }
+    expect(renderNext({ ...summary, machine })).toContain(
+      'Estimated capacity at this cap, checked at 0.5: npm run bench -- --cpu 0.5,1',
+    )
   })
 
   it('comes with the CPUs that all processes would take at it', () => {
-    const run = summariseRun({ rates: [1000, 1000] })
+    const run = summariseRun({ rates: [1000, 1000], boundRates: [500, 500] })
     const summary = { ...run.summary, machine: { ...run.summary.machine, cpus: 2 } }
     expect(tellNeeds({ summary, records: run.records })).toEqual([
-      "At its estimated capacity, unchecked, pipy at 1 cores would take 2.8 CPUs (gateway's sidecar 1.00, k6 1.80); this machine has 2.",
+      "At its estimated capacity pipy at 1 cores would take 2.8 CPUs (gateway's sidecar 1.00, k6 1.80); this machine has 2.",
     ])
   })
 
@@ -101,7 +112,6 @@ describe('estimated capacity in a run', () => {
     ])
     expect(summary.estimateChecks[0].ratio.values).toEqual([500 / 490, 500 / 510])
     expect(estimate.median).toBe(2000)
-    expect(answerOf(summary)).toContain('cap / CPU per request; within 5 % where this run measured it')
     expect(tabulateArms(summary).rows[0].at(-1)).toBe('2000')
     expect(notes).toContain('by the CPU per request of pipy at 1 cores: 1.00 at 0.25')
   })

@@ -291,7 +291,17 @@ describe('a rollout', () => {
 
   it('simulates those beyond the real ones, after as many real and simulated as are real were held against each other', async () => {
     // The fake's CPU time is of the readings, whose number is the wall's: it can be compared where it is none.
-    const target = await createFakeTarget({ cores: ({ role }) => (role === 'control' ? 0 : 0.1) })
+    /** @type {number[]} */
+    const commits = []
+    const target = await createFakeTarget({
+      cores: ({ role }) => (role === 'control' ? 0 : 0.1),
+      statusOf({ url }) {
+        // The five of the real ones are slow: the fifth begins 30 ms after the first.
+        if (url === '/commit' && commits.push(performance.now()) <= 5)
+          while (performance.now() < commits[commits.length - 1] + 30);
+        return 200
+      },
+    })
     /** @type {string[][]} */
     const simulated = []
     const simulates = /** @type {Control['simulates']} */ ({
@@ -307,7 +317,8 @@ describe('a rollout', () => {
       },
     })
     const { records, summary } = await runFake({
-      ...{ folder, target, text: text.replace('[45]', '[8]'), planes: [createControlledPlane({ simulates })] },
+      ...{ folder, target, planes: [createControlledPlane({ simulates })] },
+      text: text.replace('[45]', '[8]'),
     })
     const [{ rollout, processes, trial, reasons, gates }] = records
     expect(rollout, reasons.join()).toMatchObject({
@@ -320,6 +331,10 @@ describe('a rollout', () => {
       ['gateway-2', 'gateway-3', 'gateway-4', 'gateway-5'],
       ['gateway-6', 'gateway-7', 'gateway-8'],
     ])
+    // Five real, as many in the trial of simulated ones, and all: the simulated are changed at the pace of the real.
+    expect(commits).toHaveLength(5 + 5 + 8)
+    const gaps = commits.slice(-3).map((atMs, i, last) => atMs - (last[i - 1] ?? commits[14]))
+    for (const ms of gaps) expect(ms).toBeGreaterThan(5)
     expect(rollout.fidelity).toMatchObject({ sidecars: 5, anonBytes: { real: 0, simulated: 0 } })
     expect(gates.map((/** @type {any} */ { gate }) => gate)).not.toContain('fidelity')
     expect(processes.map((/** @type {any} */ p) => p.service)).toEqual(['ratings', 'mesh', 'gateways-1', 'simulated'])
