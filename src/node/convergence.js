@@ -18,9 +18,11 @@ const BURST_SECONDS = 0.05
 const ANSWER_SECONDS = 1
 // Often where it goes fast, so that the resolution is good; seldom later: asking costs the sidecar, too.
 const OFTEN_UP_TO_MS = 300
-// Where many wait, no more of the budget is taken than this: one that is used up may be what is measured.
-const OFTEN = { everyMs: 10, shareMost: 0.75 }
-const SELDOM = { everyMs: 50, shareMost: 0.5 }
+const OFTEN_MS = 10
+const SELDOM_MS = 50
+// Where many wait, no more of the budget is taken than this: one that is used up may be what is measured, and so may the
+// CPU time that it takes beside commits.
+const SHARE_MOST = 0.5
 
 /**
  * What a sidecar is to have.
@@ -59,8 +61,8 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
 
   /** Sooner as others answer: the fewer wait, the more of the budget each has. @param {Waiting} one */
   function findDueMs({ fromMs, askedMs, toldMs }) {
-    const { everyMs, shareMost } = askedMs - fromMs < OFTEN_UP_TO_MS ? OFTEN : SELDOM
-    return toldMs + Math.max(everyMs, (1000 * waiting.size) / (shareMost * perSecond))
+    const everyMs = askedMs - fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
+    return toldMs + Math.max(everyMs, (1000 * waiting.size) / (SHARE_MOST * perSecond))
   }
 
   /** @param {Waiting} one */

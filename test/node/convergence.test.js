@@ -137,10 +137,10 @@ describe('the convergence of a sidecar', () => {
     const convergence = openConvergence({ perSecond: 100, ask, now: () => Date.now() })
     for (const address of ['last', ...Array.from({ length: 40 }, (_, i) => `${i}`)])
       convergence.expect({ name: address, host: 'x', endpoint: { address, port: 1 } })
-    await vi.advanceTimersByTimeAsync(1300)
+    await vi.advanceTimersByTimeAsync(1600)
     expect(convergence.listWaiting()).toEqual(['last'])
     // Every 50 ms when it waits alone; of 41, each waits 0.82 s.
-    expect(asked.last.filter(ms => ms > 1050).length).toBeGreaterThanOrEqual(4)
+    expect(asked.last.filter(ms => ms > 1350).length).toBeGreaterThanOrEqual(4)
   })
 
   it('asks all together no more than its budget, each in its turn', async () => {
@@ -163,7 +163,7 @@ describe('the convergence of a sidecar', () => {
     expect(new Set(asked).size).toBe(Math.min(50, asked.length))
   })
 
-  it('leaves a part of the budget where many wait for long', async () => {
+  it('leaves half of the budget where many wait', async () => {
     let asked = 0
     const ask = async () => {
       asked++
@@ -175,8 +175,8 @@ describe('the convergence of a sidecar', () => {
     for (let i = 0; i < 30; i++) convergence.expect({ name: `client-${i}`, host: 'x', endpoint })
     await vi.advanceTimersByTimeAsync(500)
     const before = asked
-    await vi.advanceTimersByTimeAsync(1000)
-    expect(asked - before).toBeLessThan(60)
+    await vi.advanceTimersByTimeAsync(1200)
+    expect(asked - before).toBeLessThanOrEqual(60)
     expect(asked - before).toBeGreaterThan(30)
   })
 })
