@@ -32,7 +32,8 @@ export function drawRounds({ title, unit, digits, rows }) {
     description: `${title}. ${rows.map(row => describeRow(row, show)).join('; ')}.`,
     height: 52 + (isMany ? ROW_PIXELS_OF_MANY : ROW_PIXELS) * Math.max(1, rows.length),
     option: createOption({
-      grid: { left: 8, right: 8, top: 4, bottom: 28, outerBounds: { top: 4, bottom: 4, left: 4, right: 4 } },
+      // Labels are measured as those of a lean font: a wide bold one takes more room on the right.
+      grid: { left: 8, right: 8, top: 4, bottom: 28, outerBounds: { top: 4, bottom: 4, left: 4, right: 28 } },
       xAxis: createAxis({ type: 'value', min: 0, name: unit, nameGap: 26 }),
       yAxis: [
         side(
