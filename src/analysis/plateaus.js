@@ -20,6 +20,7 @@ export const WITHIN = 1.1
  * @property {number} from its first value
  * @property {number} last the largest value
  * @property {Quantity} ratio there, of the quantity to that of the best, round by round
+ * @property {{ at: number, ratio: Quantity } | null} nearest of the smaller values, the one with the least ratio; null: none has one
  * @property {boolean} isSure its interval and that of the value before are on either side of the limit
  * @property {number[]} missing values of the axis without a value of the quantity
  */
@@ -54,10 +55,14 @@ export function findPlateau({ group, across, quantity, seed }) {
   )
   const index = ratios.findIndex(({ median }) => median !== null && median <= WITHIN)
   const ratio = ratios[index]
+  const smaller = points
+    .slice(0, index)
+    .flatMap(({ at }, i) => (ratios[i].median === null ? [] : [{ at, ratio: ratios[i] }]))
   const isInside = ratio.high !== null && ratio.high <= WITHIN
   const isBeforeOutside = index === 0 || Number(ratios[index - 1].low) > WITHIN
   return [
     {
+      nearest: smaller.toSorted((a, b) => Number(a.ratio.median) - Number(b.ratio.median))[0] ?? null,
       ...{ arm: largest.arm, quantity, ratio, from: points[index].at, last: largest.at },
       best: { at: best.at, median: best.median },
       isSure: isInside && isBeforeOutside,

@@ -2,6 +2,7 @@ import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { findDisparities, findWrong } from '../judge/parity-rows.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound, nestQuantities } from '../judge/quantity.js'
+import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { groupOf, isBaselineOf } from '../model/axes.js'
@@ -184,14 +185,15 @@ function pickMost(sidecars) {
  * @returns {SummaryArm['spoiled']}
  */
 function countSpoiled(records) {
+  /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(r =>
     r.outcome === 'failed'
       ? [{ id: r.trial.id, gate: 'failed', reason: r.reasons[0] }]
       : r.gates.map(g => ({ ...g, id: r.trial.id })),
   )
-  return [...new Set(findings.map(f => f.gate))].map(gate => {
-    const same = findings.filter(f => f.gate === gate)
-    return { gate, trials: new Set(same.map(f => f.id)).size, reason: same[0].reason }
+  return [...groupBy(findings, ({ gate, part }) => `${gate} ${part}`).values()].map(same => {
+    const [{ gate, part, reason }] = same
+    return { gate, ...(part && { part }), trials: new Set(same.map(f => f.id)).size, reason }
   })
 }
 

@@ -43,7 +43,9 @@ export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memo
  * @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured
  */
 
-/** @type {{ name: string, isOfLoad?: true, finds: string, words: string, spoils: Use[], find: (record: Measured) => (string | false | undefined)[] }[]} */
+/** Of a gate that judges several parts of a trial, each by itself. @typedef {{ part: string, reason: string }} Found */
+
+/** @type {{ name: string, isOfLoad?: true, finds: string, words: string, spoils: Use[], find: (record: Measured) => (string | Found | false | undefined)[] }[]} */
 const GATES = [
   {
     name: 'answers',
@@ -167,11 +169,11 @@ const GATES = [
     words: 'times too coarse',
     spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).map(([what, phase]) => {
+      phasesOf(rollout).map(({ part, what, phase }) => {
         const ms = (/** @type {number | null} */ seconds) => (1000 * Number(seconds)).toFixed(0)
         const coarse = timesOf(phase).filter(isCoarse)
         const said = coarse.map(time => `${ms(time.unknownSeconds)} of ${ms(time.seconds)} ms of ${time.name}`)
-        return coarse.length > 0 && `until ${what}: unknown are ${said.join(', ')}`
+        return coarse.length > 0 && { part, reason: `until ${what}: unknown are ${said.join(', ')}` }
       }),
   },
   {
@@ -181,13 +183,17 @@ const GATES = [
     words: 'asking cost too much',
     spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).flatMap(([what, phase]) => [
+      phasesOf(rollout).flatMap(({ part, what, phase }) => [
         rollout !== undefined &&
-          isCostly(phase, rollout.cpus) &&
-          `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${rollout.cpus} cores`,
+          isCostly(phase, rollout.cpus) && {
+            part,
+            reason: `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${rollout.cpus} cores`,
+          },
         rollout !== undefined &&
-          isBudgetUsed(phase, rollout.askedPerSecondMost) &&
-          `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${rollout.askedPerSecondMost}: asking may be what was measured`,
+          isBudgetUsed(phase, rollout.askedPerSecondMost) && {
+            part,
+            reason: `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${rollout.askedPerSecondMost}: asking may be what was measured`,
+          },
       ]),
   },
   {
@@ -210,7 +216,7 @@ const GATES = [
       'simulated sidecars for which the control plane takes another CPU time in the rollout or in the change, or another memory, than for as many real ones, by more than 15 %: this of the control plane has no value, the others do',
     words: 'simulated unlike real',
     spoils: [],
-    find: ({ rollout }) => listInfidelities(rollout ?? {}).map(({ reason }) => reason),
+    find: ({ rollout }) => listInfidelities(rollout ?? {}).map(({ resource, reason }) => ({ part: resource, reason })),
   },
   {
     name: 'clock',
@@ -410,8 +416,8 @@ export function findGates(record, relaxed = []) {
   const judging = GATES.filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))
   return judging.flatMap(({ name, spoils, find }) =>
     find(record)
-      .filter(reason => typeof reason === 'string')
-      .map(reason => ({ gate: name, spoils, reason })),
+      .filter(found => typeof found === 'string' || typeof found === 'object')
+      .map(found => ({ gate: name, spoils, ...(typeof found === 'string' ? { reason: found } : found) })),
   )
 }
 
@@ -446,18 +452,17 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
 /**
  * The phases of a rollout, and what each ends with.
  * @param {TrialRecord['rollout']} rollout
- * @returns {[string, NonNullable<TrialRecord['rollout']>['first']][]}
+ * @returns {{ part: string, what: string, phase: NonNullable<TrialRecord['rollout']>['first'] }[]}
  */
 function phasesOf(rollout) {
   if (!rollout) return []
   const { first, change, removal } = rollout
-  /** @type {[string, typeof change][]} */
   const phases = [
-    ['all sidecars had their first configuration', first],
-    ['all sidecars had the change', change],
-    ['all sidecars that moved had the configuration of their new shard', removal],
+    { part: 'rollout', what: 'all sidecars had their first configuration', phase: first },
+    { part: 'change', what: 'all sidecars had the change', phase: change },
+    { part: 'removal', what: 'all sidecars that moved had the configuration of their new shard', phase: removal },
   ]
-  return phases.flatMap(([what, phase]) => (phase ? [[what, phase]] : []))
+  return phases.flatMap(({ phase, ...rest }) => (phase ? [{ ...rest, phase }] : []))
 }
 
 /** @param {{ idleFraction: number }} host */

@@ -121,8 +121,8 @@ function tabulateGates(summary) {
       ['spoils', 'left'],
       ['why, the first of them', 'left'],
     ],
-    rows: listFired(summary).map(({ gate, arms, reason }) => [
-      ...[gate, arms, Object.hasOwn(GATE_SPOILS, gate) ? GATE_SPOILS[gate].join(', ') : 'everything', reason],
+    rows: listFired(summary).map(({ gate, name, arms, reason }) => [
+      ...[name, arms, Object.hasOwn(GATE_SPOILS, gate) ? GATE_SPOILS[gate].join(', ') : 'everything', reason],
     ]),
   }
 }

@@ -4,12 +4,13 @@ import { findVaried } from '../model/axes.js'
 
 /**
  * The gates that fired in a run, each once. Pure.
- * @import { Summary } from '../model/types.ts'
+ * @import { Summary, SummaryArm } from '../model/types.ts'
  */
 
 /**
  * @typedef {object} Fired
  * @property {string} gate
+ * @property {string} name with the part of a trial that it judged
  * @property {string} arms `pipy 6/6, envoy 2/6`: of its trials
  * @property {string} reason the first
  */
@@ -23,13 +24,18 @@ export function listFired({ arms }) {
   const fired = arms.flatMap(arm => {
     const { completed, failed, invalid } = arm.trials
     const of = completed + failed + invalid
-    return arm.spoiled.map(({ gate, trials, reason }) => ({ gate, trials, of, reason, label: labelOf(arm, varied) }))
+    return arm.spoiled.map(one => ({ ...one, name: nameOfGate(one), of, label: labelOf(arm, varied) }))
   })
-  return [...groupBy(fired, f => f.gate)].map(([gate, own]) => ({
-    gate,
+  return [...groupBy(fired, f => f.name).values()].map(own => ({
+    ...{ gate: own[0].gate, name: own[0].name },
     arms: own.map(f => `${f.label} ${f.trials}/${f.of}`).join(', '),
     reason: own[0].reason,
   }))
+}
+
+/** @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired `resolution of the change` */
+export function nameOfGate({ gate, part }) {
+  return part ? `${gate} of the ${part}` : gate
 }
 
 /**
@@ -37,5 +43,5 @@ export function listFired({ arms }) {
  * @param {Pick<Summary, 'arms'>} summary
  */
 export function renderFired(summary) {
-  return listFired(summary).map(({ gate, arms, reason }) => `Gate ${gate} (${arms} trials): ${reason}`)
+  return listFired(summary).map(({ name, arms, reason }) => `Gate ${name} (${arms} trials): ${reason}`)
 }

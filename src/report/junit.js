@@ -1,5 +1,6 @@
 import { labelOf } from '../model/arms.js'
 import { describeAxes, findVaried } from '../model/axes.js'
+import { nameOfGate } from './gates.js'
 import { escapeMarkup } from './markup.js'
 
 /**
@@ -31,7 +32,8 @@ export function renderJunit({ run, arms, thresholds }) {
         const { completed, failed, invalid } = arm.trials
         const total = completed + failed + invalid
         const found = arm.spoiled.map(
-          ({ gate, trials, reason }) => `${gate} in ${trials} of ${total} trials: ${reason}`,
+          ({ gate, part, trials, reason }) =>
+            `${nameOfGate({ gate, part })} in ${trials} of ${total} trials: ${reason}`,
         )
         return {
           name: labelOf(arm, varied),

@@ -31,13 +31,13 @@ export function renderPlateaus(summary) {
  * @param {Plateau} plateau
  * @param {Summary['shows']['across']} across
  */
-function renderPlateau({ quantity, best, from, last, ratio, isSure, missing }, across) {
+function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
   const row = QUANTITIES[quantity]
   const label = across === null ? '' : AXES[across].label
   const least = `${row.label} is least at ${label} ${best.at} (${formatValue(row, best.median)})`
   const found =
     from === last
-      ? `no smaller value is within it: no plateau up to ${last}`
+      ? `no smaller value is within it${nearest ? ` (${nearest.at}: ${formatRatio(nearest.ratio)}, round by round)` : ''}: no plateau up to ${last}`
       : `the plateau begins at ${label} ${from}, ratio ${formatRatio(ratio)}`
   const doubt = isSure ? '' : ratio.low === null ? ', indicative only' : ', not told apart by intervals'
   return `${least}; ${found}${doubt}${missing.length > 0 ? `; no value at ${missing.join(', ')}` : ''}`

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
@@ -10,6 +11,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINITY, signal }, act) {
   const failing = new AbortController()
   const either = AbortSignal.any([signal, failing.signal])
+  // Each lane's request listens to it.
+  setMaxListeners(0, either)
   const left = items.entries()
   const startMs = performance.now()
   const running = Array.from({ length: lanes }, async () => {

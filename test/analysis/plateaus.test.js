@@ -37,7 +37,9 @@ describe('a plateau', () => {
   it('is not there where the last value is the first within 10 %', () => {
     const run = createRun({ 50: six(4), 100: six(2), 200: six(1) })
     expect(findPlateaus(run)[0]).toMatchObject({ from: 200, isSure: true })
-    expect(renderPlateaus(run)[1]).toMatch('no smaller value is within it: no plateau up to 200')
+    expect(renderPlateaus(run)[1]).toMatch(
+      'no smaller value is within it (100: 2.00 [2.00, 2.00], round by round): no plateau up to 200',
+    )
   })
 
   it('is not sure where an interval reaches beyond 10 %, or there is none', () => {

@@ -351,7 +351,7 @@ describe('simulated sidecars', () => {
   it('take away the CPU time of the control plane in the phase in which that is another, and no other value', () => {
     expect(gatesOf({ rolloutCpu: 0.84 })).toEqual([
       {
-        ...{ gate: 'fidelity', spoils: [] },
+        ...{ gate: 'fidelity', part: 'CPU time in the rollout', spoils: [] },
         reason:
           'the control plane took 336 ms for 4 sidecars of which 1 is real, and 400 ms where all are, more than 15 % apart: its CPU time in the rollout has no value',
       },

@@ -189,7 +189,7 @@ export const summaryArm = arm.extend({
   target: z.string(),
   trials: z.object({ completed: count, failed: count, invalid: count }),
   spoiled: z
-    .array(z.object({ gate: z.string(), trials: count, reason: z.string() }))
+    .array(z.object({ gate: z.string(), part: z.string().optional(), trials: count, reason: z.string() }))
     .describe('what spoiled something, and in how many trials'),
   throughputPerSecond: quantity,
   cpuPerRequestMicros: quantity.describe('the sum over its sidecars'),

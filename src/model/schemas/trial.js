@@ -85,7 +85,12 @@ export const sampleSource = z
   .enum(['cgroup', 'kubelet'])
   .describe("the kernel's own files at 10 Hz, or the kubelet's counters with their own time stamps")
 
-export const gateFinding = z.object({ gate: z.string(), spoils: z.array(use), reason: z.string() })
+export const gateFinding = z.object({
+  gate: z.string(),
+  part: z.string().optional().describe('of the trial, where the gate judges several: a phase, or a resource'),
+  spoils: z.array(use),
+  reason: z.string(),
+})
 
 export const change = z.object({
   atSeconds: z.number().describe('from the start of the window'),
