@@ -1,3 +1,4 @@
+import { getMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { inLanes } from '../../src/run/lanes.js'
@@ -19,6 +20,13 @@ describe('inLanes', () => {
     })
     expect(done.toSorted((a, b) => a - b)).toEqual(items)
     expect(most).toBe(3)
+  })
+
+  it('lets every lane listen for the end, without a warning of a leak', async () => {
+    /** @type {number[]} */
+    const most = []
+    await inLanes({ items, lanes: 12, signal }, async (_, own) => void most.push(getMaxListeners(own)))
+    expect(new Set(most)).toEqual(new Set([0]))
   })
 
   it('begins no more a second than it may, and that is what limits it', async () => {
