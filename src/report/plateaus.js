@@ -19,7 +19,7 @@ export function renderPlateaus(summary) {
   return plateaus.length === 0
     ? []
     : [
-        `Plateau, the smallest value that is within ${percent(WITHIN - 1)} of the best (ratio to the best [95 % interval]):`,
+        `Plateau, the smallest value that is within ${percent(WITHIN - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
         ...plateaus.map(plateau => {
           const where = describeAxes(plateau.arm, varied)
           return `  ${nameOf(plateau.arm)}${where ? `, ${where}` : ''}: ${renderPlateau(plateau, summary.shows.across)}`
@@ -37,7 +37,7 @@ function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, mis
   const least = `${row.label} is least at ${label} ${best.at} (${formatValue(row, best.median)})`
   const found =
     from === last
-      ? `no smaller value is within it${nearest ? ` (${nearest.at}: ${formatRatio(nearest.ratio)}, round by round)` : ''}: no plateau up to ${last}`
+      ? `no plateau up to ${last}${nearest ? `: of the smaller values ${nearest.at} is nearest, ratio ${formatRatio(nearest.ratio)}` : ''}`
       : `the plateau begins at ${label} ${from}, ratio ${formatRatio(ratio)}`
   const doubt = isSure ? '' : ratio.low === null ? ', indicative only' : ', not told apart by intervals'
   return `${least}; ${found}${doubt}${missing.length > 0 ? `; no value at ${missing.join(', ')}` : ''}`

@@ -29,7 +29,7 @@ describe('a plateau', () => {
     expect(best).toEqual({ at: 200, median: 1 })
     expect(ratio.median).toBeCloseTo(1.05)
     expect(renderPlateaus(run)).toEqual([
-      'Plateau, the smallest value that is within 10 % of the best (ratio to the best [95 % interval]):',
+      'Plateau, the smallest value that is within 10 % of the best (ratio to the best, round by round [95 % interval]):',
       '  pipy: change of all s is least at commits/s 200 (1.00); the plateau begins at commits/s 150, ratio 1.05 [1.05, 1.05]',
     ])
   })
@@ -38,7 +38,7 @@ describe('a plateau', () => {
     const run = createRun({ 50: six(4), 100: six(2), 200: six(1) })
     expect(findPlateaus(run)[0]).toMatchObject({ from: 200, isSure: true })
     expect(renderPlateaus(run)[1]).toMatch(
-      'no smaller value is within it (100: 2.00 [2.00, 2.00], round by round): no plateau up to 200',
+      'no plateau up to 200: of the smaller values 100 is nearest, ratio 2.00 [2.00, 2.00]',
     )
   })
 
