@@ -34,7 +34,7 @@ export function offerEstimates({ arms, records, seed, isSequence }) {
 }
 
 /**
- * Each estimate at the caps at which the same plane was bound by its sidecar: by the CPU per request that the estimate
+ * Each estimate at the smaller caps at which the same plane was bound by its sidecar, in most rounds: by the CPU per request that the estimate
  * is of, over the capacity that was measured.
  * @param {{ arms: SummaryArm[], seed: number, isSequence: boolean }} options
  * @returns {EstimateCheck[]}
@@ -43,7 +43,8 @@ function checkEstimates({ arms, seed, isSequence }) {
   const own = arms.filter(arm => arm.repeatOf === null && arm.capCores !== null)
   return own.flatMap(arm =>
     own
-      .filter(bound => bound !== arm && nameOf(bound) === nameOf(arm) && isAlike(bound, arm, SHARED_AXES))
+      .filter(bound => bound.boundBy === 'sidecar' && Number(bound.capCores) < Number(arm.capCores))
+      .filter(bound => nameOf(bound) === nameOf(arm) && isAlike(bound, arm, SHARED_AXES))
       .flatMap(bound => {
         const capacities = quantityOf(bound, 'capacity').values
         const scale = Number(bound.capCores) / Number(arm.capCores)

@@ -30,18 +30,21 @@ function planArms() {
   return [armOf(1), armOf(0.25)]
 }
 
+/** @typedef {'sidecar' | 'users'} Bound */
+
 /**
  * Rounds of Pipy at a cap of 1, where users bound it at half of its cap, and at 0.25, where the sidecar did.
- * @param {{ rates: number[], boundRates?: number[], bound?: ('sidecar' | 'users')[], gates?: GateFinding[] }} options rates: requests/s at a cap
- *   of 1; bound: what bound the rounds at it; gates: what all rounds failed
+ * @param {{ rates: number[], boundRates?: number[], bound?: Bound[], smallBound?: Bound[],
+ *   gates?: GateFinding[] }} options rates: requests/s at a cap
+ *   of 1; bound: what bound the rounds at it; smallBound: those at 0.25; gates: what those rounds failed
  */
-function summariseRun({ rates, boundRates = [], bound = [], gates = [] }) {
+function summariseRun({ rates, boundRates = [], bound = [], smallBound = [], gates = [] }) {
   const arms = planArms()
   const rounds = [rates, boundRates].flatMap((own, i) =>
     own.map((verified, j) =>
       createRecord({
-        ...{ arm: arms[i], round: j + 1, load: { verified }, gates },
-        boundBy: i === 0 ? (bound[j] ?? 'users') : 'sidecar',
+        ...{ arm: arms[i], round: j + 1, load: { verified }, gates: i === 0 ? gates : [] },
+        boundBy: i === 0 ? (bound[j] ?? 'users') : (smallBound[j] ?? 'sidecar'),
         processes: [
           i === 0
             ? describeFakeProcess({ cpuCores: 0.5, capCores: 1 })
@@ -125,9 +128,47 @@ describe('estimated capacity in a run', () => {
     expect(notes).toContain('1.06 at 0.25: more than 5 % off, so no capacity is estimated')
   })
 
+  it('is not checked at a cap that bound in few rounds, which shows no capacity', () => {
+    const rounds = { rates: [1000, 1000, 1000], boundRates: [500, 500, 500] }
+    const { summary, estimate } = summariseRun({ ...rounds, smallBound: ['users', 'sidecar', 'users'] })
+    expect(summary.arms[1].capacityPerSecond.median).toBe(500)
+    expect(summary.estimateChecks).toEqual([])
+    expect(estimate.median).toBeNull()
+  })
+
+  it('is not checked at a larger cap', () => {
+    const { summary } = summariseRun({
+      rates: [1000, 1000],
+      bound: ['sidecar', 'sidecar'],
+      boundRates: [250, 250],
+      smallBound: ['users', 'users'],
+    })
+    expect(summary.arms[0].capacityPerSecond.median).toBe(1000)
+    expect(summary.estimateChecks).toEqual([])
+  })
+
+  it('is offered of the plane alone that has a check', () => {
+    const { summary, records } = summariseRun({ rates: [1000, 1000], boundRates: [500, 500] })
+    const other = records
+      .filter(({ trial }) => trial.arm.capCores === 1)
+      .map(record => {
+        const arm = { ...record.trial.arm, plane: 'envoy', id: 'envoy-1' }
+        return { ...record, trial: { ...record.trial, arm } }
+      })
+    const manifest = createManifest({
+      rounds: 2,
+      arms: [...planArms(), other[0].trial.arm],
+      settings: { shows: SHOWS },
+    })
+    const both = summarise({ manifest, records: [...records, ...other] })
+    expect(both.arms[0].estimatedCapacityPerSecond).toEqual(summary.arms[0].estimatedCapacityPerSecond)
+    expect(both.arms[2].estimatedCapacityPerSecond.median).toBeNull()
+  })
+
   it('is not offered where a sidecar bound a round, although a gate spoiled the capacity of that', () => {
     const gates = [{ gate: 'generator', spoils: /** @type {Use[]} */ (['capacity']), reason: '' }]
-    const { summary, estimate } = summariseRun({ rates: [1000, 1900], bound: ['users', 'sidecar'], gates })
+    const boundRates = [500, 500]
+    const { summary, estimate } = summariseRun({ rates: [1000, 1900], boundRates, bound: ['users', 'sidecar'], gates })
     expect(summary.arms[0].capacityPerSecond.median).toBeNull()
     expect(estimate).toMatchObject({ median: null, values: [null, null] })
   })

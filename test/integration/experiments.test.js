@@ -17,7 +17,7 @@ import { need, sidecarPlanes, tools } from './real-tools.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'experiments-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-afterEach(expectNothingLeft)
+afterEach(() => expectNothingLeft())
 const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
 // balance starts nothing: test/verbs/balance.test.js; of the others, shards has the axes, and rollout the rest.
 const ELSEWHERE = ['balance', 'commit-rate', 'concurrency', 'items']
