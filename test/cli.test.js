@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
+import { openLedger } from '../src/node/ledger.js'
 import { createProgram, exitStatusOf, messageOf } from '../src/verbs/program.js'
 import { openWatchers } from '../src/verbs/watchers.js'
 import { writeFakeRun } from './fakes/fake-folder.js'
@@ -255,6 +256,29 @@ describe('bad input', () => {
       const { exitCode, stderr } = await cli(...argv)
       expect(stderr).toContain('has schema version 7, and this kit reads version 3')
       expect(exitCode).toBe(1)
+    }
+  })
+})
+
+describe('cleanup', () => {
+  it('forgets a cluster that is gone only for the run that is named', async () => {
+    const runId = `cli-test-${process.pid}`
+    const ledger = openLedger({ runId })
+    try {
+      ledger.hold('namespace', 'sidecar-bench-x')
+      const owner = path.join(ledger.folder, 'owner.json')
+      writeFileSync(owner, JSON.stringify({ ...JSON.parse(readFileSync(owner, 'utf8')), startTicks: 1 }))
+
+      expect((await cli('cleanup', runId)).stdout).toContain(`npm run cleanup -- ${runId} --cluster-gone`)
+      for (const argv of [[], [runId, '--target', 'kubernetes']]) {
+        const { exitCode, stderr } = await cli('cleanup', ...argv, '--cluster-gone')
+        expect([exitCode, stderr]).toEqual([1, expect.stringContaining('--cluster-gone needs the one run')])
+      }
+      expect(existsSync(ledger.folder)).toBe(true)
+      expect((await cli('cleanup', runId, '--cluster-gone')).exitCode).toBe(0)
+      expect(existsSync(ledger.folder)).toBe(false)
+    } finally {
+      rmSync(ledger.folder, { recursive: true, force: true })
     }
   })
 })

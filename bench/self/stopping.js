@@ -13,7 +13,7 @@ import { burn, findTurns } from './sensitivity.js'
 const RUNS = 1000
 const MOST_ROUNDS = 60
 const DEARER = 0.03
-// At both sidecars one turn takes more than that.
+// At both sidecars one turn costs more than 3 %.
 const WHERE = { isOfServer: true }
 const SPOILED = 0.05
 const BLOCK = 4

@@ -10,7 +10,8 @@ const TAIL_REQUESTS = 10
 export const P99_REQUESTS = 1050
 
 /** Of its cap, below which the CPU per request of a sidecar says too little of what it takes when its cap is used up. */
-const ESTIMATE_USED_LEAST = 0.3
+/** Of its cap that a sidecar must use for an estimate of its capacity. */
+export const ESTIMATE_USED_LEAST = 0.3
 
 /** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }

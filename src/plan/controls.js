@@ -46,8 +46,8 @@ export function countSimulated(sidecars, { realMost, asked }) {
 }
 
 /**
- * Whether sidecars may be simulated: not where they are shared among control planes, nor where commits are paced, since the
- * simulated ones are changed together.
+ * Whether sidecars may be simulated: not where they are shared among control planes, nor where commits are paced, since
+ * simulated ones are changed at the pace of the real ones.
  * @param {Record<string, any[]>} lists values of the axes
  */
 export function simulatesOn(lists) {

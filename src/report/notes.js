@@ -1,3 +1,4 @@
+import { ESTIMATE_USED_LEAST } from '../judge/measures.js'
 import { quantityOf } from '../judge/quantity.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
@@ -17,6 +18,7 @@ import { renderPrecision } from './precision.js'
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
 const RATE_SHARE = 0.15
 const [DEFAULT_GENERATOR] = GENERATORS
+const DEFAULT_LINK = 'gateway-ratings'
 
 /**
  * How the numbers were made, and what limits them; the gates that fired are listed apart.
@@ -70,6 +72,11 @@ export function renderThresholds({ thresholds }) {
   })
 }
 
+/** Whether a smaller cap beside could give an estimate. @param {Summary['arms'][number]} arm */
+function isNearEnough(arm) {
+  return arm.boundBy !== 'worker' && Number(quantityOf(arm, 'cpuOfCap').median) >= ESTIMATE_USED_LEAST
+}
+
 /**
  * What this run could not show, and the command that shows it on this machine.
  * @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary
@@ -83,11 +90,12 @@ export function renderNext({ arms, machine, tools }) {
     const largest = largestBindingCap(Number(machine.cpus), elsewhere)
     const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
     if (largest < smallest) {
-      const from = elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''
-      lines.push(`Capacity: npm run bench -- --cpu ${largest}${from}`)
-      if (!arms.some(arm => arm.capCores !== null && arm.capCores !== smallest))
+      const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
+      const rest = `${on}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
+      lines.push(`Capacity: npm run bench -- --cpu ${largest}${rest}`)
+      if (sidecars.every(arm => arm.capCores === smallest) && sidecars.some(isNearEnough))
         lines.push(
-          `Estimated capacity at this cap, checked at ${largest}: npm run bench -- --cpu ${largest},${smallest}${from}`,
+          `Estimated capacity at this cap, checked at ${largest}: npm run bench -- --cpu ${largest},${smallest}${rest}`,
         )
     }
     const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
@@ -95,7 +103,7 @@ export function renderNext({ arms, machine, tools }) {
     if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
       const besideWrk = (/** @type {string} */ on) => `npm run bench -- --cpu ${smallest} --link ${on} --generator wrk`
       if (bindsOnlyBesideWrk(options)) lines.push(`Capacity beside a lighter load: ${besideWrk(link)}`)
-      else if (link === 'gateway-ratings' && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
+      else if (link === DEFAULT_LINK && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
         lines.push(`Capacity of one sidecar at this cap: ${besideWrk('ratings')}`)
     }
   }

@@ -41,7 +41,8 @@ const REFUSALS_EVERY_MS = 1000
 /** deadlineSeconds: of each phase. @typedef {Started & { rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
 /**
- * Of simulated sidecars; everyMs: from one to the next. @typedef {{ everyMs: number, commitsPerSecond: number }} Pace
+ * Where some are simulated; everyMs: from the start of one to that of the next; commitsPerSecond: of all, in the change.
+ * @typedef {{ everyMs: number, commitsPerSecond: number }} Pace
  * @typedef {Asked & { pace?: Pace }} Paced
  */
 
@@ -309,7 +310,7 @@ async function commitChanges({ asking, signal, changes, conditions }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
   /** @type {Promise<[string, Told]>[]} */
   const asked = []
-  // Those that stand for many are changed as the others are, one after the other.
+  // Each simulated sidecar has a commit of its own, in the same lanes.
   const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
     (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
       actions,

@@ -20,7 +20,7 @@ const MOVED_VERSION = 2
 
 /**
  * A sidecar; shard: the place of its control plane among them; moved: the same at the shard to which it moves; standsFor: so
- * many simulated sidecars, which are changed and have their configuration together.
+ * many simulated sidecars, which have their configuration together.
  * @typedef {Omit<Member, 'spec'> & { shard: number, moved?: Member & { shard: number }, standsFor?: number }} RolloutMember
  */
 

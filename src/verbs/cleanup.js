@@ -39,7 +39,10 @@ export function addCleanup(verb, { print }) {
     .option('--retained', 'also what runs with --retain were asked to leave')
     .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
     .option('--all', 'on Kubernetes: also what other machines started')
-    .option('--cluster-gone', 'with a run: its cluster is there no more, so no namespace of it is looked for')
+    .option(
+      '--cluster-gone',
+      'with a run: its cluster no longer exists; remove what it left here, and look for no namespace',
+    )
     .action(async (named = null, options) => {
       const { target, retained: hasRetained = false, context = null, all: isAll = false } = options
       const isClusterGone = options.clusterGone ?? false

@@ -194,7 +194,9 @@ export const summaryArm = arm.extend({
   throughputPerSecond: quantity,
   cpuPerRequestMicros: quantity.describe('the sum over its sidecars'),
   capacityPerSecond: quantity.describe('where the sidecar bound the run'),
-  estimatedCapacityPerSecond: quantity.describe('no measurement: cap over CPU per request, where no sidecar bound'),
+  estimatedCapacityPerSecond: quantity.describe(
+    'no measurement: cap over CPU per request, where no sidecar bound and a smaller cap of the run checks it',
+  ),
   responseTimeMs: quantiles.nullable().describe('of a closed loop: at saturation, no latency'),
   latencyMs: quantiles.nullable().describe('of an open loop'),
   addedLatencyMs: quantiles
