@@ -88,7 +88,7 @@ const ROWS = [
     digits: 0,
     digitsOfOne: 1,
     definition:
-      "CPU time of the sidecars' cgroups in the window over the verified requests in it, however often a request passes a sidecar; of one sidecar, its own. Nearly independent of the cap: the first thing to compare.",
+      "CPU time of the sidecars' cgroups in the window over the verified requests in it, however often a request passes a sidecar; of one sidecar, its own. The first thing to compare, within one run: it changes with the rate and the number of users.",
     use: 'cpuPerRequest',
     sidecars: 'sum',
     measure: ({ record, service }) => cpuPerRequestMicros(record, sidecarsOf(record, service)),

@@ -15,7 +15,8 @@ const BOUND_BY = {
     'A thread of an application used at least 90 % of a core. (From 70 % on it already slows requests, and its gate fires.)',
   generator: 'The generator used more than 80 % of its CPUs, or was throttled.',
   host: 'The machine was less than 5 % idle.',
-  users: 'Closed loop: nothing was saturated; more users would have given more requests.',
+  users:
+    'Closed loop: nothing was saturated. More users may give more requests; where the machine is nearly full, only a smaller cap or wrk does.',
   rate: 'Open loop: nothing was saturated at this rate.',
 }
 

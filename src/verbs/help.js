@@ -38,7 +38,7 @@ export const HELP = {
     statuses: [done, failed, usage, planeMissing],
   },
   size: {
-    does: 'find and prove the smallest CPU and memory limit that holds a load',
+    does: 'find and check the smallest CPU and memory limit that holds a load',
     examples: [
       [
         'npm run size -- --rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m',
@@ -79,7 +79,10 @@ export const HELP = {
     does: 'count the instructions per request of changed Pipy scripts, and show where they go',
     examples: [
       ['npm run lab -- ./my-scripts', 'instructions per request of changed scripts, beside those of the kit'],
-      ["npm run lab -- --threshold 'new/old instructions <= 1.01'", 'status 5 where the last commit grew by 1 %'],
+      [
+        "npm run lab -- --threshold 'new/old instructions <= 1.01'",
+        'status 5 where uncommitted changes take over 1 % more',
+      ],
     ],
     statuses: ALL,
   },
