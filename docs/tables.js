@@ -1,8 +1,8 @@
 import { QUANTITIES } from '../src/judge/quantities.js'
 import { EXIT_MEANINGS } from '../src/lib/exit-status.js'
+import { listExperiments, readAnyExperiment } from '../src/prepare/read-experiment.js'
 import { tabulateBalanceWords } from '../src/report/balance-tables.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
-import { listExperiments, readAnyExperiment } from '../src/verbs/read-experiment.js'
 
 /**
  * The tables of the documentation that are written from the code.

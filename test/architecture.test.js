@@ -3,46 +3,73 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { dataPlanes } from '../src/dataplanes/registry.js'
 
-// What each folder of src/ may import beside itself and lib/. Nothing runs back up.
+// The folders that each folder of src/ may import beside itself and lib/: files and types alike. Nothing runs back up.
+// `kinds` is the part of each kind with effects; the rest of a kind is pure, and what judges and reports runs may read it.
 const MAY_IMPORT = {
   lib: [],
   model: [],
-  node: [],
-  balance: ['model'],
+  node: ['model', 'parity/beside'],
+  'parity/beside': ['model', 'node'],
+  'parity/verdict': ['model'],
   dataplanes: ['model'],
   loads: ['model'],
-  tools: [],
+  tools: ['model'],
   judge: ['model'],
-  services: ['model', 'dataplanes', 'balance'],
-  plan: ['model', 'judge', 'services'],
-  search: ['model', 'judge'],
+  services: ['model', 'dataplanes'],
+  plan: ['model', 'judge', 'services', 'parity/verdict'],
+  'kinds/pure': ['model', 'judge', 'services'],
   records: ['model', 'judge'],
   targets: ['model', 'node', 'tools'],
-  run: ['model', 'plan', 'search', 'services', 'judge', 'records', 'node'],
-  analysis: ['model', 'search', 'judge', 'records'],
-  report: ['model', 'analysis', 'search', 'judge'],
-  live: ['model', 'judge', 'report'],
+  run: ['model', 'plan', 'services', 'judge', 'records', 'node', 'parity', 'parity/verdict'],
+  parity: ['model', 'services', 'judge', 'node', 'parity/beside', 'parity/verdict', 'run'],
+  kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/pure', 'run'],
+  analysis: ['model', 'kinds/pure', 'judge', 'records', 'parity/verdict'],
+  report: ['model', 'analysis', 'kinds/pure', 'judge', 'parity/verdict'],
+  live: ['model', 'judge', 'report', 'run'],
   lab: ['model', 'node', 'run', 'report'],
+  prepare: ['*'],
   verbs: ['*'],
   'cli.js': ['verbs'],
 }
 // No files, processes, clock or randomness.
-const PURE = ['model', 'balance', 'plan', 'services', 'judge', 'search', 'analysis', 'report', 'dataplanes']
+const PURE = ['model', 'plan', 'services', 'judge', 'kinds/pure', 'parity/verdict', 'analysis', 'report', 'dataplanes']
 
-const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|await import\('([^']+)'\)/gm
+const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(index|course|shard-removal))\.js$/
+const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)(?!\.)/gm
+const TYPE_IMPORT = /@import [^'"]*?from '([^']+)'|import\('([^']+)'\)\./g
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter(file => file.endsWith('.js'))
+  .filter(file => /\.(js|ts)$/.test(file))
   .map(file => `src/${file.split(path.sep).join('/')}`)
 
 describe('what may import what', () => {
   it('has every folder of src/ in its table', () => {
-    expect(Object.keys(MAY_IMPORT).sort()).toEqual(readdirSync('src').sort())
+    const known = Object.keys(MAY_IMPORT).map(name => name.split('/')[0])
+    expect([...new Set(known)].sort()).toEqual(readdirSync('src').sort())
   })
 
-  it.each(files.filter(file => folderOf(file) !== 'verbs'))('%s imports what its folder may', file => {
-    const may = [folderOf(file), 'lib', ...MAY_IMPORT[/** @type {'lib'} */ (folderOf(file))]]
-    const own = importsOf(file).filter(name => name.startsWith('src/'))
-    expect(own.filter(name => !may.includes(folderOf(name)))).toEqual([])
+  it.each(files.filter(file => !mayImport(file).includes('*')))('%s imports what its folder may', file => {
+    const own = [...importsOf(file), ...typeImportsOf(file)].filter(name => name.startsWith('src/'))
+    expect(own.filter(name => !mayImport(file).includes(folderOf(name)))).toEqual([])
+  })
+
+  it('keeps prepare/ from the verbs', () => {
+    for (const file of files.filter(f => folderOf(f) === 'prepare'))
+      expect(
+        importsOf(file).filter(name => folderOf(name) === 'verbs'),
+        file,
+      ).toEqual([])
+  })
+
+  it('has no circle of files', () => {
+    expect(findCircle()).toEqual([])
+  })
+
+  it('keeps kinds from each other', () => {
+    for (const file of files.filter(f => /^src\/kinds\/[^/]+\//.test(f))) {
+      const [, , own] = file.split('/')
+      const others = importsOf(file).filter(name => name.startsWith('src/kinds/') && name.split('/')[2] !== own)
+      expect(others, file).toEqual([])
+    }
   })
 
   it.each(
@@ -54,8 +81,8 @@ describe('what may import what', () => {
     )
   })
 
-  it('needs no package in node/, which also runs in pods', () => {
-    for (const file of files.filter(f => folderOf(f) === 'node'))
+  it('needs no package where it also runs in pods', () => {
+    for (const file of files.filter(f => ['node', 'parity/beside'].includes(folderOf(f))))
       expect(
         importsOf(file).filter(name => !/^(src\/|node:)/.test(name)),
         file,
@@ -89,15 +116,58 @@ describe('what may import what', () => {
   })
 })
 
-/** @param {string} file of src/ */
+/** @param {string} file of src/ @returns {string} its line of the table */
 function folderOf(file) {
-  return file.split('/')[1]
+  const [, folder, inner] = file.split('/')
+  if (folder === 'kinds') return WITH_EFFECTS.test(file) ? 'kinds' : 'kinds/pure'
+  return Object.hasOwn(MAY_IMPORT, `${folder}/${inner}`) ? `${folder}/${inner}` : folder
+}
+
+/** @param {string} file */
+function mayImport(file) {
+  const folder = folderOf(file)
+  return [folder, 'lib', ...MAY_IMPORT[/** @type {'lib'} */ (folder)]]
 }
 
 /** @param {string} file */
 function importsOf(file) {
-  return [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(match => {
+  return findNames(file, IMPORT)
+}
+
+/** @param {string} file */
+function typeImportsOf(file) {
+  return findNames(file, TYPE_IMPORT)
+}
+
+/**
+ * @param {string} file
+ * @param {RegExp} pattern
+ */
+function findNames(file, pattern) {
+  return [...readFileSync(file, 'utf8').matchAll(pattern)].map(match => {
     const name = match[1] ?? match[2] ?? match[3]
     return name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name
   })
+}
+
+/** @returns {string[]} the files of a circle of imports, in order; empty: there is none */
+function findCircle() {
+  /** @type {Set<string>} */
+  const done = new Set()
+  /** @type {(file: string, above: string[]) => string[]} */
+  const visit = (file, above) => {
+    if (above.includes(file)) return [...above.slice(above.indexOf(file)), file]
+    if (done.has(file) || !files.includes(file)) return []
+    for (const name of importsOf(file)) {
+      const circle = visit(name, [...above, file])
+      if (circle.length > 0) return circle
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of files) {
+    const circle = visit(file, [])
+    if (circle.length > 0) return circle
+  }
+  return []
 }

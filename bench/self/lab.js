@@ -3,10 +3,10 @@
 import { median, sampleCorrelation, sampleRankCorrelation } from 'simple-statistics'
 import { cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../../src/judge/measures.js'
 import { findSide } from '../../src/lab/sides.js'
+import { openLab } from '../../src/prepare/open-lab.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
-import { openLab } from '../../src/verbs/open-lab.js'
 import { bench, finding, writeVariant } from './kit.js'
 
 const REQUESTS = 400

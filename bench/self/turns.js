@@ -1,13 +1,13 @@
 // Several runs that take turns, round by round, in one process: what drifts on the machine meets them all.
 import path from 'node:path'
 import { createTurns } from '../../src/lib/turns.js'
+import { measure } from '../../src/prepare/measure.js'
+import { prepare } from '../../src/prepare/prepare.js'
+import { readExperiment } from '../../src/prepare/read-experiment.js'
 import { readRun } from '../../src/records/records.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
-import { measure } from '../../src/verbs/measure.js'
-import { prepare } from '../../src/verbs/prepare.js'
-import { readExperiment } from '../../src/verbs/read-experiment.js'
 import { scratch } from './kit.js'
 
 /**

@@ -1,9 +1,9 @@
 import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
-import { findDisparities } from '../judge/parity-rows.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { EXIT } from '../lib/exit-status.js'
 import { nameOf } from '../model/arms.js'
 import { BASELINE_AXES, findVaried, groupOf, isAlike } from '../model/axes.js'
+import { findDisparities } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
 import {
   countRounds,

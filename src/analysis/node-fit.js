@@ -1,5 +1,5 @@
+import { recommendedBytes } from '../kinds/search/memory-floor.js'
 import { MIB, toLimits } from '../lib/units.js'
-import { recommendedBytes } from '../search/memory-floor.js'
 
 /**
  * What the answer of a sizing means for a node. Pure.

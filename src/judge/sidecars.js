@@ -3,7 +3,6 @@ import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
 /**
  * What the samples of a trial say of each sidecar, sample after sample. Pure.
  * @import { ProcessSpec, Reading, Sample } from '../model/types.ts'
- * @import { SidecarSeries } from '../report/charts/over-time.js'
  */
 
 // An edge of the window is read at its own time, at times right after a sample: over so little, CPU time says nothing.
@@ -20,6 +19,16 @@ const APART_LEAST_SECONDS = 0.05
  * @property {number | null} throttledFraction of the periods since the first sample of the trial
  * @property {number | null} anonBytes
  * @property {number | null} workingSetBytes
+ */
+
+/**
+ * One sidecar over the time of a trial.
+ * @typedef {object} SidecarSeries
+ * @property {string} service
+ * @property {number | null} capCores
+ * @property {[number, number][]} cores [seconds from the start of the window, CPU time over wall time since the point before]
+ * @property {[number, number][]} anonBytes [seconds, bytes]
+ * @property {[number, number][]} throttled [from, to] in seconds
  */
 
 /**

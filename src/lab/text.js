@@ -1,10 +1,10 @@
-import { joinParts, renderTextTable } from '../report/text-table.js'
+import { joinParts, renderTextTable } from '../lib/text-table.js'
 import { DEFINITIONS } from './comparison.js'
 
 /**
  * What the lab found, as text. Pure.
  * @import { Breakdown, Part, Row } from './comparison.js'
- * @import { Table } from '../report/text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, useGrouping: true })

@@ -1,11 +1,10 @@
 /**
  * Where certificates and keys are: a folder of each key type. Pure.
- * @import { Tls } from '../model/types.ts'
  */
 
 /**
  * @param {string} folder of all certificates of a run
- * @param {Tls} tls plaintext needs none: any will do
+ * @param {string} tls a key type; plaintext needs no certificates: any folder will do
  */
 export function certificatesFolder(folder, tls) {
   return tls === 'rsa-2048' ? `${folder}-rsa` : folder

@@ -8,7 +8,7 @@ import * as x509 from '@peculiar/x509'
 
 x509.cryptoProvider.set(/** @type {Crypto} */ (webcrypto))
 
-/** @type {Record<Exclude<Tls, 'plaintext'>, { key: EcKeyGenParams | RsaHashedKeyGenParams, signing: { name: string, hash: string } }>} */
+/** @type {Record<KeyType, { key: EcKeyGenParams | RsaHashedKeyGenParams, signing: { name: string, hash: string } }>} */
 const ALGORITHMS = {
   'ecdsa-p256': { key: { name: 'ECDSA', namedCurve: 'P-256' }, signing: { name: 'ECDSA', hash: 'SHA-256' } },
   'rsa-2048': {
@@ -30,12 +30,11 @@ const CLOCK_SKEW_MS = 300 * 1000
  * @property {CryptoKeyPair} keys
  * @property {KeyType} keyType of its key, and of those of its leaves
  * @property {number} lifeMs likewise
- * @typedef {Exclude<Tls, 'plaintext'>} KeyType
+ * @typedef {'ecdsa-p256' | 'rsa-2048'} KeyType
  * @typedef {object} CertificateFlaws why a peer must refuse a certificate
  * @property {readonly ('serverAuth' | 'clientAuth')[]} [usages] both unless given
  * @property {'past' | 'future'} [validIn] now unless given
  * @property {boolean} [isSelfSigned]
- * @import { Tls } from '../model/types.ts'
  */
 
 /**

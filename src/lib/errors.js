@@ -31,11 +31,14 @@ export class MissingPlaneError extends BenchError {
   }
 }
 
-/** Processes ended that were to run: which, how, and whether for memory. */
+/**
+ * Processes ended that were to run: which, how, and whether for memory.
+ * @template E
+ */
 export class EndedError extends BenchError {
   /**
    * @param {string} message
-   * @param {{ cause?: unknown, ended: import('../model/types.ts').EndedProcess[] }} options
+   * @param {{ cause?: unknown, ended: E[] }} options
    */
   constructor(message, { cause, ended }) {
     super(message, { cause })

@@ -3,7 +3,8 @@ import { findSequenceDepth } from './confidence-sequence.js'
 import { createRandom } from './random.js'
 
 /**
- * @import { Quantity } from '../model/types.ts'
+ * A value per round, their median, and its 95 % interval; null where there is none.
+ * @typedef {{ median: number | null, low: number | null, high: number | null, values: (number | null)[] }} Quantity
  */
 
 const CONFIDENCE = 0.95

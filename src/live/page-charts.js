@@ -7,7 +7,7 @@ import { SIDECARS_SHOWN } from './words.js'
 /**
  * The charts of the page. Runs in browsers.
  * @import { Chart } from '../report/charts/style.js'
- * @import { SidecarSeries } from '../report/charts/over-time.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { LiveRow } from './results.js'
  */
 

@@ -9,7 +9,7 @@ import { sayArm, sayLeft, sayNumber, sayTrial } from './words.js'
  * The page of a run: keeps what the server tells, and shows it. Runs in browsers.
  * @import { RunSnapshot } from './state.js'
  * @import { LiveResult, LiveRow } from './results.js'
- * @import { SidecarSeries } from '../report/charts/over-time.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 const charts = createCharts()

@@ -6,7 +6,7 @@ import { createResults } from './results.js'
  * @import { Arm } from '../model/types.ts'
  * @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow } from '../judge/sidecars.js'
- * @import { SidecarSeries } from '../report/charts/over-time.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 /**

@@ -4,7 +4,7 @@
  * @import { RunEvent } from '../run/events.js'
  * @import { RunState } from './state.js'
  * @import { LiveResult } from './results.js'
- * @import { SidecarSeries } from '../report/charts/over-time.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 const RETRY_MS = 2000

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Asking } from '../node/asking.js'
 import type { Ledger } from '../node/ledger.js'
 import type { createProber } from '../node/prober.js'
+import type { KindName } from './kinds.js'
 import type * as S from './schemas.js'
 
 /** One measured quantity over the rounds; low and high are the 95 % interval of the median, or null. */
@@ -281,6 +282,8 @@ export type Trial = z.infer<typeof S.trial>
 
 export interface Plan {
   experiment: string
+  /** Of its trials. */
+  kind: KindName
   question: string
   /** Files of bench/claims. */
   claims: string[]

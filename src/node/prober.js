@@ -2,10 +2,10 @@ import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
-import { probeAccess } from './parity/access.js'
-import { probeCallers } from './parity/callers.js'
-import { probeAnswers, probePooling } from './parity/probe.js'
-import { startUpstreams } from './parity/upstreams.js'
+import { probeAccess } from '../parity/beside/access.js'
+import { probeCallers } from '../parity/beside/callers.js'
+import { probeAnswers, probePooling } from '../parity/beside/probe.js'
+import { startUpstreams } from '../parity/beside/upstreams.js'
 import { perform } from './perform.js'
 import { send } from './send.js'
 
@@ -13,8 +13,8 @@ import { send } from './send.js'
  * What is done from beside the services, where they can be reached: in the orchestrator on one machine, in a pod on a
  * cluster. Arguments and results are plain data.
  * @import { Ask } from './send.js'
- * @import { Probed } from './parity/probe.js'
- * @import { Upstreams } from './parity/upstreams.js'
+ * @import { Probed } from '../parity/beside/probe.js'
+ * @import { Upstreams } from '../parity/beside/upstreams.js'
  * @import { Endpoint, ReloadAction } from '../model/types.ts'
  */
 

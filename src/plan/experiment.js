@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { GATE_NAMES } from '../judge/gates.js'
-import { PARITY_NAMES } from '../judge/parity-rows.js'
 import { QUANTITY_NAMES } from '../judge/quantities.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
 import { lengthSeconds, ON_AXES, p99Ms, rounds } from '../model/bounds.js'
+import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
 /**
  * @import { AxisName } from '../model/types.ts'

@@ -5,7 +5,7 @@ import { mib } from '../lib/units.js'
  * @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts'
  */
 
-// Of few sidecars the memory is no matter of their number: what every run needs is checked before (src/verbs/room.js).
+// Of few sidecars the memory is no matter of their number: what every run needs is checked before (src/prepare/room.js).
 const FEW = 10
 const KIT_BYTES = 300e6
 // Of a pod beside its containers: sandbox, shim and kubelet's own.

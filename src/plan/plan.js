@@ -1,5 +1,4 @@
 import { P99_REQUESTS } from '../judge/measures.js'
-import { configurationOf } from '../judge/parity-rows.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
@@ -9,12 +8,14 @@ import { nameOf, parseChoice } from '../model/arms.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 import { canBind, largestBindingCap } from '../model/caps.js'
+import { configurationOf } from '../parity/verdict/rows.js'
 import { STEP_SIDECARS } from '../services/growth.js'
 import { chooseControls, countSimulated, simulatesOn } from './controls.js'
 import { PROFILES } from './experiment.js'
 
 /**
  * @import { Arm, AxisName, Conditions, Plan, PlaneChoice, Trial } from '../model/types.ts'
+ * @import { KindName } from '../model/kinds.js'
  * @import { Experiment, Profile } from './experiment.js'
  */
 
@@ -172,6 +173,7 @@ export function createPlan({
   const controls = profile.hasControl && !experiment.search ? createControls(calibrated) : []
   const measured = [...calibrated, ...controls]
   const random = createRandom(overrides.seed)
+  const kind = findKind(experiment, axes)
   /** @type {Trial[]} */
   const trials = []
   const { precision } = overrides
@@ -179,11 +181,12 @@ export function createPlan({
   const mostRounds = precision ? countRounds({ arms: measured, calibrations, precision }) : profile.rounds
   for (let round = 1; round <= (experiment.search ? 0 : mostRounds); round++) {
     for (const arm of shuffle(measured, random)) {
-      trials.push({ id: `r${round}-${arm.id}`, round, arm, repeats: null, searchOf: null })
+      trials.push({ id: `r${round}-${arm.id}`, kind, round, arm, repeats: null, searchOf: null })
     }
   }
   return {
     experiment: experiment.name,
+    kind,
     question: experiment.question,
     claims: experiment.claims,
     seed: overrides.seed,
@@ -211,6 +214,17 @@ export function createPlan({
       ...(experiment.sizesControlOf && { sizesControlOf: experiment.sizesControlOf }),
     },
   }
+}
+
+/**
+ * @param {Experiment} experiment
+ * @param {Experiment['axes']} axes in a profile
+ * @returns {KindName}
+ */
+function findKind({ search, grows }, axes) {
+  if (search) return 'search'
+  if (grows) return 'growth'
+  return axes.sidecars === undefined ? 'load' : 'rollout'
 }
 
 /**

@@ -22,6 +22,9 @@ import { BenchError } from '../lib/errors.js'
  * The files of a run's folder: whole or not there, and never outside of it.
  */
 
+/** The report as a page. It is written last, so where it is, all documents are. */
+export const PAGE = 'report.html'
+
 const LINE_END = '\n'.charCodeAt(0)
 const REASONS = /** @type {Record<string, string | undefined>} */ ({
   ENOSPC: 'the disk is full; what was recorded before is kept',

@@ -6,7 +6,7 @@ import { AXES, findVaried } from '../model/axes.js'
 /**
  * A row per plane, cap and link, with a line in it per sidecar. Pure.
  * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']

@@ -6,7 +6,7 @@ import { tabulateRounds } from './charts/tables.js'
  * The tables and charts of a run of `balance`. Pure.
  * @import { BalanceRow, BalanceSummary, Quantity } from '../model/types.ts'
  * @import { ReportChart } from './charts.js'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /**

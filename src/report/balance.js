@@ -1,8 +1,8 @@
+import { joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../model/balance.js'
 import { endsOf, tabulateBalance } from './balance-tables.js'
 import { tellClaims } from './claims.js'
 import { renderCsv } from './csv.js'
-import { joinParts, renderTextTable, wrapText } from './text-table.js'
 
 /**
  * A run of `balance` in words, for the terminal, and as CSV. Pure.

@@ -22,8 +22,8 @@ import { isSearch } from './searches.js'
  * @import { CpuLine, Quantity, SizeResult, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { Colourable } from './charts/colours.js'
  * @import { Chart } from './charts/style.js'
- * @import { SidecarSeries } from './charts/over-time.js'
- * @import { Table } from './text-table.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /** @typedef {Chart & { id: string, table: Table }} ReportChart */

@@ -1,6 +1,6 @@
 import { NOT_TESTABLE, STATUSES } from '../analysis/claims/answers.js'
 import { groupBy } from '../lib/group-by.js'
-import { wrapText } from './text-table.js'
+import { wrapText } from '../lib/text-table.js'
 
 /**
  * Published claims and what runs here say to them, for the terminal. Pure.

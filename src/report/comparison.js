@@ -1,7 +1,7 @@
 import { PRIMARY } from '../judge/quantities.js'
+import { joinParts } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
-import { joinParts } from './text-table.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /**

@@ -4,7 +4,7 @@ import { QUANTITIES } from '../judge/quantities.js'
 /**
  * What every word of a report means. Pure.
  * @import { BoundBy, Use, Verdict } from '../model/types.ts'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /** @type {Record<BoundBy, string>} */

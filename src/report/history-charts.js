@@ -13,7 +13,7 @@ import { capitalise } from './verdicts.js'
  * @import { HistoryStep } from '../analysis/history-steps.js'
  * @import { QuantityRow } from '../judge/quantities.js'
  * @import { ReportChart } from './charts.js'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }

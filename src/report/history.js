@@ -1,12 +1,12 @@
+import { joinParts, wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { drawHistory, nameRun } from './history-charts.js'
 import { count, OF_MACHINE, sayChange, sayGap, tellStep } from './history-words.js'
-import { joinParts, wrapText } from './text-table.js'
 
 /**
  * A history as what a document shows of it, whatever its format. Pure.
  * @import { History } from '../analysis/history.js'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /** @typedef {ReturnType<typeof createHistoryDocument>} HistoryDocument */

@@ -5,9 +5,9 @@ import { escapeMarkup, html, trust } from './markup.js'
 /**
  * A page that needs nothing else: no network, and no JavaScript to be read; and its parts. Pure.
  * @import { ReportChart } from './charts.js'
- * @import { SidecarSeries } from './charts/over-time.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Markup } from './markup.js'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /**

@@ -14,7 +14,7 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
 /**
  * A run as one page. Pure.
  * @import { ReportChart } from './charts.js'
- * @import { SidecarSeries } from './charts/over-time.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Document } from './document.js'
  * @import { Markup } from './markup.js'
  * @import { Assets } from './html-page.js'

@@ -5,7 +5,7 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
  * A run, or a history of runs, for a pull request or the summary of a CI job. Pure.
  * @import { Document } from './document.js'
  * @import { HistoryDocument } from './history.js'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 /** @param {Document} document */

@@ -5,8 +5,8 @@ import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/generators.js'
+import { tellPolicy } from '../parity/verdict/table.js'
 import { renderChecks } from './estimates.js'
-import { tellPolicy } from './parity-table.js'
 import { renderPrecision } from './precision.js'
 
 /**

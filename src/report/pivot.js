@@ -1,14 +1,14 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
+import { renderTextTable } from '../lib/text-table.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
 import { listBoundOf } from './rollouts.js'
-import { renderTextTable } from './text-table.js'
 
 /**
  * An experiment about one axis: its values as columns, a row per quantity and plane. Pure.
  * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 // Beside its sum, this is shown of each sidecar.

@@ -1,10 +1,10 @@
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
+import { wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { describeVaried, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 import { describeNotMeasured } from './missing.js'
-import { wrapText } from './text-table.js'
 
 /**
  * What would run, for the terminal. Pure.

@@ -3,7 +3,7 @@ import { mib, percent } from '../lib/units.js'
 /**
  * Where the numbers of a document are from. Pure.
  * @import { BalanceManifest, Manifest, TrialRecord } from '../model/types.ts'
- * @import { Table } from './text-table.js'
+ * @import { Table } from '../lib/text-table.js'
  */
 
 const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])

@@ -3,7 +3,7 @@ import { createSidecars } from '../judge/sidecars.js'
 /**
  * What a trial's samples say of each sidecar over time. Pure.
  * @import { Reading, SampleLine, TrialRecord } from '../model/types.ts'
- * @import { SidecarSeries } from './charts/over-time.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 /**

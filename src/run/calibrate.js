@@ -3,7 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { leaveOutUnreachable } from '../plan/calibration.js'
 
 /**
- * @import { Calibration, Plan } from '../model/types.ts'
+ * @import { Calibration, Plan, Trial } from '../model/types.ts'
  * @import { RunOne } from './run.js'
  */
 
@@ -19,7 +19,8 @@ export async function calibrate({ plan, run, signal }) {
   if (plan.calibrations.length === 0 || plan.mostOfCapacity === null) return { plan, calibrations }
   for (const arm of plan.calibrations) {
     signal.throwIfAborted()
-    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
+    /** @type {Trial} */
+    const trial = { id: `r1-${arm.id}`, kind: 'load', round: 1, arm, repeats: null, searchOf: null }
     const record = await run({ trial, progress: 'finding the capacity' })
     const { boundBy } = record
     calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })

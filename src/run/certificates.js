@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { atExit } from '../lib/at-exit.js'
 import { GENERATOR } from '../model/sidecar-contract.js'
+import { SERVICES as PARITY_SERVICES } from '../parity/credentials.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { issueCertificates } from './issue-certificates.js'
-import { SERVICES as PARITY_SERVICES } from './parity/credentials.js'
 
 /**
  * @import { Plan, Topology } from '../model/types.ts'

@@ -11,10 +11,11 @@ import { hashScripts } from './scripts.js'
 /**
  * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts'
  * @import { Watcher } from './events.js'
- * @import { GateParity } from './parity/gate.js'
+ * @import { GateParity } from '../parity/gate.js'
  * @import { Interrupted } from './resume.js'
  * @import { Turns } from './rounds.js'
- * @import { Reusable } from './search.js'
+ * @import { Kind } from './kind.js'
+ * @import { Reusable } from './reusable.js'
  * @import { Assess } from './stopping.js'
  */
 
@@ -53,10 +54,11 @@ export function findScriptFolders({ load }) {
 
 /**
  * Runs what was prepared. It leaves the manifest and the records in the folder, also when it is cut short.
- * @param {{ preparation: Preparation, site: Site, folder: string, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, gate?: GateParity }} options folder: of the results, empty; gate: instead of the kit's
+ * @param {{ preparation: Preparation, kind: Kind, site: Site, folder: string, execution: Execution, watcher: Watcher,
+ *   signal: AbortSignal, gate?: GateParity }} options kind: of the plan's trials; folder: of the results, empty; gate: instead
+ *   of the kit's
  */
-export async function executePlan({ preparation, site, folder, execution, watcher, signal, gate }) {
+export async function executePlan({ preparation, kind, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
   const { command, thresholds = [], retain = false, echoScripts, ...continued } = execution
   const { turns, reusable, interrupted, assess } = continued
@@ -72,7 +74,7 @@ export async function executePlan({ preparation, site, folder, execution, watche
     if (interrupted) assertSame({ interrupted, plan, now })
     const known = { ...described, thresholds, command }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
-    const testbed = { site, programs, layout, folders, settings: plan.settings }
+    const testbed = { site, programs, layout, folders, settings: plan.settings, kind }
     await runPlan({
       plan,
       testbed,

@@ -8,7 +8,11 @@ import { readRun } from '../records/records.js'
 /**
  * Trials of earlier runs that a search may take instead of measuring again.
  * @import { Arm, Kit, Layout, Manifest, Placement, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
- * @import { Reusable } from './search.js'
+ */
+
+/**
+ * Trials of earlier runs that a search may take; each record is given once.
+ * @typedef {{ take: (arm: Arm) => { folder: string, record: TrialRecord } | null }} Reusable
  */
 
 const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'capWay', 'node']

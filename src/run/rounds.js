@@ -1,7 +1,10 @@
+import { calibrate } from './calibrate.js'
 import { createPace } from './progress.js'
+import { createStopping } from './stopping.js'
 
 /**
  * @import { Plan, Trial } from '../model/types.ts'
+ * @import { Pass } from './kind.js'
  * @import { RunOne } from './run.js'
  * @import { Stopping } from './stopping.js'
  */
@@ -21,11 +24,41 @@ const WARMUP_MOST_MORE_SECONDS = 30
 /** @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup */
 
 /**
+ * Measures the capacities that the plan asks for, then round after round.
+ * @param {Pass} pass
+ */
+export async function measureRounds({
+  plan,
+  run,
+  turns,
+  assess,
+  recordedRounds,
+  writeManifest,
+  announce,
+  say,
+  signal,
+}) {
+  const { plan: measured, calibrations } = await calibrate({ plan, run, signal })
+  if (calibrations.length > 0) {
+    const { arms, notMeasured } = measured
+    for (const { plane, reason } of notMeasured.slice(plan.notMeasured.length)) say(`not measured: ${plane}: ${reason}`)
+    writeManifest({ arms, notMeasured, calibrations })
+    announce(measured)
+  }
+  turns.pass()
+  const { precision, rounds: mostRounds } = measured
+  const stopping = precision
+    ? createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
+    : null
+  await runRounds({ plan: measured, run, turns, stopping, signal })
+}
+
+/**
  * Round after round; windows that were unsteady or cold are run again at the end of theirs.
  * @param {{ plan: Plan, run: RunOne, turns: Turns, stopping: Stopping | null, signal: AbortSignal }} options
  *   stopping: null: all rounds of the plan are run
  */
-export async function runRounds({ plan, run, turns, stopping, signal }) {
+async function runRounds({ plan, run, turns, stopping, signal }) {
   const pace = createPace(plan.trials)
   let spare = SPARE_ROUNDS * plan.arms.length
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.

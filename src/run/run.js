@@ -1,22 +1,18 @@
+import { gateParity } from '../parity/gate.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { writeWhole } from '../records/files.js'
 import { removeRaw, writeObserved } from '../records/raw.js'
 import { appendTrial, copyTrial } from '../records/records.js'
-import { calibrate } from './calibrate.js'
-import { gateParity } from './parity/gate.js'
 import { describeLeft, describeTrial } from './progress.js'
-import { runRounds } from './rounds.js'
-import { createSearch } from './search.js'
 import { createStandingServices } from './standing-services.js'
-import { createStopping } from './stopping.js'
 import { runTrial } from './trial.js'
 
 /**
  * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
  * @import { Watcher } from './events.js'
- * @import { GateParity } from './parity/gate.js'
+ * @import { GateParity } from '../parity/gate.js'
  * @import { Turns } from './rounds.js'
- * @import { Reusable } from './search.js'
+ * @import { Reusable } from './reusable.js'
  * @import { StandingServices } from './standing-services.js'
  * @import { Assess } from './stopping.js'
  * @import { Testbed } from './testbed.js'
@@ -68,30 +64,20 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
     await turns.take()
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
     writeManifest({ parity: await gate({ testbed, arms: plan.arms, nextIndex, signal, say }) })
-    if (plan.search) {
-      const adopt = createAdopt({ folder: folders.results, watcher })
-      const given = { spec: plan.search, cpus: site.cpus, reusable, run, adopt, say, signal }
-      const searches = plan.arms.map(template => createSearch({ ...given, template }))
-      for (const search of searches) await search.findFirst()
-      for (const search of searches) await search.finish()
-      turns.pass()
-    } else {
-      const { plan: measured, calibrations } = await calibrate({ plan, run, signal })
-      if (calibrations.length > 0) {
-        const { arms, notMeasured } = measured
-        for (const { plane, reason } of notMeasured.slice(plan.notMeasured.length))
-          say(`not measured: ${plane}: ${reason}`)
-        writeManifest({ arms, notMeasured, calibrations })
-        announce(measured)
-      }
-      turns.pass()
-      const { precision, rounds: mostRounds } = measured
-      const recordedRounds = manifest.rounds
-      const stopping = precision
-        ? createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
-        : null
-      await runRounds({ plan: measured, run, turns, stopping, signal })
-    }
+    await testbed.kind.measure({
+      plan,
+      cpus: site.cpus,
+      run,
+      adopt: createAdopt({ folder: folders.results, watcher }),
+      reusable,
+      turns,
+      assess,
+      recordedRounds: manifest.rounds,
+      writeManifest,
+      announce,
+      say,
+      signal,
+    })
     // While the last trial ended, too: what was to stay has been removed.
     signal.throwIfAborted()
     outcome = 'finished'

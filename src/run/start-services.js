@@ -8,20 +8,25 @@ import { findEntry, findEntryService, topologyOf } from '../services/topology.js
 import { assertAllRun, awaitEnding } from './alive.js'
 
 /**
- * @import { Arm, Deployment, Endpoint, EndedProcess, GrowthRecord, Handle, Place, ProcessSpec, RolloutRecord, Target } from '../model/types.ts'
+ * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, Place, ProcessSpec, Target } from '../model/types.ts'
+ * @import { Seen } from './kind.js'
  * @import { Testbed } from './testbed.js'
  */
 
 /**
- * The services of an arm, and what a load needs to drive them; rollout, growth: of many sidecars, how that went; ended: of
- * a growth, the control plane where it ended.
- * @typedef {Awaited<ReturnType<typeof startServices>> & { rollout?: RolloutRecord, deadlineSeconds?: number, growth?: GrowthRecord, ended?: EndedProcess[] }} Started
+ * The services of an arm, and what a load needs to drive them; seen: what starting them has shown.
+ * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: Seen }} Started
+ */
+
+/**
+ * start: a number that no other start of this run has; round: of the trial; folder: of the processes.
+ * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, signal: AbortSignal }} Asked
+ * @typedef {(asked: Asked) => Promise<Started>} StartServices
  */
 
 /**
  * Starts an arm's services and its sidecars, and sends one nonce through.
- * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, signal: AbortSignal }} options
- *   start: a number that no other start of this run has; folder: of the processes
+ * @param {Omit<Asked, 'round'>} asked
  */
 export async function startServices({ testbed, arm, start, folder, signal }) {
   const { target } = testbed.site

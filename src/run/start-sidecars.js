@@ -9,7 +9,7 @@ import { BATCH_SIDECARS } from '../services/batches.js'
  * cluster, each is a pod, and how many start at a time is the cluster's own.
  * @import { Handle, ProcessSpec, RolloutRecord, Target, Told } from '../model/types.ts'
  * @import { Asking } from '../node/asking.js'
- * @import { Batch } from '../services/rollout.js'
+ * @import { Batch } from '../services/batches.js'
  */
 
 // The next batch starts when no more than these are to answer yet: started all at once, they would wait for each other.

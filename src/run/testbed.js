@@ -1,6 +1,7 @@
 /**
  * The nouns that a run hands to its trials.
  * @import { Layout, Programs, RunSettings, Site } from '../model/types.ts'
+ * @import { Kind } from './kind.js'
  */
 
 /**
@@ -22,6 +23,7 @@
  * @property {Layout} layout
  * @property {Folders} folders
  * @property {RunSettings} settings
+ * @property {Kind} kind of its trials
  */
 
 // A module of types.

@@ -1,15 +1,10 @@
 import path from 'node:path'
 import { judgeTrial } from '../judge/gates.js'
-import { describeGrowth } from '../judge/growth.js'
-import { describeRollout } from '../judge/rollout.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { assertAllRun } from './alive.js'
 import { startChanges } from './changes.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
-import { startGrowth } from './growth.js'
-import { assertConverged, startRollout } from './rollout.js'
-import { awaitEnded, startServices } from './start-services.js'
+import { awaitEnded } from './start-services.js'
 import { createClock } from './trial-clock.js'
 import { observeWindow, readWindow } from './window.js'
 
@@ -72,20 +67,11 @@ export async function runTrial({ testbed, trial, start, standing, watch, signal 
   let generator = null
   try {
     services = await deploy(course, standing)
-    const { rollout, deadlineSeconds, growth, ended } = services
-    if (growth) {
-      // That a step failed is what it found; there is no window after it.
-      observed = { ...observed, growth }
-      record = { ...record, outcome: 'completed', growth: describeGrowth(growth), ended: ended ?? [] }
-      return { record, ...observed }
-    }
-    if (rollout) {
-      observed = { ...observed, rollout }
-      record = { ...record, rollout: describeRollout(rollout) }
-      // What others wait for is named before those that wait.
-      await assertAllRun(services.deployment.processes, 'starting')
-      assertConverged(describeRollout(rollout), Number(deadlineSeconds))
-    }
+    const { seen: shown } = services
+    observed = { ...observed, ...shown?.observed }
+    record = { ...record, ...shown?.record }
+    await shown?.assertWhole()
+    if (shown?.isOver) return { record, ...observed }
     const idle = await lookIdle(course, services)
     generator = await startGenerator(course, services)
     const { window, looks } = await agreeWindow(course, generator)
@@ -145,13 +131,11 @@ function createBlankRecord({ testbed, trial, clock }) {
  */
 async function deploy({ testbed, trial, start, folder, clock, signal }, standing) {
   const { arm, round } = trial
-  const startMany = testbed.settings.grows ? startGrowth : startRollout
-  const begin = arm.conditions.sidecars === undefined ? startServices : startMany
   clock.enter('starting')
   const kept = await standing.take(arm)
   // The services of the trial before may have been removed just now: that is no part of this start.
   clock.lap('clear')
-  const services = kept ?? (await begin({ testbed, arm, start, round, folder, signal }))
+  const services = kept ?? (await testbed.kind.start({ testbed, arm, start, round, folder, signal }))
   clock.lap(kept ? 'kept' : 'start')
   return services
 }

@@ -1,7 +1,16 @@
 /**
  * Many sidecars as a few batches. Pure.
  * @import { ProcessSpec } from '../model/types.ts'
+ * @import { Member } from './control.js'
  */
+
+/**
+ * A sidecar; shard: the place of its control plane among them; moved: the same at the shard to which it moves; standsFor: the
+ * number of simulated sidecars that have their configuration with it.
+ * @typedef {Omit<Member, 'spec'> & { shard: number, moved?: Member & { shard: number }, standsFor?: number }} RolloutMember
+ */
+
+/** Sidecars that are started together. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */
 
 /** Sidecars that are started together, in one cgroup. */
 export const BATCH_SIDECARS = 40

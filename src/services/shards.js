@@ -1,5 +1,5 @@
-import { assignItems } from '../balance/assign.js'
-import { drawItems, MEAN_SIZE } from '../balance/items.js'
+import { assignItems } from './assign.js'
+import { drawItems, MEAN_SIZE } from './items.js'
 
 /**
  * Which control plane has which sidecar, and how many services each sidecar knows: those of `balance` with the same seed.

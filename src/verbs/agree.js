@@ -6,12 +6,20 @@ import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { takeEvery } from '../lib/take-every.js'
 import { createTurns } from '../lib/turns.js'
+import { measure } from '../prepare/measure.js'
+import {
+  announce,
+  assertShort,
+  chooseSeed,
+  openSite,
+  prepareWith,
+  stampNow,
+  toolSpecs,
+} from '../prepare/preparation.js'
+import { readExperiment } from '../prepare/read-experiment.js'
 import { readRun, readSummary } from '../records/records.js'
 import { writeDocuments } from './documents.js'
-import { measure } from './measure.js'
 import { withCluster, withExperiment } from './options.js'
-import { announce, assertShort, chooseSeed, openSite, prepareWith, stampNow, toolSpecs } from './preparation.js'
-import { readExperiment } from './read-experiment.js'
 
 /**
  * `agree`: the same experiment on this machine and on its cluster, round by round in turn.

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { PAGE } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 
 /**
@@ -8,9 +9,6 @@ import { readSummary } from '../records/records.js'
  * @import { readRun } from '../records/records.js'
  * @import { Context } from './program.js'
  */
-
-/** The report as a page, which is written last: it is there where all of them are. */
-export const PAGE = 'report.html'
 
 /**
  * The documents with charts: what draws them takes a fifth of a second to load, so only who wants them loads it.

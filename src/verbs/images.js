@@ -1,6 +1,6 @@
+import { toolSpecs } from '../prepare/preparation.js'
 import { listImages } from '../targets/kubernetes/images.js'
 import { createImageParser } from './options.js'
-import { toolSpecs } from './preparation.js'
 
 /**
  * `images`: what a node without a registry needs.

@@ -8,7 +8,7 @@ import { hashFolder } from '../lib/hash.js'
 /**
  * `lab --watch`: counts again after each save.
  * @import { Sides } from '../lab/comparison.js'
- * @import { Lab } from './open-lab.js'
+ * @import { Lab } from '../prepare/open-lab.js'
  */
 
 const LOOK_MS = 200

@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { dataPlanes } from '../dataplanes/registry.js'
-import { isWrong } from '../judge/parity-rows.js'
 import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { ROOT } from '../lib/paths.js'
 import { AXES } from '../model/axes.js'
-import { LEFT_OUT } from '../node/parity/corpus.js'
-import { CONFIGURATIONS, findUntried, tryPlane, writeParityCertificates } from '../run/parity/try-plane.js'
+import { LEFT_OUT } from '../parity/beside/corpus.js'
+import { CONFIGURATIONS, findUntried, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
+import { isWrong } from '../parity/verdict/rows.js'
+import { openSite, stampNow } from '../prepare/preparation.js'
+import { assertKnown } from '../prepare/prepare.js'
 import { parsePlanes } from './options.js'
-import { openSite, stampNow } from './preparation.js'
-import { assertKnown } from './prepare.js'
 
 /**
  * `parity`: whether one plane does the work of a sidecar, before anything is measured.
  * @import { Command } from 'commander'
- * @import { Row } from '../node/parity/probe.js'
+ * @import { Row } from '../parity/beside/probe.js'
  * @import { Context } from './program.js'
  */
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { parseClaims } from '../analysis/claims/claims.js'
 import { UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
-import { listExperiments } from './read-experiment.js'
+import { listExperiments } from '../prepare/read-experiment.js'
 
 /**
  * @import { ClaimsFile } from '../analysis/claims/claims.js'

@@ -1,6 +1,6 @@
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { BenchError } from '../lib/errors.js'
-import { writeWhole } from '../records/files.js'
+import { PAGE, writeWhole } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
 import { readRun } from '../records/records.js'
 import { createBalanceDocument } from '../report/balance-document.js'
@@ -12,14 +12,13 @@ import { renderHtml } from '../report/html.js'
 import { renderMarkdown } from '../report/markdown.js'
 import { describeSeries } from '../report/series.js'
 import { thinSeries } from '../report/thin.js'
-import { PAGE } from './documents.js'
 import { readAssets } from './report-assets.js'
 
 /**
  * The documents of a run, from its records.
  * @import { ClaimsFile } from '../analysis/claims/claims.js'
  * @import { Summary, TrialRecord } from '../model/types.ts'
- * @import { SidecarSeries } from '../report/charts/over-time.js'
+ * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Document } from '../report/document.js'
  */
 

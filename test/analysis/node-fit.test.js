@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fitOnNode, limitsOf } from '../../src/analysis/node-fit.js'
-import { describeSearch } from '../../src/search/step.js'
+import { describeSearch } from '../../src/kinds/search/step.js'
 import { createArm } from '../fakes/fake-records.js'
 
 const MIB = 2 ** 20

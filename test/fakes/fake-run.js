@@ -2,14 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { none } from '../../src/dataplanes/none/index.js'
+import { kinds } from '../../src/kinds/registry.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
+import { writeSummary } from '../../src/prepare/write-summary.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { runPlan } from '../../src/run/run.js'
 import { createPlacing } from '../../src/services/placement.js'
 import { parseTopology } from '../../src/services/topology.js'
-import { writeSummary } from '../../src/verbs/write-summary.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
 import { createManifest } from './fake-manifest.js'
 import { hasSidecars } from './fake-records.js'
@@ -18,7 +19,7 @@ import { hasSidecars } from './fake-records.js'
  * @import { DataPlane, LoadGenerator, Site } from '../../src/model/types.ts'
  * @import { Watcher } from '../../src/run/events.js'
  * @import { Preparation } from '../../src/run/execute.js'
- * @import { GateParity } from '../../src/run/parity/gate.js'
+ * @import { GateParity } from '../../src/parity/gate.js'
  */
 
 let runs = 0
@@ -58,7 +59,7 @@ export async function runFake({ folder, target, signal = new AbortController().s
   manifest.machine.cpus = site.cpus
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
-  const testbed = { site, ...prepared, folders, settings: plan.settings }
+  const testbed = { site, ...prepared, folders, settings: plan.settings, kind: kinds[plan.kind] }
   await runPlan({ plan, testbed, manifest, watcher: { say: () => {}, watch }, signal, retain, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }
 }

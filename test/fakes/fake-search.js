@@ -1,7 +1,7 @@
 /**
  * A search without a run: sidecars that need what the test says, and what becomes of each trial.
  * @import { Arm } from '../../src/model/types.ts'
- * @import { Outcome } from '../../src/search/outcome.js'
+ * @import { Outcome } from '../../src/kinds/search/outcome.js'
  */
 
 /** @typedef {{ arm: Arm, outcome: Outcome }} FakeTrial */

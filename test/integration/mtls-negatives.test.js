@@ -6,19 +6,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { identityOf } from '../../src/model/sidecar-contract.js'
 import { openLedger } from '../../src/node/ledger.js'
-import { listDifferences } from '../../src/node/parity/access.js'
-import { PEERS } from '../../src/node/parity/peers.js'
-import { readCredentials, SERVICES } from '../../src/run/parity/credentials.js'
-import { writeFlawedCertificates } from '../../src/run/parity/flawed-certificates.js'
-import { createRig } from '../../src/run/parity/rig.js'
+import { listDifferences } from '../../src/parity/beside/access.js'
+import { PEERS } from '../../src/parity/beside/peers.js'
+import { readCredentials, SERVICES } from '../../src/parity/credentials.js'
+import { writeFlawedCertificates } from '../../src/parity/flawed-certificates.js'
+import { createRig } from '../../src/parity/rig.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 /**
  * Tries every peer of node/parity/peers.js at the real planes, and the inbound ones with openssl too. MTLS_TABLE names
  * a file for what is found, as Markdown.
- * @import { Rig } from '../../src/run/parity/rig.js'
- * @import { Peer } from '../../src/node/parity/peers.js'
+ * @import { Rig } from '../../src/parity/rig.js'
+ * @import { Peer } from '../../src/parity/beside/peers.js'
  */
 
 /** @typedef {{ plane: string, policy: string, peer: string, direction: string, found: string }} Found */

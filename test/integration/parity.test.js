@@ -4,16 +4,16 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listFeatures } from '../../src/model/features.js'
 import { openLedger } from '../../src/node/ledger.js'
-import { LEFT_OUT } from '../../src/node/parity/corpus.js'
-import { probeRig } from '../../src/run/parity/gate.js'
-import { createRig } from '../../src/run/parity/rig.js'
-import { CONFIGURATIONS, findUntried, writeParityCertificates } from '../../src/run/parity/try-plane.js'
+import { LEFT_OUT } from '../../src/parity/beside/corpus.js'
+import { probeRig } from '../../src/parity/gate.js'
+import { createRig } from '../../src/parity/rig.js'
+import { CONFIGURATIONS, findUntried, writeParityCertificates } from '../../src/parity/try-plane.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 /**
  * @import { DataPlane, Tool } from '../../src/model/types.ts'
- * @import { Row } from '../../src/node/parity/probe.js'
+ * @import { Row } from '../../src/parity/beside/probe.js'
  */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'parity-test-'))

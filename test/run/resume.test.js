@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { measure } from '../../src/prepare/measure.js'
 import { openInterrupted } from '../../src/run/resume.js'
-import { measure } from '../../src/verbs/measure.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { drawItems } from '../../src/balance/items.js'
+import { drawItems } from '../../src/services/items.js'
 import { assignMoving, assignSidecars } from '../../src/services/shards.js'
 
 const names = Array.from({ length: 60 }, (_, i) => `client-${i + 1}`)

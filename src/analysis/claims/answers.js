@@ -1,7 +1,7 @@
-import { findDisparities } from '../../judge/parity-rows.js'
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
 import { nameOf } from '../../model/arms.js'
+import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
 /**

@@ -4,7 +4,7 @@ import { createAxis, createLinesOption, shorten } from './style.js'
 /**
  * The share of the real sidecars that have a configuration, over the time since the first was to have it. Pure.
  * @import { Chart } from './style.js'
- * @import { Table } from '../text-table.js'
+ * @import { Table } from '../../lib/text-table.js'
  */
 
 /** curve: [seconds, share] @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine */

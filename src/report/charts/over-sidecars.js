@@ -6,7 +6,7 @@ import { createAxis, createFittedLine, createLinesOption, shorten } from './styl
  * Memory of a control plane over the number of its sidecars: after each step, and the line through it. Pure.
  * @import { GrowthFit } from '../../model/types.ts'
  * @import { Chart } from './style.js'
- * @import { Table } from '../text-table.js'
+ * @import { Table } from '../../lib/text-table.js'
  */
 
 /** @typedef {{ label: string, colour: number, memory: NonNullable<GrowthFit['memory']> }} MemoryLine */

@@ -5,21 +5,12 @@ import { createAxis, createLegend, createOption, shorten } from './style.js'
 /**
  * CPU and memory of each sidecar over one trial, with the cap and the times at which its quota was used up. Runs in
  * browsers, too. Pure.
+ * @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { Chart } from './style.js'
  */
 
 // Its ends are no round numbers.
 const ENDS = { showMinLabel: false, showMaxLabel: false }
-
-/**
- * One sidecar over the time of a trial.
- * @typedef {object} SidecarSeries
- * @property {string} service
- * @property {number | null} capCores
- * @property {[number, number][]} cores [seconds from the start of the window, CPU time over wall time since the point before]
- * @property {[number, number][]} anonBytes [seconds, bytes]
- * @property {[number, number][]} throttled [from, to] in seconds
- */
 
 /**
  * @param {{ title: string, sidecars: SidecarSeries[] }} given

@@ -5,8 +5,8 @@ import { shorten } from './style.js'
 /**
  * What each chart draws, as a table. Pure.
  * @import { Quantity } from '../../model/types.ts'
- * @import { Table } from '../text-table.js'
- * @import { SidecarSeries } from './over-time.js'
+ * @import { Table } from '../../lib/text-table.js'
+ * @import { SidecarSeries } from '../../judge/sidecars.js'
  */
 
 /**

@@ -2,8 +2,8 @@ import path from 'node:path'
 import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
 
-// What node/ may import, and no more (test/architecture.test.js).
-const FOLDERS = ['src/node', 'src/lib']
+// node/ and parity/beside import nothing else (test/architecture.test.js).
+const FOLDERS = ['src/node', 'src/parity/beside', 'src/lib']
 
 /**
  * The kit's own code that runs in pods, by its path in the kit.

@@ -3,7 +3,7 @@ import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { SiteLostError } from '../../../src/lib/errors.js'
 import { waitFor } from '../../../src/lib/wait.js'
-import { UPSTREAMS } from '../../../src/node/parity/upstreams.js'
+import { UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
 import { kill, listMarked } from '../../../src/targets/local/marks.js'
 import { createLocalProber } from '../../../src/targets/local/prober.js'
 

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { parseYaml } from '../../lib/yaml.js'
+import { balanceForm } from '../../model/schemas.js'
+
+/**
+ * An experiment that starts nothing: assignments are computed. Pure.
+ */
+
+const PLACED_MOST = 100_000
+
+const schema = z
+  .strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an experiment is named in lower case, with digits and hyphens'),
+    question: z.string(),
+    kind: z.literal('balance'),
+    ...balanceForm.shape,
+    /** Files of bench/claims that it can test. */
+    claims: z.array(z.string()).default([]),
+  })
+  .refine(({ items, seeds }) => items * seeds <= PLACED_MOST, {
+    path: ['seeds'],
+    error: `items × seeds is at most ${PLACED_MOST}: more would take minutes`,
+  })
+
+/** @typedef {z.infer<typeof schema>} BalanceExperiment */
+
+/**
+ * @param {string} text YAML
+ * @param {string} file its name, for errors
+ * @returns {BalanceExperiment}
+ * @throws {import('../../lib/errors.js').UsageError}
+ */
+export function parseBalance(text, file) {
+  return parseYaml({ text, file, schema })
+}

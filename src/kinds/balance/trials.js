@@ -1,0 +1,67 @@
+import { assignItems } from '../../services/assign.js'
+import { drawItems } from '../../services/items.js'
+
+/**
+ * Every algorithm on the same items, seed by seed. Pure.
+ * @import { BalanceForm, BalanceTrial } from '../../model/types.ts'
+ * @import { Item } from '../../services/items.js'
+ */
+
+/**
+ * @param {{ form: BalanceForm, seed: number }} options seed: the first one
+ * @returns {BalanceTrial[]} by seed, then sizes, then algorithm
+ */
+export function runBalance({ form, seed }) {
+  const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
+  return seeds.flatMap(own =>
+    form.sizes.flatMap(sizes => {
+      const items = drawItems({ count: form.items, sizes, seed: own })
+      return form.algorithms.map(algorithm => ({
+        ...{ algorithm, sizes, seed: own },
+        ...measureAssignment({ algorithm, items, shards: form.shards }),
+      }))
+    }),
+  )
+}
+
+/**
+ * How evenly items are assigned, and how many move when there is one shard fewer or more.
+ * @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options
+ */
+function measureAssignment({ algorithm, items, shards }) {
+  const [before, fewer, more] = [shards, shards - 1, shards + 1].map(n => assignItems(algorithm, { items, shards: n }))
+  const loads = Array(shards).fill(0)
+  const counts = Array(shards).fill(0)
+  for (const { id, size } of items) {
+    const shard = Number(before.get(id))
+    loads[shard] += size
+    counts[shard]++
+  }
+  const mean = loads.reduce((sum, load) => sum + load) / shards
+  return {
+    spread: rangeOf(loads) / mean,
+    spreadItems: rangeOf(counts),
+    removed: countMoves({ from: before, to: fewer, kept: shards - 1 }),
+    added: countMoves({ from: before, to: more, kept: shards }),
+  }
+}
+
+/**
+ * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options kept: how many shards are there
+ *   before and after
+ */
+export function countMoves({ from, to, kept }) {
+  let moves = 0
+  let own = 0
+  for (const [id, shard] of from) {
+    const other = Number(to.get(id))
+    if (shard >= kept || other >= kept) own++
+    else if (shard !== other) moves++
+  }
+  return { moves, own }
+}
+
+/** @param {number[]} values */
+function rangeOf(values) {
+  return Math.max(...values) - Math.min(...values)
+}

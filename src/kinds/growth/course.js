@@ -1,0 +1,272 @@
+import { AVAILABLE_LEAST, isHostUsedUp } from '../../judge/growth.js'
+import { BenchError } from '../../lib/errors.js'
+import { readTextFiles } from '../../lib/text-files.js'
+import { isInTime } from '../../lib/wait.js'
+import { SCHEMA_VERSION } from '../../model/versions.js'
+import { createAsking } from '../../node/asking.js'
+import { readRoomFraction } from '../../node/machine.js'
+import { assertAllRun, awaitEnding } from '../../run/alive.js'
+import { describeReading, LANES, lookAtControl, observeControl, readControl } from '../../run/control-plane.js'
+import { createDeployer } from '../../run/deployer.js'
+import { inLanes } from '../../run/lanes.js'
+import { observePhase } from '../../run/phase.js'
+import { awaitEnded, describeSpecs } from '../../run/start-services.js'
+import { named } from '../../run/start-sidecars.js'
+import { CONTROL, chooseControl } from '../../services/control.js'
+import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from '../../services/growth.js'
+
+/**
+ * Adds sidecars to a control plane step by step, until a step fails or there are as many as asked for. That one fails is
+ * what the trial found, and no failure of the trial.
+ * @import { Arm, EndedProcess, FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts'
+ * @import { Asking } from '../../node/asking.js'
+ * @import { Growth } from '../../services/growth.js'
+ * @import { Started } from '../../run/start-services.js'
+ * @import { Testbed } from '../../run/testbed.js'
+ */
+
+const WATCH_MS = 200
+const NAMED_MOST = 5
+const CAP_TOLERANCE = 0.001
+
+/** Why a step failed. @typedef {{ reason: FailureReason, why: string }} Failure */
+/** @typedef {GrowthRecord['steps'][number]} Step */
+
+/**
+ * What every step needs.
+ * @typedef {object} Given
+ * @property {Asking} asking
+ * @property {ReturnType<typeof createDeployer>['deploy']} deploy
+ * @property {() => Handle[]} listProcesses all that were started
+ * @property {Handle[]} control one, or none where nothing has to run
+ * @property {() => ReturnType<typeof readControl>} readControl
+ * @property {number} deadlineSeconds of a step
+ * @property {AbortSignal} stopping aborts when the run is stopped
+ * @property {AbortSignal} signal also aborts when the control plane has ended or is stopped
+ */
+
+/**
+ * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, signal: AbortSignal }} options as of startServices
+ * @returns {Promise<Started & { growth: GrowthRecord, ended: EndedProcess[] }>}
+ * @throws {BenchError} where something fails that is neither the control plane nor a sidecar
+ */
+export async function startGrowth({ testbed, arm, start, folder, signal }) {
+  const { target, cpus } = testbed.site
+  const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
+  const growth = await renderGrowth({ testbed, arm, start, folder })
+  const { deploy, deployment } = createDeployer(target, { start, folder })
+  const asking = createAsking()
+  try {
+    const serving = await deploy(growth.applications)
+    await Promise.all(serving.map(process => process.waitUntilReady(signal)))
+    const control = await deploy(growth.control ? [growth.control] : [])
+    const observing = observeControl(target, control)
+    const watching = watchControl(control)
+    try {
+      await assertCapped(target, control)
+      const { taken, ended } = await takeSteps(growth, {
+        ...{ asking, deploy, control, deadlineSeconds, stopping: signal },
+        listProcesses: () => deployment.processes,
+        readControl: () => readControl(target, control),
+        signal: AbortSignal.any([signal, watching.signal]),
+      })
+      const seen = await observing.end()
+      return {
+        ...{ deployment, changeTo: null, entry: { urls: [], host: '', admin: null, certificate: null } },
+        growth: {
+          ...{ schemaVersion: SCHEMA_VERSION, cpus, stepSidecars: STEP_SIDECARS, backends: BACKENDS, deadlineSeconds },
+          ...{ sidecarsMost: Number(arm.conditions.sidecars), steps: taken, ended },
+          control: seen?.samples.map(describeReading) ?? null,
+        },
+        ended: ended ? await awaitEnded(control) : [],
+      }
+    } finally {
+      watching.close()
+      await observing.end()
+    }
+  } catch (error) {
+    await deployment.remove()
+    throw error
+  } finally {
+    asking.close()
+  }
+}
+
+/** @param {{ testbed: Testbed, arm: Arm, start: number, folder: string }} options */
+async function renderGrowth({ testbed, arm, start, folder }) {
+  const sidecars = Number(arm.conditions.sidecars)
+  const names = listGrowthNames(sidecars)
+  const shared = describeSpecs({ testbed, arm, folder })
+  return createGrowth({
+    ...shared,
+    places: await testbed.site.target.placesFor(start, [...names.applications, CONTROL, ...names.sidecars]),
+    scriptFiles: readTextFiles(shared.folders.scripts),
+    ...chooseControl(testbed.programs, arm),
+    link: testbed.layout.topologies[arm.link],
+    sidecars,
+  })
+}
+
+/**
+ * Aborts its signal when a control plane ends or comes to a stop: no step has to wait for its deadline then.
+ * @param {Handle[]} control
+ */
+function watchControl(control) {
+  const falling = new AbortController()
+  for (const process of control) process.exited.then(() => falling.abort())
+  const timer = setInterval(() => control.some(process => process.isStopped()) && falling.abort(), WATCH_MS)
+  return { signal: falling.signal, close: () => clearInterval(timer) }
+}
+
+/**
+ * @param {Target} target
+ * @param {Handle[]} control
+ * @throws {BenchError} where the kernel reports another cap than was asked for
+ */
+async function assertCapped(target, control) {
+  if (!control.some(({ spec }) => spec.cpuCores !== null)) return
+  const start = await lookAtControl(target, control)
+  for (const [i, { spec }] of control.entries()) {
+    const found = start?.states[i].capCores ?? null
+    if (spec.cpuCores === null || Math.abs((found ?? Number.POSITIVE_INFINITY) - spec.cpuCores) <= CAP_TOLERANCE)
+      continue
+    throw new BenchError(
+      `the control plane was to be capped at ${spec.cpuCores} cores, and the kernel says ${found ?? 'no quota'}`,
+    )
+  }
+}
+
+/**
+ * @param {Growth} growth
+ * @param {Given} given
+ * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
+ */
+async function takeSteps({ setUp, steps }, given) {
+  /** @type {Step[]} */
+  const taken = []
+  const failed = await beginControl(setUp, given)
+  if (failed) return { taken, ended: { sidecars: 0, ...failed } }
+  for (const step of steps) {
+    const { seen, failure } = await takeStep(step, given)
+    taken.push(seen)
+    const ending = failure ?? findShortMemory(seen)
+    if (ending) return { taken, ended: { sidecars: step.sidecars, ...ending } }
+  }
+  return { taken, ended: null }
+}
+
+/**
+ * @param {Growth['setUp']} setUp
+ * @param {Given} given
+ * @returns {Promise<Failure | null>}
+ */
+async function beginControl(setUp, given) {
+  const { control, asking, signal } = given
+  try {
+    await Promise.all(control.map(process => process.waitUntilReady(signal)))
+    await asking.perform(setUp, signal)
+    return null
+  } catch (error) {
+    return explainFailure(error, given)
+  }
+}
+
+/**
+ * Makes the sidecars of a step known to the control plane, starts them, and asks until each serves and each client has
+ * seen every backend.
+ * @param {Growth['steps'][number]} step
+ * @param {Given} given
+ * @returns {Promise<{ seen: Step, failure: Failure | null }>}
+ */
+async function takeStep({ sidecars, spec, members }, given) {
+  const { asking, deploy, deadlineSeconds, signal } = given
+  /** @type {Promise<[string, Told | null]>[]} */
+  const asked = []
+  const { value: error, phase } = await observePhase(given, async () => {
+    const begun = performance.now()
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(1000 * deadlineSeconds)])
+    try {
+      await inLanes({ items: members, lanes: LANES, signal: inTime }, ({ enrolment }, signal) =>
+        asking.perform(enrolment, signal),
+      )
+      await deploy([spec], {
+        onStart(process) {
+          for (const { enrolment, ...expected } of members)
+            asked.push(named(expected.name, asking.expectFirst(process, expected)))
+        },
+      })
+      const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
+      const hasAll = () => asking.countWaiting() === 0
+      await isInTime(hasAll, { deadlineSeconds: leftSeconds, intervalMs: 10, signal })
+      return null
+    } catch (error) {
+      return error
+    }
+  })
+  const times = new Map(await Promise.all(asked))
+  const told = members.map(({ name }) => ({ name, told: times.get(name) ?? null }))
+  const seen = { ...phase, sidecars, members: told, availableFraction: readRoomFraction() }
+  if (error === null && told.every(member => member.told?.yesMs != null)) return { seen, failure: null }
+  return { seen, failure: await explainFailure(error ?? describeLate(seen, given), given) }
+}
+
+/**
+ * A step that is not done by its deadline.
+ * @param {Step} step
+ * @param {Given} given
+ * @returns {Failure}
+ */
+function describeLate({ members, host }, { deadlineSeconds }) {
+  const missing = members.flatMap(({ name, told }) => {
+    if (told && told.yesMs !== null) return []
+    return told?.backends === undefined ? name : `${name} (${told.backends} of ${BACKENDS} backends)`
+  })
+  const more = missing.length > NAMED_MOST ? ` and ${missing.length - NAMED_MOST} more` : ''
+  const who = `${missing.slice(0, NAMED_MOST).join(', ')}${more}`
+  return isHostUsedUp(host)
+    ? { reason: 'host-cpu', why: `not within ${deadlineSeconds} s, and the machine had no CPU left: ${who}` }
+    : { reason: 'deadline', why: `not within ${deadlineSeconds} s: ${who}` }
+}
+
+/**
+ * @param {Step} step
+ * @returns {Failure | null} null: the machine has memory left
+ */
+function findShortMemory({ availableFraction }) {
+  if (availableFraction >= AVAILABLE_LEAST) return null
+  return { reason: 'host-memory', why: `the machine has ${Math.round(100 * availableFraction)} % of its memory left` }
+}
+
+/**
+ * What is behind an error, or a step that is late.
+ * @param {unknown} error or the failure of a step that is late
+ * @param {Given} given
+ * @returns {Promise<Failure>}
+ * @throws what is the doing neither of the control plane nor of a sidecar
+ */
+async function explainFailure(error, { control, listProcesses, stopping }) {
+  stopping.throwIfAborted()
+  await awaitEnding(control)
+  for (const process of control) {
+    const how = process.ending()
+    if (how !== null) {
+      const reason = process.isOutOfMemory() ? 'oom' : 'ended'
+      return { reason, why: await process.describeFailure(`the control plane ended with ${how}`) }
+    }
+    if (process.isStopped())
+      return { reason: 'stopped', why: await process.describeFailure('the control plane came to a stop') }
+  }
+  const processes = listProcesses()
+  await assertAllRun(
+    processes.filter(({ spec }) => spec.role === 'application'),
+    'starting',
+  )
+  const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
+  const fallen = await assertAllRun(sidecars, 'starting').catch(told => told)
+  if (fallen) return { reason: 'ended', why: fallen.message }
+  if (!(error instanceof Error)) return /** @type {Failure} */ (error)
+  if (control.length === 0) throw error
+  // What asks the control plane says what it refused; everything else is that it does not answer.
+  if (error instanceof BenchError) return { reason: 'nack', why: error.message }
+  return { reason: 'deadline', why: `the control plane does not answer: ${error.message}` }
+}

@@ -1,0 +1,341 @@
+import path from 'node:path'
+import { describeRollout } from '../../judge/rollout.js'
+import { BenchError, EndedError } from '../../lib/errors.js'
+import { readTextFiles } from '../../lib/text-files.js'
+import { SCHEMA_VERSION } from '../../model/versions.js'
+import { createAsking } from '../../node/asking.js'
+import { ASKED_PER_SECOND } from '../../node/convergence.js'
+import { assertAllRun } from '../../run/alive.js'
+import { describeReading, LANES, observeControl, readControl } from '../../run/control-plane.js'
+import { createDeployer } from '../../run/deployer.js'
+import { inLanes } from '../../run/lanes.js'
+import { passPhase } from '../../run/phase.js'
+import { awaitEnded, describeSpecs } from '../../run/start-services.js'
+import { named, startSidecars } from '../../run/start-sidecars.js'
+import { chooseControl } from '../../services/control.js'
+import { topologyOf } from '../../services/topology.js'
+import { createRollout, listRolloutNames } from './services.js'
+import { removeShard } from './shard-removal.js'
+
+/**
+ * Starts the sidecars of an arm with their control plane, waits until each has its first configuration, and changes that
+ * of all once.
+ * @import { Arm, Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts'
+ * @import { Asking } from '../../node/asking.js'
+ * @import { RolloutMember } from '../../services/batches.js'
+ * @import { Rollout } from './services.js'
+ * @import { Given } from '../../run/phase.js'
+ * @import { Deploy, PodTimes } from '../../run/start-sidecars.js'
+ * @import { Started } from '../../run/start-services.js'
+ * @import { Testbed } from '../../run/testbed.js'
+ */
+
+const DEADLINE_SECONDS = 20
+// A node makes two to ten pods a second.
+const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
+const REFUSALS_EVERY_MS = 1000
+
+/**
+ * As of startServices; round: every arm has the same random sizes in it.
+ * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, signal: AbortSignal }} Asked
+ */
+
+/** deadlineSeconds: of each phase. @typedef {Started & { rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
+
+/**
+ * Where some are simulated; everyMs: from the start of one to that of the next; commitsPerSecond: of all, in the change.
+ * @typedef {{ everyMs: number, commitsPerSecond: number }} Pace
+ * @typedef {Asked & { pace?: Pace }} Paced
+ */
+
+/**
+ * Starts a rollout. Where sidecars are simulated, two others come before it, each of as many sidecars as are real in it: in
+ * the first all are real, in the second one is.
+ * @param {Asked} asked
+ * @returns {Promise<RolledOut>}
+ * @throws {BenchError} where a process ended or was stopped. That sidecars have no configuration is in the record.
+ */
+export async function startRollout(asked) {
+  const { sidecars = 0, simulated = 0 } = asked.arm.conditions
+  if (simulated === 0) return passRollout(asked)
+  const real = sidecars - simulated
+  const allReal = await tryRollout(asked, { name: 'all-real', sidecars: real, simulated: 0 })
+  // What comes at another pace takes the control plane another CPU time.
+  const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
+  const paced = { ...asked, pace: { everyMs, commitsPerSecond: readPace(allReal, real) } }
+  const allSimulated = await tryRollout(paced, { name: 'all-simulated', sidecars: real, simulated: real - 1 })
+  const started = await passRollout(paced)
+  return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
+}
+
+/**
+ * The commits a second of a change.
+ * @param {RolloutRecord} seen
+ * @param {number} sidecars
+ */
+function readPace(seen, sidecars) {
+  const { toldSeconds = 0 } = describeRollout(seen).change ?? {}
+  return toldSeconds > 0 ? (sidecars - 1) / toldSeconds : Number.POSITIVE_INFINITY
+}
+
+/**
+ * @param {Paced} asked
+ * @param {{ name: string, sidecars: number, simulated: number }} other than what was asked
+ */
+async function tryRollout(asked, { name, ...other }) {
+  const arm = { ...asked.arm, conditions: { ...asked.arm.conditions, ...other } }
+  const started = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })
+  const { deployment, rollout, deadlineSeconds } = started
+  await deployment.remove()
+  assertConverged(describeRollout(rollout), deadlineSeconds)
+  return rollout
+}
+
+/**
+ * @param {Paced} asked
+ * @returns {Promise<RolledOut>}
+ */
+async function passRollout({ testbed, arm, start, round, folder, signal, pace }) {
+  const { target } = testbed.site
+  const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
+  const { deploy, end, deployment } = createDeployer(target, { start, folder })
+  const dying = new AbortController()
+  const asking = (await target.pods?.openAsking()) ?? createAsking()
+  try {
+    // The last shard is ended without the others where it is removed.
+    const { controls, moves } = rollout
+    const keptCount = controls.length - (moves ? 1 : 0)
+    const running = [
+      ...(await deploy([rollout.application, ...controls.slice(0, keptCount)])),
+      ...(moves ? await deploy(controls.slice(keptCount)) : []),
+    ]
+    await Promise.all(running.map(process => process.waitUntilReady(signal)))
+    await target.call('reach', { endpoints: rollout.reachable })
+    // Every sidecar needs them. One that is no longer part of the deployment was ended.
+    for (const process of running) process.exited.then(() => deployment.processes.includes(process) && dying.abort())
+    const shards = running.slice(1)
+    const refusals = watchRefusals(shards, { parse: rollout.parseRefusals, dying })
+    const either = AbortSignal.any([signal, dying.signal])
+    const members = rollout.batches.flatMap(batch => batch.members)
+    const arePods = target.pods !== undefined
+    const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, arePods, everyMs: pace?.everyMs })
+    /** @type {Given} */
+    const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
+    const observing = observeControl(target, shards)
+    try {
+      await inLanes({ items: rollout.setUps, lanes: LANES, signal: either }, asking.perform)
+      await inLanes({ items: members, lanes: LANES, signal: either }, ({ enrolment }, signal) =>
+        asking.perform(enrolment, signal),
+      )
+      const fail = (/** @type {Error} */ error) => dying.abort(error)
+      const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
+      const haveAll = (/** @type {typeof first} */ { times }) =>
+        members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
+      const change = haveAll(first)
+        ? await changeAll({
+            ...given,
+            members,
+            conditions: { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) },
+          })
+        : null
+      const control = await observing.end()
+      const removal =
+        moves && change && haveAll(change)
+          ? await removeShard({
+              ...{ ...given, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] },
+              readControl: () => readControl(target, shards.slice(0, keptCount)),
+            })
+          : null
+      return {
+        deployment,
+        changeTo: null,
+        deadlineSeconds,
+        entry: { urls: [], host: '', admin: null, certificate: null },
+        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, removal, control }),
+      }
+    } finally {
+      refusals.end()
+      await observing.end()
+    }
+  } catch (error) {
+    const { processes } = deployment
+    const ended = await awaitEnded(processes)
+    const refused = dying.signal.reason instanceof BenchError ? dying.signal.reason : null
+    const failure = (await assertAllRun(processes, 'starting').catch(told => told)) ?? refused ?? error
+    await deployment.remove()
+    if (ended.length > 0) throw new EndedError(failure.message, { cause: error, ended })
+    throw failure
+  } finally {
+    asking.close()
+  }
+}
+
+/**
+ * @param {NonNullable<TrialRecord['rollout']>} rollout
+ * @param {number} deadlineSeconds
+ * @throws {BenchError} where sidecars did not have a configuration by the deadline: which
+ */
+export function assertConverged({ sidecars, simulated, first, change, removal }, deadlineSeconds) {
+  const real = sidecars - (simulated ?? 0)
+  const phases = /** @type {const} */ ([
+    [first, real, 'its first configuration'],
+    [change, real, 'the change of its configuration'],
+    [removal, removal?.moved ?? 0, 'the configuration of its new shard'],
+  ])
+  for (const [phase, count, what] of phases) {
+    if (!phase) continue
+    const { converged, missing, isOfSimulated = true } = phase
+    const within = `within ${Math.round(deadlineSeconds)} s`
+    if (!isOfSimulated)
+      throw new BenchError(`not converged: not all of ${simulated} simulated sidecars had ${what} ${within}`)
+    if (converged === count) continue
+    const all = count === real ? `${sidecars} sidecars` : `${count} sidecars that moved`
+    throw new BenchError(`not converged: ${missing.join(', ')}: ${converged} of ${all} had ${what} ${within}`)
+  }
+}
+
+/**
+ * Ends a rollout in which a sidecar did not accept its configuration: it would be waited for until the deadline.
+ * @param {Handle[]} control the control planes; none where nothing has to run
+ * @param {{ parse: Control['parseRefusals'], dying: AbortController }} options
+ */
+function watchRefusals(control, { parse, dying }) {
+  const read = async () => {
+    const logs = parse ? await Promise.all(control.map(process => process.readLog())) : []
+    const [refused, ...others] = new Set(logs.flatMap(log => parse?.(log) ?? []))
+    if (refused === undefined) return
+    const more = others.length > 0 ? ` (and ${others.length} more)` : ''
+    dying.abort(new BenchError(`nack: a sidecar did not accept its configuration: ${refused}${more}`))
+  }
+  const timer = parse && setInterval(() => read().catch(() => {}), REFUSALS_EVERY_MS)
+  return { end: () => clearInterval(timer) }
+}
+
+/** @param {Omit<Paced, 'signal'>} options */
+async function renderRollout({ testbed, arm, start, round, folder, pace }) {
+  const { target } = testbed.site
+  const topology = topologyOf(arm, testbed.layout.topologies)
+  const names = listRolloutNames(topology, arm.conditions)
+  const shared = describeSpecs({ testbed, arm, folder })
+  const { pods } = target
+  // Pods get their addresses when they start.
+  const placed = await target.placesFor(start, [
+    ...[names.application, ...names.controls, ...names.simulated],
+    ...(pods ? [] : names.sidecars),
+  ])
+  return createRollout({
+    ...shared,
+    topology,
+    places: pods ? { ...placed, ...Object.fromEntries(names.sidecars.map(name => [name, pods.place])) } : placed,
+    isBatched: !pods,
+    scriptFiles: readTextFiles(shared.folders.scripts),
+    ...chooseControl(testbed.programs, arm),
+    names,
+    seed: round,
+    everyMs: pace?.everyMs,
+  })
+}
+
+/**
+ * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
+ * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} options
+ */
+async function startAll({ batches, deploy, arePods, fail, ...given }) {
+  /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
+  let started
+  const first = await passPhase(given, async () => {
+    started = await startSidecars({ ...given, batches, deploy, arePods, fail })
+    return started.asked
+  })
+  const { pods, areReady } = /** @type {NonNullable<typeof started>} */ (started)
+  if (first.times.size === 0)
+    throw new BenchError(`no sidecar was seen to start within ${given.deadlineSeconds} s, though its pod was made`)
+  const hasAll = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
+  if (hasAll) await areReady
+  given.signal.throwIfAborted()
+  return { first, pods }
+}
+
+/**
+ * Gives every sidecar a change that was staged before.
+ * @param {Given & { members: RolloutMember[], conditions: Conditions }} options
+ */
+async function changeAll({ members, conditions, ...given }) {
+  const changes = members.map(member => ({ member, ...member.changeTo(1) }))
+  await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
+    given.asking.perform(stage, signal),
+  )
+  return passPhase(given, () => commitChanges({ ...given, changes, conditions }))
+}
+
+/**
+ * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[], conditions: Conditions }} options
+ * @returns {Promise<Promise<[string, Told]>[]>} of each sidecar
+ */
+async function commitChanges({ asking, signal, changes, conditions }) {
+  const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
+  /** @type {Promise<[string, Told]>[]} */
+  const asked = []
+  // Each simulated sidecar has a commit of its own, in the same lanes.
+  const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
+    (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
+      actions,
+      expected: i === 0 ? { name, endpoint, host } : null,
+    })),
+  )
+  await inLanes({ items, lanes, perSecond, signal }, async ({ actions, expected }, signal) => {
+    if (expected) asked.push(named(expected.name, asking.expect(expected)))
+    await asking.perform(actions, signal)
+  })
+  return asked
+}
+
+/**
+ * How long a phase may take. Simulated sidecars come as slowly as real ones did, however slow that was.
+ * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked everyMs: from one
+ *   simulated sidecar to the next
+ */
+export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
+  const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']
+  return DEADLINE_SECONDS + perSidecar * sidecars + (simulated * everyMs) / 1000
+}
+
+/**
+ * @param {{ cpus: number, members: RolloutMember[], first: Awaited<ReturnType<typeof passPhase>>, pods: Map<string, PodTimes>,
+ *   change: Awaited<ReturnType<typeof passPhase>> | null, removal: Awaited<ReturnType<typeof removeShard>> | null,
+ *   control: Observation | null }} seen
+ * @returns {RolloutRecord}
+ */
+function describe({ cpus, members, first, pods, change, removal, control }) {
+  const describeMember = (/** @type {RolloutMember} */ { name }) => ({
+    ...(pods.has(name) && { pod: pods.get(name) }),
+    ...(first.times.has(name) && { first: first.times.get(name) }),
+    ...(change && { change: change.times.get(name) }),
+  })
+  const simulated = members.find(({ standsFor }) => standsFor !== undefined)
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    cpus,
+    askedPerSecondMost: ASKED_PER_SECOND,
+    members: members
+      .filter(member => member !== simulated)
+      .map(member => ({
+        ...{ name: member.name, shard: member.shard, ...describeMember(member) },
+        ...(removal && describeMove(member, removal)),
+      })),
+    ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
+    first: first.phase,
+    ...(change && { change: change.phase }),
+    ...(removal && { removal: removal.phase }),
+    control: control?.samples.map(describeReading) ?? null,
+  }
+}
+
+/**
+ * What became of a sidecar when the last shard was removed.
+ * @param {RolloutMember} member
+ * @param {Awaited<ReturnType<typeof removeShard>>} removal
+ */
+function describeMove({ name, moved }, { times, turns }) {
+  return moved ? { movedTo: moved.shard, moved: times.get(name) } : { stayed: turns.get(name) }
+}

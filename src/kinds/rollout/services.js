@@ -1,0 +1,168 @@
+import { BenchError } from '../../lib/errors.js'
+import { PORTS } from '../../model/sidecar-contract.js'
+import { createApplication } from '../../services/applications.js'
+import { BATCH_SIDECARS, createBatch } from '../../services/batches.js'
+import { CONTROL, createControlPlane, createMember, locateControl } from '../../services/control.js'
+import { assignMoving } from '../../services/shards.js'
+import { describeSidecar, findReachable } from '../../services/specs.js'
+
+/**
+ * The processes of a rollout: one control plane or several, as many copies of the first service's sidecar as the arm asks
+ * for, and the application that their routes lead to. It has no sidecar: what is measured is how a configuration comes to one. Pure.
+ * @import { Arm, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts'
+ * @import { Chosen, Member } from '../../services/control.js'
+ * @import { Batch, RolloutMember } from '../../services/batches.js'
+ * @import { ArmServices } from '../../services/specs.js'
+ */
+
+const SIMULATED = 'simulated'
+// Beyond the first configuration and its change: no sidecar has it before it has moved.
+const MOVED_VERSION = 2
+
+/**
+ * @typedef {object} Rollout
+ * @property {ProcessSpec} application
+ * @property {ProcessSpec[]} controls the control planes; none: nothing has to run
+ * @property {ReloadAction[][]} setUps of each
+ * @property {Endpoint[]} reachable where application and control planes are reached
+ * @property {Control['parseRefusals']} parseRefusals in what they print
+ * @property {Batch[]} batches of one sidecar each where it is a pod; those that move have their own
+ * @property {Batch[] | null} moves those sidecars at their new shards, when the last shard is removed; null: it is not
+ */
+
+/**
+ * The names that need an address.
+ * @param {Topology} topology
+ * @param {Pick<Arm['conditions'], 'sidecars' | 'simulated' | 'shards'>} asked sidecars: real and simulated
+ */
+export function listRolloutNames(topology, { sidecars, simulated, shards }) {
+  const { client, server } = findEnds(topology)
+  const number = (/** @type {string} */ name, /** @type {number | undefined} */ length) =>
+    Array.from({ length: length ?? 0 }, (_, i) => `${name}-${i + 1}`)
+  return {
+    application: server.name,
+    controls: shards === undefined ? [CONTROL] : number(CONTROL, shards),
+    sidecars: number(client.name, sidecars),
+    // The simulated ones, which are the last of the sidecars, are one process.
+    simulated: simulated ? [SIMULATED] : [],
+  }
+}
+
+/**
+ * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
+ *   everyMs?: number }} services seed: of what is drawn; isBatched: sidecars start in batches, on one machine; everyMs: from
+ *   one simulated sidecar to the next
+ * @returns {Rollout}
+ */
+export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
+  const { arm, control, topology, places, programs, folders, locate } = services
+  const { client, server } = findEnds(topology)
+  const assigned = assignMoving(names.sidecars, { conditions: arm.conditions, seed })
+  const members = assigned.map(({ name, shard, known, movesTo }) => {
+    const conditions = { ...arm.conditions, configuredServices: known }
+    const service = { ...client, name, copyOf: client.name }
+    const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
+    const createAt = (/** @type {number} */ shard, /** @type {number} */ version) => ({
+      ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
+      shard,
+    })
+    return { ...createAt(shard, 0), ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }) }
+  })
+  const planes = names.controls.map(name => createControlPlane(services, name))
+  const controls = planes.flatMap(plane => plane.control ?? [])
+  const application = createApplication({
+    service: server.name,
+    kind: 'echo',
+    // Where the sidecar would listen, which the routes lead to.
+    listen: { address: places[server.name].listen, port: PORTS.inbound },
+    next: null,
+    runtime: programs.appRuntime,
+    scripts: locate(folders.echo),
+    folder: locate(folders.own),
+  })
+  const realCount = members.length - (arm.conditions.simulated ?? 0)
+  const simulated = members.slice(realCount)
+  const real = members.slice(0, realCount)
+  const size = isBatched ? BATCH_SIDECARS : 1
+  const chunks = [real.filter(({ moved }) => !moved), real.filter(({ moved }) => moved)].flatMap(own =>
+    chunk(own, size),
+  )
+  const batches = chunks.map((batch, i) => ({ spec: createSpec(batch, `${i + 1}`), members: batch }))
+  const moved = members.flatMap(({ moved }) => moved ?? [])
+  if (arm.conditions.isShardRemoved && moved.length === 0)
+    throw new BenchError(
+      `no sidecar of ${members.length} moves when the last of ${names.controls.length} shards is removed: give more --sidecars`,
+    )
+  return {
+    application,
+    controls,
+    reachable: findReachable([application, ...controls], places),
+    setUps: planes.map(({ setUp }) => setUp),
+    parseRefusals: control.parseRefusals,
+    // The simulated ones come last: they name themselves as a real one that has asked before.
+    batches: control.simulates && simulated.length > 0 ? [...batches, createSimulated(control.simulates)] : batches,
+    moves: arm.conditions.isShardRemoved
+      ? chunk(moved, size).map((batch, i) => ({ spec: createSpec(batch, `moved-${i + 1}`), members: batch }))
+      : null,
+  }
+
+  /** @param {Member[]} batch @param {string} which */
+  function createSpec(batch, which) {
+    const specs = batch.map(({ spec }) => spec)
+    return isBatched
+      ? createBatch({ name: `${client.name}s-${which}`, folder: locate(folders.own), specs })
+      : { ...specs[0], batchOf: 1 }
+  }
+
+  /** @param {NonNullable<Control['simulates']>} simulates */
+  function createSimulated({ createProcess }) {
+    const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
+    const own = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.own}/${SIMULATED}`) }
+    const spec = createProcess({ ...own, listen, everyMs, names: simulated.map(({ name }) => name) })
+    return { spec, members: [joinMembers(simulated, listen)] }
+  }
+}
+
+/**
+ * Simulated sidecars as one, which has a configuration when all of them have it.
+ * @param {RolloutMember[]} members
+ * @param {Endpoint} endpoint where they answer
+ * @returns {RolloutMember}
+ */
+function joinMembers(members, endpoint) {
+  return {
+    ...{ name: SIMULATED, shard: 0, standsFor: members.length },
+    enrolment: members.flatMap(({ enrolment }) => enrolment),
+    first: { endpoint, host: members[0].first.host },
+    changeTo(version) {
+      const changes = members.map(({ changeTo }) => changeTo(version))
+      return {
+        ...{ endpoint, host: changes[0].host },
+        stage: changes.flatMap(({ stage }) => stage),
+        commit: changes.flatMap(({ commit }) => commit),
+      }
+    },
+  }
+}
+
+/**
+ * The first service, and the one that it calls.
+ * @param {Topology} topology
+ * @returns {{ client: Service, server: Service }}
+ * @throws {BenchError} where it calls none
+ */
+function findEnds({ services, entry }) {
+  const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
+  const server = services.find(s => s.name === client.calls[0])
+  if (!server) throw new BenchError(`${client.name} calls no service: a rollout needs a link such as pair, of two`)
+  return { client, server }
+}
+
+/**
+ * @template T
+ * @param {T[]} items
+ * @param {number} size
+ */
+function chunk(items, size) {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+}

@@ -1,0 +1,92 @@
+import { toLimits } from '../../lib/units.js'
+import { nameOf } from '../../model/arms.js'
+import { withWarmupFor } from '../../plan/plan.js'
+import { judgeTrial, startFirst, startSearch } from './searches.js'
+
+/**
+ * @import { Arm, SearchSpec, Trial, TrialRecord } from '../../model/types.ts'
+ * @import { Pass } from '../../run/kind.js'
+ * @import { Reusable } from '../../run/reusable.js'
+ * @import { Need } from './first-answer.js'
+ * @import { FirstAnswer } from './size.js'
+ * @import { RunOne } from '../../run/run.js'
+ */
+
+/**
+ * Searches for the limit of each arm: first a first answer of all, then each to its end.
+ * @param {Pass} pass
+ */
+export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
+  const spec = /** @type {SearchSpec} */ (plan.search)
+  const searches = plan.arms.map(template => createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }))
+  for (const search of searches) await search.findFirst()
+  for (const search of searches) await search.finish()
+  turns.pass()
+}
+
+/**
+ * A search that goes on trial after trial; those that an earlier run has are taken from it.
+ * @param {{ template: Arm, spec: SearchSpec, cpus: number, reusable: Reusable, run: RunOne,
+ *   adopt: (known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord, say: (line: string) => void,
+ *   signal: AbortSignal }} options
+ *   adopt: takes a record of an earlier run into this one
+ * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: goes on until there is a first
+ *   answer, and says it
+ */
+export function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {
+  const search = startSearch({ template, spec, cpus })
+  const first = startFirst({ template, spec, cpus })
+  first?.next()
+  const counts = new Map()
+  let step = search.next()
+  const tryNext = async () => {
+    signal.throwIfAborted()
+    const arm = withWarmupFor(/** @type {Arm} */ (step.value))
+    const nth = (counts.get(arm.id) ?? 0) + 1
+    counts.set(arm.id, nth)
+    /** @type {Trial} */
+    const trial = { id: `s${nth}-${arm.id}`, kind: 'search', round: nth, arm, repeats: null, searchOf: template.id }
+    const progress = `looking for the ${spec.kind}`
+    const known = reusable.take(arm)
+    const record = known ? adopt(known, trial) : await run({ trial, progress })
+    if (known) say(`${progress}  ${trial.id}: taken from ${known.folder}`)
+    const outcome = judgeTrial(spec, record)
+    say(`    ${outcome.held === null ? 'not judged' : outcome.held ? 'held' : 'failed'}: ${outcome.why}`)
+    step = search.next(outcome)
+    return outcome
+  }
+  return {
+    async findFirst() {
+      while (first !== null && !step.done) {
+        const { done, value } = first.next(await tryNext())
+        if (!done) continue
+        say(describeFirst(template, value.first))
+        return
+      }
+    },
+    async finish() {
+      while (!step.done) await tryNext()
+    },
+  }
+}
+
+/**
+ * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'load'>} template
+ * @param {FirstAnswer} first
+ */
+export function describeFirst(template, first) {
+  const whose = `first answer, ${nameOf(template)}:`
+  const rate = `${template.load.ratePerSecond} requests/s`
+  const tell = (/** @type {Need} */ of) => {
+    const { millicores, mebibytes } = toLimits(of)
+    return `${millicores}m and ${mebibytes}Mi`
+  }
+  if ('limits' in first) {
+    const p99 = first.p99Ms === null ? '' : ` with a p99 of ${first.p99Ms.toFixed(1)} ms`
+    return `${whose} ${tell(first.limits)} held ${rate} twice${p99}; the smallest limits come next`
+  }
+  const { why, estimate } = first
+  if (estimate === null) return `${whose} none yet: ${why}`
+  const { limits, trials, coresLeast, need } = estimate
+  return `${whose} about ${tell(limits)}, an estimate that is not confirmed: ${why}. In ${trials} trials at ${rate} the busiest sidecar took ${Math.round(1000 * coresLeast)}m to ${tell(need)}`
+}

@@ -1,0 +1,82 @@
+import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
+
+/**
+ * @import { Arm, SearchResult, SearchStep } from '../../model/types.ts'
+ * @import { Outcome } from './outcome.js'
+ * @import { TriedStep } from './step.js'
+ */
+
+/** The grid of CPU limits: each 15 % above the one before. */
+const CPU_GRID = { least: 0.02, factor: 1.15 }
+
+/**
+ * The smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
+ * both sides, then by halves.
+ * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options known: steps that need no trial, by
+ *   their place on the grid, first all of the machine; filled
+ * @returns {Generator<Arm, SearchResult, Outcome>}
+ */
+export function* findCpu({ template, cpus, known }) {
+  // The last place is all of the machine.
+  const last = indexOf(cpus)
+  const coresAt = (/** @type {number} */ i) => Math.min(cpus, capAt(i))
+  let used = Math.max(0, ...[...known.values()].flatMap(step => step.outcomes.map(o => o.coresMost)))
+  /** @param {number} i @returns {Generator<Arm, TriedStep, Outcome>} */
+  function* at(i) {
+    const before = known.get(i)
+    if (before) return before
+    const step = yield* tryStep(withCpu(template, coresAt(i)), coresAt(i))
+    used = Math.max(used, ...step.outcomes.map(o => o.coresMost))
+    known.set(i, step)
+    return step
+  }
+  const end = (/** @type {string | null} */ obstacle) => {
+    const steps = [...known.values()].map(withoutOutcomes).toSorted((a, b) => a.value - b.value)
+    const held =
+      steps.find(s => s.held === true && !steps.some(t => t.held === false && t.value >= s.value))?.value ?? null
+    const failed = steps.findLast(s => s.held === false)?.value ?? null
+    return describeSearch({
+      template,
+      looksFor: 'cpu',
+      held,
+      failed,
+      steps,
+      why: obstacle ?? steps.find(s => s.value === failed)?.why ?? 'nothing failed',
+      isFound: obstacle === null,
+    })
+  }
+  const heldIndexes = () => [...known].filter(([, s]) => s.held).map(([i]) => i)
+  const failedIndexes = () => [...known].filter(([, s]) => s.held === false).map(([i]) => i)
+  if (known.size === 0) yield* at(last)
+  const most = known.get(last)
+  if (known.size === 1 && most && most.held !== true) return end(`at ${coresAt(last)} cores: ${most.why}`)
+  for (let stride = 1; ; ) {
+    const low = Math.max(-1, ...failedIndexes())
+    const high = Math.min(last + 1, ...heldIndexes().filter(i => i > low))
+    if (high > last) {
+      if (low >= last) return end(null)
+    }
+    if (high - low <= 1) return end(null)
+    const guess = used > 0 && heldIndexes().length === 1 ? indexOf(used) + 1 : null
+    let next = Math.floor((low + high) / 2)
+    if (guess !== null && guess > low && guess < high) next = guess
+    else if (low === -1) next = Math.max(0, high - stride)
+    else if (high > last || high - low > 4 * stride) next = Math.min(high - 1, low + stride)
+    stride *= 2
+    const step = yield* at(next)
+    if (step.held === null) return end(step.why)
+  }
+}
+
+/** @param {number} index */
+export function capAt(index) {
+  return Number((CPU_GRID.least * CPU_GRID.factor ** index).toFixed(4))
+}
+
+/**
+ * The place on the grid at a CPU limit, or just above it.
+ * @param {number} cores
+ */
+export function indexOf(cores) {
+  return Math.max(0, Math.ceil(Math.log(cores / CPU_GRID.least) / Math.log(CPU_GRID.factor) - 0.01))
+}

@@ -1,0 +1,91 @@
+import { capAt, indexOf } from './cpu-limit.js'
+import { roundUp } from './memory-floor.js'
+import { tryStep, withCpu, withMemory } from './step.js'
+
+/**
+ * Limits with room, from what sidecars take when they have all the CPU: a few trials where the smallest takes dozens.
+ * @import { Arm } from '../../model/types.ts'
+ * @import { Outcome } from './outcome.js'
+ * @import { TriedStep } from './step.js'
+ */
+
+// Above the mean CPU: requests come in bursts, and the quota is counted in periods of 100 ms.
+const ROOM = { places: 2, ofMemory: 1.5 }
+const TRIES_MOST = 6
+
+/**
+ * What sidecars take: CPU of the busiest, and the most memory.
+ * @typedef {{ cores: number, bytes: number }} Need
+ */
+
+/**
+ * What sidecars took in the trials of a step.
+ * @param {Pick<TriedStep, 'outcomes'>} step
+ * @returns {Need}
+ */
+export function needOf({ outcomes }) {
+  // What is resident has the pages that were not charged among it.
+  const peaks = outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost))
+  return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: Math.max(...peaks) }
+}
+
+/**
+ * What is known where no limits have held twice.
+ * @typedef {object} Unconfirmed
+ * @property {string} why
+ * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed;
+ *   trials: that show what sidecars take at the rate, and what that was; null: they failed, or none shows it
+ */
+
+/**
+ * @param {{ whole: TriedStep, cpus: number, step?: TriedStep, tried?: Need }} options whole: the step with all the CPU; step: the
+ *   last one, which has not held; tried: its limits
+ * @returns {Unconfirmed}
+ */
+export function describeUnconfirmed({ whole, cpus, step = whole, tried }) {
+  const outcomes = whole.outcomes.filter(o => o.isNeedSeen)
+  if (step.held === false || outcomes.length === 0) return { why: step.why, estimate: null }
+  const need = needOf({ outcomes })
+  const { place, bytes } = limitsAbove({ need, cpus })
+  const limits = tried ?? { cores: Math.min(cpus, capAt(place)), bytes }
+  const coresLeast = Math.min(...outcomes.map(o => o.coresMost))
+  return { why: step.why, estimate: { limits, trials: outcomes.length, coresLeast, need } }
+}
+
+/** Limits with room above what sidecars take. @param {{ need: Need, cpus: number }} options */
+function limitsAbove({ need, cpus }) {
+  const place = Math.min(indexOf(cpus), indexOf(need.cores) + ROOM.places)
+  return { place, bytes: roundUp(need.bytes * ROOM.ofMemory) }
+}
+
+/**
+ * The first limits from an estimate upwards that hold: of the CPU two places of the grid more each time, of the memory
+ * half as much again where the kernel killed for it.
+ * @param {{ template: Arm, cpus: number, need: Need }} options need: estimated
+ * @returns {Generator<Arm, { limits: Need | null, tried: Need, last: TriedStep, steps: TriedStep[] }, Outcome>} limits: null
+ *   where none that was tried held; tried: the last ones; steps: of the CPU
+ */
+export function* findFirst({ template, cpus, need }) {
+  const most = indexOf(cpus)
+  const steps = []
+  let { place, bytes } = limitsAbove({ need, cpus })
+  for (let tries = 1; ; tries++) {
+    const cores = Math.min(cpus, capAt(place))
+    const arm = withMemory(withCpu(template, cores), bytes)
+    const last = yield* tryStep({ ...arm, id: `${arm.id}-first` }, cores)
+    const isKilled = last.outcomes.some(o => o.survived === false)
+    if (!isKilled) steps.push(last)
+    const tried = { cores, bytes }
+    if (last.held) return { limits: tried, tried, last, steps }
+    if (last.held === null || tries === TRIES_MOST || (!isKilled && place === most))
+      return { limits: null, tried, last, steps }
+    if (isKilled) bytes = roundUp(bytes * ROOM.ofMemory)
+    else place = Math.min(most, place + ROOM.places)
+  }
+}
+
+/** The p99 at limits that held: the highest of the trials. @param {TriedStep} step */
+export function p99Of({ outcomes }) {
+  const known = outcomes.flatMap(o => (o.held && o.p99Ms !== null ? [o.p99Ms] : []))
+  return known.length > 0 ? Math.max(...known) : null
+}

@@ -1,0 +1,94 @@
+import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
+
+/**
+ * @import { Arm, SearchResult, SearchStep } from '../../model/types.ts'
+ * @import { Outcome } from './outcome.js'
+ * @import { SearchOptions } from './step.js'
+ */
+
+const MEMORY_STEP_BYTES = 256 * 1024
+const UNLIMITED_TIMES = 4
+
+/**
+ * The smallest memory limit under which the sidecars survive the load, whatever they deliver: without one first, then by
+ * halves below what that took.
+ * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: how it went without a limit, where that is known
+ * @returns {Generator<Arm, SearchResult, Outcome>}
+ */
+export function* findMemoryFloor({ template, spec, unlimited = [] }) {
+  const first =
+    unlimited.length > 0
+      ? { held: true, why: '', outcomes: unlimited.filter(o => o.held) }
+      : yield* tryStep(withMemory(template, null), 0, { by: 'survived' })
+  const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
+  const nothing = (/** @type {string} */ why) => ({
+    ...describeSearch({ template, looksFor: 'memory', steps: [], held: null, failed: null, why, isFound: false }),
+    unchargedBytes,
+  })
+  if (!first.held) return nothing(`without a limit: ${first.why}`)
+  const needed = Math.max(...first.outcomes.map(o => o.peakBytesMost || o.rssBytesMost))
+  if (!(needed > 0)) return nothing('nobody read how much memory it takes')
+  return {
+    ...(yield* bisect({ template, spec, steps: [], from: roundUp(needed * 1.1), most: needed * UNLIMITED_TIMES })),
+    unchargedBytes,
+  }
+}
+
+/**
+ * The same below a limit that turned out to be enough: what failed above it, failed by chance.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }} options memory: what
+ *   was found before
+ * @returns {Generator<Arm, SearchResult, Outcome>}
+ */
+export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
+  const steps = [...memory.steps, survived]
+  const found = yield* bisect({
+    template,
+    spec,
+    steps,
+    from: roundUp(survived.value / 2),
+    most: survived.value,
+    held: survived.value,
+  })
+  return { ...found, unchargedBytes: memory.unchargedBytes }
+}
+
+/**
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number | null }} options
+ *   steps: so far; most: where no limit up to this helps, memory is not what it lacks; held: the least that is known to
+ * @returns {Generator<Arm, SearchResult, Outcome>}
+ */
+function* bisect({ template, spec, steps, from, most, held = null }) {
+  const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) =>
+    describeSearch({ template, looksFor: 'memory', steps, ...found })
+  let failed = 0
+  for (let bytes = from; ; ) {
+    const step = yield* tryStep(withMemory(template, bytes), bytes, { by: 'survived' })
+    steps.push(withoutOutcomes(step))
+    if (step.held === null) return end({ held, failed: failed || null, why: step.why, isFound: false })
+    if (step.held) held = bytes
+    else failed = bytes
+    if (held !== null && (held / Math.max(1, failed) <= 1 + spec.precision || held - failed <= MEMORY_STEP_BYTES)) break
+    if (held === null && bytes > most) return end({ held, failed, why: step.why, isFound: false })
+    bytes = held === null ? roundUp(bytes * 1.5) : roundUp((held + failed) / 2)
+    if (bytes === held) break
+  }
+  const why = steps.findLast(s => s.held === false)?.why ?? 'nothing failed'
+  return end({ held, failed: failed || null, why, isFound: true })
+}
+
+/**
+ * The memory limit to give: the least above every limit under which a sidecar was killed in the search, be it by chance,
+ * and the file pages that another was charged for here.
+ * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory
+ */
+export function recommendedBytes({ held, steps, unchargedBytes }) {
+  const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
+  const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
+  return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
+}
+
+/** @param {number} bytes to whole steps, as a limit is a number of pages */
+export function roundUp(bytes) {
+  return Math.ceil(bytes / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES
+}

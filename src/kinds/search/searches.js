@@ -1,0 +1,75 @@
+import { BenchError } from '../../lib/errors.js'
+import { findKnee } from './knee.js'
+import { findMemoryFloor } from './memory-floor.js'
+import { judgeOutcome } from './outcome.js'
+import { findServices, p99LimitOf } from './services.js'
+import { findSize, startSize } from './size.js'
+
+/**
+ * Searches for a limit, trial after trial: each is a generator that yields the arm to try next and is given how
+ * that went. They are pure, so that the same records give the same answer again.
+ * @import { Arm, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts'
+ * @import { Outcome } from './outcome.js'
+ * @import { SearchOptions } from './step.js'
+ */
+
+/**
+ * @param {SearchOptions} options
+ * @returns {Generator<Arm, SearchResult | SizeResult | SizeResult[], Outcome>}
+ */
+export function startSearch({ template, spec, cpus }) {
+  if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
+  if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
+  if (spec.kind === 'services') return findServices({ template, spec, cpus })
+  return findSize({ template, spec, cpus })
+}
+
+/**
+ * What of a search comes first, with the same trials as the search itself.
+ * @param {SearchOptions} options
+ * @returns {ReturnType<typeof startSize> | null} null: it has no answer before its end
+ */
+export function startFirst({ template, spec, cpus }) {
+  return spec.kind === 'size' ? startSize({ template, cpus }) : null
+}
+
+/**
+ * How a trial of a search went.
+ * @param {SearchSpec} spec
+ * @param {TrialRecord} record
+ */
+export function judgeTrial(spec, record) {
+  return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
+}
+
+/**
+ * The answer of a search, from its records in their order. Another version of the kit may have tried other arms, or judged
+ * otherwise: from its trials this search would come to an answer that it never gave.
+ * @param {SearchOptions} options
+ * @param {TrialRecord[]} records
+ * @returns {SearchResult | SizeResult | SizeResult[] | null} null: the search was cut short
+ * @throws {BenchError} where the records are not of the arms that this search tries
+ */
+export function replaySearch({ template, spec, cpus }, records) {
+  const search = startSearch({ template, spec, cpus })
+  let step = search.next()
+  for (const record of records) {
+    if (step.done) break
+    const tried = record.trial.arm.id
+    if (tried !== step.value.id)
+      throw new BenchError(
+        `cannot compute the answer of the search from ${template.id} again: trial ${record.trial.id} tried ${tried}, where this version of the kit tries ${step.value.id}; measure again, or take the version that made the run`,
+      )
+    step = search.next(judgeTrial(spec, record))
+  }
+  return step.done ? step.value : null
+}
+
+/**
+ * Whether a trial belongs to the search that starts from an arm.
+ * @param {Pick<Arm, 'id'>} template
+ * @param {Pick<TrialRecord, 'trial'>} record
+ */
+export function isOfSearch(template, { trial }) {
+  return trial.searchOf === template.id
+}

@@ -1,0 +1,122 @@
+import { fitLine } from '../../lib/stats.js'
+import { choiceOf } from '../../model/arms.js'
+import { findFirst, needOf, p99Of } from './first-answer.js'
+import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './step.js'
+
+/**
+ * Limits for several services from few trials: a line through the CPU at the lowest and at the highest rate, and a check
+ * at each answer. Pure.
+ * @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts'
+ * @import { Need } from './first-answer.js'
+ * @import { Outcome } from './outcome.js'
+ * @import { TriedStep } from './step.js'
+ */
+
+/** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
+/** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
+/** Services with the same load: the strictest p99 is held for all. @typedef {{ ratePerSecond: number, p99Ms: number, names: string[] }} Cell */
+
+/**
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options template: of a plane and a payload
+ * @returns {Generator<Arm, SizeResult[], Outcome>} a result for each distinct load
+ */
+export function* findServices({ template, spec, cpus }) {
+  const cells = listCells(spec, template)
+  if (cells.length === 0) return []
+  /** @type {End[]} */
+  const ends = []
+  for (const { ratePerSecond } of new Set([cells[0], cells[cells.length - 1]])) {
+    const arm = withRate(withCpu(template, cpus), ratePerSecond)
+    ends.push({ ratePerSecond, step: yield* tryStep(arm, cpus, { wins: 1 }) })
+  }
+  const held = ends.filter(({ step }) => step.held)
+  const line = held.length === 2 ? fitNeed(held) : null
+  /** @type {SizeResult[]} */
+  const results = []
+  for (const cell of cells) {
+    const { ratePerSecond } = cell
+    const lack = ends.find(
+      ({ step, ...end }) => !step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond),
+    )
+    if (lack) {
+      const why = `at ${cpus} cores: ${lack.step.why}`
+      results.push(
+        describeCell({ template, cell, line, limits: null, last: { ...lack.step, why }, steps: [lack.step] }),
+      )
+      continue
+    }
+    const need = estimateNeed({ held, line, ratePerSecond })
+    const found = yield* findFirst({ template: withRate(template, ratePerSecond), cpus, need })
+    results.push(describeCell({ template, cell, line, ...found }))
+  }
+  return results
+}
+
+/**
+ * The cells of a template, from the lowest rate to the highest.
+ * @param {ServicesSpec} spec
+ * @param {Arm} template
+ * @returns {Cell[]}
+ */
+function listCells({ services }, { load: { payloadBytes } }) {
+  const own = services.filter(s => s.payloadBytes === payloadBytes)
+  const rates = [...new Set(own.map(s => s.ratePerSecond))].toSorted((a, b) => a - b)
+  return rates.map(ratePerSecond => {
+    const same = own.filter(s => s.ratePerSecond === ratePerSecond)
+    return { ratePerSecond, p99Ms: Math.min(...same.map(s => s.p99Ms)), names: same.map(s => s.name) }
+  })
+}
+
+/**
+ * The p99 that a trial of these services has to hold.
+ * @param {ServicesSpec} spec
+ * @param {Arm} arm
+ */
+export function p99LimitOf(spec, arm) {
+  return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
+}
+
+/**
+ * The CPU of the busiest sidecar over the rate.
+ * @param {End[]} held two
+ * @returns {NonNullable<SizeResult['line']>}
+ */
+function fitNeed(held) {
+  const { base, slope } = fitLine(held.map(({ ratePerSecond, step }) => [ratePerSecond, 1000 * needOf(step).cores]))
+  return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
+}
+
+/**
+ * What a rate takes: CPU by the line, or in proportion where there is one rate; memory as the one with the most.
+ * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} options held: at least one
+ * @returns {Need}
+ */
+function estimateNeed({ held, line, ratePerSecond }) {
+  const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))
+  if (line === null) return { cores: (needOf(held[0].step).cores * ratePerSecond) / held[0].ratePerSecond, bytes }
+  return { cores: (line.baseMillicores + line.slopeMillicoresPerRequestPerSecond * ratePerSecond) / 1000, bytes }
+}
+
+/**
+ * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep, steps: TriedStep[] }} found
+ * @returns {SizeResult}
+ */
+function describeCell({ template, cell, line, limits, last, steps }) {
+  const { ratePerSecond, p99Ms: p99LimitMs, names: services } = cell
+  const { held, why, trials } = last
+  const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
+    describeSearch({
+      ...{ template, looksFor, held: value, why, isFound: limits !== null },
+      failed: steps.findLast(step => looksFor === 'cpu' && step.held === false)?.value ?? null,
+      steps: looksFor === 'cpu' ? steps.map(withoutOutcomes) : [],
+    })
+  return {
+    ...choiceOf(template),
+    ...{ ratePerSecond, p99LimitMs, services, line, extrapolated: null },
+    p99Ms: limits && p99Of(last),
+    cpu: found('cpu', limits?.cores ?? null),
+    memory: limits && found('memory', limits.bytes),
+    checks: limits ? [{ what: 'at the answer', mustHold: true, held, why, trials }] : [],
+    isChecked: limits !== null,
+  }
+}

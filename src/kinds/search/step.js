@@ -1,0 +1,85 @@
+import { P99_REQUESTS } from '../../judge/measures.js'
+import { choiceOf } from '../../model/arms.js'
+
+/**
+ * What all searches share: one step, an arm at another value, and how a search is told. Pure.
+ * @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts'
+ * @import { Outcome } from './outcome.js'
+ */
+
+const WINS = 2
+// On a machine that is shared, one trial in three may be spoiled by others.
+const SPOILED_MOST = 6
+
+/** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
+/** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
+
+/**
+ * Tries an arm until it has held twice, or failed twice, or once so clearly that nothing can change it; where only
+ * memory is the question, what survived has held.
+ * @param {Arm} arm
+ * @param {number} value
+ * @param {{ by?: 'held' | 'survived', wins?: number }} [options] wins: how often it has to hold, or to fail
+ * @returns {Generator<Arm, TriedStep, Outcome>}
+ */
+export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
+  /** @type {Outcome[]} */
+  const outcomes = []
+  const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o[by] === held).length
+  for (;;) {
+    const outcome = yield arm
+    outcomes.push(outcome)
+    const held = outcome[by]
+    const isFailed = held === false && (outcome.isClear || count(false) === wins)
+    if (!isFailed && held !== null && count(true) < wins) continue
+    if (held === null && count(null) < SPOILED_MOST) continue
+    const why = by === 'survived' && held ? 'survived' : outcome.why
+    return { value, held: isFailed ? false : held, why, trials: outcomes.map(o => o.trial), outcomes }
+  }
+}
+
+/** @param {TriedStep} step */
+export function withoutOutcomes({ value, held, why, trials }) {
+  return { value, held, why, trials }
+}
+
+/**
+ * @param {{ template: Arm, looksFor: SearchResult['looksFor'], held: number | null, failed: number | null,
+ *   steps: SearchStep[], why: string, isFound: boolean }} found
+ * @returns {SearchResult}
+ */
+export function describeSearch({ template, looksFor, held, failed, steps, why, isFound }) {
+  const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
+  return {
+    ...choiceOf(template),
+    link: template.link,
+    looksFor,
+    unit,
+    held,
+    failed,
+    why,
+    isFound: isFound && held !== null,
+    steps,
+    unchargedBytes: null,
+  }
+}
+
+/** @type {(arm: Arm, ratePerSecond: number) => Arm} */
+export const withRate = (arm, ratePerSecond) => ({
+  ...arm,
+  id: `${arm.id}@${ratePerSecond}rps`,
+  load: {
+    ...arm.load,
+    kind: 'open',
+    ratePerSecond,
+    windowSeconds: Math.max(arm.load.windowSeconds, P99_REQUESTS / ratePerSecond),
+  },
+})
+/** @type {(arm: Arm, capCores: number) => Arm} */
+export const withCpu = (arm, capCores) => ({ ...arm, id: `${arm.id}@${capCores}cores`, capCores })
+/** @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
+export const withMemory = (arm, memoryLimitBytes) => ({
+  ...arm,
+  id: `${arm.id}@${memoryLimitBytes === null ? 'unlimited' : `${Math.round(memoryLimitBytes / 1024)}KiB`}`,
+  conditions: { ...arm.conditions, memoryLimitBytes },
+})

@@ -1,0 +1,139 @@
+import { isInTime } from '../lib/wait.js'
+import { FEATURES, listFeatures } from '../model/features.js'
+
+/**
+ * Whether sidecars log what they must.
+ * @import { Ask } from '../node/send.js'
+ * @import { Rig } from './rig.js'
+ */
+
+const LOG_SECONDS = 20
+const BODY = 'b'.repeat(1000)
+// What JSON has other words for, and a header may hold.
+const USER_AGENT = 'parity "\\\t"'
+
+/**
+ * A request has one line at each sidecar on its way, with all the fields and their values.
+ * @param {Rig} rig
+ */
+export async function checkAccessLog(rig) {
+  /** @type {Ask} */
+  const ask = {
+    ...{ host: 'echo', path: '/logged?x=1', method: 'POST', body: BODY },
+    headers: { 'user-agent': USER_AGENT, 'x-request-id': 'request-1', 'x-forwarded-for': '192.0.2.1' },
+  }
+  await rig.call('send', { endpoint: rig.entry, ask })
+  const same = {
+    ...{ method: 'POST', path: ask.path, authority: 'echo', response_code: 200 },
+    ...{ bytes_received: BODY.length, bytes_sent: BODY.length },
+    ...{ user_agent: USER_AGENT, request_id: 'request-1', x_forwarded_for: '192.0.2.1' },
+  }
+  const protocol = rig.measured.protocol === 'http/2' ? 'HTTP/2' : 'HTTP/1.1'
+  const found = await Promise.all([
+    readLines(rig, { service: 'client', path: ask.path }),
+    readLines(rig, { service: 'server', path: ask.path }),
+  ])
+  const expected = [
+    { ...same, protocol: 'HTTP/1.1', upstream_cluster: 'server' },
+    { ...same, protocol, upstream_cluster: 'a' },
+  ]
+  return [
+    ...found.flatMap((lines, i) => describeLines(lines, expected[i])),
+    ...(await checkRetried(rig)),
+    ...(await checkRefused(rig)),
+  ]
+}
+
+/**
+ * A request that is tried again has one line.
+ * @param {Rig} rig
+ */
+async function checkRetried(rig) {
+  const path = '/retried'
+  // One of two in turn is refused at first.
+  for (let i = 0; i < 2; i++) await rig.call('send', { endpoint: rig.entry, ask: { host: 'half', path } })
+  const lines = await readLines(rig, { service: 'server', path, least: 2 })
+  const found = lines.map(line => line.response_code).join(', ')
+  return found === '200, 200'
+    ? []
+    : [`${found || 'no line'} of two requests, one of them tried again, expected 200, 200`]
+}
+
+/**
+ * A request that another feature refuses has a line, too, and no upstream.
+ * @param {Rig} rig
+ */
+async function checkRefused(rig) {
+  if (!listFeatures(rig.measured.features).includes('authorization')) return []
+  const path = '/refused'
+  await rig.call('send', { endpoint: rig.entry, ask: { host: 'denied', path } })
+  const lines = await readLines(rig, { service: 'server', path })
+  const found = lines.map(line => `${line.response_code} from ${line.upstream_host}`).join(', ')
+  return found === '403 from null' ? [] : [`${found || 'no line'} of a refused request, expected 403 from null`]
+}
+
+/**
+ * The lines of a sidecar's log about a path, as soon as there are so many.
+ * @param {Rig} rig
+ * @param {{ service: string, path: string | undefined, least?: number }} wanted
+ * @returns {Promise<Record<string, unknown>[]>}
+ */
+async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
+  const process = sidecars.processes.find(({ spec }) => spec.service === service)
+  /** @type {Record<string, unknown>[]} */
+  let lines = []
+  const isThere = async () => {
+    const log = (await process?.readLog()) ?? ''
+    lines = log
+      .split('\n')
+      .flatMap(readLine)
+      .filter(line => line.path === path)
+    return lines.length >= least
+  }
+  // A line that does not come is a difference, not an error.
+  await isInTime(isThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 100, signal })
+  return lines
+}
+
+/**
+ * @param {string} line of a log, which may hold other lines, too
+ * @returns {Record<string, unknown>[]}
+ */
+function readLine(line) {
+  try {
+    const value = JSON.parse(line)
+    return value !== null && typeof value === 'object' ? [value] : []
+  } catch {
+    return []
+  }
+}
+
+/**
+ * @param {Record<string, unknown>[]} lines
+ * @param {Record<string, unknown>} expected fields whose value is known
+ * @returns {string[]}
+ */
+export function describeLines(lines, expected) {
+  const at = `at ${expected.upstream_cluster === 'server' ? 'client' : 'server'}`
+  if (lines.length !== 1) return [`${lines.length} lines for one request ${at}`]
+  const [line] = lines
+  const { fields } = FEATURES['access-log']
+  const missing = fields.filter(field => !(field in line))
+  const more = Object.keys(line).filter(field => !fields.includes(field))
+  const isCount = (/** @type {unknown} */ value) => Number.isInteger(value) && Number(value) >= 0
+  const wrong = Object.entries(expected).filter(([field, value]) => line[field] !== value)
+  return [
+    ...missing.map(field => `no ${field} ${at}`),
+    ...more.map(field => `${field} beyond the fields ${at}`),
+    ...wrong.map(
+      ([field, value]) => `${field} ${JSON.stringify(line[field])} ${at}, expected ${JSON.stringify(value)}`,
+    ),
+    ...['duration', 'time_to_first_byte']
+      .filter(field => !isCount(line[field]))
+      .map(field => `${field} ${JSON.stringify(line[field])} ${at}`),
+    ...(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(`${line.start_time}`)
+      ? []
+      : [`start_time ${line.start_time} ${at}`]),
+    ...(/^\d+(\.\d+){3}:\d+$/.test(`${line.upstream_host}`) ? [] : [`upstream_host ${line.upstream_host} ${at}`]),
+  ]
+}

@@ -1,0 +1,56 @@
+import https from 'node:https'
+import { send } from '../../node/send.js'
+
+/**
+ * Whether a sidecar tells its callers apart where requests of theirs are mixed.
+ * @import { Probed } from './probe.js'
+ * @import { Answer } from '../../node/send.js'
+ */
+
+/** What a route answers whom; the corpus's routes of these hosts list the one or the other, or neither. */
+const STATUSES = {
+  client: { allowed: 200, guest: 403, denied: 403 },
+  server: { allowed: 403, guest: 200, denied: 403 },
+}
+const TURNS = 5
+
+/**
+ * Each caller keeps one connection, and both ask for every route in turn and at once.
+ * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
+ * @returns {Promise<string[]>} what differs
+ */
+export async function probeCallers({ sidecars, credentials }) {
+  const found = await Promise.all(
+    Object.entries(STATUSES).map(async ([caller, statuses]) => {
+      const agent = new https.Agent({ keepAlive: true, maxSockets: 1 })
+      const tls = { servername: 'server', ...credentials[caller] }
+      /** @type {{ host: string, answer: Answer }[]} */
+      const answers = []
+      try {
+        for (let i = 0; i < TURNS; i++)
+          for (const host of Object.keys(statuses))
+            answers.push({ host, answer: await send(sidecars.server, { host }, { agent, tls }) })
+      } finally {
+        agent.destroy()
+      }
+      return describeCaller({ caller, statuses, answers })
+    }),
+  )
+  return found.flat()
+}
+
+/**
+ * @param {{ caller: string, statuses: Record<string, number>,
+ *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} found
+ * @returns {string[]}
+ */
+export function describeCaller({ caller, statuses, answers }) {
+  const wrong = answers.filter(({ host, answer }) => answer.status !== statuses[host])
+  const opened = answers.filter(({ answer }) => !answer.isReused).length
+  return [
+    ...wrong.map(
+      ({ host, answer }) => `${answer.status} for ${caller} of a route that is ${host}, expected ${statuses[host]}`,
+    ),
+    ...(opened === 1 ? [] : [`${opened} connections for ${answers.length} requests of ${caller}`]),
+  ]
+}

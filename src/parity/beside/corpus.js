@@ -1,0 +1,186 @@
+/**
+ * One corpus of requests that every plane must answer alike. Pure data.
+ * @import { Route } from '../../model/types.ts'
+ * @import { Ask } from '../../node/send.js'
+ */
+
+/** What a comparison of planes leaves out, because they are known to differ there. */
+export const LEFT_OUT = [
+  'repeated request headers other than cookies (Pipy keeps the last)',
+  'trailers (Pipy drops them)',
+  'malformed requests (Pipy closes the connection, Envoy answers 400)',
+  'framing of large bodies (Pipy sends them chunked)',
+  'responses cut short by the application (Pipy passes them on as complete)',
+  'hop-by-hop headers, and server, date, x-envoy-*, x-forwarded-*, x-request-id, which Envoy adds',
+]
+
+export const IGNORED_HEADERS =
+  /^(connection|keep-alive|transfer-encoding|content-length|server|date|x-envoy-.*|x-forwarded-.*|x-request-id)$/
+
+/** Of the route that is limited where rates are. */
+export const LIMIT_PER_SECOND = 10
+
+/** Below it, the name of an upstream of the corpus that answers 500 there; the others answer 200. */
+export const FAILS_PATH = '/fails'
+
+/** Where an upstream of the corpus begins its answer before it has the whole request. */
+export const EARLY_PATH = '/early'
+
+/**
+ * The routes of the corpus. Clusters: a, b, gone (refused), half (one of two refused), slow, full (cannot be
+ * connected), rude (resets), narrow (slow, and takes few requests at a time where circuits are broken), flaky (a and b),
+ * fragile (rude and b), alone (b), crowded (gone and slow, with few retries at a time where they have a budget).
+ * @type {Route[]}
+ */
+export const ROUTES = [
+  // Before the route for any host, so that nothing but the host is looked at.
+  route('direct', {}, ['b', 1]),
+  route('undefined', {}, ['b', 1]),
+  route('canary', { headers: { 'x-canary': 'yes' } }, ['b', 1]),
+  route('split', {}, ['a', 80], ['b', 20]),
+  ...['gone', 'half', 'slow', 'full', 'rude', 'quiet', 'flaky', 'fragile', 'alone', 'crowded'].map(name =>
+    route(name, {}, [name, 1]),
+  ),
+  route('paths', { pathPrefix: '/api/v2' }, ['b', 1]),
+  route('paths', { pathPrefix: '/api' }, ['a', 1]),
+  {
+    host: 'any-header',
+    pathPrefix: '/',
+    headers: { 'x-canary': 'yes', 'x-tier': '1' },
+    split: [{ cluster: 'b', weight: 1 }],
+  },
+  { host: null, pathPrefix: '/everywhere', headers: {}, split: [{ cluster: 'b', weight: 1 }] },
+  route('narrow', {}, ['narrow', 1]),
+  route('limited', { limitPerSecond: LIMIT_PER_SECOND }, ['a', 1]),
+  route('echo', {}, ['a', 1]),
+]
+
+/**
+ * What the corpus looks at in an answer: who gave it, and what it had got.
+ * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number }} Seen
+ */
+
+/**
+ * One request each and what must come back, the same from every plane.
+ * @type {{ name: string, request: Ask, expected: Partial<Seen> }[]}
+ */
+export const CASES = [
+  { name: 'a plain GET', request: { host: 'echo' }, expected: { status: 200, upstream: 'a', body: '' } },
+  {
+    name: 'the path and its query',
+    request: { host: 'echo', path: '/x/y?z=1&w=%20' },
+    expected: { status: 200, path: '/x/y?z=1&w=%20' },
+  },
+  { name: 'a host with a port', request: { host: 'echo:15001' }, expected: { status: 200, upstream: 'a' } },
+  { name: 'a host in capitals', request: { host: 'ECHO' }, expected: { status: 200, upstream: 'a' } },
+  ...['direct', 'direct:15001', 'DIRECT'].map(host => ({
+    name: `the host ${host}, all of whose requests take one route`,
+    request: { host },
+    expected: { status: 200, upstream: 'b' },
+  })),
+  { name: 'an unknown host', request: { host: 'nobody' }, expected: { status: 404 } },
+  ...['toString', 'constructor', '__proto__'].map(host => ({
+    name: `the host ${host}, a name that objects know`,
+    request: { host },
+    expected: { status: 404 },
+  })),
+  { name: 'an unknown path of a known host', request: { host: 'paths', path: '/other' }, expected: { status: 404 } },
+  {
+    name: 'a route for any host',
+    request: { host: 'nobody', path: '/everywhere/1' },
+    expected: { status: 200, upstream: 'b' },
+  },
+  {
+    name: 'the first of two path prefixes',
+    request: { host: 'paths', path: '/api/v2/x' },
+    expected: { status: 200, upstream: 'b' },
+  },
+  {
+    name: 'the second of two path prefixes',
+    request: { host: 'paths', path: '/api/v1/x' },
+    expected: { status: 200, upstream: 'a' },
+  },
+  {
+    name: 'a header that matches',
+    request: { host: 'canary', headers: { 'x-canary': 'yes' } },
+    expected: { status: 200, upstream: 'b' },
+  },
+  {
+    name: 'a header with another value',
+    request: { host: 'canary', headers: { 'x-canary': 'no' } },
+    expected: { status: 404 },
+  },
+  {
+    name: 'one of two headers',
+    request: { host: 'any-header', headers: { 'x-canary': 'yes' } },
+    expected: { status: 404 },
+  },
+  {
+    name: 'both of two headers',
+    request: { host: 'any-header', headers: { 'x-canary': 'yes', 'x-tier': '1' } },
+    expected: { status: 200, upstream: 'b' },
+  },
+  {
+    name: 'a header passed on and back',
+    request: { host: 'echo', headers: { 'x-nonce': 'abc', 'x-long': 'v'.repeat(4000) } },
+    expected: { status: 200, nonce: 'abc', long: 4000 },
+  },
+  ...[0, 1, 1024, 65536, 1024 * 1024, 10 * 1024 * 1024].map(bytes => echoed(bytes, { isChunked: false })),
+  ...[1, 1024, 1024 * 1024].map(bytes => echoed(bytes, { isChunked: true })),
+  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => ({
+    name: `the method ${method}`,
+    request: { host: 'echo', method },
+    expected: { status: 200, method },
+  })),
+  { name: 'a HEAD', request: { host: 'echo', method: 'HEAD' }, expected: { status: 200, method: 'HEAD', body: '' } },
+  ...[201, 204, 304, 400, 401, 404, 500, 502, 503].map(status => ({
+    name: `an application's ${status}`,
+    request: { host: 'echo', path: `/status/${status}` },
+    expected: { status, upstream: 'a' },
+  })),
+  { name: 'an upstream that refuses', request: { host: 'gone' }, expected: { status: 503, upstream: undefined } },
+  { name: 'an upstream that resets', request: { host: 'rude' }, expected: { status: 503, upstream: undefined } },
+  {
+    name: 'an upstream that closes without an answer',
+    request: { host: 'quiet' },
+    expected: { status: 503, upstream: undefined },
+  },
+  {
+    name: 'an upstream that does not answer in time',
+    request: { host: 'slow' },
+    expected: { status: 504, upstream: undefined },
+  },
+]
+
+/**
+ * A body that comes back. It is made where it is asked for: one of 10 MiB would otherwise stay in memory.
+ * @param {number} bytes
+ * @param {{ isChunked: boolean }} framing
+ */
+function echoed(bytes, { isChunked }) {
+  return {
+    name: `a ${isChunked ? 'chunked ' : ''}body of ${bytes} bytes`,
+    get request() {
+      return { host: 'echo', method: 'POST', body: 'b'.repeat(bytes), isChunked }
+    },
+    get expected() {
+      return { status: 200, body: 'b'.repeat(bytes) }
+    },
+  }
+}
+
+/**
+ * @param {string} host
+ * @param {Partial<Route>} match
+ * @param {[string, number][]} split
+ * @returns {Route}
+ */
+function route(host, match, ...split) {
+  return {
+    host,
+    pathPrefix: '/',
+    headers: {},
+    ...match,
+    split: split.map(([cluster, weight]) => ({ cluster, weight })),
+  }
+}

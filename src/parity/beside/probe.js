@@ -1,0 +1,133 @@
+import http from 'node:http'
+import { send } from '../../node/send.js'
+import { describeAccess, listDifferences, probeAccess } from './access.js'
+import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
+import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './negotiation.js'
+
+/**
+ * Whether a plane does what every plane must, in the configuration that is measured.
+ * @import { Credentials, Upstreams } from './upstreams.js'
+ * @import { Check } from './answers.js'
+ * @import { Endpoint, Protocol, Tls, TrafficPolicy } from '../../model/types.ts'
+ */
+
+const GIVEN_UP = 'given up by the connect timeout'
+const POOL_CLIENTS = 8
+const POOL_REQUESTS = 10
+// The one passes on to another sidecar over TLS, the other takes plaintext at a port of TLS.
+const POOL_ENTRIES = ['client', 'permissive']
+
+/**
+ * What the sidecars were given, and what they are pinned to.
+ * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string }} Configuration
+ */
+
+/**
+ * What a check needs.
+ * @typedef {Pick<Upstreams, 'countConnections' | 'observed'> & { sidecars: Record<string, Endpoint>,
+ *   credentials: Record<string, Credentials>, configuration: Configuration }} Probed sidecars: where each listens, by service
+ */
+
+/** A row of the table, without the arm that it is for. @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
+
+/**
+ * What is answered, refused and negotiated.
+ * @param {Probed} rig
+ * @returns {Promise<Row[]>}
+ */
+export async function probeAnswers(rig) {
+  const { configuration, credentials, sidecars } = rig
+  // That first, while no connection is kept: HAProxy gives this answer only to the first request of one.
+  const [connects, many] = await Promise.all([[CONNECT_TIMEOUT], ANSWERS].map(checks => runChecks(rig, checks)))
+  const answers = [...many, ...(await runChecks(rig, [LONE_RETRY]))]
+  const early = await runChecks(rig, [EARLY_ANSWER])
+  const access = listDifferences(await probeAccess(rig))
+  const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
+  const asClient = await negotiateAsClient(rig)
+  const tried = ANSWERS.length + 1
+  const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
+  const words = describeAccess(configuration)
+  return [
+    { name: 'parity-answers', found: count(answers.length), expected: count(0), differences: answers },
+    {
+      name: 'parity-connect-timeout',
+      found: connects.length === 0 ? GIVEN_UP : `not ${GIVEN_UP}`,
+      expected: GIVEN_UP,
+      differences: connects,
+    },
+    {
+      name: 'parity-early-answers',
+      found: early.length === 0 ? 'passed on whole' : 'cut off',
+      expected: 'passed on whole',
+      differences: early,
+    },
+    {
+      name: 'parity-refusals',
+      found: access.length === 0 ? words : `${access.length} peers treated otherwise`,
+      expected: words,
+      differences: access,
+    },
+    {
+      name: 'parity-tls',
+      found: asServer === asClient.tls ? asServer : `as a server ${asServer}, as a client ${asClient.tls}`,
+      expected: describeNegotiation(configuration),
+      differences: [],
+    },
+    {
+      name: 'parity-protocol',
+      found: asClient.protocol,
+      expected: configuration.protocol.toUpperCase(),
+      differences: [],
+    },
+  ]
+}
+
+/**
+ * Whether some clients' requests reach the upstream over as many connections, kept on both sides of every sidecar.
+ * @param {Probed} rig
+ * @returns {Promise<{ row: Row, requests: number }>}
+ */
+export async function probePooling(rig) {
+  const requests = POOL_CLIENTS * POOL_REQUESTS
+  const kept = 'kept and used again'
+  let found = kept
+  for (const entry of POOL_ENTRIES) {
+    const opened = await countOpened(rig, entry)
+    if (opened > 2 * POOL_CLIENTS) found = `${opened} connections for ${requests} requests at ${entry}'s sidecar`
+  }
+  if (rig.countConnections() === 0) found = 'the application was never connected'
+  const row = { name: 'parity-pooling', found, expected: kept, differences: [] }
+  return { row, requests: requests * POOL_ENTRIES.length }
+}
+
+/**
+ * @param {Probed} rig
+ * @param {string} entry the service whose sidecar is called
+ * @returns {Promise<number>} connections, on the side that has more
+ */
+async function countOpened(rig, entry) {
+  const before = rig.countConnections()
+  const ports = new Set()
+  await Promise.all(
+    Array.from({ length: POOL_CLIENTS }, async () => {
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+      for (let i = 0; i < POOL_REQUESTS; i++)
+        await send(rig.sidecars[entry], { host: 'echo' }, { agent }).then(
+          ({ localPort }) => ports.add(localPort),
+          () => {},
+        )
+      agent.destroy()
+    }),
+  )
+  return Math.max(rig.countConnections() - before, ports.size)
+}
+
+/**
+ * @param {Probed} rig
+ * @param {Check[]} checks
+ * @returns {Promise<string[]>} what differs
+ */
+async function runChecks(rig, checks) {
+  const found = await Promise.all(checks.map(check => check.run(rig).catch(error => `failed: ${error.message}`)))
+  return checks.flatMap(({ name }, i) => (found[i] === '' ? [] : [`${name}: ${found[i]}`]))
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { identityOf } from '../model/sidecar-contract.js'
+
+/**
+ * @import { CertificateFlaws } from '../lib/certificates.js'
+ * @import { Credentials } from './beside/upstreams.js'
+ */
+
+/** The services of the rig that have a certificate. */
+export const SERVICES = ['client', 'server']
+/** Of the flawed certificates, below that of the services'. */
+export const REFUSED_FOLDER = 'refused'
+/** Whose place the flawed certificates take. */
+export const CLIENT = identityOf('client')
+
+/**
+ * Certificates that sidecars must refuse in place of the client's, each for one reason (node/parity/peers.js).
+ * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnother?: boolean }>} isOfAnother: of another authority of the same name
+ */
+export const FLAWED = {
+  'self-signed': { isSelfSigned: true },
+  'another-ca': { isOfAnother: true },
+  expired: { validIn: 'past' },
+  'not-yet-valid': { validIn: 'future' },
+  'no-client-auth': { usages: ['serverAuth'] },
+  'no-server-auth': { usages: ['clientAuth'] },
+  'another-identity': { identity: identityOf('stranger') },
+  prefix: { identity: CLIENT.slice(0, -1) },
+  suffix: { identity: CLIENT.slice('spiffe://'.length) },
+  'begins-alike': { identity: `${CLIENT}-2` },
+  'ends-alike': { identity: `https://another.example/${CLIENT}` },
+}
+
+/**
+ * What the rig's peers show, by name.
+ * @param {string} folder of certificates
+ * @returns {{ ca: string, credentials: Record<string, Credentials> }}
+ */
+export function readCredentials(folder) {
+  const read = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')
+  const readPair = (/** @type {string} */ at) => ({ cert: read(at), key: read(`${at}-key`) })
+  const own = SERVICES.map(name => [name, readPair(name)])
+  const flawed = Object.keys(FLAWED).map(name => [name, readPair(path.join(REFUSED_FOLDER, name))])
+  return { ca: read('ca'), credentials: Object.fromEntries([...own, ...flawed]) }
+}

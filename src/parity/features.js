@@ -1,0 +1,42 @@
+import { listFeatures } from '../model/features.js'
+import { checkAccessLog } from './access-log.js'
+import { checkRewrite, checkTrace } from './headers.js'
+import { checkEjection } from './outliers.js'
+import { checkAuthorization, checkBreaker, checkRateLimit } from './refusals.js'
+import { checkRetryBudget } from './retry-budget.js'
+import { checkMetrics } from './route-metrics.js'
+
+/**
+ * Whether the sidecars of a plane do what they were given beyond routing and mTLS.
+ * @import { FeatureName } from '../model/types.ts'
+ * @import { Row } from './beside/probe.js'
+ * @import { Rig } from './rig.js'
+ */
+
+/** What differs, empty where nothing does. @type {Record<FeatureName, (rig: Rig) => Promise<string[]>>} */
+const CHECKS = {
+  'access-log': checkAccessLog,
+  authorization: checkAuthorization,
+  'rate-limit': checkRateLimit,
+  metrics: checkMetrics,
+  'trace-headers': checkTrace,
+  'header-rewrite': checkRewrite,
+  'circuit-breaker': checkBreaker,
+  'retry-budget': checkRetryBudget,
+  'outlier-ejection': checkEjection,
+}
+
+/**
+ * @param {Rig} rig
+ * @returns {Promise<Row[]>} none of lean sidecars
+ */
+export async function probeFeatures(rig) {
+  const names = listFeatures(rig.measured.features)
+  if (names.length === 0) return []
+  // At once: each asks for a path or a host of its own, and some wait for seconds.
+  const found = await Promise.all(names.map(name => CHECKS[name](rig)))
+  const differences = names.flatMap((name, i) => found[i].map(difference => `${name}: ${difference}`))
+  const expected = names.join(', ')
+  const told = differences.length === 0 ? expected : `${differences.length} differences of ${expected}`
+  return [{ name: 'parity-features', found: told, expected, differences }]
+}

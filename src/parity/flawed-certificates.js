@@ -1,0 +1,27 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { createAuthority, createKeys, issueCertificate } from '../lib/certificates.js'
+import { CLIENT, FLAWED, REFUSED_FOLDER } from './credentials.js'
+
+/**
+ * @import { Authority } from '../lib/certificates.js'
+ */
+
+/**
+ * Writes the flawed certificates beside those of the services. They have one key: an RSA key takes half a second.
+ * @param {{ folder: string, authority: Authority }} options folder: of the services' certificates, and of their authority
+ */
+export async function writeFlawedCertificates({ folder, authority }) {
+  const own = path.join(folder, REFUSED_FOLDER)
+  mkdirSync(own, { mode: 0o700 })
+  const { keyType } = authority
+  const [another, keys] = await Promise.all([createAuthority('sidecar-bench', { keyType }), createKeys(keyType)])
+  await Promise.all(
+    Object.entries(FLAWED).map(async ([name, { identity = CLIENT, isOfAnother, ...flaws }]) => {
+      const issuer = isOfAnother ? another : authority
+      const issued = await issueCertificate({ authority: issuer, identity, dnsName: 'client', keys, ...flaws })
+      writeFileSync(path.join(own, `${name}.pem`), issued.certificatePem, { mode: 0o600 })
+      writeFileSync(path.join(own, `${name}-key.pem`), issued.keyPem, { mode: 0o600 })
+    }),
+  )
+}

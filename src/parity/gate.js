@@ -1,0 +1,172 @@
+import { setMaxListeners } from 'node:events'
+import path from 'node:path'
+import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
+import { listFeatures } from '../model/features.js'
+import { assertAllRun } from '../run/alive.js'
+import { startServices } from '../run/start-services.js'
+import { countWorkers } from '../services/specs.js'
+import { probeFeatures } from './features.js'
+import { createRig } from './rig.js'
+import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
+
+/**
+ * @import { Arm, ParityRow, ToolSpec } from '../model/types.ts'
+ * @import { Testbed } from '../run/testbed.js'
+ * @import { Row } from './beside/probe.js'
+ * @import { Rig } from './rig.js'
+ */
+
+// Longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
+const RIG_START_SECONDS = 120
+
+/**
+ * @typedef {{ testbed: Testbed, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void }} GateOptions
+ * @typedef {(options: GateOptions) => Promise<ParityRow[]>} GateParity
+ */
+
+/**
+ * Before any load: starts each arm once and counts its workers, and tries each plane with the corpus in every
+ * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on
+ * a process).
+ * @type {GateParity}
+ * @throws {BenchError} when an arm does not start or does not answer
+ */
+export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
+  // Rollouts have no requests whose work could differ, and would be started once more.
+  const own = arms.filter(arm => arm.repeatOf === null && arm.conditions.sidecars === undefined)
+  if (own.length === 0) return []
+  const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
+  const probes = keepDistinct(
+    own.filter(arm => arm.hasSidecars),
+    configurationOf,
+  )
+  say(`checking ${starts.length} arms, and that the planes do equal work`)
+  /** @type {ParityRow[]} */
+  const rows = []
+  const add = (/** @type {Arm} */ arm, /** @type {Row} */ row, /** @type {ParityRow['size']} */ size) =>
+    rows.push({ ...row, ...configurationOf(arm), trafficPolicy: testbed.settings.trafficPolicy, size })
+  for (const arm of starts) {
+    const workers = await countStartedWorkers({ testbed, arm, index: nextIndex(), signal })
+    // On a target that reads no sockets they cannot be counted.
+    if (workers.length === 0 || workers.includes(null)) continue
+    const found = `${[...new Set(workers)].join(' and ')} a sidecar`
+    const expected = `${countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })} a sidecar`
+    add(arm, { name: 'parity-workers', found, expected, differences: [] }, sizeOf(arm))
+  }
+  for (const arm of probes) {
+    for (const row of await probePlane({ testbed, arm, index: nextIndex(), signal })) add(arm, row, null)
+  }
+  return rows
+}
+
+/**
+ * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
+ * @returns {Promise<(number | null)[]>} of each sidecar
+ */
+async function countStartedWorkers({ testbed, arm, index, signal }) {
+  const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
+  const { deployment } = await startServices({ testbed, arm, start: index, folder, signal })
+  try {
+    const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
+    return (await testbed.site.target.look(sidecars)).map(look => look.workers)
+  } finally {
+    await deployment.remove()
+  }
+}
+
+/**
+ * Tries the plane of an arm with the corpus; a plane that does not serve it falls short of every row.
+ * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
+ * @returns {Promise<Row[]>}
+ */
+async function probePlane(options) {
+  return tryPlane(options).catch(error => {
+    const isPlanes = error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
+    if (options.signal.aborted || !isPlanes) throw error
+    // It serves its link, but not what the corpus needs: it does other work than the planes beside it.
+    const why = `does not serve the corpus: ${error.message.split('\n')[0]}`
+    return PARITY_NAMES.filter(row => row !== 'parity-workers').map(name => ({
+      name,
+      found: why,
+      expected: 'served',
+      differences: [why],
+    }))
+  })
+}
+
+/**
+ * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
+ * @returns {Promise<Row[]>}
+ * @throws {BenchError} where the plane does not serve the corpus
+ */
+export async function tryPlane({ testbed, arm, index, signal }) {
+  const plane = testbed.programs.planes[arm.plane]
+  const { folders, settings } = testbed
+  const { tls, protocol, features } = arm.conditions
+  const starting = new AbortController()
+  const ending = AbortSignal.any([signal, starting.signal])
+  // Each request of a check listens to it.
+  setMaxListeners(0, ending)
+  const timer = setTimeout(
+    () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
+    RIG_START_SECONDS * 1000,
+  )
+  try {
+    const rig = await createRig({
+      target: testbed.site.target,
+      index,
+      plane,
+      tool: testbed.programs.tools[/** @type {ToolSpec} */ (plane.tool).name],
+      certificates: folders.certificates,
+      scripts: arm.variant ?? folders.pipyScripts,
+      folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
+      measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
+      profile: arm.profile,
+      signal: ending,
+    })
+    clearTimeout(timer)
+    try {
+      return await probeRig(rig)
+    } finally {
+      await rig.close()
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Everything that is held equal and does not depend on a link.
+ * @param {Rig} rig
+ * @returns {Promise<Row[]>}
+ */
+export async function probeRig(rig) {
+  const { call, sidecars } = rig
+  const sumLogs = async () => {
+    const logs = await Promise.all(sidecars.processes.map(p => p.readLog()))
+    return logs.reduce((sum, log) => sum + log.length, 0)
+  }
+  const answers = await call('probeAnswers', undefined)
+  await assertAllRun(sidecars.processes, 'parity')
+  const before = await sumLogs()
+  const { row, requests } = await call('probePooling', undefined)
+  const bytes = (await sumLogs()) - before
+  const features = await probeFeatures(rig)
+  // What an access log says is tried as a feature.
+  if (listFeatures(rig.measured.features).includes('access-log')) return [...answers, row, ...features]
+  const nothing = `nothing for ${requests} requests`
+  const found = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`
+  return [...answers, row, { name: 'parity-logging', found, expected: nothing, differences: [] }, ...features]
+}
+
+/**
+ * @param {Arm[]} arms
+ * @param {(arm: Arm) => object} identityOf
+ */
+function keepDistinct(arms, identityOf) {
+  const keys = arms.map(arm => JSON.stringify(identityOf(arm)))
+  return arms.filter((_, i) => keys.indexOf(keys[i]) === i)
+}

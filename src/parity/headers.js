@@ -1,0 +1,76 @@
+import { listFeatures } from '../model/features.js'
+
+/**
+ * Whether sidecars begin and pass on traces, and rewrite headers.
+ * @import { Rig } from './rig.js'
+ */
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const SPAN = '00f067aa0ba902b7'
+// Whether a trace is sampled is left to each plane.
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
+
+/**
+ * A request without a trace gets one of its own; the trace of a request goes on, as another span.
+ * @param {Rig} rig
+ * @returns {Promise<string[]>}
+ */
+export async function checkTrace(rig) {
+  const [first, second] = [await sendThrough(rig, {}), await sendThrough(rig, {})].map(({ got }) => got.traceparent)
+  const { got } = await sendThrough(rig, { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'vendor=1' })
+  return describeTraces({ made: [first, second], passedOn: got.traceparent, tracestate: got.tracestate })
+}
+
+/**
+ * @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} found
+ * @returns {string[]}
+ */
+export function describeTraces({ made, passedOn, tracestate }) {
+  const traces = made.map(header => TRACEPARENT.exec(header ?? '')?.[1])
+  const [, trace, span] = TRACEPARENT.exec(passedOn ?? '') ?? []
+  return [
+    ...made.filter((_, i) => !traces[i]).map(header => `traceparent ${header ?? 'none'}, made of none`),
+    ...(traces[0] && traces[0] === traces[1] ? ['two requests in one trace'] : []),
+    ...(trace === TRACE && span !== SPAN ? [] : [`traceparent ${passedOn}, passed on of ${TRACE}`]),
+    ...(tracestate === 'vendor=1' ? [] : [`tracestate ${tracestate}, passed on of vendor=1`]),
+  ]
+}
+
+/**
+ * Headers are set, also over those that came, and removed, of a request and of its answer: also of one that the sidecar
+ * gives itself, for an upstream that fails or a peer that it refuses.
+ * @param {Rig} rig
+ * @returns {Promise<string[]>}
+ */
+export async function checkRewrite(rig) {
+  const { got, answered } = await sendThrough(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
+  // Of one sidecar: the client's would set the header in any answer of the server's.
+  const meshOf = async (/** @type {string} */ host) =>
+    (await rig.call('send', { endpoint: rig.permissive, ask: { host } })).headers['x-mesh']
+  const isAuthorised = listFeatures(rig.measured.features).includes('authorization')
+  const found = {
+    'x-mesh of the request': [got['x-mesh'], 'sidecar-bench'],
+    'x-internal of the request': [got['x-internal'], undefined],
+    'x-mesh of the answer': [answered['x-mesh'], 'sidecar-bench'],
+    'x-debug of the answer': [answered['x-debug'], undefined],
+    'x-mesh of a 503': [await meshOf('gone'), 'sidecar-bench'],
+    ...(isAuthorised ? { 'x-mesh of a 403': [await meshOf('denied'), 'sidecar-bench'] } : {}),
+  }
+  return Object.entries(found)
+    .filter(([, [value, expected]]) => value !== expected)
+    .map(([what, [value, expected]]) => `${what} ${value ?? 'none'}, expected ${expected ?? 'none'}`)
+}
+
+/**
+ * @param {Rig} rig
+ * @param {Record<string, string>} headers
+ * @returns {Promise<{ got: Record<string, string | undefined>, answered: Record<string, unknown> }>} got: the headers that
+ *   came to the upstream; answered: those that came back
+ */
+async function sendThrough({ call, entry }, headers) {
+  const { body, headers: answered } = await call('send', {
+    endpoint: entry,
+    ask: { host: 'echo', path: '/headers', headers },
+  })
+  return { got: JSON.parse(body), answered }
+}

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { FAILS_PATH } from './beside/corpus.js'
+import { EJECTION } from './rig.js'
+
+/**
+ * Whether sidecars send nothing to an endpoint that keeps failing.
+ * @import { Rig } from './rig.js'
+ */
+
+const { consecutiveFailures: FAILURES, baseSeconds: BASE_SECONDS } = EJECTION
+// Envoy's threads tell each other that an endpoint is ejected.
+const SETTLED_MS = 100
+// Envoy looks once a second for endpoints that come back; the rest is for a busy machine.
+const LATE_SECONDS = 3
+const OFTEN_MS = 20
+const OTHERS = 10
+// Of the turns of two endpoints, so many come to each at least.
+const TURNS = 4
+
+const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an ejection`
+
+/** @typedef {{ status: number, upstream: string | undefined }} Answer upstream: that answered itself */
+
+/**
+ * @param {Rig} rig
+ * @returns {Promise<string[]>}
+ */
+export async function checkEjection(rig) {
+  const found = await Promise.all([checkTurns(rig), checkBroken(rig), checkLone(rig)])
+  return found.flat()
+}
+
+/**
+ * Of two endpoints, the one that fails so often in a row gets no request for the base time. The other then stays, however
+ * it answers: ejected, there would be too few.
+ * @param {Rig} rig
+ */
+async function checkTurns(rig) {
+  const ask = (/** @type {string} */ path) => askOf(rig, 'flaky', path)
+  const askB = async (/** @type {string} */ path, times = 1) => {
+    let count = 0
+    for (let i = 0; i < times * TURNS && count < times; i++) if ((await ask(path)).upstream === 'b') count++
+    return count === times
+  }
+  const failing = `${FAILS_PATH}/b`
+  await askB(failing, FAILURES - 1)
+  await askB('/')
+  await askB(failing, FAILURES - 1)
+  if (!(await askB('/'))) return ['an endpoint ejected by failures that were not in a row']
+
+  await askB(failing, FAILURES - 1)
+  const ejectedMs = Date.now()
+  await askB(failing)
+  await delay(SETTLED_MS, undefined, { signal: rig.signal })
+  const answers = await askWhileEjected(i => ask(i < OTHERS / 2 ? '/' : '/status/500'), ejectedMs)
+
+  const limitMs = ejectedMs + (BASE_SECONDS + LATE_SECONDS) * 1000
+  let isBack = answers.some(({ upstream }) => upstream === 'b')
+  while (!isBack && Date.now() < limitMs) {
+    await delay(OFTEN_MS, undefined, { signal: rig.signal })
+    isBack = (await ask('/')).upstream === 'b'
+  }
+  return describeEjection({ answers, backSeconds: isBack ? (Date.now() - ejectedMs) / 1000 : null })
+}
+
+/**
+ * @param {{ answers: Answer[], backSeconds: number | null }} found answers: just after the ejection of b; backSeconds: after
+ *   which b answered again, null: not in time
+ * @returns {string[]}
+ */
+export function describeEjection({ answers, backSeconds }) {
+  const elsewhere = answers.filter(({ upstream }) => upstream !== 'a')
+  const back = backSeconds === null ? `not back ${BASE_SECONDS + LATE_SECONDS} s after` : `back ${backSeconds} s after`
+  return [
+    ...(answers.length === 0 ? [NONE_IN_TIME] : []),
+    ...(elsewhere.length === 0
+      ? []
+      : [`${elsewhere.length} of ${answers.length} requests not at the endpoint that was left`]),
+    ...(backSeconds !== null && backSeconds >= BASE_SECONDS ? [] : [`${back} an ejection of ${BASE_SECONDS} s`]),
+  ]
+}
+
+/**
+ * An endpoint that breaks connections is ejected like one that answers 5xx.
+ * @param {Rig} rig
+ */
+async function checkBroken(rig) {
+  let broken = 0
+  let ejectedMs = 0
+  for (let i = 0; i < FAILURES * TURNS && broken < FAILURES; i++) {
+    ejectedMs = Date.now()
+    if ((await askOf(rig, 'fragile', '/')).status === 503) broken++
+  }
+  await delay(SETTLED_MS, undefined, { signal: rig.signal })
+  return describeBroken(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
+}
+
+/**
+ * @param {number} broken connections
+ * @param {Answer[]} answers after them
+ * @returns {string[]}
+ */
+export function describeBroken(broken, answers) {
+  if (answers.length === 0) return [NONE_IN_TIME]
+  const served = answers.filter(({ upstream }) => upstream === 'b').length
+  return broken === FAILURES && served === answers.length
+    ? []
+    : [`${served} of ${answers.length} requests served after ${broken} broken connections`]
+}
+
+/**
+ * The answers that came before the ejected endpoint may be back: on a busy machine, not to all requests.
+ * @param {(i: number) => Promise<Answer>} ask
+ * @param {number} ejectedMs at the earliest
+ */
+export async function askWhileEjected(ask, ejectedMs) {
+  /** @type {Answer[]} */
+  const answers = []
+  for (let i = 0; i < OTHERS; i++) {
+    const answer = await ask(i)
+    if (Date.now() >= ejectedMs + BASE_SECONDS * 1000) break
+    answers.push(answer)
+  }
+  return answers
+}
+
+/**
+ * A lone endpoint stays.
+ * @param {Rig} rig
+ */
+async function checkLone(rig) {
+  for (let i = 0; i < 2 * FAILURES; i++) await askOf(rig, 'alone', '/status/500')
+  await delay(SETTLED_MS, undefined, { signal: rig.signal })
+  const { status, upstream } = await askOf(rig, 'alone', '/')
+  return status === 200 && upstream === 'b' ? [] : [`${status} of a lone endpoint that has failed`]
+}
+
+/**
+ * @param {Rig} rig
+ * @param {string} host
+ * @param {string} path
+ * @returns {Promise<Answer>}
+ */
+async function askOf({ call, entry }, host, path) {
+  const { status, headers } = await call('send', { endpoint: entry, ask: { host, path } })
+  return { status, upstream: /** @type {string | undefined} */ (headers['x-upstream']) }
+}

@@ -1,0 +1,217 @@
+import path from 'node:path'
+import { certificatesFolder } from '../lib/certificate-files.js'
+import { untilAborted } from '../lib/wait.js'
+import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
+import { createModel } from '../services/topology.js'
+import { ROUTES } from './beside/corpus.js'
+import { SERVERS } from './beside/peers.js'
+import { UPSTREAMS } from './beside/upstreams.js'
+import { readCredentials } from './credentials.js'
+
+/**
+ * @import { Cluster, DataPlane, Deployment, Endpoint, Place, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
+ */
+
+// The permissive one is another server: it has the server's certificate, and accepts the same identities.
+/** @type {Topology} */
+const TOPOLOGY = {
+  name: 'parity',
+  services: [
+    { name: 'client', application: null, calls: ['server'] },
+    { name: 'server', application: 'echo', calls: [] },
+    { name: 'permissive', application: 'echo', calls: [], copyOf: 'server' },
+  ],
+  entry: { service: 'permissive', listener: 'inbound' },
+}
+// A busy machine takes more than a second for a body of 10 MiB. One that is slower still is told by how long it takes to start
+// the upstreams, a quarter of a second as a rule.
+const REQUEST_SECONDS = { least: 4, most: 60, timesStart: 16 }
+// Of the limit of a request: both tries of a connection end well within it.
+const CONNECT_SHARE = 1 / 4
+
+/** After which an answer is late: longer than the sidecars' own timeouts. */
+export const ANSWER_SECONDS = 2 * REQUEST_SECONDS.most
+
+/** Requests at a time to the cluster of that name, where circuits are broken. */
+export const NARROW = 2
+
+/** Of clusters whose endpoints fail, where outliers are ejected. */
+export const EJECTION = { consecutiveFailures: 3, baseSeconds: 2, maxShare: 0.5 }
+
+/** Retries at a time to the cluster `crowded`, where they have a budget. */
+export const RETRIES = 2
+const CROWDED = { share: 0.2, minConcurrent: RETRIES }
+// Where what refuses is to stay in turn.
+const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
+
+/** Routes that list who may call them, by host: one of the two callers, or another, to a cluster of two endpoints. */
+const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
+
+/** @type {Route[]} */
+const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) => ({
+  ...{ host, pathPrefix: '/', headers: {}, split: [{ cluster: host === 'denied' ? 'half' : 'a', weight: 1 }] },
+  allowedIdentities: [identityOf(name)],
+}))
+
+/**
+ * What is measured, as far as it changes what sidecars do for a request.
+ * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, features?: string }} Measured
+ */
+
+/**
+ * @typedef {object} Rig
+ * @property {Deployment} sidecars of client, server and permissive
+ * @property {Target['call']} call
+ * @property {Endpoint} entry of client's
+ * @property {Endpoint} permissive of the one that takes plaintext, too
+ * @property {Measured} measured
+ * @property {DataPlane} plane
+ * @property {AbortSignal} signal ends the waits of its checks
+ * @property {() => Promise<void>} close
+ */
+
+/**
+ * Three sidecars of a plane and the upstreams they are tried with: client's (plaintext outbound) calls server's
+ * (strict) as it is measured, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
+ * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
+ *   measured: Measured, profile: string | null, signal: AbortSignal }} options
+ *   index: of a start that no other has; certificates: of all key types, as in certificate-files.js
+ * @returns {Promise<Rig>}
+ */
+export async function createRig({
+  target,
+  index,
+  plane,
+  tool,
+  scripts,
+  folder,
+  measured,
+  profile,
+  signal,
+  ...options
+}) {
+  const certificates = certificatesFolder(options.certificates, measured.tls)
+  const places = await target.placesFor(
+    index,
+    TOPOLOGY.services.map(s => s.name),
+  )
+  const sidecarsAt = {
+    client: { address: places.client.reach, port: PORTS.outbound },
+    server: { address: places.server.reach, port: PORTS.inbound },
+    permissive: { address: places.permissive.reach, port: PORTS.inbound },
+  }
+  /** A sidecar that hangs must not keep an interrupted run. @type {Target['call']} */
+  const call = (procedure, args) => untilAborted(target.call(procedure, args), signal)
+  /** @type {Deployment | null} */
+  let sidecars = null
+  const close = async () => {
+    await sidecars?.remove()
+    await target.call('close', undefined)
+  }
+  try {
+    const startedAt = performance.now()
+    await call('open', {
+      address: places[PROBER].listen,
+      ...readCredentials(certificates),
+      sidecars: sidecarsAt,
+      configuration: { ...measured, ...TLS },
+    })
+    const timeouts = chooseTimeouts((performance.now() - startedAt) / 1000)
+    const models = createModels({ places, certificates: target.locate(certificates), measured, timeouts })
+    const specs = models.map(model => {
+      const sidecarFolder = target.locate(path.join(folder, model.service))
+      const where = { scripts: target.locate(scripts), folder: sidecarFolder }
+      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null })
+    })
+    sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
+    await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
+    await call('reach', { endpoints: Object.values(sidecarsAt) })
+    const { client: entry, permissive } = sidecarsAt
+    return { sidecars, call, entry, permissive, measured, plane, signal, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/**
+ * What the sidecars give a request, and four times within it a connection.
+ * @param {number} startSeconds that the upstreams took to start
+ * @returns {SidecarModel['timeouts']}
+ */
+export function chooseTimeouts(startSeconds) {
+  const { least, most, timesStart } = REQUEST_SECONDS
+  const requestSeconds = Math.min(most, Math.max(least, Math.floor(timesStart * startSeconds)))
+  return { connectSeconds: requestSeconds * CONNECT_SHARE, requestSeconds, idleSeconds: 60 + requestSeconds }
+}
+
+/**
+ * The models of the measured configuration, with the corpus's routes and upstreams in place of applications.
+ * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'] }} options
+ * @returns {SidecarModel[]}
+ */
+function createModels({ places, certificates, measured, timeouts }) {
+  const [client, ...servers] = TOPOLOGY.services.map(service => ({
+    ...createModel(TOPOLOGY, { service, places, workers: 1, certificates, ...measured }),
+    timeouts,
+  }))
+  const upstream = (/** @type {string} */ name) => ({ address: places[PROBER].reach, port: UPSTREAMS[name] })
+  const server = { ...client.clusters[0], endpoints: [{ address: places.server.reach, port: PORTS.inbound }] }
+  const observers = ['observed', 'p256'].map(name => ({ ...server, name, endpoints: [upstream(name)] }))
+  const { mtls } = server
+  const acceptedIdentities = measured.trafficPolicy === 'open' ? null : [identityOf('client')]
+  const peers =
+    mtls === null
+      ? []
+      : SERVERS.map(([name]) => ({
+          ...server,
+          name,
+          endpoints: [upstream(name)],
+          // The DNS name of their certificates, which a plane may compare with that of the cluster.
+          mtls: { serverName: 'client', acceptedIdentities },
+        }))
+  const to = (/** @type {string | null} */ host, /** @type {string} */ cluster) => ({
+    host,
+    pathPrefix: '/',
+    headers: {},
+    split: [{ cluster, weight: 1 }],
+  })
+  const outbound = {
+    address: places.client.listen,
+    port: PORTS.outbound,
+    routes: [...[...observers, ...peers].map(({ name }) => to(name, name)), to(null, 'server')],
+  }
+  const clusters = [server, ...observers, ...peers]
+  return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
+}
+
+/**
+ * @param {SidecarModel} model
+ * @param {(name: string) => Cluster['endpoints'][number]} upstream
+ * @returns {SidecarModel}
+ */
+function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
+  // Routes can tell two callers apart only where the handshake lets in both.
+  const acceptedIdentities =
+    model.features.authorization && inbound?.acceptedIdentities
+      ? [...inbound.acceptedIdentities, identityOf(CALLER_OF.guest)]
+      : (inbound?.acceptedIdentities ?? null)
+  const plain = (/** @type {string} */ name, hosts = [name]) => ({
+    ...application,
+    name,
+    endpoints: hosts.map(upstream),
+  })
+  return {
+    ...model,
+    inbound: inbound && { ...inbound, acceptedIdentities, routes: [...AUTHORISED, ...ROUTES] },
+    clusters: [
+      ...['a', 'b', 'gone', 'slow', 'rude', 'quiet', 'full'].map(name => plain(name)),
+      { ...plain('half', ['gone', 'a']), ejection: NEVER },
+      { ...plain('narrow', ['slow']), maxRequests: NARROW },
+      { ...plain('flaky', ['a', 'b']), ejection: EJECTION },
+      { ...plain('fragile', ['rude', 'b']), ejection: EJECTION },
+      { ...plain('alone', ['b']), ejection: EJECTION },
+      { ...plain('crowded', ['gone', 'slow']), retryBudget: CROWDED, ejection: NEVER },
+    ],
+  }
+}

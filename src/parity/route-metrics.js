@@ -1,0 +1,86 @@
+import { isInTime } from '../lib/wait.js'
+import { nameRoute } from '../model/route-names.js'
+
+/**
+ * Whether sidecars count requests and their durations by route.
+ * @import { DataPlane } from '../model/types.ts'
+ * @import { Rig } from './rig.js'
+ */
+
+const REQUESTS = 20
+// Envoy brings its histograms up to date every 5 s.
+const SCRAPE_SECONDS = 30
+const HOST = 'canary'
+const HEADERS = { 'x-canary': 'yes' }
+/** A route of the corpus that is rarely asked for. */
+const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADERS })
+
+/** @typedef {NonNullable<DataPlane['metrics']>} Names */
+/** @typedef {{ labels: string, value: number }} Sample */
+
+/**
+ * The counter and the histogram of a route grow by the requests that it was asked for.
+ * @param {Rig} rig
+ * @returns {Promise<string[]>}
+ */
+export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, signal }) {
+  const server = sidecars.processes.find(({ spec }) => spec.service === 'server')
+  if (!metrics || !server) return ['the plane names no metrics']
+  const scrape = async () => readRoute((await server.readAdmin(metrics.path)) ?? '', metrics, ROUTE)
+  const before = await scrape()
+  for (let i = 0; i < REQUESTS; i++) await call('send', { endpoint: entry, ask: { host: HOST, headers: HEADERS } })
+  let after = before
+  const isCounted = async () => {
+    after = await scrape()
+    return after.requests - before.requests >= REQUESTS && after.durations >= after.requests
+  }
+  // Requests that are not counted are a difference, not an error.
+  await isInTime(isCounted, { deadlineSeconds: SCRAPE_SECONDS, intervalMs: 250, signal })
+  return describeCounts(before, after)
+}
+
+/**
+ * @param {ReturnType<typeof readRoute>} before
+ * @param {ReturnType<typeof readRoute>} after
+ * @returns {string[]}
+ */
+function describeCounts(before, after) {
+  const counted = after.requests - before.requests
+  return [
+    ...(counted === REQUESTS ? [] : [`${counted} of ${REQUESTS} requests counted`]),
+    ...(after.durations === after.requests ? [] : [`${after.durations} durations of ${after.requests} requests`]),
+    ...(after.isCumulative ? [] : ['a bucket of the histogram has fewer than the one before']),
+  ]
+}
+
+/**
+ * What is told of a route.
+ * @param {string} text in Prometheus' text format
+ * @param {Names} names
+ * @param {string} route what its labels contain
+ */
+export function readRoute(text, { requests, durations }, route) {
+  const samples = (/** @type {string} */ name) => readSamples(text, name).filter(({ labels }) => labels.includes(route))
+  const sum = (/** @type {Sample[]} */ list) => list.reduce((total, { value }) => total + value, 0)
+  const buckets = samples(`${durations}_bucket`).map(({ value }) => value)
+  return {
+    requests: sum(samples(requests)),
+    durations: sum(samples(`${durations}_count`)),
+    isCumulative: buckets.every((value, i) => i === 0 || value >= buckets[i - 1]),
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {string} name
+ * @returns {Sample[]}
+ */
+function readSamples(text, name) {
+  return text
+    .split('\n')
+    .filter(line => line.startsWith(`${name}{`))
+    .map(line => {
+      const end = line.lastIndexOf('}')
+      return { labels: line.slice(name.length, end), value: Number(line.slice(end + 1)) }
+    })
+}

@@ -1,0 +1,103 @@
+import { nameOfContender } from '../../model/arms.js'
+import { LEAN } from '../../model/features.js'
+
+/**
+ * Whether planes do equal work, row by row. Pure.
+ * @import { Arm, ParityRow } from '../../model/types.ts'
+ */
+
+/** What is held equal before load; each can be an experiment's axis instead. */
+export const PARITY_NAMES = [
+  'parity-answers',
+  'parity-connect-timeout',
+  'parity-refusals',
+  'parity-tls',
+  'parity-protocol',
+  'parity-workers',
+  'parity-pooling',
+  'parity-logging',
+  'parity-features',
+]
+
+/**
+ * What of an arm changes what its sidecars do for a request; the traffic policy is the run's.
+ * @param {Arm} arm
+ */
+export function configurationOf(arm) {
+  const { tls, protocol, features = LEAN } = arm.conditions
+  return {
+    plane: nameOfContender({ ...arm, repeatOf: null, control: undefined }),
+    tls,
+    protocol,
+    features,
+  }
+}
+
+/**
+ * What decides how many workers an arm's sidecars have, beside its configuration.
+ * @param {Arm} arm
+ */
+export function sizeOf({ link, capCores, conditions: { workers } }) {
+  return { link, capCores, workers }
+}
+
+/**
+ * Whether a row says that a plane does other work than it has to.
+ * @param {{ found: string, expected: string | null }} row expected: null: planes may differ, if they are alike
+ */
+export function isWrong({ found, expected }) {
+  return expected !== null && found !== expected
+}
+
+/** @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged an arm, and what was found in its run; name: what it is called, else by its plane */
+
+/**
+ * Why two arms did not do equal work; empty when they did, or when only what the experiment sets aside differs.
+ * @param {{ a: Judged, b: Judged, relaxed: string[] }} options
+ * @returns {string[]}
+ */
+export function findDisparities({ a, b, relaxed }) {
+  return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
+    const [x, y] = [a, b].map(judged => findRow(judged, check))
+    if (!x || !y) return []
+    const wrong = [x, y].filter(isWrong)
+    if (wrong.length > 0) return wrong.map(tellWrong)
+    return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
+  })
+}
+
+/**
+ * What arms do other than they must, each for itself: of two whose configurations differ, no more can be held equal.
+ * @param {{ judged: Judged[], relaxed: string[] }} options
+ * @returns {string[]}
+ */
+export function findWrong({ judged, relaxed }) {
+  const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
+  const rows = names.flatMap(check => judged.flatMap(one => findRow(one, check) ?? []))
+  return [...new Set(rows.filter(isWrong).map(tellWrong))]
+}
+
+/**
+ * @param {Judged} judged
+ * @param {string} check
+ */
+function findRow({ arm, rows, name }, check) {
+  const row = rows.find(r => r.name === check && isOf(r, arm))
+  return row && { ...row, plane: name ?? row.plane }
+}
+
+/** @param {ParityRow} row */
+function tellWrong({ name, plane, found, expected }) {
+  return `${name}: ${plane}: ${found}, ${expected} is expected`
+}
+
+/**
+ * @param {ParityRow} row
+ * @param {Arm} arm
+ */
+function isOf({ plane, tls, protocol, features = LEAN, size }, arm) {
+  const own = configurationOf(arm)
+  if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
+  const { link, capCores, workers } = sizeOf(arm)
+  return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)
+}

@@ -1,0 +1,67 @@
+import { AXES } from '../../model/axes.js'
+import { PARITY_NAMES } from './rows.js'
+
+/**
+ * Whether planes do equal work, as a table. Pure.
+ * @import { ParityRow, Summary } from '../../model/types.ts'
+ * @import { Table } from '../../lib/text-table.js'
+ */
+
+const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features'])
+
+/**
+ * What was found before load, with the planes that it was found of: planes that do equal work share a line.
+ * @param {Pick<Summary, 'parity'>} summary
+ * @returns {Table}
+ */
+export function tabulateParity({ parity }) {
+  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
+  /** @type {Map<string, { cells: string[], found: string, planes: Set<string> }>} */
+  const lines = new Map()
+  for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
+    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(valueOn(row, axis)))]
+    const found = tellFound(row)
+    const key = JSON.stringify([...cells, found])
+    const line = lines.get(key) ?? { cells, found, planes: new Set() }
+    lines.set(key, { ...line, planes: line.planes.add(row.plane) })
+  }
+  return {
+    caption: 'Equal work, tried before load',
+    columns: ['', ...varied.map(axis => AXES[axis].label), 'data planes', 'found'].map(name => [name, 'left']),
+    rows: [...lines.values()].map(({ cells, found, planes }) => [...cells, [...planes].join(', '), found]),
+  }
+}
+
+/**
+ * What differs, plane by plane.
+ * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]}
+ */
+export function listDisparities({ parity }) {
+  return [...new Set(parity.flatMap(row => row.differences.map(difference => `${row.plane}: ${difference}`)))]
+}
+
+/**
+ * Names the open policy where it was measured.
+ * @param {Pick<Summary, 'parity'>} summary
+ * @returns {string[]}
+ */
+export function tellPolicy({ parity }) {
+  const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
+  return isOpen
+    ? ["Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]
+    : []
+}
+
+/**
+ * @param {ParityRow} row
+ * @param {typeof CONFIGURATION[number]} axis
+ */
+function valueOn(row, axis) {
+  return row[axis] ?? AXES[axis].values[0]
+}
+
+/** @param {ParityRow} row */
+function tellFound({ found, expected }) {
+  return expected === null || found === expected ? found : `${found} (${expected} is expected)`
+}

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parseBalance } from '../kinds/balance/experiment.js'
+import { UsageError } from '../lib/errors.js'
+import { suggest } from '../lib/nearest.js'
+import { ROOT } from '../lib/paths.js'
+import { parseExperiment } from '../plan/experiment.js'
+import { parseTopology } from '../services/topology.js'
+
+/** The names of the kit's own experiments. */
+export function listExperiments() {
+  return listNames('bench/experiments')
+}
+
+/**
+ * An experiment that measures.
+ * @param {string} name of an experiment of the kit, or the path of a file
+ * @throws {UsageError} where there is none, or it says what no experiment can
+ */
+export function readExperiment(name) {
+  const experiment = readAnyExperiment(name)
+  if (!('kind' in experiment)) return experiment
+  throw new UsageError(`${name} measures nothing, and is computed at once: npm run bench -- ${name}`)
+}
+
+/**
+ * An experiment of any kind.
+ * @param {string} name of an experiment of the kit, or the path of a file
+ * @throws {UsageError} where there is none, or it says what no experiment can
+ */
+export function readAnyExperiment(name) {
+  const folder = 'bench/experiments'
+  const isFile = /\.ya?ml$/.test(name)
+  const file = isFile ? name : path.join(ROOT, folder, `${name}.yaml`)
+  const text = readOrSuggest({ file, name, what: 'experiment', folder })
+  const parse = /^kind:/m.test(text) ? parseBalance : parseExperiment
+  return parse(text, isFile ? name : `${folder}/${name}.yaml`)
+}
+
+/**
+ * The topology of a link.
+ * @param {string} link
+ * @throws {UsageError} where there is none
+ */
+export function readTopology(link) {
+  const folder = 'bench/topologies'
+  const file = path.join(ROOT, folder, `${link}.yaml`)
+  return parseTopology(readOrSuggest({ file, name: link, what: 'link', folder }), `${folder}/${link}.yaml`)
+}
+
+/** @param {{ file: string, name: string, what: string, folder: string }} options */
+function readOrSuggest({ file, name, what, folder }) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    throw new UsageError(`unknown ${what} "${name}"${suggest(name, listNames(folder))}`)
+  }
+}
+
+/** @param {string} folder of YAML files */
+function listNames(folder) {
+  return readdirSync(path.join(ROOT, folder)).map(file => file.replace(/\.yaml$/, ''))
+}

@@ -1,0 +1,41 @@
+/**
+ * Deploys processes of one trial bit by bit, as one deployment.
+ * @import { Deployment, ProcessSpec, Target } from '../model/types.ts'
+ * @import { Deploy } from './start-sidecars.js'
+ */
+
+/**
+ * @param {Target} target
+ * @param {{ start: number, folder: string }} at
+ */
+export function createDeployer(target, at) {
+  /** @type {Deployment[]} */
+  let deployments = []
+  /** @type {Deploy} */
+  const deploy = async (specs, how) => {
+    const deployed = await target.deploy(specs, { ...at, ...how })
+    deployments.push(deployed)
+    return deployed.processes
+  }
+  /** @type {Deployment} */
+  const deployment = {
+    get processes() {
+      return deployments.flatMap(d => d.processes)
+    },
+    remove: async () => void (await Promise.all(deployments.map(d => d.remove()))),
+  }
+  /**
+   * Ends processes that were deployed without others, and takes them out of the deployment.
+   * @param {ProcessSpec[]} specs
+   */
+  const end = async specs => {
+    const own = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
+    deployments = deployments.filter(deployed => !own.includes(deployed))
+    await Promise.all(own.map(deployed => deployed.remove())).catch(error => {
+      // To be removed with the others.
+      deployments.push(...own)
+      throw error
+    })
+  }
+  return { deploy, end, deployment }
+}

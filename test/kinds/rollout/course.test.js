@@ -1,0 +1,507 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { verifyRun } from '../../../src/analysis/verify.js'
+import { assertConverged, findDeadlineSeconds } from '../../../src/kinds/rollout/course.js'
+import { nameOf } from '../../../src/model/arms.js'
+import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
+import { placeAt } from '../../../src/model/sidecar-contract.js'
+import { createAsking } from '../../../src/node/asking.js'
+import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
+import { createControlledPlane } from '../../fakes/fake-control.js'
+import { runFake } from '../../fakes/fake-run.js'
+
+/** @import { Control, Handle, Target } from '../../../src/model/types.ts' */
+
+const text = `
+name: fake
+question: q
+axes: { plane: [cheap], link: [gateway-ratings], capCores: none, sidecars: [45], tls: [plaintext] }
+load: { kind: idle }
+targets: [local]
+profiles: { standard: { rounds: 1, warmupSeconds: 0.01, windowSeconds: 0.05, hasControl: false } }
+`
+const few = text.replace('[45]', '[2]')
+// Requests to the control plane at a time.
+const LANES = 4
+/** @type {string} */
+let folder
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'rollout-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/**
+ * A target on which each sidecar is a pod that is ready 50 ms after it was asked for, and answers at once.
+ * @param {{ waitUntilReady?: Handle['waitUntilReady'], expectFirst?: () => Promise<null> }} [options] instead
+ */
+async function createPodTarget({ waitUntilReady, expectFirst } = {}) {
+  const target = await createFakeTarget()
+  const { deploy } = target
+  const readyMs = async () => void (await new Promise(resolve => setTimeout(resolve, 50)))
+  /** @type {string[]} */
+  const asked = []
+  const answer = async (/** @type {{ name: string, host: string }} */ { name, host }) => {
+    asked.push(`${name} ${host}`)
+    const sinceMs = performance.timeOrigin + performance.now()
+    return { sinceMs, lastNoMs: sinceMs + 30, yesMs: sinceMs + 31, asked: 2 }
+  }
+  /** @type {Target['pods']} */
+  const pods = {
+    place: placeAt('0.0.0.0'),
+    openAsking: async () => ({
+      ...createAsking(),
+      expectFirst: expectFirst ?? ((_, expected) => answer(expected)),
+      expect: answer,
+      countWaiting: () => 0,
+    }),
+  }
+  return Object.assign(target, {
+    pods,
+    asked,
+    /** @type {Target['deploy']} */
+    async deploy(specs, { onStart, ...at }) {
+      if (!onStart) return deploy(specs, at)
+      const made = await deploy(
+        specs.map(spec => ({ ...spec, listens: [] })),
+        at,
+      )
+      for (const [i, process] of made.processes.entries()) {
+        const pod = { uid: `u${i}`, createdMs: performance.timeOrigin + performance.now() }
+        onStart({ ...process, spec: specs[i], pod, waitUntilReady: waitUntilReady ?? readyMs })
+      }
+      return made
+    },
+  })
+}
+
+describe('a rollout on a cluster', () => {
+  it('makes a pod of each sidecar, and tells when it was ready apart from its configuration', async () => {
+    const target = await createPodTarget()
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    const [{ outcome, rollout, processes }] = records
+    expect(outcome).toBe('completed')
+    expect(processes.map((/** @type {any} */ p) => [p.service, p.batchOf]).slice(2)).toEqual([
+      ['gateway-1', 1],
+      ['gateway-2', 1],
+    ])
+    expect(target.asked).toEqual(
+      [0, 1].flatMap(version => ['gateway-1', 'gateway-2'].map(name => `${name} version-${version}.test`)),
+    )
+    expect(rollout).toMatchObject({ first: { converged: 2 }, change: { converged: 2 }, pods: { ready: 2 } })
+    expect(rollout.pods.readySeconds.p50).toBeGreaterThan(0.045)
+    expect(rollout.first.each.p50).toBeCloseTo(0.031)
+    expect(target.running.size).toBe(0)
+    expect(verifyRun({ folder, findLoad: () => createFakeLoad() }).lines.at(-1)).toMatch('all of them agree')
+  })
+
+  it('ends with the reason of a pod that does not start', async () => {
+    const why = 'gateway-2-sidecar does not start: no node takes the pod'
+    const target = await createPodTarget({ waitUntilReady: () => Promise.reject(new Error(why)) })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    expect(records[0]).toMatchObject({ outcome: 'failed', reasons: [why, expect.any(String)] })
+    expect(target.running.size).toBe(0)
+  })
+
+  it('says that no sidecar was seen to start', async () => {
+    const target = await createPodTarget({ expectFirst: async () => null })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    expect(records[0].reasons[0]).toBe('no sidecar was seen to start within 22 s, though its pod was made')
+  })
+})
+
+describe('a rollout', () => {
+  it('starts its sidecars in batches, waits for each, changes all, and can be computed again', async () => {
+    const target = await createFakeTarget()
+    const { summary, records } = await runFake({ folder, target, text, planes: [createControlledPlane()] })
+    const [{ outcome, reasons, rollout, processes }] = records
+    expect(
+      reasons.filter((/** @type {string} */ reason) => !/^(resolution|probe-cost|neighbour)/.test(reason)),
+    ).toEqual([])
+    expect(outcome).toBe('completed')
+    expect(rollout).toMatchObject({ sidecars: 45, first: { converged: 45 }, change: { converged: 45 } })
+    expect(processes.map((/** @type {any} */ p) => [p.service, p.role, p.batchOf])).toEqual([
+      ['ratings', 'application', undefined],
+      ['mesh', 'control', undefined],
+      ['gateways-1', 'sidecar', 40],
+      ['gateways-2', 'sidecar', 5],
+    ])
+    // 1 MB of each batch.
+    expect(summary.arms[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(2e6 / 45)
+    expect(target.running.size).toBe(0)
+    const verify = () => verifyRun({ folder, findLoad: () => createFakeLoad() })
+    expect(verify().lines.at(-1)).toMatch('all of them agree')
+
+    const file = path.join(folder, 'raw', records[0].trial.id, 'rollout.json')
+    const seen = JSON.parse(readFileSync(file, 'utf8'))
+    expect(findFault(SCHEMAS.rollout, seen)).toBeNull()
+    seen.members[3].change.yesMs += 1000
+    writeFileSync(file, JSON.stringify(seen))
+    expect(verify().lines.join('\n')).toMatch('differs: ')
+  })
+
+  it('gives its limits to the control plane alone', async () => {
+    const target = await createFakeTarget()
+    const limited = few.replace(
+      'sidecars: [2]',
+      'sidecars: [2], controlCapCores: [0.5], controlMemoryBytes: [67108864]',
+    )
+    await runFake({ folder, target, text: limited, planes: [createControlledPlane()] })
+    expect(target.deployed.map(({ role, cpuCores, memoryLimitBytes }) => [role, cpuCores, memoryLimitBytes])).toEqual([
+      ['application', null, null],
+      ['control', 0.5, 2 ** 26],
+      ['sidecar', null, null],
+    ])
+  })
+
+  it('gives each sidecar to a shard, and changes it there', async () => {
+    const target = await createFakeTarget()
+    /** @type {Record<string, Set<string>>} */
+    const asked = {}
+    const note = (
+      /** @type {string} */ what,
+      /** @type {import('../../../src/model/types.ts').Endpoint} */ { address },
+    ) => {
+      asked[what] = (asked[what] ?? new Set()).add(address)
+      return []
+    }
+    const plane = createControlledPlane({
+      setUp: ({ control }) => note('set up', control),
+      enrol: ({ control, model }) => note(model.service, control),
+      commit: ({ control, model }) => note(model.service, control),
+    })
+    const sharded = few.replace(
+      'sidecars: [2]',
+      'sidecars: [5], shards: [2], commitsPerSecond: [10], commitsAtOnce: [1]',
+    )
+    const { records, summary } = await runFake({ folder, target, text: sharded, planes: [plane] })
+    const [{ processes, rollout, reasons, outcome, trial }] = records
+    expect(outcome, reasons.join()).not.toBe('failed')
+    const controls = target.deployed.filter(({ role }) => role === 'control')
+    expect(controls.map(({ service, folder }) => [service, path.basename(folder)])).toEqual([
+      ['mesh-1', 'mesh-1'],
+      ['mesh-2', 'mesh-2'],
+    ])
+    expect(processes.filter((/** @type {any} */ p) => p.role === 'control')).toHaveLength(2)
+    const [first, second] = controls.map(({ listens: [{ address }] }) => address)
+    expect(asked['set up']).toEqual(new Set([first, second]))
+    // Round-robin; enrolment and commit went to the same.
+    for (const i of [1, 2, 3, 4, 5]) expect(asked[`gateway-${i}`]).toEqual(new Set([i % 2 ? first : second]))
+    expect(rollout.first.shardCpuSeconds).toHaveLength(2)
+    const seen = JSON.parse(readFileSync(path.join(folder, 'raw', trial.id, 'rollout.json'), 'utf8'))
+    expect(seen.members.map((/** @type {any} */ member) => member.shard)).toEqual([0, 1, 0, 1, 0])
+    expect(findFault(SCHEMAS.rollout, seen)).toBeNull()
+    // Five commits at 10 a second, of which the first may be late.
+    expect(rollout.change.toldSeconds).toBeGreaterThan(0.2)
+    expect(summary.arms[0].rollout?.shardSpread.median).toEqual(expect.any(Number))
+  })
+
+  describe('of which the last shard is removed', () => {
+    const removing = few.replace('sidecars: [2]', 'sidecars: [6], shards: [3], isShardRemoved: [true]')
+    /** @param {Parameters<typeof createFakeTarget>[0] & { signal?: AbortSignal }} [options] */
+    async function runRemoval({ signal, ...options } = {}) {
+      const target = await createFakeTarget(options)
+      /** @type {Record<string, string[]>} */
+      const enrolled = {}
+      const plane = createControlledPlane({
+        enrol({ control, model }) {
+          const hosts = model.outbound?.routes.map(({ host }) => host) ?? []
+          enrolled[model.service] = [...(enrolled[model.service] ?? []), `${control.address} ${hosts.at(-1)}`]
+          return [{ kind: 'request', endpoint: control, method: 'POST', path: '/enrol', body: '' }]
+        },
+      })
+      const { records } = await runFake({ folder, target, text: removing, planes: [plane], signal }).finally(() =>
+        expect(target.running.size).toBe(0),
+      )
+      return { target, enrolled, record: records[0] }
+    }
+
+    it('ends it alone, starts what moves at its new shard, and keeps the others as they are', async () => {
+      const { target, enrolled, record } = await runRemoval()
+      const { outcome, reasons, rollout, processes, trial } = record
+      expect(outcome, reasons.join()).not.toBe('failed')
+      const [one, two, three] = target.deployed
+        .filter(({ role }) => role === 'control')
+        .map(({ listens: [{ address }] }) => address)
+      // By rank modulo 3, then 2: 0 and 1 stay.
+      expect(enrolled).toEqual({
+        'gateway-1': [`${one} version-0.test`],
+        'gateway-2': [`${two} version-0.test`],
+        'gateway-3': [`${three} version-0.test`, `${one} version-2.test`],
+        'gateway-4': [`${one} version-0.test`, `${two} version-2.test`],
+        'gateway-5': [`${two} version-0.test`, `${one} version-2.test`],
+        'gateway-6': [`${three} version-0.test`, `${two} version-2.test`],
+      })
+      expect(processes.map((/** @type {any} */ p) => [p.service, p.batchOf])).toEqual([
+        ['ratings', undefined],
+        ['mesh-1', undefined],
+        ['mesh-2', undefined],
+        ['gateways-1', 2],
+        ['gateways-moved-1', 4],
+      ])
+      expect(rollout.removal).toMatchObject({ moved: 4, converged: 4, stayed: 2, silent: [] })
+      expect(rollout.removal.shardCpuSeconds).toHaveLength(2)
+      expect(rollout.first.shardCpuSeconds).toHaveLength(3)
+      const seen = JSON.parse(readFileSync(path.join(folder, 'raw', trial.id, 'rollout.json'), 'utf8'))
+      expect(findFault(SCHEMAS.rollout, seen)).toBeNull()
+      const movedTo = Object.fromEntries(seen.members.map((/** @type {any} */ m) => [m.name, m.movedTo]))
+      expect(movedTo).toEqual({ 'gateway-3': 0, 'gateway-4': 1, 'gateway-5': 0, 'gateway-6': 1 })
+      expect(verifyRun({ folder, findLoad: () => createFakeLoad() }).lines.at(-1)).toMatch('all of them agree')
+    })
+
+    it('spoils the trial where one that need not move does not go on answering', async () => {
+      const statusOf = (/** @type {import('node:http').IncomingMessage} */ { headers }) =>
+        `${headers['x-nonce']}`.startsWith('gateway-2-stays') ? 503 : 200
+      const { record } = await runRemoval({ statusOf })
+      expect(record.rollout.removal.silent).toEqual(['gateway-2'])
+      expect(record.reasons.join()).toMatch('1 of 2 sidecars that need not move did not go on answering: gateway-2')
+      expect(record.outcome).toBe('invalid')
+    })
+
+    it('names a sidecar that has no configuration at its new shard by the deadline', async () => {
+      const statusOf = (/** @type {import('node:http').IncomingMessage} */ { headers }) =>
+        headers.host === 'version-2.test' && `${headers['x-nonce']}`.startsWith('gateway-5') ? 404 : 200
+      const { record } = await runRemoval({ statusOf })
+      expect(record.reasons[0]).toBe(
+        'not converged: gateway-5: 3 of 4 sidecars that moved had the configuration of its new shard within 21 s',
+      )
+      expect(record.rollout.change).toMatchObject({ converged: 6 })
+    }, 40_000)
+
+    it('leaves nothing on Ctrl-C while sidecars move', async () => {
+      const stop = new AbortController()
+      const statusOf = (/** @type {import('node:http').IncomingMessage} */ { headers }) => {
+        if (headers.host !== 'version-2.test') return 200
+        stop.abort(new Error('interrupted'))
+        return 404
+      }
+      await expect(runRemoval({ statusOf, signal: stop.signal })).rejects.toThrow('interrupted')
+    })
+
+    it('leaves nothing where a shard that is left refuses those that move', async () => {
+      let enrolments = 0
+      const statusOf = (/** @type {import('node:http').IncomingMessage} */ { url }) =>
+        url === '/enrol' && ++enrolments > 6 ? 500 : 200
+      const { record } = await runRemoval({ statusOf })
+      expect(record.reasons[0]).toMatch('POST /enrol was answered 500')
+    })
+  })
+
+  it('simulates those beyond the real ones, after as many real and simulated as are real were held against each other', async () => {
+    // The fake's CPU time is of the readings, whose number is the wall's: it can be compared where it is none.
+    /** @type {number[]} */
+    const commits = []
+    const target = await createFakeTarget({
+      cores: ({ role }) => (role === 'control' ? 0 : 0.1),
+      statusOf({ url }) {
+        // The five of the real ones are slow: the fifth begins 30 ms after the first.
+        if (url === '/commit' && commits.push(performance.now()) <= 5)
+          while (performance.now() < commits[commits.length - 1] + 30);
+        return 200
+      },
+    })
+    /** @type {string[][]} */
+    const simulated = []
+    const simulates = /** @type {Control['simulates']} */ ({
+      ...{ realMost: 5, bytes: 0 },
+      createProcess({ names, listen, folder }) {
+        simulated.push(names)
+        return {
+          ...{ service: 'simulated', role: 'application', folder, program: '/fake/clients', argv: [], env: {} },
+          files: [],
+          ...{ scripts: [], credentials: [], listens: [listen], workers: 1, cpuCores: null, memoryLimitBytes: null },
+          ...{ cpuSet: null, admin: null, image: null },
+        }
+      },
+    })
+    const { records, summary } = await runFake({
+      ...{ folder, target, planes: [createControlledPlane({ simulates })] },
+      text: text.replace('[45]', '[8]'),
+    })
+    const [{ rollout, processes, trial, reasons, gates }] = records
+    expect(rollout, reasons.join()).toMatchObject({
+      sidecars: 8,
+      simulated: 3,
+      first: { converged: 5, isOfSimulated: true },
+    })
+    expect(rollout.change).toMatchObject({ converged: 5, isOfSimulated: true })
+    expect(simulated).toEqual([
+      ['gateway-2', 'gateway-3', 'gateway-4', 'gateway-5'],
+      ['gateway-6', 'gateway-7', 'gateway-8'],
+    ])
+    // Five real, as many in the trial of simulated ones, and all: the simulated are changed at the pace of the real.
+    expect(commits).toHaveLength(5 + 5 + 8)
+    const gaps = commits.slice(-3).map((atMs, i, last) => atMs - (last[i - 1] ?? commits[14]))
+    for (const ms of gaps) expect(ms).toBeGreaterThan(5)
+    expect(rollout.fidelity).toMatchObject({ sidecars: 5, anonBytes: { real: 0, simulated: 0 } })
+    expect(gates.map((/** @type {any} */ { gate }) => gate)).not.toContain('fidelity')
+    expect(processes.map((/** @type {any} */ p) => p.service)).toEqual(['ratings', 'mesh', 'gateways-1', 'simulated'])
+    expect(processes[2].batchOf).toBe(5)
+    expect(nameOf(trial.arm)).toBe('cheap (3 of 8 simulated)')
+    // Of the 5 real ones alone.
+    expect(summary.arms[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(1e6 / 5)
+    expect(target.running.size).toBe(0)
+    const { lines } = verifyRun({ folder, findLoad: () => createFakeLoad() })
+    expect(lines.at(-1)).toMatch('all of them agree')
+  })
+
+  it('reads a control plane that takes 2 s as 2 s', async () => {
+    let committedMs = 0
+    const target = await createFakeTarget({
+      statusOf({ url, headers }) {
+        if (url === '/commit') committedMs ||= Date.now()
+        return headers.host === 'version-1.test' && Date.now() < committedMs + 2000 ? 404 : 200
+      },
+    })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    const { each, seconds } = records[0].rollout.change
+    expect(each.p50).toBeGreaterThan(1.9)
+    expect(each.max).toBeLessThan(3)
+    expect(seconds).toBeGreaterThanOrEqual(1.99)
+  })
+
+  it('names a sidecar that never has its configuration, keeps what was seen, and tries no change', async () => {
+    const target = await createFakeTarget({
+      statusOf: ({ headers }) => (`${headers['x-nonce']}`.startsWith('gateway-2-') ? 404 : 200),
+    })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    const [{ outcome, reasons, rollout }] = records
+    expect(outcome).toBe('failed')
+    expect(reasons[0]).toBe('not converged: gateway-2: 1 of 2 sidecars had its first configuration within 20 s')
+    expect(rollout).toMatchObject({ sidecars: 2, first: { converged: 1, missing: ['gateway-2'], seconds: null } })
+    expect(rollout.change).toBeUndefined()
+    expect(target.running.size).toBe(0)
+    const kept = JSON.parse(readFileSync(path.join(folder, 'raw', records[0].trial.id, 'rollout.json'), 'utf8'))
+    expect(kept.members[1].first).toMatchObject({ yesMs: null, lastNoMs: expect.any(Number) })
+  }, 40_000)
+
+  it('names a control plane that is frozen', async () => {
+    const target = await createFakeTarget({
+      isStopped: ({ role }) => role === 'control',
+      statusOf: ({ url }) => (url === '/commit' ? 500 : 200),
+    })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    expect(records[0].reasons[0]).toMatch("mesh's control came to a stop while it was started")
+  })
+
+  it('ends as soon as a sidecar does not accept its configuration, with what it says', async () => {
+    const target = await createFakeTarget({
+      statusOf: ({ headers }) => (headers.host === 'version-0.test' ? 404 : 200),
+      readLog: ({ role }) => (role === 'control' ? 'refused gateway-1: no such cluster' : ''),
+    })
+    const parseRefusals = (/** @type {string} */ log) => log.split('refused ').slice(1)
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane({ parseRefusals })] })
+    expect(records[0].reasons[0]).toBe('nack: a sidecar did not accept its configuration: gateway-1: no such cluster')
+    expect(target.running.size).toBe(0)
+  }, 15_000)
+
+  it('says what the control plane answers', async () => {
+    const target = await createFakeTarget({ statusOf: ({ url }) => (url === '/commit' ? 500 : 200) })
+    const { records } = await runFake({ folder, target, text: few, planes: [createControlledPlane()] })
+    expect(records[0].reasons[0]).toMatch('POST /commit was answered 500')
+    expect(target.running.size).toBe(0)
+  })
+
+  it('fails where the control plane refuses a change, and leaves nothing', async () => {
+    const target = await createFakeTarget()
+    const commit = () => [/** @type {const} */ ({ kind: 'move', file: '/no/such/folder/routes/file', content: '' })]
+    const { records } = await runFake({ folder, target, text, planes: [createControlledPlane({ commit })] })
+    expect(records[0].outcome).toBe('failed')
+    expect(records[0].reasons[0]).toMatch('/no/such/folder')
+    expect(target.running.size).toBe(0)
+  })
+
+  it.each([
+    'enrol',
+    'stage',
+    'commit',
+  ])('on Ctrl-C while it is in %s of one of many, begins no more, and leaves nothing', async step => {
+    const stop = new AbortController()
+    let asked = 0
+    const target = await createFakeTarget({
+      statusOf({ url }) {
+        if (url === '/step' && ++asked === 6) stop.abort(new Error('interrupted'))
+        return 200
+      },
+    })
+    /** @type {Control['enrol']} */
+    const ask = ({ control: endpoint }) => [{ kind: 'request', endpoint, method: 'POST', path: '/step', body: '' }]
+    const planes = [createControlledPlane({ [step]: ask })]
+    await expect(runFake({ folder, target, text, planes, signal: stop.signal })).rejects.toThrow('interrupted')
+    const atEnd = asked
+    expect(atEnd).toBeLessThan(6 + LANES)
+    await delay(50)
+    expect(asked).toBe(atEnd)
+    expect(target.running.size).toBe(0)
+  })
+
+  it('on Ctrl-C while a batch waits for the one before, starts no more, and leaves nothing', async () => {
+    const stop = new AbortController()
+    let refused = 0
+    const target = await createFakeTarget({
+      statusOf({ headers }) {
+        if (headers.host !== 'version-0.test') return 200
+        if (++refused === 60) stop.abort(new Error('interrupted'))
+        return 404
+      },
+    })
+    const planes = [createControlledPlane()]
+    await expect(runFake({ folder, target, text, planes, signal: stop.signal })).rejects.toThrow('interrupted')
+    expect(target.running.size).toBe(0)
+  })
+
+  it('names the sidecars of a batch that waits for the one before until the deadline, and tries no change', async () => {
+    const target = await createFakeTarget({
+      statusOf: ({ headers }) => (headers.host === 'version-0.test' ? 404 : 200),
+    })
+    const { deploy } = target
+    let paced = 0
+    target.deploy = (specs, how) => {
+      const { pace } = how
+      if (!pace) return deploy(specs, how)
+      return deploy(specs, {
+        ...how,
+        pace() {
+          if (++paced === 1) return pace()
+          const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
+          const pacing = pace()
+          clock.mockRestore()
+          return pacing
+        },
+      })
+    }
+    const { records } = await runFake({ folder, target, text, planes: [createControlledPlane()] })
+    const [{ outcome, reasons, rollout }] = records
+    expect(paced).toBe(2)
+    expect(outcome).toBe('failed')
+    expect(reasons[0]).toMatch(
+      /^not converged: gateway-1, .*: 0 of 45 sidecars had its first configuration within 25 s$/,
+    )
+    expect(rollout.first).toMatchObject({ converged: 0, seconds: null })
+    expect(rollout.change).toBeUndefined()
+    expect(target.running.size).toBe(0)
+  })
+})
+
+it('a rollout names the sidecars that did not have their configuration by the deadline', () => {
+  const all = { converged: 20, missing: [] }
+  const rollout = /** @type {any} */ ({ sidecars: 20, first: all, change: { converged: 19, missing: ['client-7'] } })
+  expect(() => assertConverged({ ...rollout, change: all }, 22)).not.toThrow()
+  expect(() => assertConverged(rollout, 22)).toThrow(
+    'not converged: client-7: 19 of 20 sidecars had the change of its configuration within 22 s',
+  )
+  const mixed = { ...rollout, simulated: 15, change: { ...all, converged: 5, isOfSimulated: true } }
+  expect(() => assertConverged({ ...mixed, first: mixed.change }, 22)).not.toThrow()
+  expect(() => assertConverged({ ...mixed, first: { ...mixed.change, isOfSimulated: false } }, 22)).toThrow(
+    'not converged: not all of 15 simulated sidecars had its first configuration within 22 s',
+  )
+})
+
+it('the deadline of a phase is longer for more sidecars, for pods, and for simulated sidecars that come slowly', () => {
+  expect(findDeadlineSeconds({ sidecars: 20 })).toBe(22)
+  expect(findDeadlineSeconds({ sidecars: 20, arePods: true })).toBe(40)
+  // 1570 of them, one in 0.7 s: the last comes 18 minutes after the first.
+  expect(findDeadlineSeconds({ sidecars: 1600, simulated: 1570, everyMs: 700 })).toBe(20 + 160 + 1099)
+})

@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import tls from 'node:tls'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
+import { identityOf } from '../../../src/model/sidecar-contract.js'
+import { describeAccess, listAttempts, listDifferences, probeAccess } from '../../../src/parity/beside/access.js'
+import { negotiateAsServer } from '../../../src/parity/beside/negotiation.js'
+import { PEERS } from '../../../src/parity/beside/peers.js'
+import { startUpstreams, UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
+import { readCredentials, SERVICES } from '../../../src/parity/credentials.js'
+import { writeFlawedCertificates } from '../../../src/parity/flawed-certificates.js'
+
+/**
+ * @import { Credentials } from '../../../src/parity/beside/upstreams.js'
+ * @import { Configuration } from '../../../src/parity/beside/probe.js'
+ */
+
+// Its ports are the upstreams' own.
+const ADDRESS = `127.251.248.${(process.pid % 250) + 1}`
+const folder = mkdtempSync(path.join(os.tmpdir(), 'access-test-'))
+/** @type {Record<string, Credentials>} */
+let credentials
+/** @type {Credentials} */
+let rsa
+let ca = ''
+/** @type {http.Server[]} */
+const servers = []
+
+beforeAll(async () => {
+  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services }) })
+  ;({ ca, credentials } = readCredentials(folder))
+  const authority = await createAuthority('mesh', { keyType: 'rsa-2048' })
+  const { certificatePem, keyPem } = await issueCertificate({ authority, identity: 'x', dnsName: 'server' })
+  rsa = { cert: certificatePem, key: keyPem }
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+/** @param {http.Server} server */
+async function listen(server) {
+  servers.push(server)
+  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  return { address: '127.0.0.1', port }
+}
+
+/**
+ * What a strict sidecar would do, by its traffic policy.
+ * @param {string[] | ((name: string) => boolean) | null} accepted identities; null: any of the authority
+ * @param {https.ServerOptions} [options]
+ */
+function createStrict(accepted, options) {
+  const pinned = { minVersion: /** @type {const} */ ('TLSv1.3'), honorCipherOrder: false }
+  const own = { ...credentials.server, ca, requestCert: true, ...pinned }
+  return https.createServer({ ...own, ...options }, (request, response) => {
+    const { subject } = /** @type {import('node:tls').TLSSocket} */ (request.socket).getPeerCertificate()
+    const isAccepted = Array.isArray(accepted) ? (/** @type {string} */ name) => accepted.includes(name) : accepted
+    if (isAccepted === null || isAccepted(`${subject?.CN}`)) response.end()
+    else request.socket.destroy()
+  })
+}
+
+// Takes everything that a peer can do wrong.
+const LENIENT = /** @type {const} */ ({
+  rejectUnauthorized: false,
+  minVersion: 'TLSv1.2',
+  ciphers: `${tls.DEFAULT_CIPHERS}:TLS_AES_128_CCM_8_SHA256:@SECLEVEL=0`,
+})
+
+/**
+ * What the attempts at a strict listener find.
+ * @param {http.Server} server
+ * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
+ */
+async function enter(server, configuration) {
+  const rig = /** @type {any} */ ({ sidecars: { server: await listen(server) }, credentials })
+  const attempts = listAttempts(configuration).filter(({ direction }) => direction === 'in strict mode')
+  return listDifferences(
+    await Promise.all(attempts.map(async ({ run, ...attempt }) => ({ ...attempt, found: await run(rig) }))),
+  )
+}
+
+/**
+ * What the attempts as an upstream find at a client's sidecar, which calls the upstream that the host names.
+ * @param {(name: string, socket: tls.TLSSocket) => boolean} isAccepted
+ * @param {tls.ConnectionOptions} options
+ * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
+ */
+async function leave(isAccepted, options, configuration) {
+  const sidecar = http.createServer((request, response) => {
+    const host = `${request.headers.host}`
+    const end = () => void response.writeHead(503).end('the upstream failed')
+    const to = { host: ADDRESS, port: UPSTREAMS[host] }
+    const socket = tls.connect({ ...to, ca, ...credentials.client, checkServerIdentity: () => undefined, ...options })
+    socket.on('secureConnect', () => (isAccepted(host, socket) ? socket.write('GET /') : socket.destroy()))
+    socket.on('error', () => {
+      // A sidecar that takes anything goes on without TLS.
+      if (options.rejectUnauthorized === false && host === 'plaintext') {
+        const plain = net.connect(to, () => plain.write('GET /'))
+        plain.on('close', end)
+      } else end()
+    })
+    socket.on('close', hadError => hadError || end())
+  })
+  const { close, ...upstreams } = await startUpstreams({
+    ...{ address: ADDRESS, ca, credentials, tls: configuration.tls, group: 'X25519' },
+  })
+  try {
+    const sidecars = { client: await listen(sidecar), server: { address: ADDRESS, port: 1 } }
+    const rig = { ...upstreams, credentials, configuration, sidecars: { ...sidecars, permissive: sidecars.server } }
+    const tried = await probeAccess(/** @type {any} */ (rig))
+    return listDifferences(tried.filter(({ direction }) => direction === 'as an upstream'))
+  } finally {
+    close()
+  }
+}
+
+const listed = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'listed' })
+const open = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'open' })
+const plaintext = /** @type {const} */ ({ tls: 'plaintext', trafficPolicy: 'open' })
+const own = [identityOf('client')]
+const peersAs = (/** @type {'client' | 'server'} */ end) =>
+  Object.values(PEERS).filter(({ ends }) => ends.includes(end))
+const identities = peersAs('client').filter(peer => `${peer.acceptedUnder}` === 'open')
+
+describe('the attempts at a listener', () => {
+  it('want unlisted identities refused where identities are listed, and accepted under the open policy', async () => {
+    expect(await enter(createStrict(own), listed)).toEqual([])
+    expect(await enter(createStrict(null), open)).toEqual([])
+    expect(identities).toHaveLength(5)
+    expect(await enter(createStrict(null), listed)).toEqual(
+      identities.map(({ name }) => `${name}, in strict mode: accepted, expected refused`),
+    )
+    expect(await enter(createStrict(own), open)).toEqual(
+      identities.map(({ name }) => `${name}, in strict mode: refused, expected accepted`),
+    )
+  })
+
+  it.each([
+    ['the beginning of the identity', (/** @type {string} */ name) => name.startsWith(own[0]), 'begins with it'],
+    ['its end', (/** @type {string} */ name) => name.endsWith(own[0]), 'ends with it'],
+    ['a part of it', (/** @type {string} */ name) => own[0].startsWith(name), 'a prefix of the identity'],
+  ])('find a listener that looks only at %s', async (_, isAccepted, peer) => {
+    const found = await enter(createStrict(isAccepted), listed)
+    expect(found).toEqual([expect.stringContaining(`${peer}, in strict mode: accepted, expected refused`)])
+  })
+
+  it('want everybody else refused under either policy, and would be taken by a listener that takes all', async () => {
+    const wrong = peersAs('client').filter(
+      ({ acceptedUnder, options }) => acceptedUnder.length === 0 && options !== null,
+    )
+    for (const configuration of [listed, open])
+      expect(await enter(createStrict(null, LENIENT), configuration)).toEqual(
+        expect.arrayContaining(wrong.map(({ name }) => `${name}, in strict mode: accepted, expected refused`)),
+      )
+  })
+
+  it('want plaintext answered where there is no TLS, and nobody refused', async () => {
+    const server = http.createServer((_, response) => void response.end())
+    expect(await enter(server, plaintext)).toEqual([])
+    expect(await enter(createStrict(null), plaintext)).toEqual([
+      'plaintext, in strict mode: refused, expected accepted',
+    ])
+    expect(listAttempts(plaintext).map(({ peer, direction }) => `${peer}, ${direction}`)).toEqual([
+      'plaintext, in strict mode',
+      'plaintext, in permissive mode',
+    ])
+  })
+})
+
+describe('the attempts as an upstream', () => {
+  const checkName = (/** @type {string} */ _, /** @type {tls.TLSSocket} */ socket) =>
+    own.includes(`${socket.getPeerCertificate().subject.CN}`)
+
+  it('want a sidecar that verifies its upstreams', async () => {
+    const ciphers = 'TLS_AES_128_GCM_SHA256'
+    const strict = /** @type {const} */ ({ minVersion: 'TLSv1.3', ciphers })
+    expect(await leave(checkName, strict, listed)).toEqual([])
+    expect(await leave(() => true, strict, open)).toEqual([])
+    expect(await leave(() => true, strict, listed)).toEqual(
+      identities.map(({ name }) => `${name}, as an upstream: accepted, expected refused`),
+    )
+  })
+
+  it('would be taken by a sidecar that takes all', async () => {
+    const wrong = peersAs('server').filter(({ acceptedUnder }) => acceptedUnder.length === 0)
+    expect(await leave(() => true, LENIENT, open)).toEqual(
+      wrong.map(({ name }) => `${name}, as an upstream: accepted, expected refused`),
+    )
+  })
+})
+
+describe('describeAccess', () => {
+  it('says what the configuration accepts', () => {
+    const always =
+      'plaintext (in strict mode), no certificate, self-signed, another CA, expired, not yet valid, without clientAuth, without serverAuth, TLS 1.2, a weak suite'
+    expect(describeAccess(listed)).toBe(`${always}, ${identities.map(({ name }) => name).join(', ')} refused`)
+    expect(describeAccess(open)).toBe(`${always} refused; any identity of the mesh's CA accepted (open policy)`)
+    expect(describeAccess(plaintext)).toBe('nobody refused: there is no TLS')
+  })
+})
+
+describe('negotiateAsServer', () => {
+  it('names version, suite, group and key type, and finds a server that takes another group', async () => {
+    const negotiate = async (/** @type {http.Server} */ server) =>
+      negotiateAsServer({ endpoint: await listen(server), credentials: credentials.client })
+    const ecdhCurve = 'X25519'
+    expect(await negotiate(createStrict(null, { ecdhCurve }))).toBe('TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256')
+    expect(await negotiate(createStrict(null, { ecdhCurve, ...rsa }))).toBe(
+      'TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 rsa-2048',
+    )
+    expect(await negotiate(createStrict(null))).toBe('takes P-256 too')
+    expect(await negotiate(http.createServer())).toBe('no TLS')
+  })
+})

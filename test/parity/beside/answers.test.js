@@ -1,0 +1,87 @@
+import http from 'node:http'
+import net from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { CONNECT_TIMEOUT, LONE_RETRY } from '../../../src/parity/beside/answers.js'
+import { probePooling } from '../../../src/parity/beside/probe.js'
+
+/**
+ * @import { AddressInfo } from 'node:net'
+ * @import { Probed } from '../../../src/parity/beside/probe.js'
+ */
+
+const ADDRESS = '127.0.0.1'
+/** @type {http.Server[]} */
+const servers = []
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+/** @param {http.RequestListener} sidecar */
+async function serve(sidecar) {
+  const server = http.createServer(sidecar)
+  servers.push(server)
+  await new Promise(resolve => server.listen(0, ADDRESS, () => resolve(null)))
+  return { address: ADDRESS, port: /** @type {AddressInfo} */ (server.address()).port }
+}
+
+/** @param {http.RequestListener} sidecar @returns {Promise<Probed>} a rig of two such sidecars */
+async function createRig(sidecar) {
+  const sidecars = { client: await serve((_, response) => response.end()), permissive: await serve(sidecar) }
+  const configuration = /** @type {const} */ ({ tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' })
+  const own = { ...configuration, suite: '', group: '' }
+  return { sidecars, configuration: own, credentials: {}, observed: [], countConnections: () => 1 }
+}
+
+/** Connects to a port where nothing listens, one time after the other. @param {number} times */
+async function beRefused(times) {
+  for (let i = 0; i < times; i++)
+    await new Promise(resolve => net.connect(1, ADDRESS).once('error', () => resolve(null)))
+}
+
+describe('a refused connection at the only endpoint', () => {
+  const tryTimes = (/** @type {number} */ times) =>
+    createRig(async (_, response) => {
+      await beRefused(times)
+      response.writeHead(503).end('refused')
+    }).then(LONE_RETRY.run)
+
+  it('is tried once more, and neither less nor more often', async () => {
+    expect(await tryTimes(1)).toBe('1 tries, expected 2')
+    expect(await tryTimes(2)).toBe('')
+    expect(await tryTimes(3)).toBe('3 tries, expected 2')
+  })
+})
+
+describe('an upstream that cannot be connected in time', () => {
+  const REQUEST_MS = 1000
+  const tryPlane = async (/** @type {{ connectMs: number, status: number }} */ { connectMs, status }) => {
+    const rig = await createRig((_, response) => response.end())
+    const client = await serve((request, response) => {
+      const isFull = request.headers.host === 'full'
+      setTimeout(() => response.writeHead(isFull ? status : 504).end('late'), isFull ? connectMs : REQUEST_MS)
+    })
+    return CONNECT_TIMEOUT.run({ ...rig, sidecars: { ...rig.sidecars, client } })
+  }
+
+  it('is given up by the connect timeout, and not only by that of a request', async () => {
+    expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 504 })).toBe('')
+    expect(await tryPlane({ connectMs: REQUEST_MS, status: 504 })).toMatch(
+      /^504 after 1\.\d s, where a request has 1\.\d s$/,
+    )
+    expect(await tryPlane({ connectMs: 2 * REQUEST_MS, status: 504 })).toMatch(/^504 after 2\.\d s/)
+  })
+
+  it('is answered 504', async () => {
+    const wrong = 'status 503 (late), expected 504'
+    expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 503 })).toBe(wrong)
+  })
+})
+
+describe('connections', () => {
+  it('are kept at a permissive port, too', async () => {
+    const { row, requests } = await probePooling(await createRig((_, response) => response.end()))
+    expect([row.found, requests]).toEqual(['kept and used again', 160])
+    const closing = await createRig((_, response) => response.writeHead(200, { connection: 'close' }).end())
+    expect((await probePooling(closing)).row.found).toBe("80 connections for 80 requests at permissive's sidecar")
+  })
+})

@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { certificatesFolder } from '../../src/lib/certificate-files.js'
+import { writeCertificates } from '../../src/lib/certificates.js'
+import { AgentError, BenchError } from '../../src/lib/errors.js'
+import { identityOf, PROBER, placeAt } from '../../src/model/sidecar-contract.js'
+import { SERVERS } from '../../src/parity/beside/peers.js'
+import { SERVICES } from '../../src/parity/credentials.js'
+import { writeFlawedCertificates } from '../../src/parity/flawed-certificates.js'
+import { gateParity } from '../../src/parity/gate.js'
+import { createFakePlane, createFakeTarget, fakeTool } from '../fakes/fake-bench.js'
+import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+
+/** @import { Arm, SidecarOptions } from '../../src/model/types.ts' */
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'gate-test-'))
+const certificates = path.join(folder, 'certificates')
+
+beforeAll(async () => {
+  const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
+  // Nothing here looks at the type of a key, and RSA keys take seconds.
+  for (const keyType of /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])) {
+    const folder = certificatesFolder(certificates, keyType)
+    await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services }) })
+  }
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/**
+ * A testbed of one plane whose tool has another name, and a prober that finds what it is asked to open.
+ * @param {{ trafficPolicy?: 'listed' | 'open', look?: () => Promise<never>, probeAnswers?: () => any }} [options]
+ */
+async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers } = {}) {
+  const fake = await createFakeTarget()
+  /** @type {any[]} */
+  const opened = []
+  /** @type {SidecarOptions[]} */
+  const rendered = []
+  const plane = createFakePlane('cheap')
+  /** @type {Record<string, (args: any) => unknown>} */
+  const procedures = {
+    open: args => void opened.push(args),
+    close: () => {},
+    reach: () => {},
+    probeAnswers: probeAnswers ?? (() => [{ name: 'parity-tls', found: 'x', expected: 'x', differences: [] }]),
+    probePooling: () => ({ row: { name: 'parity-pooling', found: 'x', expected: 'x', differences: [] }, requests: 1 }),
+  }
+  const target = {
+    ...fake,
+    placesFor: async (/** @type {number} */ index, /** @type {string[]} */ services) => ({
+      ...(await fake.placesFor(index, services)),
+      [PROBER]: placeAt('127.251.250.1'),
+    }),
+    call: async (/** @type {string} */ name, /** @type {any} */ args) =>
+      name in procedures ? procedures[name](args) : fake.call(/** @type {any} */ (name), args),
+    look: look ?? fake.look,
+  }
+  const topologies = {
+    link: {
+      name: 'link',
+      services: [{ name: 'echo', application: 'echo', calls: [] }],
+      entry: { service: 'echo', listener: 'inbound' },
+    },
+  }
+  const testbed = /** @type {any} */ ({
+    settings: { trafficPolicy },
+    site: { target, cpus: 4 },
+    programs: {
+      planes: {
+        cheap: {
+          ...plane,
+          tool: { ...plane.tool, name: 'proxy' },
+          createSidecar: (/** @type {SidecarOptions} */ options) => {
+            rendered.push(options)
+            return plane.createSidecar?.(options)
+          },
+        },
+      },
+      tools: { proxy: { ...fakeTool, name: 'proxy' } },
+      appRuntime: { ...fakeTool, name: 'pipy' },
+    },
+    layout: { topologies, placementOf: () => null },
+    folders: { pipyScripts: '/p', echo: '/e', certificates, raw: path.join(folder, 'raw') },
+  })
+  return { testbed, opened, rendered, running: fake.running }
+}
+
+/**
+ * @param {any} testbed
+ * @param {Arm[]} arms
+ * @param {{ signal: AbortSignal }} [options]
+ */
+function gate(testbed, arms, { signal } = new AbortController()) {
+  let index = 0
+  return gateParity({ testbed, arms, nextIndex: () => index++, signal, say: () => {} })
+}
+
+const armOf = (/** @type {Partial<Arm['conditions']>} */ conditions, fields = {}) =>
+  createArm({ plane: 'cheap', ...fields, conditions: { ...DEFAULT_CONDITIONS, ...conditions } })
+
+describe('gateParity', () => {
+  it('tries every configuration that is measured once, whatever the caps and users', async () => {
+    const { testbed, opened, rendered } = await createTestbed({ trafficPolicy: 'open' })
+    const arms = [
+      armOf({}),
+      armOf({}, { capCores: 1 }),
+      armOf({ tls: 'rsa-2048' }),
+      armOf({ tls: 'plaintext', protocol: 'http/2' }),
+      armOf({}, { repeatOf: 'link-cheap' }),
+    ]
+    const rows = await gate(testbed, arms)
+    const { configuration } = opened[0]
+    expect(configuration).toMatchObject({ tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' })
+    expect(opened.map(o => [o.configuration.tls, o.configuration.protocol])).toEqual([
+      ['ecdsa-p256', 'http/1.1'],
+      ['rsa-2048', 'http/1.1'],
+      ['plaintext', 'http/2'],
+    ])
+    expect(rows.filter(row => row.name === 'parity-tls')).toMatchObject([
+      { plane: 'cheap', tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open', size: null },
+      { tls: 'rsa-2048' },
+      { tls: 'plaintext', protocol: 'http/2' },
+    ])
+    expect(rows.filter(row => row.name === 'parity-workers').map(row => [row.tls, row.size?.capCores])).toEqual([
+      ['ecdsa-p256', 0.25],
+      ['ecdsa-p256', 1],
+      ['rsa-2048', 0.25],
+      ['plaintext', 0.25],
+    ])
+    expect(new Set(rendered.map(r => r.tool.name))).toEqual(new Set(['proxy']))
+  })
+
+  it('gives the sidecars what is measured', async () => {
+    const { testbed, rendered } = await createTestbed({ trafficPolicy: 'open' })
+    await gate(testbed, [armOf({ tls: 'rsa-2048' })])
+    const models = Object.fromEntries(rendered.map(({ model }) => [model.service, model]))
+    expect(models.server.inbound).toMatchObject({ mtls: 'strict', acceptedIdentities: null })
+    expect(models.permissive.inbound).toMatchObject({ mtls: 'permissive', acceptedIdentities: null })
+    expect(models.server.trust.certificatePath).toBe(`${certificates}-rsa/server.pem`)
+    expect(models.client.clusters.map(c => c.mtls?.acceptedIdentities)).toEqual(Array(3 + SERVERS.length).fill(null))
+
+    const listed = await createTestbed()
+    await gate(listed.testbed, [armOf({ protocol: 'http/2' })])
+    const [client, server, permissive] = listed.rendered.slice(-3).map(({ model }) => model)
+    for (const { inbound } of [server, permissive])
+      expect(inbound).toMatchObject({ protocol: 'http/2', acceptedIdentities: [identityOf('client')] })
+    expect(client.clusters.map(c => [c.name, c.protocol, c.mtls?.acceptedIdentities])).toEqual([
+      ['server', 'http/2', [identityOf('server')]],
+      ['observed', 'http/2', [identityOf('server')]],
+      ['p256', 'http/2', [identityOf('server')]],
+      ...SERVERS.map(([name]) => [name, 'http/2', [identityOf('client')]]),
+    ])
+
+    const plain = await createTestbed()
+    await gate(plain.testbed, [armOf({ tls: 'plaintext' })])
+    expect(plain.rendered.at(-3)?.model.clusters.map(c => [c.name, c.mtls])).toEqual(
+      ['server', 'observed', 'p256'].map(name => [name, null]),
+    )
+    expect(plain.rendered.slice(-2).map(({ model }) => model.inbound?.mtls)).toEqual(['disabled', 'disabled'])
+  })
+
+  it("holds against a plane what its sidecars do, and no fault of the kit's", async () => {
+    const failing = async (/** @type {Error} */ error) =>
+      gate((await createTestbed({ probeAnswers: () => Promise.reject(error) })).testbed, [armOf({})])
+    expect((await failing(new BenchError('it hung'))).map(row => row.found)).toContain(
+      'does not serve the corpus: it hung',
+    )
+    await expect(failing(new AgentError('listen EADDRINUSE'))).rejects.toThrow('EADDRINUSE')
+  })
+
+  it('ends at once where it is interrupted in a call, and removes what it started', async () => {
+    const abort = new AbortController()
+    const probeAnswers = () => {
+      setTimeout(() => abort.abort(new Error('interrupted')), 10)
+      return new Promise(() => {})
+    }
+    const { testbed, running } = await createTestbed({ probeAnswers })
+    await expect(gate(testbed, [armOf({})], abort)).rejects.toThrow('interrupted')
+    expect(running.size).toBe(0)
+  })
+
+  it('removes what it started when the processes cannot be looked at', async () => {
+    const { testbed, running } = await createTestbed({ look: async () => Promise.reject(new Error('no such cgroup')) })
+    await expect(gate(testbed, [armOf({})])).rejects.toThrow('no such cgroup')
+    expect(running.size).toBe(0)
+  })
+})

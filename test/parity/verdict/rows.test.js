@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { findDisparities, findWrong } from '../../../src/parity/verdict/rows.js'
+import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
+
+/** @import { Arm, ParityRow } from '../../../src/model/types.ts' */
+
+/**
+ * @param {ParityRow[]} rows
+ * @param {{ relaxed?: string[], fields?: Partial<Arm>, names?: string[] }} [options] fields: of both arms
+ */
+const find = (rows, { relaxed = [], fields = {}, names = [] } = {}) => {
+  const [a, b] = ['pipy', 'envoy'].map((plane, i) => ({ arm: createArm({ ...fields, plane }), name: names[i], rows }))
+  return findDisparities({ a, b, relaxed })
+}
+const [pipy, envoy] = ['pipy', 'envoy'].map(
+  plane => (/** @type {Partial<ParityRow>} */ fields) => createParityRow({ plane, ...fields }),
+)
+
+describe('findDisparities', () => {
+  it('finds nothing where both do as they must, or both the same', () => {
+    expect(find([pipy({}), envoy({})])).toEqual([])
+    expect(find([pipy({ found: 'x', expected: null }), envoy({ found: 'x', expected: null })])).toEqual([])
+  })
+
+  it('names the plane that does otherwise, as it is called in the comparison', () => {
+    const rows = [pipy({ found: 'no TLS', expected: 'TLS' }), envoy({})]
+    expect(find(rows)).toEqual(['parity-tls: pipy: no TLS, TLS is expected'])
+    expect(find(rows, { names: ['pipy (new)', 'envoy'] })).toEqual(['parity-tls: pipy (new): no TLS, TLS is expected'])
+    expect(find([pipy({ found: 'x', expected: null }), envoy({ found: 'y', expected: null })])).toEqual([
+      'parity-tls: pipy: x; envoy: y',
+    ])
+  })
+
+  it('sets aside what the experiment varies', () => {
+    const rows = [pipy({ found: 'no TLS', expected: 'TLS' }), envoy({})]
+    expect(find(rows, { relaxed: ['parity-tls'] })).toEqual([])
+  })
+
+  it('judges an arm by the rows of its own TLS and protocol', () => {
+    const wrong = { found: 'no TLS', expected: 'TLS' }
+    const rows = [
+      ...[pipy({}), envoy({})],
+      ...[pipy({ ...wrong, tls: 'rsa-2048' }), envoy({ tls: 'rsa-2048' })],
+      ...[pipy({ protocol: 'http/2' }), envoy({ ...wrong, protocol: 'http/2' })],
+    ]
+    const withConditions = (/** @type {Partial<Arm['conditions']>} */ conditions) =>
+      find(rows, { fields: { conditions: { ...DEFAULT_CONDITIONS, ...conditions } } })
+    expect(withConditions({})).toEqual([])
+    expect(withConditions({ tls: 'rsa-2048' })).toEqual(['parity-tls: pipy: no TLS, TLS is expected'])
+    expect(withConditions({ protocol: 'http/2' })).toEqual(['parity-tls: envoy: no TLS, TLS is expected'])
+  })
+
+  it('judges workers at the link, cap and workers that they were counted at, and the rest at any', () => {
+    const name = 'parity-workers'
+    const wrong = { name, found: '2 a sidecar', expected: '1 a sidecar' }
+    const size = { link: 'link', capCores: 0.25, workers: null }
+    const rows = [
+      ...[pipy({ name, size }), envoy({ ...wrong, size })],
+      ...[pipy({ name, size: { ...size, capCores: 1 } }), envoy({ name, size: { ...size, capCores: 1 } })],
+      ...[pipy({}), envoy({ found: 'x', expected: 'as asked' })],
+    ]
+    const anywhere = 'parity-tls: envoy: x, as asked is expected'
+    expect(find(rows)).toEqual([anywhere, 'parity-workers: envoy: 2 a sidecar, 1 a sidecar is expected'])
+    expect(find(rows, { fields: { capCores: 1 } })).toEqual([anywhere])
+  })
+})
+
+describe('findWrong', () => {
+  const judge = (/** @type {ParityRow[]} */ rows) =>
+    findWrong({
+      judged: ['lean', 'access-log'].map(features => ({
+        arm: createArm({ conditions: { ...DEFAULT_CONDITIONS, features } }),
+        rows,
+      })),
+      relaxed: [],
+    })
+  const name = 'parity-features'
+  const logged = { name, features: 'access-log', expected: 'access-log' }
+
+  it('finds nothing where each arm does what its own configuration asks for', () =>
+    expect(judge([pipy({}), pipy({ ...logged, found: 'access-log' })])).toEqual([]))
+
+  it('names an arm that does other than it must, beside one of another configuration', () =>
+    expect(judge([pipy({}), pipy({ ...logged, found: '1 differences of access-log' })])).toEqual([
+      'parity-features: pipy: 1 differences of access-log, access-log is expected',
+    ]))
+})

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { tabulateParity, tellPolicy } from '../../../src/parity/verdict/table.js'
+import { createParityRow as row } from '../../fakes/fake-records.js'
+
+describe('tabulateParity', () => {
+  it('gives planes that do equal work one line, in the order of the rows', () => {
+    const parity = ['pipy', 'envoy'].flatMap(plane => [
+      row({ plane, name: 'parity-tls', found: 'TLS' }),
+      row({ plane, name: 'parity-answers', found: '46 of 46' }),
+    ])
+    const { columns, rows } = tabulateParity({ parity })
+    expect(columns.map(([name]) => name)).toEqual(['', 'data planes', 'found'])
+    expect(rows).toEqual([
+      ['answers', 'pipy, envoy', '46 of 46'],
+      ['tls', 'pipy, envoy', 'TLS'],
+    ])
+  })
+
+  it('gives a plane that does otherwise its own line, and says what is expected', () => {
+    const parity = [row({ found: 'TLS' }), row({ plane: 'envoy', found: 'no TLS', expected: 'TLS' })]
+    expect(tabulateParity({ parity }).rows).toEqual([
+      ['tls', 'pipy', 'TLS'],
+      ['tls', 'envoy', 'no TLS (TLS is expected)'],
+    ])
+  })
+
+  it('names the configuration where more than one is measured', () => {
+    const parity = [row({ found: 'TLS' }), row({ tls: 'plaintext', found: 'no TLS' })]
+    const { columns, rows } = tabulateParity({ parity })
+    expect(columns.map(([name]) => name)).toEqual(['', 'TLS', 'data planes', 'found'])
+    expect(rows).toEqual([
+      ['tls', 'mTLS ecdsa-p256', 'pipy', 'TLS'],
+      ['tls', 'plaintext', 'pipy', 'no TLS'],
+    ])
+  })
+})
+
+describe('tellPolicy', () => {
+  it('names the open policy where sidecars speak TLS', () => {
+    expect(tellPolicy({ parity: [row({ trafficPolicy: 'open' })] })).toEqual([
+      "Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA",
+    ])
+    expect(tellPolicy({ parity: [row({ trafficPolicy: 'listed' })] })).toEqual([])
+    expect(tellPolicy({ parity: [row({ trafficPolicy: 'open', tls: 'plaintext' })] })).toEqual([])
+  })
+})

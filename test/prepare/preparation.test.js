@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { prepareWith, sayLacks } from '../../src/prepare/preparation.js'
+import { readExperiment } from '../../src/prepare/read-experiment.js'
+import { parsePlanes } from '../../src/verbs/options.js'
+
+/**
+ * What a run says of its programs, before and after it.
+ * @param {{ missing: string[], planes?: ReturnType<typeof parsePlanes>, link?: string[],
+ *   loadHost?: import('../../src/model/types.ts').Site['loadHost'] }} options
+ */
+async function prepare({ missing, planes, link, loadHost }) {
+  /** @type {string[]} */
+  const lines = []
+  const context = { say: (/** @type {string} */ line) => void lines.push(line) }
+  const preparation = await prepareWith(
+    {
+      experiment: readExperiment('cap'),
+      options: { cpu: [1], profile: 'quick', pin: false, seed: 1, planes, link, loadHost: loadHost && 'there' },
+      site: { cpus: 2, cores: [], findTool: findToolBut(missing), loadHost },
+    },
+    context,
+  )
+  sayLacks(preparation, context)
+  return lines
+}
+
+/** @param {string[]} missing names of programs */
+function findToolBut(missing) {
+  return async (/** @type {{ name: string }} */ { name }) =>
+    missing.includes(name)
+      ? { missing: `no ${name}` }
+      : { name, path: `/bin/${name}`, version: '1.5.18', sha256: '', source: 'PATH' }
+}
+
+describe('prepareWith', () => {
+  it('says first and last that the main comparison is missing, and what to do', async () => {
+    const lines = await prepare({ missing: ['pipy'] })
+    expect(lines[0]).toMatch(/^pipy is missing, so this run lacks this kit's main comparison, Pipy against Envoy: /)
+    for (const words of ['pipy-<version>-generic_linux-<x86_64 or arm64>.tar.gz', 'PIPY=/path/to/pipy', 'SHA-256'])
+      expect(lines[0]).toContain(words)
+    expect(lines.at(-1)).toMatch(/^pipy was missing, so this run lacks this kit's main comparison/)
+  })
+
+  it('says nothing of it where it is there, or was not asked for', async () => {
+    expect(await prepare({ missing: [] })).toEqual([])
+    expect((await prepare({ missing: ['pipy'], planes: parsePlanes('envoy') })).join()).not.toContain('main comparison')
+  })
+
+  it('says what to do in the error on a plane that was named', async () => {
+    await expect(prepare({ missing: ['pipy'], planes: parsePlanes('pipy') })).rejects.toThrow(
+      /cannot be measured: no pipy; unpack pipy-/,
+    )
+  })
+
+  it('measures without the program of a control plane those that need none, and says why not the others', async () => {
+    const prepareRollout = (/** @type {string[]} */ missing) =>
+      prepareWith(
+        {
+          experiment: readExperiment('rollout'),
+          options: { planes: parsePlanes('pipy,envoy'), sidecars: [5], profile: 'quick', pin: false, seed: 1 },
+          site: { cpus: 2, cores: [], findTool: findToolBut(missing) },
+        },
+        { say: () => {} },
+      )
+    const { plan, programs } = await prepareRollout(['ads'])
+    expect(plan.arms.map(({ plane, control }) => [plane, control])).toEqual([['pipy', 'repo']])
+    expect(plan.notMeasured).toEqual([{ plane: 'envoy@ads', reason: 'no ads' }])
+    expect(programs.tools.ads).toBeUndefined()
+    const { plan: whole, programs: all } = await prepareRollout([])
+    expect(whole.arms.map(({ control }) => control)).toEqual(['repo', 'ads'])
+    expect(all.tools.ads).toMatchObject({ path: '/bin/ads' })
+  })
+
+  it.each([
+    { named: 'none,pipy', link: 'pair', ports: [8080, 15001] },
+    { named: 'pipy', link: 'ratings', ports: [15003] },
+  ])('tries from another machine every port that the plan uses: $named, $link', async ({ named, link, ports }) => {
+    /** @type {number[]} */
+    const tried = []
+    const rehearse = async (/** @type {number[]} */ ports) => void tried.push(...ports)
+    await prepare({ missing: [], planes: parsePlanes(named), link: [link], loadHost: { cpus: 2, rehearse } })
+    expect(tried.sort()).toEqual(ports.sort())
+  })
+})
