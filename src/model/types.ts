@@ -3,6 +3,9 @@ import type { z } from 'zod'
 import type { Asking } from '../node/asking.js'
 import type { Ledger } from '../node/ledger.js'
 import type { createProber } from '../node/prober.js'
+import type { CONTROL_PLANE_AXES } from './axes/control-plane.js'
+import type { LOAD_AXES } from './axes/load.js'
+import type { SIDECAR_AXES } from './axes/sidecar.js'
 import type * as S from './schemas.js'
 
 /** One measured quantity over the rounds; low and high are the 95 % interval of the median, or null. */
@@ -308,31 +311,7 @@ export type RunSettings = z.infer<typeof S.settings>
 export type Shows = z.infer<typeof S.shows>
 
 /** What an experiment can vary, beside the plane. */
-export type AxisName =
-  | 'link'
-  | 'capCores'
-  | 'ratePerSecond'
-  | 'users'
-  | 'payloadBytes'
-  | 'connections'
-  | 'burstSeconds'
-  | 'services'
-  | 'tls'
-  | 'protocol'
-  | 'workers'
-  | 'configuredServices'
-  | 'memoryLimitBytes'
-  | 'changesPerMinute'
-  | 'features'
-  | 'sidecars'
-  | 'controlCapCores'
-  | 'controlMemoryBytes'
-  | 'shards'
-  | 'assignment'
-  | 'sizes'
-  | 'isShardRemoved'
-  | 'commitsPerSecond'
-  | 'commitsAtOnce'
+export type AxisName = keyof typeof LOAD_AXES | keyof typeof SIDECAR_AXES | keyof typeof CONTROL_PLANE_AXES | 'capCores'
 
 /** A gate that an experiment sets aside, and why. */
 export type Relaxation = z.infer<typeof S.relaxation>
