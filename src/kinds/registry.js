@@ -6,8 +6,8 @@ import { search } from './search/index.js'
 /**
  * The kinds of trials by their names. A new one is a folder and a line here; run/kind.js has the contract.
  * @import { Kind } from '../run/kind.js'
- * @import { KindName } from '../model/kinds.js'
+ * @import { TrialKind } from '../model/kinds.js'
  */
 
-/** @type {Record<KindName, Kind>} */
+/** @type {Record<TrialKind, Kind>} */
 export const kinds = { load, search, rollout, growth }

@@ -5,9 +5,6 @@ import { AXES, describeAxes } from './axes.js'
  * @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts'
  */
 
-/** @type {AxisName[]} */
-const ABSENT_WHERE_NULL = ['ratePerSecond', 'burstSeconds', 'controlCapCores', 'controlMemoryBytes']
-
 /**
  * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how many
  * of its sidecars are simulated.
@@ -35,7 +32,7 @@ export function nameOfContender(arm) {
  */
 export function describeVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {
-    if (ABSENT_WHERE_NULL.includes(name)) return AXES[name].of(arm) !== null
+    if (AXES[name].isUnsaidWhenNull) return AXES[name].of(arm) !== null
     return arm.hasSidecars || !AXES[name].isOfSidecars
   }
   return describeAxes(arm, varied.filter(has))

@@ -1,6 +1,23 @@
 /**
- * The kinds of trials, as records name them; each has a folder in kinds/. `balance` computes alone, and has no trials.
+ * The kinds of trial: how each measures. Each has a folder in kinds/. Pure.
  */
+
+/** The kinds by their names in records. */
 export const KIND_NAMES = /** @type {const} */ (['load', 'search', 'rollout', 'growth'])
 
-/** @typedef {typeof KIND_NAMES[number]} KindName */
+/**
+ * load: a window under load, or idle; search: such windows, one after the other, until a limit is found; rollout: a control
+ * plane gives many sidecars their configurations; growth: sidecars are added to a control plane step by step.
+ * @typedef {typeof KIND_NAMES[number]} TrialKind
+ */
+
+/**
+ * The kind of an experiment's trials.
+ * @param {{ search: object | null, grows: object | null, axes: { sidecars?: unknown[] } }} experiment
+ * @returns {TrialKind}
+ */
+export function kindOf({ search, grows, axes }) {
+  if (grows !== null) return 'growth'
+  if (axes.sidecars !== undefined) return 'rollout'
+  return search === null ? 'load' : 'search'
+}

@@ -24,16 +24,7 @@ const SELDOM_MS = 50
 // time of asking.
 const SHARE_MOST = 0.5
 
-/**
- * What a sidecar is to have.
- * @typedef {object} Expected
- * @property {string} name
- * @property {Endpoint} endpoint of its listener
- * @property {string} host that only this configuration routes
- * @property {boolean} [isStarting] a refused connection is its no
- * @property {number} [sinceMs] when it was started; absent: now
- * @property {number} [backends] that must have answered, by the name that each gives; absent: one
- */
+/** @typedef {import('../model/types.ts').Expected} Expected */
 
 /**
  * @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars together;

@@ -19,29 +19,11 @@ import { listSafely, readSafely } from './kernel/proc-files.js'
  * beside its processes. An entry is on disk before the thing is made, so `cleanup` finds what a killed run left.
  */
 
-/**
- * addresses: the first two bytes of a block of loopback addresses, or the address at which a load from another machine
- * arrives; results: the folder; namespace: its name and the cluster's address.
- * @typedef {'cgroup' | 'addresses' | 'namespace' | 'results'} Kind
- */
-/** @typedef {{ kind: Kind, name: string }} Holding */
-
-/**
- * The process that runs a run. A pid alone is given out again, after a boot or in another container at once.
- * @typedef {{ pid: number, startTicks: number | null, pidNamespace: string, bootId: string, command: string[] }} Owner
- */
-
-/**
- * @typedef {object} LedgerEntry
- * @property {string} runId
- * @property {string} folder
- * @property {Owner | null} owner null: the file is damaged
- * @property {'alive' | 'gone' | 'unknown'} state of the owner; unknown: it may live in another container
- * @property {boolean} isRetained its services were to stay
- * @property {Holding[]} holdings
- */
-
-/** @typedef {ReturnType<typeof openLedger>} Ledger */
+/** @typedef {import('../model/types.ts').HoldingKind} Kind */
+/** @typedef {import('../model/types.ts').Holding} Holding */
+/** @typedef {import('../model/types.ts').Owner} Owner */
+/** @typedef {import('../model/types.ts').LedgerEntry} LedgerEntry */
+/** @typedef {import('../model/types.ts').Ledger} Ledger */
 
 const HALF_MADE_MS = 60_000
 
@@ -53,6 +35,7 @@ export function ledgersFolder() {
 /**
  * Opens the ledger of a run that this process owns.
  * @param {{ runId: string, root?: string }} options root: the folder of ledgers
+ * @returns {Ledger}
  * @throws {BenchError} when it cannot be written
  */
 export function openLedger({ runId, root = ledgersFolder() }) {

@@ -1,4 +1,5 @@
 import { UsageError } from '../lib/errors.js'
+import { AXES, AXIS_NAMES } from '../model/axes.js'
 
 /**
  * Which control planes configure the sidecars of an experiment. Pure.
@@ -51,5 +52,6 @@ export function countSimulated(sidecars, { realMost, asked }) {
  * @param {Record<string, any[]>} lists values of the axes
  */
 export function simulatesOn(lists) {
-  return ['shards', 'commitsPerSecond', 'commitsAtOnce'].every(name => lists[name].every(value => value === null))
+  const real = AXIS_NAMES.filter(name => AXES[name].needsRealSidecars)
+  return real.every(name => lists[name].every(value => value === null))
 }

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { GATE_NAMES } from '../judge/gates.js'
 import { QUANTITY_NAMES } from '../judge/quantities.js'
 import { parseYaml } from '../lib/yaml.js'
+import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
+import { LOAD_AXES } from '../model/axes/load.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
-import { lengthSeconds, ON_AXES, p99Ms, rounds } from '../model/bounds.js'
+import { capCores, lengthSeconds, p99Ms, rounds } from '../model/bounds.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
 /**
@@ -23,7 +25,7 @@ export const PROFILES = {
   full: { rounds: 6, warmupSeconds: 20, windowSeconds: 50, hasControl: true },
 }
 
-// What an experiment may set aside, because it is its axis.
+// An experiment may set these aside, because they are its axis.
 const RELAXABLE = [...GATE_NAMES, ...PARITY_NAMES]
 
 const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
@@ -37,14 +39,15 @@ const optionalAxes = /** @type {Record<Exclude<AxisName, 'link' | 'capCores'>, z
 )
 const axes = z.strictObject({
   plane: z.array(z.string()).min(1),
-  /** Of the sidecars; a plane that has none of these takes its first. */
+  /** Control planes of the sidecars; a plane that has none of these takes its first. */
   control: z.array(z.string()).min(1).optional(),
   link: z.array(z.string()).min(1),
   /** none: sidecars have no limit. */
-  capCores: z.union([z.literal('none'), z.array(ON_AXES.capCores).min(1)]),
+  capCores: z.union([z.literal('none'), z.array(capCores).min(1)]),
   ...optionalAxes,
 })
 
+const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 const search = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
   z.strictObject({
@@ -52,13 +55,15 @@ const search = z.discriminatedUnion('kind', [
     services: z
       .array(
         z.strictObject({
-          ...{ name: z.string(), p99Ms },
-          ...{ ratePerSecond: ON_AXES.ratePerSecond, payloadBytes: ON_AXES.payloadBytes },
+          name: z.string(),
+          p99Ms,
+          ratePerSecond,
+          payloadBytes: LOAD_AXES.payloadBytes.schema,
         }),
       )
       .min(1),
   }),
-  z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ON_AXES.ratePerSecond }),
+  z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ratePerSecond }),
   z.strictObject({ kind: z.literal('memory-floor'), p99Ms: p99Ms.nullable().default(null) }),
 ])
 
@@ -68,7 +73,7 @@ const schema = z.strictObject({
   axes,
   load: z
     .strictObject({
-      /** Given: not what the axes say (open where they have a rate, closed elsewhere). */
+      /** Absent: by the axes, open with a rate and closed without. */
       kind: z.enum(['idle']).nullable().default(null),
       /** A rate is of the link, or of each copy of its last service. */
       ratePer: z.enum(['link', 'service']).default('link'),
@@ -84,8 +89,8 @@ const schema = z.strictObject({
   search: search.nullable().default(null),
   /** Sidecars are added step by step, until one is not done within this time. */
   grows: z.strictObject({ deadlineSeconds: lengthSeconds }).nullable().default(null),
-  /** What the control plane of so many sidecars needs is told from its rollouts. */
-  sizesControlOf: ON_AXES.sidecars.nullable().default(null),
+  /** The needs of the control plane of so many sidecars are told from its rollouts. */
+  sizesControlOf: CONTROL_PLANE_AXES.sidecars.schema.nullable().default(null),
   shows: z
     .strictObject({
       quantities: z.array(z.enum(QUANTITY_NAMES)).min(1).default(['throughput', 'cpuPerRequest', 'rss']),
@@ -99,7 +104,7 @@ const schema = z.strictObject({
     .prefault({}),
   /** Files of bench/claims that it can test. */
   claims: z.array(z.string()).default([]),
-  /** Where it can run. */
+  /** Targets that it can run on. */
   targets: z.array(z.enum(['local', 'kubernetes'])).default(['local', 'kubernetes']),
   relaxes: z.array(z.strictObject({ gate: z.enum(RELAXABLE), why: z.string().min(1) })).default([]),
   profiles: z

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { readBytes, readMilliseconds } from '../lib/units.js'
 import { parseYaml } from '../lib/yaml.js'
-import { ON_AXES, p99Ms } from '../model/bounds.js'
+import { LOAD_AXES } from '../model/axes/load.js'
+import { p99Ms } from '../model/bounds.js'
 
 /**
  * The file of `size -f`: services, and what each has to hold. Pure.
@@ -17,9 +18,9 @@ const schema = z.strictObject({
           .string()
           .max(50, 'at most 50 characters')
           .regex(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'lower case letters, digits and hyphens, such as orders-v2'),
-        requestsPerSecond: ON_AXES.ratePerSecond,
+        requestsPerSecond: LOAD_AXES.ratePerSecond.schema,
         p99: readWith(readMilliseconds, 'a time such as 20ms or 1.5s is needed').pipe(p99Ms).optional(),
-        payload: readWith(readBytes, 'a size such as 1KiB is needed').pipe(ON_AXES.payloadBytes).optional(),
+        payload: readWith(readBytes, 'a size such as 1KiB is needed').pipe(LOAD_AXES.payloadBytes.schema).optional(),
       }),
     )
     .min(1, 'at least one service is needed')

@@ -13,6 +13,7 @@ import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { openLocalSite } from '../targets/local/site.js'
 import { findTool } from '../tools/find.js'
 import { nodeTool } from '../tools/node.js'
+import { readAxes } from './options.js'
 import { prepare } from './prepare.js'
 import { assertRoom } from './room.js'
 
@@ -165,27 +166,7 @@ function readOverrides(options) {
     controls: options.control ?? null,
     realMost: options.real ?? null,
     caps: options.cpu ?? null,
-    axes: {
-      link: options.link,
-      ratePerSecond: options.rate,
-      users: options.users,
-      payloadBytes: options.payload,
-      services: options.services,
-      sidecars: options.sidecars,
-      controlCapCores: options.controlCpu,
-      controlMemoryBytes: options.controlMemory,
-      shards: options.shards,
-      assignment: options.assignment,
-      sizes: options.sizes,
-      isShardRemoved: options.removeShard && [true],
-      commitsPerSecond: options.commitRate,
-      commitsAtOnce: options.concurrency,
-      tls: options.tls,
-      protocol: options.protocol,
-      workers: options.workers,
-      memoryLimitBytes: options.memory,
-      features: options.features,
-    },
+    axes: readAxes(options),
     rounds: options.rounds ?? null,
     ...(options.precision && { precision: { width: options.precision, maxMinutes: options.maxMinutes } }),
     profile: options.profile,

@@ -7,6 +7,7 @@ import { EXIT } from '../lib/exit-status.js'
 import { takeEvery } from '../lib/take-every.js'
 import { createTurns } from '../lib/turns.js'
 import { measure } from '../prepare/measure.js'
+import { withCluster, withExperiment } from '../prepare/options.js'
 import {
   announce,
   assertShort,
@@ -19,7 +20,6 @@ import {
 import { readExperiment } from '../prepare/read-experiment.js'
 import { readRun, readSummary } from '../records/records.js'
 import { writeDocuments } from './documents.js'
-import { withCluster, withExperiment } from './options.js'
 
 /**
  * `agree`: the same experiment on this machine and on its cluster, round by round in turn.

@@ -4,11 +4,11 @@ import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { takeEvery } from '../lib/take-every.js'
 import { loadAfter, measure } from '../prepare/measure.js'
+import { collect, TARGET, withCluster, withExperiment, withLoadHost, withPrecision } from '../prepare/options.js'
 import { announce, assertShort, openSite, prepareWith, sayLacks, toolSpecs } from '../prepare/preparation.js'
 import { readAnyExperiment } from '../prepare/read-experiment.js'
 import { openInterrupted } from '../run/resume.js'
 import { sayWhere, writeDocuments } from './documents.js'
-import { collect, TARGET, withCluster, withExperiment, withLoadHost, withPrecision } from './options.js'
 import { withWatchers } from './watchers.js'
 
 /**

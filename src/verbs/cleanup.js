@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { readLedgers } from '../node/ledger.js'
+import { TARGET } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { removeStaleDownloads } from '../tools/downloads.js'
-import { TARGET } from './options.js'
 
 /**
  * `cleanup`: removes what a killed run left.

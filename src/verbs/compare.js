@@ -1,8 +1,8 @@
 import { compareRuns, findCompareStatus } from '../analysis/compare-runs.js'
 import { summarise } from '../analysis/summarise.js'
+import { collect } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { renderComparison } from '../report/comparison.js'
-import { collect } from './options.js'
 
 /**
  * `compare`: one run against another, as two planes of a run are compared.

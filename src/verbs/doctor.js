@@ -3,13 +3,13 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/exit-status.js'
 import { findLoad, loads } from '../loads/registry.js'
 import { examineMachine } from '../prepare/local-doctor.js'
+import { createImageParser, TARGET, withLoadHost } from '../prepare/options.js'
 import { assertLoadHost, toolSpecs } from '../prepare/preparation.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { examineLoadHost } from '../targets/load-host/doctor.js'
 import { findTool } from '../tools/find.js'
-import { createImageParser, TARGET, withLoadHost } from './options.js'
 
 /**
  * `doctor`: what is here, and what is missing.

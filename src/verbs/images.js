@@ -1,6 +1,6 @@
+import { createImageParser } from '../prepare/options.js'
 import { toolSpecs } from '../prepare/preparation.js'
 import { listImages } from '../targets/kubernetes/images.js'
-import { createImageParser } from './options.js'
 
 /**
  * `images`: what a node without a registry needs.

@@ -8,12 +8,12 @@ import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { openLab } from '../prepare/open-lab.js'
+import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
 import { openSite } from '../prepare/preparation.js'
 import { readTopology } from '../prepare/read-experiment.js'
 import { writeWhole } from '../records/files.js'
 import { addLabNew } from './lab-new.js'
 import { countSaves } from './lab-watch.js'
-import { collect, parseCount, parseOnAxis } from './options.js'
 import { readReportFile } from './report-assets.js'
 
 /**

@@ -8,9 +8,9 @@ import { AXES } from '../model/axes.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntried, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
 import { isWrong } from '../parity/verdict/rows.js'
+import { parsePlanes } from '../prepare/options.js'
 import { openSite, stampNow } from '../prepare/preparation.js'
 import { assertKnown } from '../prepare/prepare.js'
-import { parsePlanes } from './options.js'
 
 /**
  * `parity`: whether one plane does the work of a sidecar, before anything is measured.

@@ -1,11 +1,11 @@
 import os from 'node:os'
 import { readCores, readLimits } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
+import { withExperiment, withLoadHost, withPrecision } from '../prepare/options.js'
 import { assertLoadHost, readAsked } from '../prepare/preparation.js'
 import { planRun } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { renderPlan } from '../report/plan.js'
-import { withExperiment, withLoadHost, withPrecision } from './options.js'
 
 /**
  * `plan`: what a `bench` would run.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { parsePlanes } from '../../src/prepare/options.js'
 import { prepareWith, sayLacks } from '../../src/prepare/preparation.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
-import { parsePlanes } from '../../src/verbs/options.js'
 
 /**
  * What a run says of its programs, before and after it.

@@ -1,24 +1,42 @@
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import path from 'node:path'
-import { InvalidArgumentError, Option } from 'commander'
+import { Help, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
-import { readBytes, readMilliseconds } from '../lib/units.js'
+import { readMilliseconds } from '../lib/units.js'
 import { parseChoice } from '../model/arms.js'
-import { AXES } from '../model/axes.js'
-import { ALGORITHM_NAMES } from '../model/balance.js'
+import { readCount } from '../model/axes/read.js'
+import { AXES, AXIS_NAMES } from '../model/axes.js'
 import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
-import { FEATURE_NAMES } from '../model/features.js'
 import { GENERATORS } from '../model/generators.js'
+import { kindOf } from '../model/kinds.js'
 import { PROFILES } from '../plan/experiment.js'
+import { readAnyExperiment } from './read-experiment.js'
 
 /**
  * The words of the command line that several verbs share, and how each is read.
  * @import { Command } from 'commander'
  * @import { AxisName, PlaneChoice } from '../model/types.ts'
+ * @import { TrialKind } from '../model/kinds.js'
  */
 
 const DEFAULT_MINUTES = 60
+const HELP = ['-h', '--help']
+
+export const parseCount = asArgument(readCount)
+
+/** The options of the axes, the cap of sidecars first: it is asked for most. */
+const AXIS_OPTIONS = /** @type {AxisName[]} */ ([
+  'capCores',
+  ...AXIS_NAMES.filter(name => name !== 'capCores'),
+]).flatMap(name => {
+  const { option: words, kinds } = AXES[name]
+  if (words === undefined) return []
+  const option = new Option(words.flags, words.help)
+  // Without a placeholder it takes no text to read.
+  if (option.required) option.argParser(parseAxis(name))
+  return [{ name, kinds, option, attribute: option.attributeName() }]
+})
 
 export const TARGET = () =>
   new Option('--target <name>', 'where services run').choices(['local', 'kubernetes']).default('local')
@@ -28,61 +46,34 @@ export const GENERATOR = () =>
     .choices(GENERATORS)
     .default(GENERATORS[0])
 
-/** @param {Command} command */
+/** Kinds of trial that can be asked each of these, beside axes; the other options are for all. @type {Record<string, TrialKind[]>} */
+const KINDS = {
+  control: ['load', 'rollout', 'growth'],
+  real: ['rollout'],
+  rounds: ['load', 'rollout', 'growth'],
+  precision: ['load'],
+  p99: ['search'],
+}
+
+const DEFAULT_EXPERIMENT = 'cap'
+
+/**
+ * The options of an experiment. All are accepted of every one, and an experiment refuses what it cannot use; help shows those
+ * of its kind.
+ * @param {Command} command
+ */
 export function withExperiment(command) {
-  return withLength(command)
-    .argument('[experiment]', 'an experiment of bench/experiments, or a file', 'cap')
+  withLength(command)
+    .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
     .option('--planes <list>', 'data planes, each a name, name:profile, name@control or name=./scripts', parsePlanes)
     .option(
       '--control <list>',
-      'rollout, reload: what configures sidecars; pipy: repo; envoy: file, ads, ads-delta, ads-bare; default: the first of a plane',
+      'what configures sidecars; pipy: repo; envoy: file, ads, ads-delta, ads-bare; default: the first of a plane',
       parseList,
     )
-    .option('--link <list>', 'links: ratings, gateway-ratings, pair', parseList)
-    .option('--cpu <list>', 'CPU limit of each sidecar in cores, such as 0.5,1; or none', parseCaps)
-    .option('--users <list>', 'closed loop: virtual users; open loop: the most requests at a time', parseAxis('users'))
-    .option('--rate <list>', 'open loop: requests per second (this measures latency)', parseAxis('ratePerSecond'))
-    .option('--payload <list>', 'body sizes, posted and echoed, such as 1KiB', parseAxis('payloadBytes'))
-    .option('--services <list>', 'how many copies of the last service of the link', parseAxis('services'))
-    .option(
-      '--sidecars <list>',
-      'rollout: how many sidecars the control plane configures; on Kubernetes, a pod each',
-      parseAxis('sidecars'),
-    )
-    .option(
-      '--real <n>',
-      'rollout: Envoys over ADS beyond n, at least 30, are simulated; default: beyond 400',
-      parseReal,
-    )
-    .option(
-      '--control-cpu <list>',
-      'rollout: CPU limit of the control plane, such as 0.5,none',
-      parseAxis('controlCapCores'),
-    )
-    .option(
-      '--control-memory <list>',
-      'rollout: memory limit of the control plane, such as 256MiB',
-      parseAxis('controlMemoryBytes'),
-    )
-    .option('--shards <list>', 'rollout: how many control planes share the sidecars', parseAxis('shards'))
-    .option(
-      '--assignment <list>',
-      `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`,
-      parseAxis('assignment'),
-    )
-    .option('--sizes <list>', 'services known to each sidecar of a rollout: equal, random', parseAxis('sizes'))
-    .option('--remove-shard', 'rollout: end the last of the shards, and move its sidecars to the others')
-    .option('--commit-rate <list>', 'rollout: the most commits of a change a second', parseAxis('commitsPerSecond'))
-    .option('--concurrency <list>', 'rollout: commits of a change at once; default: 4', parseAxis('commitsAtOnce'))
-    .option('--tls <list>', 'between sidecars: plaintext, ecdsa-p256, rsa-2048', parseAxis('tls'))
-    .option('--protocol <list>', 'between sidecars: http/1.1, http/2', parseAxis('protocol'))
-    .option('--workers <list>', 'worker threads of each sidecar; default: its cap, rounded up', parseAxis('workers'))
-    .option('--memory <list>', 'memory limit of each sidecar, such as 64MiB', parseAxis('memoryLimitBytes'))
-    .option(
-      '--features <list>',
-      `of each sidecar: lean, all, or names joined by +, such as lean,access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
-      parseAxis('features'),
-    )
+  for (const axis of AXIS_OPTIONS) command.addOption(axis.option)
+  return command
+    .option('--real <n>', 'Envoys over ADS beyond n, at least 30, are simulated; default: beyond 400', parseReal)
     .option('--rounds <n>', 'how often each arm is measured', parseRounds)
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
@@ -94,7 +85,57 @@ export function withExperiment(command) {
         'node',
       ]),
     )
-    .option('--p99 <time>', 'search: the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+    .option('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+    .configureHelp({ visibleOptions })
+    .addHelpText('after', () => {
+      const other = `npm run ${command.name()} -- EXPERIMENT --help`
+      return `\nThe options are those of the experiment ${nameAsked(command)}; those of another: ${other}`
+    })
+}
+
+/**
+ * The options that help shows: those of the experiment's kind.
+ * @this {Help}
+ * @param {Command} command
+ */
+function visibleOptions(command) {
+  const kind = kindAsked(command)
+  return Help.prototype.visibleOptions.call(this, command).filter(option => {
+    const axis = AXIS_OPTIONS.find(({ attribute }) => attribute === option.attributeName())
+    const kinds = axis?.kinds ?? KINDS[option.attributeName()]
+    return kinds === undefined || kinds.some(one => one === kind)
+  })
+}
+
+/**
+ * @param {Command} command
+ * @throws {UsageError} when help is asked for an experiment that cannot be read
+ */
+function kindAsked(command) {
+  try {
+    const experiment = readAnyExperiment(nameAsked(command))
+    return 'kind' in experiment ? experiment.kind : kindOf(experiment)
+  } catch (error) {
+    // commander also lists the options to suggest one for a word that it does not know, and says itself what is wrong.
+    if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
+    return 'load'
+  }
+}
+
+/** The experiment whose help is asked for. @param {Command} command */
+function nameAsked(command) {
+  return command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
+}
+
+/**
+ * The values that were asked for on axes, but for the cap of sidecars.
+ * @param {Record<string, any>} options by the attributes of commander
+ * @returns {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>}
+ */
+export function readAxes(options) {
+  const given = AXIS_OPTIONS.filter(({ name, attribute }) => name !== 'capCores' && options[attribute] !== undefined)
+  // An option without a placeholder is true, which is its axis' one value.
+  return Object.fromEntries(given.map(({ name, attribute }) => [name, [options[attribute]].flat()]))
 }
 
 /** @param {Command} command */
@@ -180,11 +221,6 @@ function parseIpv4(text) {
 }
 
 /** @param {string} text */
-function parseCaps(text) {
-  return text === 'none' ? text : parseAxis('capCores')(text)
-}
-
-/** @param {string} text */
 function parseList(text) {
   const items = text.split(',').map(item => item.trim())
   if (items.some(item => item === '')) throw new InvalidArgumentError('an entry of the list is empty')
@@ -194,28 +230,12 @@ function parseList(text) {
 
 /**
  * @param {AxisName} name
- * @returns {(text: string) => any[]}
+ * @returns {(text: string) => any} reads a list of values, or the word that stands for one
  */
 function parseAxis(name) {
   const parse = parseOnAxis(name)
-  return text => parseList(text).map(entry => parse(entry))
-}
-
-/** How values are written that are not words. @type {Partial<Record<AxisName, (text: string) => number | null>>} */
-const READ = {
-  users: parseCount,
-  ratePerSecond: parseCount,
-  services: parseCount,
-  sidecars: parseCount,
-  shards: parseCount,
-  commitsPerSecond: parseCount,
-  commitsAtOnce: parseCount,
-  workers: parseCount,
-  payloadBytes: parseSize,
-  memoryLimitBytes: parseSize,
-  capCores: parseCores,
-  controlCapCores: text => (text === 'none' ? null : parseCores(text)),
-  controlMemoryBytes: text => (text === 'none' ? null : parseSize(text)),
+  const all = AXES[name].option?.all
+  return text => (text === all ? text : parseList(text).map(entry => parse(entry)))
 }
 
 /**
@@ -223,8 +243,25 @@ const READ = {
  * @returns {(text: string) => any} reads one value
  */
 export function parseOnAxis(name) {
-  const read = READ[name] ?? (text => text)
-  return text => assertFits(AXES[name].schema, read(text), text)
+  const { option, schema } = AXES[name]
+  const parse = asArgument(option?.read ?? (text => text))
+  return text => assertFits(schema, parse(text), text)
+}
+
+/**
+ * A reader whose errors commander says with the option.
+ * @template T
+ * @param {(text: string) => T} read
+ * @returns {(text: string) => T}
+ */
+function asArgument(read) {
+  return text => {
+    try {
+      return read(text)
+    } catch (error) {
+      throw error instanceof UsageError ? new InvalidArgumentError(error.message) : error
+    }
+  }
 }
 
 /**
@@ -245,14 +282,6 @@ function assertFits(schema, value, text) {
 /** @param {string} text */
 function parseReal(text) {
   return assertFits(realSidecars, parseCount(text), text)
-}
-
-/** @param {string} text */
-function parseCores(text) {
-  const cores = Number(text)
-  if (!(cores > 0) || !Number.isFinite(cores))
-    throw new InvalidArgumentError('caps are positive numbers of cores such as 0.25,1, or the word none')
-  return cores
 }
 
 /** @param {string} text */
@@ -296,22 +325,6 @@ export function createImageParser(tools) {
       throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${tools.join(', ')}`)
     return { ...before, [tool]: image }
   }
-}
-
-/** @param {string} text */
-export function parseCount(text) {
-  if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
-    throw new InvalidArgumentError('a whole number above 0 is needed')
-  return Number(text)
-}
-
-/** @param {string} text */
-export function parseSize(text) {
-  const bytes = readBytes(text)
-  if (bytes !== null) return bytes
-  throw new InvalidArgumentError(
-    /^[\d.]+\s*(?:[KMG]i?)?B?$/.test(text) ? 'a size above 0 is needed' : 'a size such as 64MiB is needed',
-  )
 }
 
 /** @param {string} text */

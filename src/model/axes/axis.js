@@ -1,0 +1,46 @@
+/**
+ * What an axis is. Pure.
+ * @import { Arm } from '../types.ts'
+ * @import { TrialKind } from '../kinds.js'
+ */
+
+/**
+ * The words of an axis on the command line.
+ * @typedef {object} AxisOption
+ * @property {string} flags as commander reads them: with a placeholder for a list, without one for the value true
+ * @property {string} help
+ * @property {(text: string) => any} [read] one value; absent: the text is the value
+ * @property {string} [all] the word that stands for the whole list
+ */
+
+/**
+ * @typedef {object} Axis
+ * @property {TrialKind[]} kinds of trial that can be asked for values of it
+ * @property {AxisOption} [option] absent: only an experiment file can vary it
+ * @property {import('zod').ZodType} schema of one value, with its bounds
+ * @property {any[]} values where nothing else is asked
+ * @property {(arm: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>) => any} of
+ * @property {(value: any) => string} show as words that stand alone
+ * @property {string} label of a column or row
+ * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
+ * @property {true} [isUnsaidWhenNull] the label of an arm with null says nothing of it
+ * @property {true} [needsRealSidecars] no sidecar is simulated where it has a value
+ */
+
+/** @type {TrialKind[]} */
+export const UNDER_LOAD = ['load', 'search']
+/** @type {TrialKind[]} */
+export const OF_CONTROL_PLANE = ['rollout', 'growth']
+
+/** @param {number} bytes */
+export function showMebibytes(bytes) {
+  return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
+}
+
+/**
+ * @param {number} count
+ * @param {string} noun
+ */
+export function showCount(count, noun) {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { count } from '../bounds.js'
+import { showCount, UNDER_LOAD } from './axis.js'
+import { readCount, readSize } from './read.js'
+
+/**
+ * The axes of the load and of the services that it reaches. Pure.
+ * @import { Axis } from './axis.js'
+ */
+
+/** @satisfies {Record<string, Axis>} */
+export const LOAD_AXES = {
+  link: {
+    kinds: UNDER_LOAD,
+    option: { flags: '--link <list>', help: 'links: ratings, gateway-ratings, pair' },
+    schema: z.string(),
+    values: [],
+    of: arm => arm.link,
+    show: v => `link ${v}`,
+    label: 'link',
+  },
+  services: {
+    kinds: UNDER_LOAD,
+    option: {
+      flags: '--services <list>',
+      help: 'how many copies of the last service of the link',
+      read: readCount,
+    },
+    schema: count(500, 'the kit has not been tried with more sidecars beside each other'),
+    values: [1],
+    of: arm => arm.conditions.services,
+    show: v => showCount(v, 'service'),
+    label: 'services',
+  },
+  ratePerSecond: {
+    kinds: UNDER_LOAD,
+    option: {
+      flags: '--rate <list>',
+      help: 'open loop: requests per second (this measures latency)',
+      read: readCount,
+    },
+    schema: z
+      .number()
+      .min(0.1, 'at least 0.1 requests/s: a p99 at less takes hours')
+      .max(1e6, 'at most 1000000 requests/s: one k6 makes fewer'),
+    values: [null],
+    of: arm => arm.load.ratePerSecond ?? null,
+    show: v => `${v} requests/s`,
+    label: 'requests/s',
+    isUnsaidWhenNull: true,
+  },
+  users: {
+    kinds: UNDER_LOAD,
+    option: {
+      flags: '--users <list>',
+      help: 'closed loop: virtual users; open loop: the most requests at a time',
+      read: readCount,
+    },
+    schema: count(28_000, 'they connect from one address, which has about 28,000 ports'),
+    values: [null],
+    of: arm => arm.load.users,
+    show: v => `${v} users`,
+    label: 'users',
+  },
+  payloadBytes: {
+    kinds: UNDER_LOAD,
+    option: {
+      flags: '--payload <list>',
+      help: 'body sizes, posted and echoed, such as 1KiB',
+      read: readSize,
+    },
+    schema: count(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
+    values: [1024],
+    of: arm => arm.load.payloadBytes,
+    show: v => `${v} bytes`,
+    label: 'bytes',
+  },
+  connections: {
+    kinds: UNDER_LOAD,
+    schema: z.enum(['kept', 'new']),
+    values: ['kept'],
+    of: arm => arm.load.connections,
+    show: v => `connections ${v}`,
+    label: 'connections',
+  },
+  burstSeconds: {
+    kinds: UNDER_LOAD,
+    schema: z.number().positive().max(3600, 'at most 3600 s, an hour'),
+    values: [null],
+    of: arm => arm.load.burst?.seconds ?? null,
+    show: v => `burst of ${v} s`,
+    label: 'burst s',
+    isUnsaidWhenNull: true,
+  },
+}

@@ -1,0 +1,42 @@
+// From where the sidecars of a rollout can be reached, what asks them for their configuration.
+import type { Endpoint } from './address.ts'
+import type { ReloadAction } from './plane.ts'
+import type { Handle } from './process.ts'
+import type { HostCpu, Told } from './record.ts'
+
+/** What is to be answered, and by whom. */
+export interface Expected {
+  name: string
+  /** Its listener. */
+  endpoint: Endpoint
+  /** A host that only this configuration routes. */
+  host: string
+  /** A refused connection is its no. */
+  isStarting?: boolean
+  /** When it was started; absent: now. */
+  sinceMs?: number
+  /** How many must have answered, by the name that each gives; absent: one. */
+  backends?: number
+}
+
+/** What asking has cost so far, by the clock that all its times are of. */
+export interface Costs {
+  nowMs: number
+  host: HostCpu
+  ownCpuSeconds: number
+}
+
+/** Brings configurations to the control plane of sidecars, and asks these for them. */
+export interface Asking {
+  /** Asks from the start of the process on; null: its start was not seen before asking ended. */
+  expectFirst(process: Handle, expected: Expected): Promise<Told | null>
+  /** Asks from now on until it is answered, or asking ends. */
+  expect(expected: Expected): Promise<Told>
+  /** How many have not answered yet. */
+  countWaiting(): number
+  /** Gives up those that have not answered. */
+  giveUp(): void | Promise<void>
+  perform(actions: ReloadAction[], signal: AbortSignal): Promise<void>
+  readCosts(): Costs | Promise<Costs>
+  close(): void
+}

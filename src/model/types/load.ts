@@ -1,0 +1,38 @@
+// What makes the load.
+import type { Endpoint } from './address.ts'
+import type { Arm, Load } from './plan.ts'
+import type { Handle, ProcessSpec, Tool, ToolSpec } from './process.ts'
+import type { LoadResult, Window } from './record.ts'
+
+export interface LoadOptions {
+  /** One, or one of each copy of the first service: users are spread over them. */
+  urls: string[]
+  /** With which the client speaks mTLS; null: plaintext. */
+  certificate: { certificatePath: string; keyPath: string } | null
+  host: string
+  load: Load
+  tailMs: number
+  /** Where it may be asked how far it is; null: nowhere. */
+  admin: Endpoint | null
+  /** CPUs the generator may use. */
+  cpus: number
+  folder: string
+}
+
+export interface LoadGenerator {
+  name: string
+  tool: ToolSpec
+  /** The folder of its scripts, from the root of the kit. */
+  scripts: string
+  /** Why it cannot make an arm's load; null: it can. */
+  findUnsupported(arm: Pick<Arm, 'load' | 'conditions'>): string | null
+  /** How many of so many CPUs it can use. */
+  countCpus(options: { cpus: number; users: number }): number
+  createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
+  /** The window that the generator says when it starts; null while it has not. */
+  parseWindow(log: string): Window | null
+  /** The result that the generator printed; null where it printed none. */
+  parseResult(log: string): LoadResult | null
+  /** How many requests it has made since it started, and how many of them failed; null where it cannot be asked. */
+  readProgress(ask: Handle['readAdmin']): Promise<{ requests: number; failed: number } | null>
+}

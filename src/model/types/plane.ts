@@ -1,0 +1,114 @@
+// Data planes and control planes.
+import type { z } from 'zod'
+import type * as S from '../schemas.js'
+import type { Endpoint, Protocol, Tls, TrafficPolicy } from './address.ts'
+import type { Conditions } from './plan.ts'
+import type { ProcessSpec, Tool, ToolSpec } from './process.ts'
+import type { FeatureName, SidecarModel } from './sidecar.ts'
+
+export interface SidecarOptions {
+  model: SidecarModel
+  /** Where its files will be when it runs. */
+  folder: string
+  tool: Tool
+  /** The folder of Pipy scripts to run: the kit's, or a variant's. */
+  scripts: string
+  /** One of the plane's profiles; null: its first. */
+  profile: string | null
+  cpuCores: number | null
+}
+
+/** One step on the way of a configuration to a sidecar. signal: to the process whose number is in a file of its folder. */
+export type ReloadAction =
+  | { kind: 'move'; file: string; content: string }
+  | { kind: 'signal'; pidFile: string; signal: 'SIGHUP' | 'SIGUSR2' }
+  | { kind: 'request'; endpoint: Endpoint; method: string; path: string; body: string }
+
+export interface ControlOptions {
+  /** Where it listens. */
+  control: Endpoint
+  /** The program that it is. */
+  controlTool: Tool
+  folder: string
+  /** The files of the folder of Pipy scripts, by their path in it. */
+  scriptFiles: Record<string, string>
+}
+
+/** A control plane, which gives sidecars of a plane their configuration: one, or many. Pure. */
+export interface Control {
+  /** As in `--control`, and in reports behind the plane's name. */
+  name: string
+  /** The program that it needs; absent: that of its plane. */
+  tool?: ToolSpec
+  /** Why it cannot configure many with this version of the plane; null or absent: it can. */
+  findUnsupported?(version: string): string | null
+  /** What it takes: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
+   * each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
+   * configures one alone. */
+  needsOf?(asked: { configuredServices: number; workers: number }): {
+    sidecarBytes: number
+    controlBytes: number
+    threads: number
+    inotifyInstances: number
+  }
+  /** null: nothing has to run. */
+  createProcess: ((options: ControlOptions) => ProcessSpec) | null
+  /** What it is given once. */
+  setUp(options: ControlOptions): ReloadAction[]
+  /** What it is given for a sidecar before that starts, with its first configuration. */
+  enrol(options: SidecarOptions & ControlOptions): ReloadAction[]
+  /** A sidecar that has its configuration from there. */
+  createSidecar(options: SidecarOptions & ControlOptions): ProcessSpec
+  /** What hands the model of the options over, without effect yet. */
+  stage(options: SidecarOptions & ControlOptions): ReloadAction[]
+  /** What puts it into effect, in so many-th version; 0 is the first configuration. */
+  commit(options: SidecarOptions & ControlOptions, version: number): ReloadAction[]
+  /** What stands for sidecars that a machine does not hold; absent: nothing does. */
+  simulates?: {
+    /** Sidecars beyond these are simulated where nobody asks for another number. */
+    realMost: number
+    /** Memory of one. */
+    bytes: number
+    /** The process that stands for all of them. To a request for a host it answers as one of them that has a route to it, when
+     * all have. everyMs: from one to the next. */
+    createProcess(options: ControlOptions & { names: string[]; listen: Endpoint; everyMs: number }): ProcessSpec
+  }
+  /** What sidecars did not accept, in what its process printed; absent: it is not told. */
+  parseRefusals?(log: string): string[]
+}
+
+/** A change of configuration under load. */
+export type Change = z.infer<typeof S.change>
+
+export interface DataPlane {
+  name: string
+  /** The program it needs; null for none. */
+  tool: ToolSpec | null
+  /** A folder of scripts can stand in for its own: `name=./path`. */
+  hasVariants: boolean
+  /** Named configurations that can be compared, `name:profile`; the first is what `name` alone means. Empty: it has one. */
+  profiles: string[]
+  /** What of features.js it can be given; absent: nothing. */
+  features?: FeatureName[]
+  /** Where its administration port tells the metrics of routes, and their names there; absent: it has none. */
+  metrics?: { path: string; requests: string; durations: string }
+  /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
+  countWorkers(options: { profile: string | null; cpus: number }): number | null
+  /** Why it cannot be given these conditions on so many CPUs; null: it can. */
+  findUnsupported(options: {
+    conditions: Conditions
+    profile?: string | null
+    /** Of the sidecar, however they were asked for. */
+    sidecarWorkers?: number
+    version: string
+    cpus: number
+  }): string | null
+  /** Where it is known to fall short of the corpus: why, by row. Where it does, it is compared with no plane that does not. */
+  findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy }): Record<string, string>
+  /** null: this plane has no sidecars. */
+  createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
+  /** What configures its sidecars while they serve; the first is taken where none is named. Absent: nothing does. */
+  controls?: Control[]
+  /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */
+  parseOverflows: ((text: string) => number) | null
+}

@@ -1,0 +1,82 @@
+// What runs: plain data that any target can run, and the handle of what was started.
+import type { z } from 'zod'
+import type * as S from '../schemas.js'
+import type { Endpoint } from './address.ts'
+
+/** control: hands out configurations to sidecars. */
+export type Role = z.infer<typeof S.role>
+
+export interface ProcessSpec {
+  service: string
+  /** The service that this one is a copy of; absent where it is none. */
+  copyOf?: string
+  /** So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
+   * counted for itself. */
+  batchOf?: number
+  role: Role
+  program: string
+  argv: string[]
+  env: Record<string, string>
+  /** Where its files are before it starts; in a pod it may only read there. It runs where it may write: here, or in a pod in /tmp. */
+  folder: string
+  files: { name: string; content: string }[]
+  /** What else it reads: folders of scripts, and certificates and keys. */
+  scripts: string[]
+  credentials: string[]
+  listens: Endpoint[]
+  /** Listening sockets expected on each address. */
+  workers: number
+  /** null: no cap. */
+  cpuCores: number | null
+  memoryLimitBytes: number | null
+  /** The CPUs it may run on; null: any. */
+  cpuSet: number[] | null
+  /** Where its counters are to be had, and the path; null: nowhere. */
+  admin: (Endpoint & { path: string }) | null
+  image: string | null
+}
+
+export type Tool = z.infer<typeof S.tool>
+
+/** What makes a program usable; pure, `tools/` runs it. */
+export interface ToolSpec {
+  name: string
+  /** The environment variable that names its path. */
+  variable: string
+  /** The project's own image that carries it, pinned; null: there is none. */
+  image: string | null
+  /** The Debian packages that carry it, where the kit does not fetch it. */
+  package?: string
+  versionArgv: string[]
+  /** The version in what it printed, or null. */
+  parseVersion(output: string): string | null
+  wanted: string
+  isAccepted(version: string): boolean
+  /** Where runs are not worth much without it: what they lack, and how to get it. */
+  ifMissing?: { lack: string; advice: string }
+}
+
+/** A process that a target runs. */
+export interface Handle {
+  spec: ProcessSpec
+  /** When it was started, in epoch milliseconds; absent where another machine starts it. */
+  startedMs?: number
+  /** Of a pod that the kit made itself: its id, and when it was asked for, in epoch milliseconds. */
+  pod?: { uid: string; createdMs: number }
+  /** Resolves with how it ended. */
+  exited: Promise<string>
+  /** How it ended; null while it runs. */
+  ending(): string | null
+  /** Whether the kernel killed it, or a process of it, for memory. */
+  isOutOfMemory(): boolean
+  /** Whether a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
+  isStopped(): boolean
+  /** How far the clock of its machine is ahead of ours; absent: its machine is that of the services. */
+  clockAheadMs?: number
+  /** What its administration port answers, at the path of its spec or another; null where it has none. */
+  readAdmin(path?: string): Promise<string | null>
+  waitUntilReady(signal: AbortSignal): Promise<void>
+  /** A sentence with what the kernel knows of why, and the last lines of its log. */
+  describeFailure(what: string): Promise<string>
+  readLog(): Promise<string>
+}

@@ -1,0 +1,135 @@
+// Where services run.
+import type { Place } from './address.ts'
+import type { Asking } from './asking.ts'
+import type { Ledger } from './ledger.ts'
+import type { LoadGenerator } from './load.ts'
+import type { Arm, Placement, Topology } from './plan.ts'
+import type { DataPlane } from './plane.ts'
+import type { Handle, ProcessSpec, Tool, ToolSpec } from './process.ts'
+import type { Look, Observation, ProcessMemory, Reading, Sample, SampleSource, ThreadCpu, Window } from './record.ts'
+
+/** What can be done from beside the services. src/node/procedures.ts says what that is: the procedures of its prober. */
+// biome-ignore lint/suspicious/noEmptyInterface: its members are added there
+export interface Prober {}
+
+/** What can be read of one process and what belongs to it, where it runs. */
+export interface Probe {
+  read(): Reading
+  readCapCores(): number | null
+  readThreads(): ThreadCpu[]
+  /** null when it has ended. */
+  readMemory(): ProcessMemory | null
+  /** The listening sockets that it holds itself, the fewest of its addresses. */
+  countListeners(): number
+  /** Its processes, each with when it started. */
+  identify(): string[]
+  /** The CPUs it may run on. */
+  readCpuSet(): string
+}
+
+export interface Deployment {
+  processes: Handle[]
+  remove(): Promise<void>
+}
+
+/** Where services run. A start is a number that only processes deployed together share. */
+export interface Target {
+  /** As in `--target` and in the records. */
+  name: string
+  /** Where a process sees a folder of this machine; the generator may run elsewhere than the services. */
+  locate(folder: string, role?: 'generator'): string
+  /** The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
+   * goes to the entry: it may have the address of another start. */
+  placesFor(start: number, services: string[], entry?: string): Promise<Record<string, Place>>
+  /** Starts processes, one after the other; their logs go to the folder. Returns before they are ready. On one machine,
+   * pace is awaited before each. onStart is told each; on a cluster, each is then a pod that no controller makes. */
+  deploy(
+    specs: ProcessSpec[],
+    at: { start: number; folder: string; pace?: () => Promise<void>; onStart?: (process: Handle) => void },
+  ): Promise<Deployment>
+  /** Runs a procedure of src/node/prober.js where the services can be reached. */
+  call<Name extends keyof Prober>(
+    procedure: Name,
+    args: Parameters<Prober[Name]>[0],
+  ): Promise<Awaited<ReturnType<Prober[Name]>>>
+  /** Reads memory, identity and workers, which costs too much inside of a window. */
+  look(processes: Handle[]): Promise<Look[]>
+  /** Reads processes at 10 Hz up to the end of the window and at its edges; ended early, it returns what it has read.
+   * onSample gets each sample at once where this program reads them itself. */
+  observe(
+    processes: Handle[],
+    options: { window: Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
+  ): Promise<Observation>
+  /** Where each sidecar of a rollout is a pod: where it listens, and who asks it. Absent: they run in batches on the machine
+   * of this program, which asks them itself. */
+  pods?: { place: Place; openAsking(): Promise<Asking> }
+  /** Removes everything; to retain, leaves what runs now. Returns what was left. */
+  close(options?: { retain: boolean }): Promise<string[]>
+}
+
+/** What a machine still has for a run. */
+export interface Limits {
+  memoryBytes: number
+  /** Of what limits them most: in all, and of them those in use. */
+  threads: number
+  threadsUsed: number
+  /** Open files of one process. */
+  files: number
+  /** For connections from one address to another. */
+  ports: number
+  /** Of a user: in all, and of them those in use. */
+  inotifyInstances: number
+  inotifyInstancesUsed: number
+}
+
+/** What a node of a cluster offers to pods, and what of it those that run there have requested. */
+export interface NodeLimits {
+  node: string
+  pods: number
+  podsUsed: number
+  memoryBytes: number
+  memoryRequestedBytes: number
+  cpus: number
+  cpusRequested: number
+}
+
+/** A target, and what a run needs to know of the machines behind it. */
+export interface Site {
+  target: Target
+  runId: string
+  /** What the run holds on this machine; its folder is where only this user reads. */
+  ledger: Ledger
+  /** CPUs of a machine that services run on. */
+  cpus: number
+  /** Facts for the manifest. */
+  machine: Record<string, unknown>
+  sampleSource: SampleSource
+  /** Absent: services run on other machines. */
+  limits?: Limits | NodeLimits
+  /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
+  cores: number[][]
+  /** The machine of the load, where `--load-host` names another; its CPUs are all the generator's. */
+  loadHost?: {
+    cpus: number
+    /** Has the generator make a moment of load from there, at each port; throws where none comes through. */
+    rehearse(ports: number[]): Promise<void>
+  }
+  findTool(spec: ToolSpec): Promise<Tool | { missing: string }>
+}
+
+/** What is run, as it was found. */
+export interface Programs {
+  planes: Record<string, DataPlane>
+  load: LoadGenerator
+  /** By name: of the planes and of the load. */
+  tools: Record<string, Tool>
+  /** What serves the applications. */
+  appRuntime: Tool
+}
+
+/** The services of each link, and the CPUs of each arm's processes. */
+export interface Layout {
+  topologies: Record<string, Topology>
+  /** null: its processes share all CPUs. */
+  placementOf(arm: Arm): Placement | null
+}

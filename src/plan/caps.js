@@ -1,0 +1,72 @@
+import { UsageError } from '../lib/errors.js'
+import { canBind, largestBindingCap } from '../model/caps.js'
+
+/**
+ * Which caps sidecars are given. Pure.
+ * @import { Missing, Question } from './question.js'
+ */
+
+const FALLBACK_CAP = 0.25
+
+/** @typedef {{ caps: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
+
+/**
+ * The caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
+ * @param {Question} question
+ * @param {number} cpus
+ * @returns {Chosen}
+ * @throws {UsageError} for a cap that was asked for and does not fit
+ */
+export function chooseCaps(question, cpus) {
+  const { caps, isLoadElsewhere } = question.overrides
+  const own = question.axes.capCores
+  if (caps === 'none' || (caps === null && own === 'none')) return { caps: [null], notes: [], notMeasured: [] }
+  const room = { cpus, isLoadElsewhere, mustBind: mustBind(question) }
+  return caps ? takeAsked(caps, room) : takeFitting(/** @type {number[]} */ (own), room)
+}
+
+/**
+ * At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
+ * @param {Question} question
+ */
+function mustBind({ kind, experiment, overrides, axes }) {
+  const isOpen = (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
+  return kind === 'load' && experiment.load.kind !== 'idle' && !isOpen
+}
+
+/** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what caps must fit */
+
+/**
+ * @param {number[]} caps that were asked for
+ * @param {Room} room
+ * @returns {Chosen}
+ */
+function takeAsked(caps, { cpus, isLoadElsewhere, mustBind }) {
+  const beyond = caps.find(cap => Math.ceil(cap) > cpus)
+  if (beyond !== undefined)
+    throw new UsageError(`--cpu ${beyond}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`)
+  const tooLarge = mustBind ? caps.filter(cap => !canBind(cap, cpus, isLoadElsewhere)) : []
+  const notes = tooLarge.map(
+    cap =>
+      `at a cap of ${cap} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCap(cpus, isLoadElsewhere)}`,
+  )
+  return { caps, notes, notMeasured: [] }
+}
+
+/**
+ * @param {number[]} own caps of the experiment
+ * @param {Room} room
+ * @returns {Chosen}
+ */
+function takeFitting(own, { cpus, isLoadElsewhere, mustBind }) {
+  const fits = (/** @type {number} */ cap) => (mustBind ? canBind(cap, cpus, isLoadElsewhere) : Math.ceil(cap) <= cpus)
+  const reason = (/** @type {number} */ cap) =>
+    mustBind ? `sidecars at ${cap} cores cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
+  const notMeasured = own
+    .filter(cap => !fits(cap))
+    .map(cap => ({ plane: `every plane at ${cap} cores`, reason: reason(cap) }))
+  const caps = own.filter(fits)
+  if (caps.length > 0) return { caps, notes: [], notMeasured }
+  const note = `${own.map(reason).join('; ')}: measuring at ${FALLBACK_CAP} instead (give --cpu to choose)`
+  return { caps: [FALLBACK_CAP], notes: [note], notMeasured }
+}

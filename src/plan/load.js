@@ -1,0 +1,94 @@
+import { P99_REQUESTS } from '../judge/measures.js'
+
+/**
+ * The load of an arm: users, rate, and how long it is warmed up and measured. Pure.
+ * @import { Arm, Conditions } from '../model/types.ts'
+ * @import { Question } from './question.js'
+ */
+
+const SMALL_CAP = 0.25
+const USERS = { default: 200, atSmallCaps: 50, openLoop: 64 }
+const WARM_AFTER_REQUESTS = 3
+const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
+// Before a burst, to know how requests are answered without one; and after it, as many times its length.
+const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
+
+/**
+ * hasSidecars, cap, conditions: of the arm; cell: its place on the axes; caps: those of all arms.
+ * @typedef {{ hasSidecars: boolean, cap: number | null, conditions: Conditions, cell: Record<string, any>, caps: (number | null)[] }} Placed
+ */
+
+/**
+ * @param {Question} question
+ * @param {Placed} placed
+ * @returns {Arm['load']}
+ */
+export function chooseLoad(question, placed) {
+  const { load, search } = question.experiment
+  const { hasSidecars, cap, conditions, cell } = placed
+  const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
+  const isIdle = load.kind === 'idle'
+  const users = isIdle ? 0 : (cell.users ?? (rate === null ? chooseUsers(placed) : USERS.openLoop))
+  const lengths = chooseLengths(question, { cap, users, rate, burstSeconds: cell.burstSeconds })
+  return {
+    ...(isIdle
+      ? { kind: 'idle', users }
+      : rate === null
+        ? { kind: 'closed', users }
+        : { kind: 'open', users, ratePerSecond: rate }),
+    payloadBytes: cell.payloadBytes,
+    connections: cell.connections,
+    hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
+    burst: cell.burstSeconds
+      ? { factor: load.burstFactor, beginsSeconds: BURST.beginsSeconds, seconds: cell.burstSeconds }
+      : null,
+    ...lengths,
+    ...(search && rate ? { windowSeconds: Math.max(question.profile.windowSeconds, P99_REQUESTS / rate) } : {}),
+  }
+}
+
+/** The users of a closed loop. @param {Pick<Placed, 'hasSidecars' | 'cap' | 'caps'>} placed */
+function chooseUsers({ hasSidecars, cap, caps }) {
+  const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
+  return hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
+}
+
+/**
+ * How long an arm is warmed up and measured.
+ * @param {Question} question
+ * @param {{ cap: number | null, users: number, rate: number | null, burstSeconds: number | null }} load
+ */
+function chooseLengths({ overrides, profile }, { cap, users, rate, burstSeconds }) {
+  const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
+  return {
+    warmupSeconds: Math.max(
+      profile.warmupSeconds,
+      overrides.warmupLeastSeconds ?? 0,
+      findWarmupLeast({ users, cap, rate }),
+    ),
+    windowSeconds: burstSeconds
+      ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
+      : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0),
+  }
+}
+
+/**
+ * The time for the handshakes of all users, and in the open loop for three requests of each.
+ * @param {{ users: number, cap: number | null, rate: number | null }} options
+ */
+function findWarmupLeast({ users, cap, rate }) {
+  const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
+  return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
+}
+
+/**
+ * An arm of a search with the warm-up that its cap and rate need.
+ * @param {Arm} arm
+ * @returns {Arm}
+ */
+export function withWarmupFor(arm) {
+  const { users, ratePerSecond = null } = arm.load
+  const least = findWarmupLeast({ users, cap: arm.capCores, rate: ratePerSecond })
+  const warmupSeconds = Math.max(arm.load.warmupSeconds, least)
+  return { ...arm, load: { ...arm.load, warmupSeconds } }
+}

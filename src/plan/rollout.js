@@ -1,0 +1,71 @@
+import { UsageError } from '../lib/errors.js'
+import { AXES, AXIS_NAMES } from '../model/axes.js'
+
+/**
+ * Whether an experiment with a control plane of many sidecars is asked what it can be. Pure.
+ * @import { PlaneChoice } from '../model/types.ts'
+ * @import { Question } from './question.js'
+ */
+
+// Its file has these beside the axes of its kind.
+const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
+
+/** @type {string[]} */
+const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout'))
+
+/**
+ * @param {Question} question
+ * @param {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} chosen
+ * @throws {UsageError}
+ */
+export function assertRollout(question, chosen) {
+  assertSharded(question)
+  assertManySidecars(question, chosen)
+}
+
+/**
+ * @param {Question} question
+ * @param {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} chosen
+ * @throws {UsageError} for what many sidecars without a load cannot be asked
+ */
+export function assertManySidecars({ experiment, overrides, axes }, { planes, hasSidecars }) {
+  const { name, load, keepsServices } = experiment
+  const isPlaintext = axes.tls?.every(tls => tls === 'plaintext')
+  if (load.kind !== 'idle' || keepsServices || axes.capCores !== 'none' || !isPlaintext) {
+    throw new UsageError(
+      `${name} varies sidecars: it must have load { kind: idle }, capCores none, tls plaintext, and keep no services`,
+    )
+  }
+  const ignored = Object.keys(axes).find(axis => ![...CONTROLLED_AXES, ...GIVEN_AXES].includes(axis))
+  if (ignored) throw new UsageError(`${name} varies sidecars, and says nothing of its axis ${ignored}: leave that out`)
+  const without = planes.find(({ plane }) => !hasSidecars(plane))
+  if (without) throw new UsageError(`--planes ${without.plane}: ${name} starts sidecars, and it has none: leave it out`)
+  if (overrides.caps !== null && overrides.caps !== 'none')
+    throw new UsageError(`--cpu: the sidecars of ${name} run in batches, and none has a limit of its own: leave it out`)
+  const given = Object.entries(overrides.axes).find(([axis, values]) => values && !CONTROLLED_AXES.includes(axis))
+  if (given) throw new UsageError(`${name} varies sidecars, and says nothing of ${given[0]}: leave that out`)
+}
+
+/**
+ * @param {Question} question
+ * @throws {UsageError} for what makes no difference, for shards without a sidecar, and for a shard to be removed that is the only one
+ */
+export function assertSharded({ experiment: { name }, overrides, axes }) {
+  /** @param {'sidecars' | 'shards' | 'assignment' | 'sizes' | 'isShardRemoved' | 'configuredServices'} axis @returns {any[] | undefined} */
+  const asked = axis => overrides.axes[axis] ?? axes[axis]
+  if (asked('assignment') && !asked('shards'))
+    throw new UsageError(`${name} is asked for an assignment to shards, and has one control plane: give it --shards`)
+  const shards = asked('shards') ?? [1]
+  if (asked('isShardRemoved')?.includes(true) && Math.min(...shards) < 2)
+    throw new UsageError(
+      `${name} is to remove a shard, and has an arm with one control plane: give it --shards of at least 2`,
+    )
+  const most = Math.max(...shards)
+  const least = Math.min(...(asked('sidecars') ?? []))
+  if (most > least)
+    throw new UsageError(
+      `${name} is asked for ${most} shards of ${least} sidecars, and some would have none: give --shards of at most ${least}, or more --sidecars`,
+    )
+  if (asked('sizes')?.includes('random') && Math.max(...(asked('configuredServices') ?? [0])) === 0)
+    throw new UsageError(`${name} has sidecars that know no services, and no random sizes: leave --sizes out`)
+}
