@@ -1,4 +1,5 @@
-import { busiestCoresOf, isSpoiled, SIDECAR_BOUND } from './gates.js'
+import { busiestCoresOf, SIDECAR_BOUND } from './gates/bound.js'
+import { isSpoiled } from './gates.js'
 
 /**
  * How a number is measured of a trial; the table of quantities says what each is. Pure.

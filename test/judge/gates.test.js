@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findBound, findGates, isSteady, USES } from '../../src/judge/gates.js'
+import { findBound } from '../../src/judge/gates/bound.js'
+import { findGates, isSteady, USES } from '../../src/judge/gates.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 const bound = (

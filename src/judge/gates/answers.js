@@ -1,0 +1,63 @@
+import { USES } from './gate.js'
+import { groupCopies, nameOf, percent, withRole } from './processes-of.js'
+
+/**
+ * Gates of the answers: whether they are right, came at all, and came from the application.
+ * @import { Gate } from './gate.js'
+ */
+
+const ERRORS_MOST = 0.001
+const APPLICATION_LEAST_SECONDS = 1e-6
+
+/** @type {Gate[]} */
+export const ANSWER_GATES = [
+  {
+    name: 'answers',
+    finds: 'a wrong body or nonce, or users that had not done three requests when the window opened',
+    isOfLoad: true,
+    words: 'wrong answers',
+    spoils: USES,
+    find: ({ load }) => [
+      load.verified === 0 && 'no request was answered correctly in the window',
+      load.corrupted > 0 && `${load.corrupted} answers came back with a wrong body or nonce`,
+      load.coldUsers > 0 && `${load.coldUsers} users had not done three requests when the window opened`,
+    ],
+  },
+  {
+    name: 'errors',
+    finds: 'more than one failed request in a thousand',
+    isOfLoad: true,
+    words: 'failing requests',
+    spoils: USES,
+    find: ({ load: { failed, verified, failures } }) => [
+      failed > ERRORS_MOST * (verified + failed) &&
+        `${failed} requests failed (${percent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}`,
+    ],
+  },
+  {
+    name: 'hung-users',
+    finds: 'users whose requests never ended',
+    isOfLoad: true,
+    words: 'hung users',
+    spoils: USES,
+    find: ({ load: { reportedUsers }, trial }) => [
+      reportedUsers !== null &&
+        reportedUsers < trial.arm.load.users &&
+        `${trial.arm.load.users - reportedUsers} of ${trial.arm.load.users} users never came through the window: their requests hung`,
+    ],
+  },
+  {
+    name: 'source',
+    finds: 'answers while the application used no CPU: something else gave them',
+    isOfLoad: true,
+    words: 'answers not from the application',
+    spoils: USES,
+    find: ({ load: { verified }, processes }) =>
+      groupCopies(withRole(processes, 'application')).map(
+        copies =>
+          verified > 0 &&
+          copies.reduce((sum, p) => sum + p.cpuSeconds, 0) < APPLICATION_LEAST_SECONDS * verified &&
+          `${nameOf(copies[0])} did no work for ${verified} answers: something before it gave them`,
+      ),
+  },
+]

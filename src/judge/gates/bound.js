@@ -1,0 +1,45 @@
+import { withRole } from './processes-of.js'
+
+/**
+ * The part of a trial that limited its throughput.
+ * @import { BoundBy, ProcessRecord, TrialRecord } from '../../model/types.ts'
+ */
+
+/** A sidecar counts as bound from this share of its cap on. */
+export const SIDECAR_BOUND = 0.95
+const WORKER_BOUND = 0.95
+const APPLICATION_BOUND = 0.9
+export const GENERATOR_BOUND = 0.8
+const HOST_IDLE_LEAST = 0.05
+
+/**
+ * Finds the first that holds.
+ * @param {{ processes: ProcessRecord[], generatorCpus: number, idleFraction: number, loadHost?: TrialRecord['loadHost'],
+ *   kind: 'closed' | 'open' }} trial
+ * @returns {BoundBy}
+ */
+export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind }) {
+  const sidecars = withRole(processes, 'sidecar')
+  if (sidecars.some(p => p.capCores !== null && p.cpuCores >= SIDECAR_BOUND * p.capCores)) return 'sidecar'
+  if (sidecars.some(p => busiestCoresOf(p) >= WORKER_BOUND)) return 'worker'
+  if (withRole(processes, 'application').some(p => busiestCoresOf(p) >= APPLICATION_BOUND)) return 'application'
+  const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
+    p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
+  if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
+  if (loadHost && isUsedUp(loadHost)) return 'generator'
+  if (idleFraction < HOST_IDLE_LEAST) return 'host'
+  return kind === 'open' ? 'rate' : 'users'
+}
+
+/** @param {{ idleFraction: number }} host */
+export function isUsedUp({ idleFraction }) {
+  return idleFraction < HOST_IDLE_LEAST
+}
+
+/**
+ * The busiest thread's share of a core; where threads were not read, what it has at least: the mean of the workers.
+ * @param {ProcessRecord} process
+ */
+export function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
+  return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
+}

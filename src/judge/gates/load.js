@@ -1,0 +1,164 @@
+import { busiestCoresOf, GENERATOR_BOUND, isUsedUp } from './bound.js'
+import { USES } from './gate.js'
+import { nameOf, percent, withRole } from './processes-of.js'
+
+/**
+ * Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it.
+ * @import { Gate, Measured } from './gate.js'
+ */
+
+const APPLICATION_BUSY = 0.7
+const NEIGHBOUR_MOST = 0.1
+const STEAL_MOST = 0.1
+const LAG_P99_MOST_MS = 5
+const EDGE_FRACTION = 0.002
+/** An open loop counts as kept from this share of the rate asked for on. */
+export const RATE_LEAST = 0.99
+const USERS_SEEN_MOST = 1.05
+const USERS_SEEN_LEAST = 0.9
+const ROUND_TRIP_MOST_MS = 5
+
+/** @type {Gate[]} */
+export const LOAD_GATES = [
+  {
+    name: 'overflow',
+    finds: 'requests that a sidecar refused by a limit of its own',
+    words: 'overflow',
+    spoils: USES,
+    find: ({ processes }) =>
+      processes.map(
+        p => (p.overflows ?? 0) > 0 && `${nameOf(p)} answered ${p.overflows} requests itself, for overflow`,
+      ),
+  },
+  {
+    // Little's law: requests under way = rate × time. More than there are users cannot be.
+    name: 'little',
+    finds: 'more requests under way (rate × time) than there are users',
+    isOfLoad: true,
+    words: "Little's law broken",
+    spoils: USES,
+    find: record => {
+      const { users } = record.trial.arm.load
+      const seen = usersSeen(record)
+      return [
+        seen !== null &&
+          seen > USERS_SEEN_MOST * users &&
+          `rate × time gives ${seen.toFixed(1)} requests under way, and there were ${users} users`,
+      ]
+    },
+  },
+  {
+    name: 'generator',
+    finds:
+      'the generator above 80 % of its CPUs, or throttled; users that spend their time in it instead of waiting for answers; requests that start late (p99 above 5 ms); on another machine: that machine used up by other processes, or a round trip above 5 ms',
+    isOfLoad: true,
+    words: 'generator bound',
+    spoils: ['capacity', 'latency'],
+    find: record => {
+      const { processes, generatorCpus, load, loadHost } = record
+      const { users } = record.trial.arm.load
+      return [
+        loadHost &&
+          isUsedUp(loadHost) &&
+          `the machine of the load was ${percent(1 - loadHost.idleFraction)} busy, ${loadHost.foreignCores.toFixed(2)} cores of it with something else`,
+        loadHost &&
+          loadHost.roundTripMs > ROUND_TRIP_MOST_MS &&
+          `a round trip to the machine of the load took ${loadHost.roundTripMs.toFixed(1)} ms (at most ${ROUND_TRIP_MOST_MS}): users wait on the way`,
+        ...withRole(processes, 'generator').flatMap(p => [
+          p.cpuCores > GENERATOR_BOUND * generatorCpus &&
+            `the generator used ${percent(p.cpuCores / generatorCpus)} of its CPUs (at most 80 %)`,
+          (p.throttledFraction ?? 0) > 0 && 'the generator was throttled',
+        ]),
+        record.trial.arm.load.kind === 'closed' &&
+          (usersSeen(record) ?? users) < USERS_SEEN_LEAST * users &&
+          `by rate × time ${usersSeen(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
+        // After a drop in the window, all others seem late.
+        load.lagP99Ms !== null &&
+          droppedInWindow(record) === 0 &&
+          load.lagP99Ms > LAG_P99_MOST_MS &&
+          `requests started late: 1 in 100 by more than ${load.lagP99Ms.toFixed(1)} ms (at most ${LAG_P99_MOST_MS})`,
+      ]
+    },
+  },
+  {
+    name: 'drops',
+    finds: 'requests of the open loop for which no user was free',
+    isOfLoad: true,
+    words: 'requests dropped',
+    spoils: ['latency'],
+    find: record => {
+      const dropped = droppedInWindow(record)
+      return [dropped > 0 && `${dropped} requests were dropped in the window: no user was free to send them`]
+    },
+  },
+  {
+    name: 'application',
+    finds: 'a thread of an application 70 % busy, or an application throttled',
+    words: 'application bound',
+    spoils: ['capacity', 'latency'],
+    find: ({ processes }) =>
+      withRole(processes, 'application').flatMap(p => [
+        busiestCoresOf(p) >= APPLICATION_BUSY && `${nameOf(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
+        (p.throttledFraction ?? 0) > 0 && `${nameOf(p)} was throttled`,
+      ]),
+  },
+  {
+    name: 'neighbour',
+    finds: 'other processes above 10 % of the CPUs of this machine, or as much stolen by its host',
+    words: 'busy neighbour',
+    spoils: ['throughput', 'capacity', 'latency'],
+    find: ({ host }) => [
+      host.foreignCores > NEIGHBOUR_MOST * host.cpus &&
+        `something else used ${host.foreignCores.toFixed(2)} cores of this machine`,
+      host.stealFraction > STEAL_MOST &&
+        `${percent(host.stealFraction)} of this machine's CPU time was stolen by its host`,
+    ],
+  },
+  {
+    name: 'steady',
+    finds:
+      'halves of the window that differ by more than 20 %; the window is measured again at the end of its round, and both are kept',
+    isOfLoad: true,
+    words: 'unsteady',
+    spoils: ['throughput', 'capacity', 'latency'],
+    find: ({ isSteady }) => [isSteady === false && 'the halves of the window differ by more than 20 %'],
+  },
+  {
+    name: 'knee',
+    finds: 'an open-loop rate that was not kept, or was kept only with something saturated',
+    isOfLoad: true,
+    words: 'above the knee',
+    spoils: ['latency'],
+    find: ({ trial, boundBy, load, window }) => {
+      const { kind, ratePerSecond = 0 } = trial.arm.load
+      if (kind === 'closed' || window === null) return []
+      const rate = load.verified / window.seconds
+      return [
+        boundBy !== 'rate' && `bound by ${boundBy}: above the knee`,
+        rate < RATE_LEAST * ratePerSecond &&
+          `${rate.toFixed(0)} requests/s were answered of ${ratePerSecond} asked for: above the knee`,
+      ]
+    },
+  },
+]
+
+/**
+ * Requests that were due in the window and did not start in it; 0 where none was dropped in the whole trial, or so few are
+ * missing as may have started beside its edges. What is dropped while users connect, in the warm-up, is no matter.
+ * @param {Measured} record
+ */
+function droppedInWindow({ load: { dropped, verified, failed }, trial, window }) {
+  const { ratePerSecond = 0 } = trial.arm.load
+  if (dropped === 0 || window === null) return 0
+  const due = ratePerSecond * window.seconds
+  const missing = Math.round(due - verified - failed)
+  return missing > 1 + EDGE_FRACTION * due ? Math.min(missing, dropped) : 0
+}
+
+/**
+ * Requests under way by Little's law, rate × mean time; null where nothing was measured.
+ * @param {Measured} record
+ */
+function usersSeen({ load: { verified, distribution }, window }) {
+  return distribution && window ? ((verified / window.seconds) * distribution.meanMs) / 1000 : null
+}
