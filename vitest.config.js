@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 const REAL = 'test/integration'
 const FUZZ = 'test/fuzz'
-// Real services on loopback share the CPUs: one file at a time, a project after the other. What another process of the machine
-// spoils is tried once more, and named in the last lines; so is a unit test, of which some start processes.
+// Real services on loopback share the CPUs: one file at a time, a project after the other. A test that another process of the
+// machine spoils is tried once more, and named in the last lines; a unit test is not.
 const oneByOne = { fileParallelism: false, testTimeout: 60_000, retry: 1 }
 
 export default defineConfig({
@@ -17,7 +17,6 @@ export default defineConfig({
           exclude: [`${REAL}/**`, `${FUZZ}/**`, 'test/faults/**'],
           maxWorkers: 2,
           testTimeout: 60_000,
-          retry: 1,
           sequence: { groupOrder: 0 },
         },
       },

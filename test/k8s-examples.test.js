@@ -51,7 +51,9 @@ describe('the examples', () => {
   })
 
   it('have no label of a run, by which cleanup would remove them', () => {
-    for (const { kind, metadata } of examples.flatMap(objectsOf)) {
+    const objects = examples.flatMap(objectsOf)
+    expect(objects.length).toBeGreaterThan(examples.length)
+    for (const { kind, metadata } of objects) {
       expect(Object.keys(metadata?.labels ?? {}), kind).not.toContain(LABELS.managed)
       expect(Object.keys(metadata?.labels ?? {}), kind).not.toContain(LABELS.run)
     }

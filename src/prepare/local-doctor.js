@@ -11,12 +11,17 @@ import { describeRoom } from './room.js'
  */
 
 /**
+ * @typedef {(spec: ToolSpec) => Promise<Tool | { missing: string }>} Find
+ * @typedef {{ spec: ToolSpec, option: string, isLater?: boolean }} Other isLater: the first run that needs it builds it
+ */
+
+/**
  * Looks for everything that a default run needs on this machine.
- * @param {{ specs: ToolSpec[], others?: { spec: ToolSpec, option: string }[], findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
- *   others: of planes and control planes that are measured only where they are named
+ * @param {{ specs: ToolSpec[], others?: Other[], findTool: Find, findBuilt?: Find }} options
+ *   others: of planes and control planes that are measured only where they are named; findBuilt builds nothing
  * @returns {Promise<Finding[]>}
  */
-export async function examineMachine({ specs, others = [], findTool }) {
+export async function examineMachine({ specs, others = [], findTool, findBuilt = findTool }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
   /** @type {Finding[]} */
   const findings = []
@@ -37,9 +42,14 @@ export async function examineMachine({ specs, others = [], findTool }) {
   }
   const { isEnough, text } = describeRoom()
   findings.push({ level: isEnough ? 'ok' : 'missing', text })
-  for (const { spec, option } of others) {
-    const found = await findTool(spec).catch(error => ({ missing: error.message }))
+  for (const { spec, option, isLater } of others) {
+    const found = await (isLater ? findBuilt : findTool)(spec).catch(error => ({
+      missing: error.message,
+      isRefused: true,
+    }))
     if (!('missing' in found)) ok(`${spec.name} ${found.version}: ${found.path} (${found.source})`)
+    else if (isLater && !('isRefused' in found))
+      ok(`${spec.name}: the first run with ${option} builds it (npm run doctor -- ${option} does it now)`)
     else findings.push({ level: 'warning', text: `${spec.name}, for ${option} only: ${found.missing}` })
   }
   findings.push(describeWay(await findCapWay()))

@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/exit-status.js'
@@ -35,7 +36,13 @@ export function addDoctor(verb, { print, say, end, signal }) {
       createImageParser(toolNames),
       {},
     )
-    .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address }) => {
+    .addOption(
+      new Option(
+        '--control <name>',
+        'on this machine: looks for the program of this control plane, too, and builds it',
+      ).choices(listControls().map(({ name }) => name)),
+    )
+    .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
       assertLoadHost({ target, loadHost, address })
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane
@@ -47,8 +54,9 @@ export function addDoctor(verb, { print, say, end, signal }) {
           ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
           : await examineMachine({
               specs: [pipyTool, ...needed, ...generator],
-              others: listOthers(byDefault),
+              others: listOthers(byDefault, control),
               findTool: findHere,
+              findBuilt: spec => findTool(spec, { say, signal, fetch: null }),
             })
       if (loadHost)
         findings.push(
@@ -64,15 +72,24 @@ export function addDoctor(verb, { print, say, end, signal }) {
 /**
  * The programs that only those need who name a plane or a control plane, each with the first option that does.
  * @param {string[]} byDefault planes
+ * @param {string} [asked] the control plane whose program is built now; of the others, the first run that needs it does
  */
-function listOthers(byDefault) {
+function listOthers(byDefault, asked) {
   const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
     tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
   )
-  const ofControls = dataPlanes.flatMap(({ controls = [] }) =>
-    controls.flatMap(({ name, tool }) => (tool ? [{ spec: tool, option: `--control ${name}` }] : [])),
-  )
+  const askedTool = listControls().find(({ name }) => name === asked)?.tool
+  const ofControls = listControls().map(({ name, tool }) => ({
+    spec: tool,
+    option: `--control ${name}`,
+    isLater: tool !== askedTool,
+  }))
   return [...ofPlanes, ...ofControls.filter(({ spec }, i) => ofControls.findIndex(other => other.spec === spec) === i)]
+}
+
+/** The control planes that have a program of their own. */
+function listControls() {
+  return dataPlanes.flatMap(({ controls = [] }) => controls.flatMap(({ name, tool }) => (tool ? [{ name, tool }] : [])))
 }
 
 /**

@@ -3,6 +3,7 @@ import { compareArms } from '../../src/analysis/compare.js'
 import { measurePrecision } from '../../src/analysis/precision.js'
 import { judge } from '../../src/analysis/verdict.js'
 import { findGates } from '../../src/judge/gates.js'
+import { extrapolateCount } from '../../src/lib/confidence-sequence.js'
 import { tellPrecision } from '../../src/report/precision.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
@@ -222,6 +223,18 @@ describe('judge', () => {
     expect(judge({ ratio, floor: 0.03, isSpoiled: false })).toBe('lower')
     expect(judge({ ratio: { ...ratio, median: 0.971 }, floor: 0.03, isSpoiled: false })).toBe('no-difference-shown')
   })
+
+  it.each([
+    [0.9, 0.8, 1, 'no-difference-shown'],
+    [0.9, 0.8, 0.99, 'lower'],
+    [1.1, 1, 1.2, 'no-difference-shown'],
+    [1.1, 1.01, 1.2, 'higher'],
+    [1.1, null, null, 'indicative'],
+    [null, null, null, 'invalid'],
+  ])('calls a ratio of %f with an interval of %f to %f %s', (median, low, high, verdict) => {
+    expect(judge({ ratio: { median, low, high, values: [] }, floor: 0.03, isSpoiled: false })).toBe(verdict)
+    expect(judge({ ratio: { median, low, high, values: [] }, floor: 0.03, isSpoiled: true })).toBe('invalid')
+  })
 })
 
 describe('compareArms of rounds that went on until they were precise', () => {
@@ -287,5 +300,25 @@ describe('compareArms of rounds that went on until they were precise', () => {
     expect(find(comparisons).verdict).toBe('invalid')
     const asked = { width: 0.05, mostRounds: 100, ended: null }
     expect(measurePrecision({ asked, rounds: 20, comparisons }).isReached).toBe(true)
+  })
+
+  it('says how many more rounds a narrower interval takes, from three ratios on', () => {
+    const more = (/** @type {(number | null)[]} */ values, /** @type {number} */ width) => {
+      const [comparison] = compare({ pipy, envoy, precision: 0.05 })
+      const { pairs } = measurePrecision({
+        asked: { width, mostRounds: 100, ended: null },
+        rounds: values.length,
+        comparisons: [{ ...comparison, ratio: { median: 0.5, low: null, high: null, values } }],
+      })
+      return pairs[0].roundsMore
+    }
+    const ratios = [0.5, 0.52, 0.54]
+    const needed = extrapolateCount({ values: ratios.map(Math.log), width: Math.log(1.2), most: 1000 })
+    expect(needed).toBeGreaterThan(3)
+    expect(more(ratios, 0.2)).toBe(Number(needed) - 3)
+    expect(more([...ratios, null, null], 0.2)).toBe(Math.max(Number(needed) - 3, 15))
+    expect(more(ratios.slice(1), 0.2)).toBeNull()
+    // The same three, asked for more closely.
+    expect(more(ratios, 0.1)).toBeGreaterThan(Number(needed) - 3)
   })
 })

@@ -69,6 +69,27 @@ describe('evaluateThreshold', () => {
     expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest <= 0.6'), two)).toHaveLength(2)
   })
 
+  it.each([
+    ['<=', true],
+    ['>=', true],
+    ['<', false],
+    ['>', false],
+  ])('at the limit itself, %s is held: %s', (operator, held) => {
+    expect(evaluateThreshold(parse(`pipy/envoy cpuPerRequest ${operator} 0.5`), [comparison])).toMatchObject([{ held }])
+  })
+
+  it('is of its two planes and its quantity alone', () => {
+    const others = [
+      { ...comparison, a: 'envoy', b: 'nginx' },
+      { ...comparison, a: 'nginx', b: 'pipy' },
+      { ...comparison, a: 'pipy', b: 'nginx' },
+      { ...comparison, a: 'nginx', b: 'envoy' },
+      { ...comparison, quantity: 'rss' },
+      { ...comparison, contrast: 'tls' },
+    ]
+    expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest <= 0.5'), others)).toEqual([])
+  })
+
   it('is neither held nor crossed where the quantity was spoiled, or has no record', () => {
     const spoiled = { ...comparison, verdict: 'invalid' }
     expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest <= 0.6'), [spoiled])).toMatchObject([

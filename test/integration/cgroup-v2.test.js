@@ -92,6 +92,7 @@ END
     expect(existsSync(`${out}/user/summary.json`)).toBe(true)
     const { manifest, records } = readRun(`${out}/user`)
     expect(manifest.machine.capWay).toBe('v2')
+    expect(new Set(records.map(r => r.trial.arm.plane))).toEqual(new Set(['pipy']))
     for (const { processes } of records) expect(processes.find(p => p.role === 'sidecar')?.capReadBackCores).toBe(0.25)
   })
 

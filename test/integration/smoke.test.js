@@ -28,14 +28,18 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
   expect(summary).toEqual(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')))
   expect(summary.arms.map((/** @type {any} */ a) => a.plane)).toEqual(['none', 'pipy', 'envoy'])
   const { manifest, records } = readRun(out)
-  for (const record of records.filter(r => r.outcome === 'completed')) {
-    for (const sidecar of record.processes.filter(p => p.role === 'sidecar')) {
+  const completed = records.filter(r => r.outcome === 'completed')
+  expect(new Set(completed.map(r => r.trial.arm.plane))).toEqual(new Set(['none', 'pipy', 'envoy']))
+  for (const record of completed) {
+    const sidecars = record.processes.filter(p => p.role === 'sidecar')
+    expect(sidecars.length > 0).toBe(record.trial.arm.hasSidecars)
+    for (const sidecar of sidecars) {
       expect(sidecar.capReadBackCores).toBe(0.25)
       expect(sidecar.cpuCores).toBeLessThan(0.25 * 1.05)
     }
     // docs/sizing.md, "On a small machine"
     expect(Number(record.orchestratorPeakBytes) / 2 ** 20).toBeLessThan(100)
-    const used = record.processes.filter(p => p.role === 'sidecar').map(p => p.cpuCores)
+    const used = sidecars.map(p => p.cpuCores)
     if (record.trial.arm.hasSidecars) expect(Math.max(...used)).toBeGreaterThan(0.25 * 0.7)
   }
   const { tools, machine } = manifest

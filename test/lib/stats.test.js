@@ -135,6 +135,20 @@ describe('findSlopeInterval', () => {
     expect(findSlopeInterval(pointsOf([1, 2, 3, 4, 5, 6]).map(([, y]) => [0, y]))).toEqual({ low: null, high: null })
   })
 
+  it('is all slopes where there are too few of them', () => {
+    // Nine slopes, 1 to 3, and a reach of 10.43.
+    expect(
+      findSlopeInterval([
+        [0, 0],
+        [0, 0],
+        [0, 0],
+        [1, 1],
+        [1, 2],
+        [1, 3],
+      ]),
+    ).toEqual({ low: 1, high: 3 })
+  })
+
   it('is the slope alone where all points are on a line', () => {
     expect(findSlopeInterval(pointsOf([1, 3, 5, 7, 9, 11]))).toEqual({ low: 2, high: 2 })
   })

@@ -140,6 +140,7 @@ describe('renderPivots', () => {
       ['none', 'pipy', 'envoy'].map(plane => at(plane, rate, 1, { p99: six(rate / 7), throughput: six(rate) })),
     )
     const lines = render(arms, { across: 'ratePerSecond', quantities: ['p99', 'throughput'] }).flat()
+    expect(lines.length).toBeGreaterThan(3)
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(120)
   })
 })

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import {
+  capacityPerSecond,
+  cpuPerRequestMicros,
+  estimatedCapacityPerSecond,
+  hasTail,
+  mostOf,
+  quantileMs,
+  rateAtCapPerSecond,
+  ratePerSecond,
+  sidecarsOf,
+  splitRounds,
+  startSeconds,
+  sumOf,
+  valueOfRound,
+} from '../../src/judge/measures.js'
+import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+
+/** @param {(number | null)[]} values of processes, as their capCores */
+const processesOf = values => values.map(capCores => describeFakeProcess({ capCores }))
+const capOf = (/** @type {{ capCores: number | null }} */ p) => p.capCores
+
+describe('hasTail', () => {
+  it.each([
+    [20, 0.5, true],
+    [19, 0.5, false],
+    [1000, 0.99, true],
+    [999, 0.99, false],
+    [1e9, 1, false],
+  ])('of %i requests at %f is %s: ten are beyond the quantile, or fewer', (requests, q, isThere) => {
+    expect(hasTail(requests, q)).toBe(isThere)
+  })
+})
+
+describe('quantileMs', () => {
+  it('is the time at the quantile itself, and none between two of the grid', () => {
+    expect(quantileMs(createRecord(), 0.99)).toBe(9.9)
+    expect(quantileMs(createRecord(), 0.5)).toBe(5)
+    expect(quantileMs(createRecord(), 0.98)).toBeNull()
+    expect(quantileMs(createRecord({ load: { distribution: null } }), 0.5)).toBeNull()
+  })
+})
+
+describe('sumOf', () => {
+  it('is none where a process has no value, or there is no process', () => {
+    expect(sumOf(processesOf([1, 2, 4]), capOf)).toBe(7)
+    expect(sumOf(processesOf([1, null]), capOf)).toBeNull()
+    expect(sumOf([], capOf)).toBeNull()
+  })
+})
+
+describe('mostOf', () => {
+  it('leaves out a process without a value, and is none where none has one', () => {
+    expect(mostOf(processesOf([1, null, 3]), capOf)).toBe(3)
+    expect(mostOf(processesOf([null]), capOf)).toBeNull()
+    expect(mostOf([], capOf)).toBeNull()
+  })
+})
+
+describe('valueOfRound', () => {
+  const measure = ratePerSecond
+
+  it('is that of the first good trial: not of a failed one, nor of one without a number', () => {
+    const failed = createRecord({ outcome: 'failed', load: { verified: 1 } })
+    const without = createRecord({ window: null })
+    const good = createRecord({ load: { verified: 700 } })
+    expect(valueOfRound([failed, without, good, createRecord()], 'throughput', measure)).toBe(700)
+    expect(valueOfRound([failed, without], 'throughput', measure)).toBeNull()
+    expect(valueOfRound([good], 'throughput', () => Infinity)).toBeNull()
+  })
+})
+
+describe('splitRounds', () => {
+  it('gives each round its trials, and an empty list to one that has none', () => {
+    const records = [createRecord({ round: 3 }), createRecord({ round: 1 }), createRecord({ round: 3 })]
+    expect(splitRounds(records, 3).map(trials => trials.length)).toEqual([1, 0, 2])
+  })
+})
+
+describe('sidecarsOf', () => {
+  it('are those of one service where it is named, and never an application', () => {
+    const processes = [
+      describeFakeProcess({ service: 'a' }),
+      describeFakeProcess({ service: 'b' }),
+      describeFakeProcess({ service: 'a', role: 'application' }),
+    ]
+    const record = createRecord({ processes })
+    expect(sidecarsOf(record)).toEqual(processes.slice(0, 2))
+    expect(sidecarsOf(record, 'b')).toEqual([processes[1]])
+  })
+})
+
+describe('the rates of a window', () => {
+  it('are requests over its seconds, and CPU time over requests', () => {
+    const record = createRecord({ window: { startMs: 0, endMs: 2000, seconds: 2, startLateMs: 0, endLateMs: 0 } })
+    expect(ratePerSecond(record)).toBe(500)
+    // 0.1 cores at 500 requests a second.
+    expect(cpuPerRequestMicros(record, sidecarsOf(record))).toBe(200)
+    expect(ratePerSecond(createRecord({ window: null }))).toBeNull()
+    expect(cpuPerRequestMicros(createRecord({ load: { verified: 0 } }), sidecarsOf(record))).toBeNull()
+  })
+
+  it('are a capacity only where the sidecar bound a closed loop', () => {
+    expect(capacityPerSecond(createRecord({ boundBy: 'sidecar' }))).toBe(1000)
+    expect(capacityPerSecond(createRecord({ boundBy: 'users' }))).toBeNull()
+    expect(capacityPerSecond(createRecord({ boundBy: 'sidecar', arm: { load: { kind: 'open' } } }))).toBeNull()
+  })
+})
+
+describe('an estimate of the capacity', () => {
+  const estimate = (/** @type {object} */ process, /** @type {object} */ fields = {}) =>
+    estimatedCapacityPerSecond(createRecord({ processes: [describeFakeProcess(process)], ...fields }))
+
+  it('is the rate at which all of the cap would be used', () => {
+    const processes = [describeFakeProcess({ cpuCores: 0.125 }), describeFakeProcess({ cpuCores: 0.05 })]
+    expect(rateAtCapPerSecond(createRecord({ processes }))).toBe(2000)
+    expect(estimate({ cpuCores: 0.125, busiestThreadCores: 0.1 })).toBe(2000)
+    expect(estimate({ capCores: null })).toBeNull()
+  })
+
+  it('needs three tenths of the cap', () => {
+    const used = (/** @type {number} */ cpuCores) => estimate({ cpuCores, capCores: 1, busiestThreadCores: 0 })
+    expect(used(0.3)).toBeCloseTo(1000 / 0.3)
+    expect(used(0.29)).toBeNull()
+  })
+
+  it('is none of an open loop, nor where a sidecar or a worker bound the loop', () => {
+    const process = { cpuCores: 0.125, busiestThreadCores: 0.1 }
+    expect(estimate(process, { arm: { load: { kind: 'open' } } })).toBeNull()
+    for (const boundBy of ['sidecar', 'worker']) expect(estimate(process, { boundBy })).toBeNull()
+    expect(estimate(process, { boundBy: 'host' })).toBe(2000)
+  })
+
+  it('is none where one worker would be at its end before the cap is', () => {
+    // Nine tenths of a core of the one worker, at half of a cap of 2.
+    expect(estimate({ cpuCores: 1, capCores: 2, busiestThreadCores: 0.9 })).toBeNull()
+    expect(estimate({ cpuCores: 1, capCores: 2, busiestThreadCores: 0.45 })).toBe(2000)
+  })
+})
+
+describe('startSeconds', () => {
+  it('is of sidecars alone, and of no rollout', () => {
+    const phasesSeconds = { start: 2 }
+    expect(startSeconds(createRecord({ phasesSeconds }))).toBe(2)
+    expect(startSeconds(createRecord({ phasesSeconds, arm: { plane: 'none' } }))).toBeNull()
+    expect(startSeconds(createRecord())).toBeNull()
+  })
+})
