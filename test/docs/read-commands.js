@@ -10,9 +10,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
  */
 
 const SCRIPTS = JSON.parse(readFileSync('package.json', 'utf8')).scripts
-const PAGES = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').map(name => `docs/${name}`)].filter(
-  file => file.endsWith('.md') && existsSync(file),
-)
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync('docs', { recursive: true }).map(name => `docs/${name}`),
+].filter(file => file.endsWith('.md') && existsSync(file))
 const FENCE = /^\s*(```|~~~)/
 // In CI, commands that need root.
 const AS_ROOT = /^sudo -E env "PATH=\$PATH" /
