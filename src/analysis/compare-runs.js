@@ -80,7 +80,9 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
   return {
     comparisons: compared.flatMap(c => c.comparisons),
-    ...{ controls, refused: refuseArms(left, varied), warnings },
+    controls,
+    refused: refuseArms(left, varied),
+    warnings,
     thresholds: holdThresholds({ thresholds: parsed, compared, varied }),
   }
 }
@@ -171,7 +173,10 @@ function compareBaselines({ old, next }) {
   return matchArms({ old: before, next: now }).matches.map(match =>
     compareQuantity({
       ...pairOf({ old, next, match }),
-      ...{ row: CONTROL, service: null, aaSpread: null, disparities: [] },
+      row: CONTROL,
+      service: null,
+      aaSpread: null,
+      disparities: [],
     }),
   )
 }

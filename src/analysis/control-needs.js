@@ -35,7 +35,10 @@ function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)
   return {
-    ...{ sidecars, measuredMost: Math.max(...rollouts.map(rollout => rollout.sidecars)), memory, coresMost },
+    sidecars,
+    measuredMost: Math.max(...rollouts.map(rollout => rollout.sidecars)),
+    memory,
+    coresMost,
     rolloutCpu: fitCpu(listPoints(rollouts, r => r.first.controlCpuSeconds)),
     changeCpu: fitCpu(listPoints(rollouts, r => r.change?.controlCpuSeconds ?? null)),
     limits:
@@ -82,7 +85,10 @@ function fitCpu(seen) {
   if (fit === null) return null
   const { base, slope, low, high, points } = fit
   return {
-    ...{ baseSeconds: base, secondsPerSidecar: slope, low, high },
+    baseSeconds: base,
+    secondsPerSidecar: slope,
+    low,
+    high,
     points: points.map(({ sidecars, value, residual }) => ({ sidecars, seconds: value, residualSeconds: residual })),
   }
 }

@@ -26,13 +26,20 @@ export function followLines(runs, reference) {
   const varied = findVaried(arms)
   const ofArms = arms.flatMap(arm =>
     FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
-      ...{ label: labelOf({ arm, varied }), quantity: row.name, group: groupOf(arm), isControl: false, arm },
+      label: labelOf({ arm, varied }),
+      quantity: row.name,
+      group: groupOf(arm),
+      isControl: false,
+      arm,
       values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listArms }) })),
     })),
   )
   const baselines = listBaselines(reference).filter(baseline => arms.some(arm => isAlike(baseline, arm, CONTROL_AXES)))
   const ofBaselines = baselines.map(arm => ({
-    ...{ label: 'none (the applications)', quantity: CONTROL.name, isControl: true, arm },
+    label: 'none (the applications)',
+    quantity: CONTROL.name,
+    isControl: true,
+    arm,
     group: groupOf(/** @type {Arm} */ (arms.find(other => isAlike(arm, other, CONTROL_AXES)))),
     values: runs.map(run =>
       measureRun(run, { row: CONTROL, arm: findArm(run, reference, { arm, list: listBaselines }) }),

@@ -59,9 +59,13 @@ export function createHistory(runs, folder) {
   const listed = describeRuns(kept, reference)
   const { steps, test } = findHistorySteps(shown, { runs: listed, server: reference?.manifest.settings.app ?? null })
   return {
-    ...{ reference: reference?.folder ?? null, runs: listed, lines: shown, steps },
+    reference: reference?.folder ?? null,
+    runs: listed,
+    lines: shown,
+    steps,
     left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
-    ...{ unmatched: reference ? countUnmatched(kept, reference) : [], test },
+    unmatched: reference ? countUnmatched(kept, reference) : [],
+    test,
     nodes: [...new Set(kept.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
   }
 }

@@ -121,7 +121,9 @@ export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
   return [
     ...CHANGING.map(({ label, of, show = of }) => ({
-      ...{ label, value: `${of(manifest) ?? 'unknown'}`, shown: `${show(manifest) ?? 'unknown'}` },
+      label,
+      value: `${of(manifest) ?? 'unknown'}`,
+      shown: `${show(manifest) ?? 'unknown'}`,
     })),
     ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, sayTool(tool))),
     ...arms.flatMap(({ name, arm }) => {

@@ -45,7 +45,9 @@ export function compareCounts(counts) {
 function compareOne({ old, new: next, of }) {
   return {
     ...of,
-    ...{ old: old.value, new: next.value, ratio: next.value / old.value },
+    old: old.value,
+    new: next.value,
+    ratio: next.value / old.value,
     spread: Math.max(spreadOf(old), spreadOf(next)),
   }
 }
@@ -66,7 +68,10 @@ export function breakDown(counts, { functions }) {
     const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= least * all
     const changed = by(({ frames }) => frames[0]).sort((a, b) => changeOf(b) - changeOf(a))
     return {
-      ...{ link: next.link, service: next.service, groups: by(groupOf), filters: by(filterOf) },
+      link: next.link,
+      service: next.service,
+      groups: by(groupOf),
+      filters: by(filterOf),
       unit: next.cpu ? 'CPU nanoseconds a request' : 'instructions a request',
       functions: changed
         .filter((part, i) => i < functions || isGone(part))
@@ -87,7 +92,9 @@ function changeOf(part) {
  */
 function join(old, next) {
   return [...new Set([...next.keys(), ...old.keys()])].map(name => ({
-    ...{ name, old: old.get(name) ?? 0, new: next.get(name) ?? 0 },
+    name,
+    old: old.get(name) ?? 0,
+    new: next.get(name) ?? 0,
   }))
 }
 

@@ -50,7 +50,10 @@ export async function countInstructions({
 }) {
   const { deployment, entry } = await startServices({
     testbed: withSidecars(testbed, spec => runUnderCallgrind(spec, { valgrind, callers })),
-    ...{ arm, start, folder, signal },
+    arm,
+    start,
+    folder,
+    signal,
   })
   try {
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
@@ -72,7 +75,9 @@ export async function countInstructions({
     return specs.map(({ service }, i) => {
       const instructions = combine(halves.map(profiles => profiles[i].total / half))
       return {
-        ...{ link: arm.link, service, instructions },
+        link: arm.link,
+        service,
+        instructions,
         handshake: findHandshake(
           bursts.map(({ profiles, ...burst }) => ({ ...burst, total: profiles[i].total })),
           instructions.value,

@@ -59,7 +59,11 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const standing = createStandingServices({ keepsServices: false, retains: false })
   try {
     const { record } = await runTrial({
-      ...{ testbed: sampled, trial, start, standing, signal },
+      testbed: sampled,
+      trial,
+      start,
+      standing,
+      signal,
       watch: event => {
         if (event.kind !== 'phase' || event.phase !== 'window') return
         sampling = sample()

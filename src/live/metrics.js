@@ -192,7 +192,9 @@ function describeRecord(metrics, record) {
 function labelsOf(arm) {
   const { ratePerSecond: rate } = arm.load
   return {
-    ...{ plane: nameOf(arm), link: arm.link, cap_cores: String(arm.capCores ?? 'none') },
+    plane: nameOf(arm),
+    link: arm.link,
+    cap_cores: String(arm.capCores ?? 'none'),
     ...(rate === undefined ? {} : { rate: String(rate) }),
     arm: arm.id,
   }

@@ -92,7 +92,11 @@ export function createResults() {
       const { trial, outcome, boundBy, reasons } = record
       const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
       results.push({
-        ...{ id: trial.id, round: trial.round, arm: trial.arm, outcome, boundBy },
+        id: trial.id,
+        round: trial.round,
+        arm: trial.arm,
+        outcome,
+        boundBy,
         ratePerSecond: measure('throughput'),
         cpuPerRequestMicros: measure('cpuPerRequest'),
         p99Ms: measure('p99'),
@@ -117,7 +121,9 @@ export function createResults() {
         const own = results.filter(r => r.arm.id === arm.id)
         const { name, what } = describe(arm)
         return {
-          ...{ armId: arm.id, label: what ? `${name}, ${what}` : name, colour: colourFor(arm) },
+          armId: arm.id,
+          label: what ? `${name}, ${what}` : name,
+          colour: colourFor(arm),
           ...mapDrawn(drawn => plan.summarise(listRounds(own, drawn, rounds))),
         }
       })

@@ -134,8 +134,16 @@ export function createRunState() {
 /** @returns {Kept} */
 function createKept() {
   return {
-    ...{ runId: null, experiment: null, question: null, startedAtMs: null, phase: null, progress: null },
-    ...{ done: 0, nth: null, trials: null, ending: null },
+    runId: null,
+    experiment: null,
+    question: null,
+    startedAtMs: null,
+    phase: null,
+    progress: null,
+    done: 0,
+    nth: null,
+    trials: null,
+    ending: null,
   }
 }
 

@@ -40,8 +40,10 @@ export function createStream({ state, intervalMs = 500 }) {
   }
   const renderAll = () =>
     renderEvent('reset', {
-      ...{ snapshot: state.snapshot(), series: state.series() },
-      ...{ results: state.results(), rows: state.rows() },
+      snapshot: state.snapshot(),
+      series: state.series(),
+      results: state.results(),
+      rows: state.rows(),
     })
   /** What changed, as events; nothing of it is told again. */
   const takeChanges = () => {

@@ -35,7 +35,9 @@ export function drawHistory({ lines, runs, steps }) {
     const row = ROWS[own[0].quantity]
     const title = [capitalise(`${row.compared?.label}`), describeAxes(own[0].arm, varied)].filter(Boolean).join(': ')
     const drawn = own.map(line => ({
-      ...{ label: line.label, colour: colourFor(line.arm), isControl: line.isControl },
+      label: line.label,
+      colour: colourFor(line.arm),
+      isControl: line.isControl,
       points: line.values.map(value => scaleValue(value, row)),
       levels: findLevels(line, { steps, row }),
     }))

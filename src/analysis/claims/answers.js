@@ -78,7 +78,10 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const disparities = nameOf(a) === nameOf(b) ? [] : disparitiesOf(summary, a, b)
   const missing = ratios.filter(r => r === null).length
   const { ratio, verdict } = judgeRounds({
-    ...{ values: ratios, seed: summary.run.seed, isSequence, gapLeast: findGapLeast(summary.precision?.width) },
+    values: ratios,
+    seed: summary.run.seed,
+    isSequence,
+    gapLeast: findGapLeast(summary.precision?.width),
     aaSpread: findWidestSpread(summary, quantity),
     isSpoiled: disparities.length > 0 || areSpoiled(ratios, isSequence),
   })

@@ -44,7 +44,10 @@ const relation = z
   .strictObject({
     ratio: z
       .strictObject({
-        ...{ quantity, of: selector, to: selector, otherCaps },
+        quantity,
+        of: selector,
+        to: selector,
+        otherCaps,
         /** Of the second arm, where it is another. */
         toQuantity: quantity.optional(),
         ratio: z.number().positive(),
@@ -53,7 +56,8 @@ const relation = z
       .optional(),
     shape: z
       .strictObject({
-        ...{ shape: oneOf('shape', SHAPES), quantity },
+        shape: oneOf('shape', SHAPES),
+        quantity,
         over: oneOf('axis', ['plane', ...AXIS_NAMES]),
         /** Without a plane where that is the axis. */
         among: selector.partial(),
@@ -73,16 +77,24 @@ const relation = z
     /** Of two assignments of items to shards. */
     balance: z
       .strictObject({
-        ...{ quantity: oneOf('quantity', Object.keys(BALANCE_QUANTITIES)), of: assignment, to: assignment },
-        ...{ items: z.int().positive(), shards: z.int().positive(), ratio: z.number().positive(), tolerance },
+        quantity: oneOf('quantity', Object.keys(BALANCE_QUANTITIES)),
+        of: assignment,
+        to: assignment,
+        items: z.int().positive(),
+        shards: z.int().positive(),
+        ratio: z.number().positive(),
+        tolerance,
       })
       .optional(),
     /** Of a control plane that is given more and more sidecars. */
     growth: z
       .strictObject({
-        ...{ among: selector, tolerance: tolerance.default(0.15) },
-        ...{ failsAt: z.int().positive().optional(), reason: failureReason.optional() },
-        ...{ quantity: quantity.optional(), value: z.number().positive().optional() },
+        among: selector,
+        tolerance: tolerance.default(0.15),
+        failsAt: z.int().positive().optional(),
+        reason: failureReason.optional(),
+        quantity: quantity.optional(),
+        value: z.number().positive().optional(),
         steps: z
           .array(z.strictObject({ sidecars: z.int().positive(), leastSeconds: z.number(), mostSeconds: z.number() }))
           .min(2)
@@ -106,7 +118,10 @@ function createSchema(experiments) {
   const experiment = (experiments ? oneOf('experiment', experiments) : words).nullable()
   return z.strictObject({
     source: z.strictObject({
-      ...{ title: words, publisher: words, did: words, read },
+      title: words,
+      publisher: words,
+      did: words,
+      read,
       /** null: it is not known. */
       hardware: words.nullable(),
       /** Where what was measured there is unlike what is here. */
@@ -153,7 +168,9 @@ function createSchema(experiments) {
 export function parseClaims(text, file, { experiments } = {}) {
   const written = parseYaml({ text, file, schema: createSchema(experiments) })
   const claims = Object.entries(written.claims).map(([id, claim]) => ({
-    ...{ id, read: written.source.read, experiment: written.experiment },
+    id,
+    read: written.source.read,
+    experiment: written.experiment,
     ...claim,
   }))
   return { file, source: written.source, claims: /** @type {Claim[]} */ (claims) }

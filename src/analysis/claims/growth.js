@@ -65,7 +65,8 @@ function judge(claim, arm, growth) {
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
   const answer = (/** @type {Answer['status']} */ status, why = '') => ({
-    ...{ status, reason: why },
+    status,
+    reason: why,
     ours: tellEndings(growth),
   })
   if (rounds.some(round => round.reason !== null && OF_MACHINE.includes(round.reason)))

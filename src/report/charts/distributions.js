@@ -30,7 +30,8 @@ export function drawDistributions({ title, name, lines }) {
     description: `${title}. ${shown.map(describeLine).join('; ')}.`,
     height: 340,
     option: createLinesOption({
-      ...{ lines: shown, bottom: 40 },
+      lines: shown,
+      bottom: 40,
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
       xAxis: createAxis({
         type: 'value',

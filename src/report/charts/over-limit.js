@@ -30,7 +30,10 @@ export function drawOverLimit({ title, lines }) {
       yAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 46 }),
       series: lines.flatMap(({ label, colour, points, answers }) => [
         {
-          ...{ type: 'scatter', name: label, color: colourOf(colour), symbolSize: 9 },
+          type: 'scatter',
+          name: label,
+          color: colourOf(colour),
+          symbolSize: 9,
           data: points.map(({ cores, ratePerSecond, isHeld }) => ({
             value: [shorten(cores), shorten(ratePerSecond)],
             name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
@@ -38,7 +41,11 @@ export function drawOverLimit({ title, lines }) {
           })),
         },
         {
-          ...{ type: 'scatter', name: label, color: colourOf(colour), symbol: 'diamond', symbolSize: 18 },
+          type: 'scatter',
+          name: label,
+          color: colourOf(colour),
+          symbol: 'diamond',
+          symbolSize: 18,
           data: answers.map(answer => ({
             value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
             name: `${label}: ${describeAnswer(answer)}`,

@@ -25,7 +25,11 @@ export function drawOverShare({ title, lines }) {
       xAxis: createAxis({ type: 'value', min: 0, name: 'seconds', nameGap: 26 }),
       yAxis: createAxis({ type: 'value', min: 0, max: 100, name: '% of the real sidecars', nameGap: 46 }),
       series: lines.map(({ label, colour, curve }, i) => ({
-        ...{ type: 'line', name: label, symbol: 'none', color: colourOf(colour), step: 'end' },
+        type: 'line',
+        name: label,
+        symbol: 'none',
+        color: colourOf(colour),
+        step: 'end',
         lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
         data: [[0, 0], ...curve.map(([seconds, share]) => [shorten(seconds), shorten(100 * share)])],
       })),

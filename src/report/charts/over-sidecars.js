@@ -36,7 +36,8 @@ export function drawOverSidecars({ title, lines }) {
           })),
         },
         createFittedLine({
-          ...{ label, colour: colourOf(colour) },
+          label,
+          colour: colourOf(colour),
           ends: [points[0], points[points.length - 1]].map(({ sidecars }) => [
             sidecars,
             shorten((baseBytes + bytesPerSidecar * sidecars) / MIB),

@@ -26,7 +26,7 @@ export function drawRounds({ title, unit, digits, rows }) {
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const isMany = rows.length >= ROWS_MANY
   const side = (/** @type {string[]} */ data, /** @type {Record<string, any>} */ own) =>
-    createAxis({ ...{ type: 'category', inverse: true, data, splitLine: { show: false } }, ...own })
+    createAxis({ type: 'category', inverse: true, data, splitLine: { show: false }, ...own })
   return {
     title,
     description: `${title}. ${rows.map(row => describeRow(row, show)).join('; ')}.`,
@@ -91,7 +91,9 @@ export function drawRounds({ title, unit, digits, rows }) {
 function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   const ends = low === null || high === null ? [] : [low, high]
   return {
-    ...{ type: 'line', silent: true, symbol: 'none' },
+    type: 'line',
+    silent: true,
+    symbol: 'none',
     lineStyle: { color: colourOf(colour), width: isControl ? 2 : 4, opacity: 0.45, cap: 'round' },
     data: ends.map(end => [shorten(end), i]),
   }

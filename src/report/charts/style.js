@@ -34,7 +34,11 @@ export function createOption(own) {
  */
 export function createFittedLine({ label, colour, ends }) {
   return {
-    ...{ type: 'line', name: label, symbol: 'none', silent: true, color: colour },
+    type: 'line',
+    name: label,
+    symbol: 'none',
+    silent: true,
+    color: colour,
     lineStyle: { type: 'dashed', width: 1.5 },
     data: ends,
   }
