@@ -37,9 +37,9 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  * @property {HeldThreshold[]} thresholds
  */
 
-// In a closed loop the arms without sidecars have the users of the largest cap, which can be more than those of an arm.
+// Arms without sidecars have, in a closed loop, the users of the largest cap, which can be more than those of an arm.
 export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
-/** What must not change from run to run. @type {QuantityRow} */
+/** The quantity that must not change from run to run. @type {QuantityRow} */
 export const CONTROL = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',

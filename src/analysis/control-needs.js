@@ -3,7 +3,7 @@ import { choiceOf, nameOf } from '../model/arms.js'
 import { fitMemory, fitOverSidecars } from './growths.js'
 
 /**
- * What the control plane of so many sidecars needs, from rollouts of several sizes. Pure.
+ * The needs of the control plane of so many sidecars, from rollouts of several sizes. Pure.
  * @import { ControlNeed, TrialRecord } from '../model/types.ts'
  */
 

@@ -5,7 +5,7 @@ import { CONTROL_AXES } from './compare-runs.js'
 import { GAP_LEAST } from './verdict.js'
 
 /**
- * What a step of a history is a step of: the sidecars, or the machine. Pure.
+ * The origin of a step of a history: the sidecars, or the machine. Pure.
  * @import { Quantity } from '../model/types.ts'
  * @import { Change, HistoryRun, TestedLine } from './history.js'
  */

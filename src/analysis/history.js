@@ -14,7 +14,7 @@ import { findIncomparable, findOtherMachine, listChanging, matchArms, refuseArms
  * @import { RecordedRun } from './match-runs.js'
  */
 
-/** Of 100 histories in which nothing changed, so many have a step: shared by all lines of a history. */
+/** The share of unchanged histories in which a step is found; all lines of a history share it. */
 const FALSE_ALARMS = 0.02
 
 /**

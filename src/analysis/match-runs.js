@@ -17,14 +17,14 @@ import { findScripts } from '../model/scripts.js'
  *   show: for reading, where that is more than what is compared
  */
 
-/** What two runs must share for any number of theirs to be comparable. @type {Fact[]} */
+/** Facts that two runs must share for any of their numbers to be comparable. @type {Fact[]} */
 const SHARED = [
   { label: 'schema version', of: m => m.schemaVersion },
   { label: 'method version', of: m => m.methodVersion },
   { label: 'traffic policy', of: m => m.settings.trafficPolicy },
   // Their work shares the CPUs with that of the sidecars.
   { label: 'applications', of: m => m.settings.app },
-  // What runs beside a sidecar is part of what it costs.
+  // The load generator beside a sidecar adds to its cost.
   { label: 'load generator', of: generatorOf },
   { label: 'the load came from', of: m => (m.machine.loadHost ? 'another machine' : 'the machine of the services') },
   // They decide what is counted, and what a request costs beside the sidecars.
@@ -46,7 +46,7 @@ const MACHINE = [
   { label: 'cgroup version', of: m => m.machine.cgroupVersion },
 ]
 
-/** What changes on a machine in the course of time. @type {Fact[]} */
+/** Facts that change on a machine in the course of time. @type {Fact[]} */
 const CHANGING = [
   { label: 'kernel', of: m => m.machine.kernel },
   {
@@ -57,7 +57,7 @@ const CHANGING = [
   },
 ]
 
-/** What may differ, and is said. @type {Fact[]} */
+/** Facts that may differ; a difference is said. @type {Fact[]} */
 const SAID = [
   { label: 'experiment', of: m => m.run.experiment },
   { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
@@ -69,7 +69,7 @@ const SAID = [
 ]
 
 /**
- * What two arms must share to be compared, beside the plane.
+ * Facts that two arms must share to be compared, beside the plane.
  * @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]}
  */
 const PLACE = [
@@ -104,7 +104,7 @@ export function findIncomparable({ old, next }) {
 }
 
 /**
- * In which machine two runs differ, or in how they use it.
+ * Differences between the machines of two runs, or in their use.
  * @param {{ old: Manifest, next: Manifest }} manifests
  */
 export function findOtherMachine(manifests) {
@@ -134,7 +134,7 @@ export function listChanging(manifest, arms) {
 }
 
 /**
- * What differs between two runs and is no reason not to compare them.
+ * Differences between two runs that do not forbid a comparison.
  * @param {{ old: RecordedRun, next: RecordedRun }} runs
  */
 export function findWarnings({ old, next }) {

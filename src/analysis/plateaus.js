@@ -5,7 +5,7 @@ import { nameOfContender } from '../model/arms.js'
 import { AXES, groupOf } from '../model/axes.js'
 
 /**
- * From which value of an axis on more of it gains nothing. Pure.
+ * The value of an axis beyond which more of it gains nothing. Pure.
  * @import { AxisName, Quantity, Summary, SummaryArm } from '../model/types.ts'
  */
 

@@ -87,7 +87,7 @@ function listArms(records) {
 }
 
 /**
- * What the searches of a run found; those that were cut short have found nothing.
+ * The results of the searches of a run; those that were cut short have none.
  * @param {{ manifest: Manifest, records: TrialRecord[] }} run
  */
 function replaySearches({ manifest: { search, arms, machine }, records }) {
@@ -176,7 +176,7 @@ function summariseQuantities({ rounds, service }) {
 }
 
 /**
- * What an arm has of the sidecar with the most.
+ * The quantity of an arm's sidecar that has the most of it.
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
  * @returns {Record<string, Quantity>} by header
  */

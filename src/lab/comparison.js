@@ -2,17 +2,17 @@ import { spreadOf } from './count.js'
 import { filterOf, groupOf, sumBy, sumInclusive } from './groups.js'
 
 /**
- * What one folder of scripts costs beside another. Pure.
+ * The cost of one folder of scripts beside another. Pure.
  * @import { Count } from './count.js'
  * @import { Stack } from './profile.js'
  */
 
-/** What is counted, with its definition. */
+/** Counted quantities with their definitions. */
 export const QUANTITIES = /** @type {const} */ ({
   instructions: 'instructions a sidecar executes for a request, in user space, on connections that are there',
   handshake: 'instructions a sidecar executes for a new connection with mTLS, without the request',
 })
-/** What is measured under load, with its definition. */
+/** Quantities under load with their definitions. */
 const UNDER_LOAD = /** @type {const} */ ({
   cpu: 'CPU nanoseconds of a sidecar for a request under load, in user space and in the kernel, perf itself included',
 })
@@ -22,7 +22,7 @@ export const DEFINITIONS = { ...QUANTITIES, ...UNDER_LOAD }
 const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
 /** @typedef {keyof typeof QUANTITIES} Quantity */
-/** Of a sidecar: what was measured, and where it goes. @typedef {{ link: string, service: string, stacks: Stack[], samples?: number } & { [Name in keyof typeof DEFINITIONS]?: Count | null }} Costs stacks: of a request; samples: absent: all was counted */
+/** The costs of a sidecar and their stacks. @typedef {{ link: string, service: string, stacks: Stack[], samples?: number } & { [Name in keyof typeof DEFINITIONS]?: Count | null }} Costs stacks: of a request; samples: absent: all was counted */
 /** @typedef {Record<'old' | 'new', Costs[]>} Sides */
 /** @typedef {{ link: string, service: string, quantity: keyof typeof DEFINITIONS, old: number, new: number, ratio: number, spread: number }} Row spread: how far two counts of one side were apart at most, as a share */
 /** @typedef {{ name: string, old: number, new: number }} Part of a request */
@@ -53,7 +53,7 @@ function compareOne({ old, new: next, of }) {
 }
 
 /**
- * Where the cost of each sidecar goes, and where it changed.
+ * The cost of each sidecar by group and filter, and its changes.
  * @param {Sides} counts
  * @param {{ functions: number }} options functions: how many, those that changed most first, beside those that are gone
  * @returns {Breakdown[]}

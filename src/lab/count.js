@@ -16,7 +16,7 @@ import { joinProfiles } from './profile.js'
 
 // Enough for pools and caches to fill.
 const WARM_UP_SHARE = 0.25
-// Under callgrind a request takes 50 times as long.
+// A request takes 50 times as long under callgrind.
 const ANSWER_SECONDS = 120
 // Requests at a time; one connection of the requests before is there already, and each burst keeps its own.
 const BURSTS = [3, 6]

@@ -2,7 +2,7 @@ import { joinParts, renderTextTable } from '../report/text-table.js'
 import { DEFINITIONS } from './comparison.js'
 
 /**
- * What the lab found, as text. Pure.
+ * The results of the lab as text. Pure.
  * @import { Breakdown, Part, Row } from './comparison.js'
  * @import { Table } from '../report/text-table.js'
  */

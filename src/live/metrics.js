@@ -81,7 +81,7 @@ function describeRun(metrics, { run, atMs }) {
 }
 
 /**
- * What can change in a run, when rates are left out.
+ * The size of the plan: it can shrink in a run, when rates are left out.
  * @param {Metrics} metrics
  * @param {Extract<RunEvent, { kind: 'planned' }>} event
  */
@@ -105,7 +105,7 @@ function setPhase(metrics, phase) {
  */
 function followTrial(metrics, { arm }) {
   const labels = labelsOf(arm)
-  // By service; labels and all are made once, since samples come ten times a second.
+  // Sidecars by service; their labels are made once, since samples come ten times a second.
   /** @type {Map<string, ReturnType<typeof followSidecar>>} */
   const sidecars = new Map()
   const addRequests = metrics.follow('requests_total', labels, 0)
@@ -155,7 +155,7 @@ function followSidecar(metrics, labels, { cpuCores }) {
       addCpu(cpuSeconds)
       addPeriods(periods)
       addThrottled(throttledPeriods)
-      // What could not be read this time is as it was.
+      // A value that could not be read keeps the one before.
       if (Number.isFinite(anonBytes)) metrics.set('sidecar_memory_anonymous_bytes', labels, anonBytes)
       if (Number.isFinite(workingSetBytes)) metrics.set('sidecar_memory_working_set_bytes', labels, workingSetBytes)
     },
@@ -168,7 +168,7 @@ function followSidecar(metrics, labels, { cpuCores }) {
 }
 
 /**
- * What the report takes from a trial, as far as one trial says it.
+ * The quantities of the report that a single trial has.
  * @param {Metrics} metrics
  * @param {TrialRecord} record
  */

@@ -10,7 +10,7 @@ import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThr
 
 const COLUMNS = 80
 const BAR_COLUMNS = 16
-// What would move the cursor, colour the terminal, or turn the line round: names come from files of others.
+// Characters that move the cursor, colour the terminal or reverse the line: names come from files of others.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /**

@@ -12,7 +12,7 @@ import { formatValue } from './searches.js'
 import { tellVerdicts } from './verdicts.js'
 
 /**
- * What a run has answered, in one sentence. Pure.
+ * The answer of a run in one sentence. Pure.
  * @import { Comparison, SearchResult, SizeResult, Summary, SummaryArm } from '../model/types.ts'
  */
 

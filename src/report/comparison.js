@@ -5,7 +5,7 @@ import { joinParts } from './text-table.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /**
- * What two runs have shown of each other, for the terminal. Pure.
+ * The comparison of two runs, for the terminal. Pure.
  * @import { Comparison } from '../model/types.ts'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
  */
@@ -13,7 +13,7 @@ import { renderVerdict, SECONDARY } from './verdicts.js'
 /** @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named */
 
 /**
- * Which runs, what differs between them, what was not compared, the verdicts arm by arm, what changed without sidecars,
+ * The runs, their differences, the arms that were not compared, the verdicts arm by arm, what changed without sidecars,
  * and the thresholds.
  * @param {RunComparison} result
  * @param {{ old: Named, new: Named }} runs
@@ -59,7 +59,7 @@ function renderArms(comparisons) {
 }
 
 /**
- * What the applications used without sidecars: it must not change, and what does is noise.
+ * The CPU of the applications without sidecars: a change in it is noise.
  * @param {Comparison} control
  * @param {Comparison[]} controls
  */

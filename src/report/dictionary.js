@@ -2,7 +2,7 @@ import { GATE_FINDS, GATE_SPOILS, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
 
 /**
- * What every word of a report means. Pure.
+ * The meaning of every word of a report. Pure.
  * @import { BoundBy, Use, Verdict } from '../model/types.ts'
  * @import { Table } from './text-table.js'
  */

@@ -29,7 +29,7 @@ export function drawHistory({ lines, runs, steps }) {
   const nameOfChart = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
   const charts = [...groupBy(lines, nameOfChart).values()].filter(own => own.some(line => !line.isControl))
-  // Without the year, so that more of them fit.
+  // Names lose the year, so that more of them fit.
   const names = runs.map(run => nameRun(run).slice(5))
   return charts.map((own, i) => {
     const row = ROWS[own[0].quantity]

@@ -7,11 +7,11 @@ import { describeNotMeasured } from './missing.js'
 import { wrapText } from './text-table.js'
 
 /**
- * What would run, for the terminal. Pure.
+ * The plan of a run, for the terminal. Pure.
  * @import { Arm, AxisName, Plan } from '../model/types.ts'
  */
 
-/** What every load has, and is said once where all arms have the same. @type {AxisName[]} */
+/** Axes that every load has; a value that all arms share is said once. @type {AxisName[]} */
 const SHARED = ['link', 'capCores', 'users', 'payloadBytes']
 
 /**
@@ -60,7 +60,7 @@ function listArms(arms, varied) {
 }
 
 /**
- * What all arms have alike.
+ * The conditions that all arms share.
  * @param {Arm[]} arms
  * @param {{ varied: AxisName[], search: Plan['search'] }} options
  */

@@ -1,7 +1,7 @@
 import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 
 /**
- * Which arms of a run a claim is about. Pure.
+ * The arms of a run that a claim is about. Pure.
  * @import { AxisName, SummaryArm } from '../../model/types.ts'
  */
 
@@ -73,7 +73,7 @@ export function findSeries({ arms, among, over, valuesOf }) {
 }
 
 /**
- * Where an arm is on an axis.
+ * The value of an arm on an axis.
  * @param {SummaryArm} arm
  * @param {AxisName | 'plane'} over
  */

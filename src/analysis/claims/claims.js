@@ -29,13 +29,13 @@ const quantity = z
   .pipe(oneOf('quantity', Object.keys(CLAIM_QUANTITIES)))
 const selector = z.strictObject({
   plane: words,
-  /** For a quantity of one sidecar. */
+  /** The sidecar, where the quantity is of one. */
   service: words.optional(),
   .../** @type {Record<AxisName, z.ZodOptional<any>>} */ (
     Object.fromEntries(AXIS_NAMES.map(name => [name, AXES[name].schema.optional()]))
   ),
 })
-// What a run at other caps than the published may show: as at those, no more than a direction, or nothing.
+// The most that a run at other caps than the published may show: the ratio, its direction, or nothing.
 const otherCaps = z.enum(['ratio', 'direction', 'never']).default('ratio')
 const tolerance = z.number().positive()
 const assignment = z.strictObject({ algorithm: oneOf('algorithm', Object.keys(ALGORITHMS)), sizes: z.enum(SIZES) })
@@ -48,7 +48,7 @@ const relation = z
         of: selector,
         to: selector,
         otherCaps,
-        /** Of the second arm, where it is another. */
+        /** The quantity of the second arm, where it is another. */
         toQuantity: quantity.optional(),
         ratio: z.number().positive(),
         tolerance,
@@ -59,7 +59,7 @@ const relation = z
         shape: oneOf('shape', SHAPES),
         quantity,
         over: oneOf('axis', ['plane', ...AXIS_NAMES]),
-        /** Without a plane where that is the axis. */
+        /** The selector has no plane where that is the axis. */
         among: selector.partial(),
         tolerance: tolerance.default(0.15),
       })
@@ -74,7 +74,7 @@ const relation = z
         from: z.number(),
       })
       .optional(),
-    /** Of two assignments of items to shards. */
+    /** A ratio of two assignments of items to shards. */
     balance: z
       .strictObject({
         quantity: oneOf('quantity', Object.keys(BALANCE_QUANTITIES)),
@@ -86,7 +86,7 @@ const relation = z
         tolerance,
       })
       .optional(),
-    /** Of a control plane that is given more and more sidecars. */
+    /** The growth of a control plane that is given more and more sidecars. */
     growth: z
       .strictObject({
         among: selector,
@@ -124,18 +124,18 @@ function createSchema(experiments) {
       read,
       /** null: it is not known. */
       hardware: words.nullable(),
-      /** Where what was measured there is unlike what is here. */
+      /** Differences between their setup and ours. */
       unlike: words.optional(),
     }),
-    /** Which of ours can test it; null: none. */
+    /** The experiment of ours that can test it; null: none. */
     experiment,
     claims: z.record(
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
       z.strictObject({
         says: words,
-        /** Where it is not the source's. */
+        /** Given where it is not the source's. */
         read: read.optional(),
-        /** Where it is not the file's. */
+        /** Given where it is not the file's. */
         experiment: experiment.optional(),
         published: z.array(z.strictObject({ label: words, value: z.number(), unit: words })),
         relation,

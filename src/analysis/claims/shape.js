@@ -15,7 +15,7 @@ import {
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
 /**
- * What a run says to a published shape: how a quantity goes with an axis. Pure.
+ * The answer of a run to a published shape: how a quantity goes with an axis. Pure.
  * @import { AxisName, Quantity, Summary, SummaryArm } from '../../model/types.ts'
  * @import { Answer } from './answers.js'
  * @import { Selector } from './arms.js'
@@ -98,7 +98,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
 }
 
 /**
- * From the first to the last, without a step back.
+ * The finding on a direction: from the first to the last, without a step back.
  * @param {Series} series
  * @param {'higher' | 'lower'} wanted
  * @returns {Finding}

@@ -9,7 +9,7 @@ import { createAxis, createLinesOption, shorten } from './style.js'
 const PERCENTILES = [0.5, 0.9, 0.99, 0.999]
 const LOGARITHMIC_FROM = 20
 
-/** How many nines a quantile has: 0.99 has two. @param {number} quantile */
+/** The number of nines of a quantile: 0.99 has two. @param {number} quantile */
 const ninesOf = quantile => shorten(-Math.log10(1 - quantile))
 
 /** @param {number} quantile */

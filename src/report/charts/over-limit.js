@@ -2,7 +2,7 @@ import { colourOf } from './palette.js'
 import { createAxis, createLinesOption, shorten } from './style.js'
 
 /**
- * What sidecars answered at each CPU limit that a sizing tried: a point is a trial, filled where it held; a diamond is an
+ * The rate that sidecars answered at each CPU limit that a sizing tried: a point is a trial, filled where it held; a diamond is an
  * answer. Pure.
  * @import { Chart } from './style.js'
  */

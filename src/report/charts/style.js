@@ -1,7 +1,7 @@
 import { GRID, MUTED, TEXT } from './palette.js'
 
 /**
- * What all charts have in common. Runs in browsers, too. Pure.
+ * The style that all charts share. Runs in browsers, too. Pure.
  */
 
 /**
@@ -45,7 +45,7 @@ export function createFittedLine({ label, colour, ends }) {
 }
 
 /**
- * Of a chart of labelled lines: the legend above them, and a mark says its name.
+ * The frame of a chart of labelled lines: the legend above them, and a mark says its name.
  * @param {{ lines: { label: string }[], top?: number, bottom?: number } & Record<string, any>} given top, bottom: the room
  *   beside the axes, in pixels
  */
