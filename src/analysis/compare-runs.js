@@ -9,8 +9,8 @@ import {
   countRounds,
   findIncomparable,
   findWarnings,
-  labelOf,
   matchArms,
+  nameMatch,
   refuseArms,
   relaxedBy,
   sayScripts,
@@ -75,7 +75,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   })
   const unknown = compared.filter(({ match, own }) => isLoaded(match.next) && own.every(c => c.ratio.median === null))
   if (unknown.length > 0) {
-    const names = unknown.map(({ match }) => labelOf({ arm: match.next, varied })).join('; ')
+    const names = unknown.map(({ match }) => nameMatch({ arm: match.next, varied })).join('; ')
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)
   }
   return {
@@ -156,7 +156,7 @@ function holdThresholds({ thresholds, compared, varied }) {
       const named = { ...threshold, a: names[threshold.a], b: names[threshold.b] }
       return evaluateThreshold(named, comparisons).map(result => ({
         ...result,
-        arm: labelOf({ arm: match.next, partner: match.old, varied }),
+        arm: nameMatch({ arm: match.next, partner: match.old, varied }),
       }))
     })
     return held.length > 0 ? held : [{ expression: threshold.expression, arm: null, value: null, held: null }]

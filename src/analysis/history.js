@@ -56,7 +56,7 @@ export function createHistory(runs, folder) {
   const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
   const lines = reference ? followLines(kept, reference) : []
   const shown = lines.filter(line => line.values.some(({ median }) => median !== null))
-  const listed = describeRuns(kept, reference)
+  const listed = listRuns(kept, reference)
   const { steps, test } = findHistorySteps(shown, { runs: listed, server: reference?.manifest.settings.app ?? null })
   return {
     reference: reference?.folder ?? null,
@@ -105,7 +105,7 @@ function findReasons(run, reference) {
  * @param {ReadRun | undefined} reference
  * @returns {HistoryRun[]}
  */
-function describeRuns(runs, reference) {
+function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, shown: string }>} */
   const known = new Map()
   const arms = reference ? listArms(reference) : []

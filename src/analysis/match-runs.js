@@ -127,7 +127,7 @@ export function listChanging(manifest, arms) {
     })),
     ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, sayTool(tool))),
     ...arms.flatMap(({ name, arm }) => {
-      const scripts = findScripts(manifest, { role: 'sidecar', ...choiceOf(arm) })
+      const scripts = findScripts(manifest, { role: 'sidecar', ...pickScripts(arm) })
       return scripts ? [alike(`scripts of ${name}`, shorten(scripts.sha256))] : []
     }),
   ]
@@ -159,8 +159,8 @@ export function findWarnings({ old, next }) {
 export function sayScripts({ old, next, matches }) {
   const lines = matches.flatMap(match => {
     const [before, now] = [
-      findScripts(old, { role: 'sidecar', ...choiceOf(match.old) }),
-      findScripts(next, { role: 'sidecar', ...choiceOf(match.next) }),
+      findScripts(old, { role: 'sidecar', ...pickScripts(match.old) }),
+      findScripts(next, { role: 'sidecar', ...pickScripts(match.next) }),
     ]
     if (!before || !now) return []
     const label = `scripts of ${[...new Set([nameOf(match.old), nameOf(match.next)])].join(' and ')}`
@@ -172,7 +172,7 @@ export function sayScripts({ old, next, matches }) {
 }
 
 /** @param {Arm} arm */
-function choiceOf({ plane, variant }) {
+function pickScripts({ plane, variant }) {
   return { plane, variant }
 }
 
@@ -295,8 +295,8 @@ export function refuseArms({ old, next }, varied) {
     .filter(arm => !ofNew.some(r => r.old === arm))
     .map(arm => ({ arm, old: arm, next: findNearest(arm, next) }))
   return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
-    arm: labelOf({ arm, varied }),
-    differing: describeDifference(sides),
+    arm: nameMatch({ arm, varied }),
+    differing: sayDifferences(sides),
   }))
 }
 
@@ -311,7 +311,7 @@ function findNearest(arm, others) {
 }
 
 /** @param {{ old?: Arm, next?: Arm }} sides */
-function describeDifference({ old, next }) {
+function sayDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
   const differing = PLACE.filter(({ of }) => of(old) !== of(next)).map(({ label, of, show }) =>
     sayBoth({ label, old: show(of(old)), next: show(of(next)) }),
@@ -323,7 +323,7 @@ function describeDifference({ old, next }) {
  * `pipy at 0.5 cores, link pair`; with what it is held against where that has another name.
  * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
  */
-export function labelOf({ arm, varied, partner = arm }) {
+export function nameMatch({ arm, varied, partner = arm }) {
   const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'capCores' && AXES[name].of(arm) !== null)
   return [

@@ -38,9 +38,9 @@ export function createMetrics() {
     apply(event) {
       switch (event.kind) {
         case 'planned':
-          if (event.run.id !== runId) describeRun(metrics, event)
+          if (event.run.id !== runId) setRun(metrics, event)
           runId = event.run.id
-          return describePlan(metrics, event)
+          return setPlan(metrics, event)
         case 'trial-started':
           stop()
           running = followTrial(metrics, event.trial)
@@ -56,7 +56,7 @@ export function createMetrics() {
           running?.end(event.record)
           stop()
           metrics.add('trials_ended_total', { outcome: event.record.outcome }, 1)
-          return describeRecord(metrics, event.record)
+          return setQuantities(metrics, event.record)
         case 'ended':
           stop()
           setPhase(metrics, null)
@@ -72,7 +72,7 @@ export function createMetrics() {
  * @param {Metrics} metrics
  * @param {Extract<RunEvent, { kind: 'planned' }>} event
  */
-function describeRun(metrics, { run, atMs }) {
+function setRun(metrics, { run, atMs }) {
   metrics.clear()
   metrics.set('run_info', { run: run.id, experiment: run.experiment }, 1)
   metrics.set('run_started_timestamp_seconds', {}, atMs / 1000)
@@ -85,7 +85,7 @@ function describeRun(metrics, { run, atMs }) {
  * @param {Metrics} metrics
  * @param {Extract<RunEvent, { kind: 'planned' }>} event
  */
-function describePlan(metrics, { rounds, trials, seconds }) {
+function setPlan(metrics, { rounds, trials, seconds }) {
   metrics.set('run_time_left_seconds', {}, seconds)
   metrics.set('rounds', {}, trials === null ? null : rounds)
   metrics.set('trials_planned', {}, trials)
@@ -172,7 +172,7 @@ function followSidecar(metrics, labels, { cpuCores }) {
  * @param {Metrics} metrics
  * @param {TrialRecord} record
  */
-function describeRecord(metrics, record) {
+function setQuantities(metrics, record) {
   const { arm } = record.trial
   if (arm.load.kind === 'idle') return
   const labels = labelsOf(arm)

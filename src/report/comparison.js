@@ -21,7 +21,7 @@ import { renderVerdict, SECONDARY } from './verdicts.js'
  */
 export function renderComparison({ comparisons, controls, refused, warnings, thresholds }, runs) {
   return joinParts([
-    [`old: ${describeRun(runs.old)}`, `new: ${describeRun(runs.new)}`],
+    [`old: ${nameRun(runs.old)}`, `new: ${nameRun(runs.new)}`],
     warnings.map(warning => `warning: ${warning}`),
     refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
     ...renderArms(comparisons.filter(c => c.service === null)),
@@ -31,7 +31,7 @@ export function renderComparison({ comparisons, controls, refused, warnings, thr
 }
 
 /** @param {Named} run */
-function describeRun({ folder, manifest: { run, kit } }) {
+function nameRun({ folder, manifest: { run, kit } }) {
   const version = [kit.version, kit.git].filter(Boolean).join(' ')
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }

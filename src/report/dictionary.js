@@ -80,12 +80,12 @@ export function tabulateDictionary() {
         ['finds', 'left'],
         ['spoils', 'left'],
       ],
-      rows: Object.entries(GATE_FINDS).map(([name, finds]) => [name, finds, describeSpoils(GATE_SPOILS[name])]),
+      rows: Object.entries(GATE_FINDS).map(([name, finds]) => [name, finds, saySpoils(GATE_SPOILS[name])]),
     },
   ]
 }
 
 /** @param {Use[]} spoils */
-function describeSpoils(spoils) {
+function saySpoils(spoils) {
   return spoils.length === USES.length ? 'everything' : spoils.join(', ')
 }

@@ -72,11 +72,11 @@ export function renderLimits({ sizes }, format) {
 function describe(entries) {
   const [{ size }] = entries
   const head = `# ${nameOf(size)}, for each sidecar of the link ${size.cpu.link}`
-  return `${[head, ...entries.map(entry => `#   ${describeLoad(entry)}`)].join('\n')}\n`
+  return `${[head, ...entries.map(entry => `#   ${sayLoad(entry)}`)].join('\n')}\n`
 }
 
 /** @param {{ service: string | null, size: SizeResult }} entry */
-function describeLoad({ service, size: { ratePerSecond, p99Ms, isChecked } }) {
+function sayLoad({ service, size: { ratePerSecond, p99Ms, isChecked } }) {
   const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
   const proof = isChecked ? 'checked' : 'NOT proven: these limits did not pass their check'
   return `${service === null ? '' : `${service}: `}${ratePerSecond} requests/s${p99}; ${proof}`

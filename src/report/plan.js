@@ -41,7 +41,7 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...(arms.length > 0 ? [`Arms, each ${describeShared(arms, { varied, search })}:`, ...listArms(arms, varied)] : []),
+    ...(arms.length > 0 ? [`Arms, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)] : []),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}.`,
@@ -64,7 +64,7 @@ function listArms(arms, varied) {
  * @param {Arm[]} arms
  * @param {{ varied: AxisName[], search: Plan['search'] }} options
  */
-function describeShared(arms, { varied, search }) {
+function sayShared(arms, { varied, search }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, warmupSeconds, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`

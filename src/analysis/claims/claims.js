@@ -192,7 +192,7 @@ export function evaluateClaims({ files, summaries }) {
           )
       const answers = runs.map(summary => ({ ...testRelation(relation, summary), runId: summary.run.id }))
       const best = answers.length > 0 ? chooseAnswer(answers) : explainLack(relation, claim)
-      return { ...claim, file, source, theirs: describeTheirs(relation, claim.read), ...best }
+      return { ...claim, file, source, theirs: sayTheirs(relation, claim.read), ...best }
     }),
   )
 }
@@ -232,30 +232,30 @@ function chooseAnswer(answers) {
  * @param {Relation} relation
  * @param {string} read
  */
-function describeTheirs({ ratio, shape, plateau, balance, growth }, read) {
+function sayTheirs({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const given = ratio ?? balance
-  if (given) return `${Number(given.ratio.toPrecision(3))} (±${percent(given.tolerance)}${how})`
+  if (given) return `${Number(given.ratio.toPrecision(3))} (±${showTolerance(given.tolerance)}${how})`
   if (plateau) return `plateau over ${AXES[/** @type {AxisName} */ (plateau.over)].label} from ${plateau.from} on`
-  if (growth) return describeGrowth(growth)
+  if (growth) return sayGrowth(growth)
   if (!shape) return null
-  const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${percent(shape.tolerance)}` : ''
+  const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${showTolerance(shape.tolerance)}` : ''
   const brackets = limit || how ? ` (${`${limit}${how}`.replace(/^, /, '')})` : ''
   return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[/** @type {AxisName} */ (shape.over)].label}${brackets}`
 }
 
 /** @param {NonNullable<Relation['growth']>} growth */
-function describeGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
+function sayGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
   if (steps) return steps.map(s => `${s.leastSeconds} to ${s.mostSeconds} s at ${s.sidecars} sidecars`).join(', ')
   const theirs =
     failsAt === undefined
       ? `${CLAIM_QUANTITIES[String(name)].label} ${CLAIM_QUANTITIES[String(name)].format(Number(value))}`
       : `fails at ${failsAt} sidecars${reason ? `: ${reason}` : ''}`
-  return `${theirs} (±${percent(tolerance)})`
+  return `${theirs} (±${showTolerance(tolerance)})`
 }
 
 /** @param {number} share */
-function percent(share) {
+function showTolerance(share) {
   return `${Number((100 * share).toFixed(1))} %`
 }
 

@@ -27,7 +27,7 @@ export function drawDistributions({ title, name, lines }) {
   const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
   return {
     title,
-    description: `${title}. ${shown.map(describeLine).join('; ')}.`,
+    description: `${title}. ${shown.map(sayLine).join('; ')}.`,
     height: 340,
     option: createLinesOption({
       lines: shown,
@@ -74,7 +74,7 @@ const MARKS = {
 }
 
 /** @param {{ label: string, grid: [number, number][] }} line */
-function describeLine({ label, grid }) {
+function sayLine({ label, grid }) {
   const at = (/** @type {number} */ quantile) => grid.find(([q]) => Math.abs(q - quantile) < 1e-9)?.[1]
   const told = PERCENTILES.flatMap(quantile => {
     const ms = at(quantile)

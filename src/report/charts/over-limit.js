@@ -22,7 +22,7 @@ import { createAxis, createLinesOption, shorten } from './style.js'
 export function drawOverLimit({ title, lines }) {
   return {
     title,
-    description: `${title}. ${lines.map(describeLine).join('; ')}.`,
+    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
     height: 340,
     option: createLinesOption({
       lines,
@@ -48,7 +48,7 @@ export function drawOverLimit({ title, lines }) {
           symbolSize: 18,
           data: answers.map(answer => ({
             value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
-            name: `${label}: ${describeAnswer(answer)}`,
+            name: `${label}: ${sayAnswer(answer)}`,
           })),
         },
       ]),
@@ -57,13 +57,13 @@ export function drawOverLimit({ title, lines }) {
 }
 
 /** @param {LimitLine} line */
-function describeLine({ label, points, answers }) {
-  const told = answers.map(describeAnswer).join(', ')
+function sayLine({ label, points, answers }) {
+  const told = answers.map(sayAnswer).join(', ')
   return `${label}: ${points.length} trials, ${told || 'no answer'}`
 }
 
 /** @param {LimitLine['answers'][0]} answer */
-function describeAnswer({ cores, ratePerSecond, p99Ms }) {
+function sayAnswer({ cores, ratePerSecond, p99Ms }) {
   const p99 = p99Ms === null ? '' : ` with a p99 of ${p99Ms.toFixed(1)} ms`
   return `${cores} cores hold ${ratePerSecond} requests/s${p99}`
 }

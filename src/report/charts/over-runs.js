@@ -22,7 +22,7 @@ const LABELS_MOST = 12
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   return {
     title,
-    description: `${title}, of ${runs.length} runs. ${lines.map(line => describeLine(line, { unit, digits })).join('; ')}.`,
+    description: `${title}, of ${runs.length} runs. ${lines.map(line => sayLine(line, { unit, digits })).join('; ')}.`,
     height: 360,
     option: createLinesOption({
       lines,
@@ -127,7 +127,7 @@ export function tellPoint(point, digits) {
  * @param {DrawnLine} line
  * @param {{ unit: string, digits: number }} quantity
  */
-function describeLine({ label, points, levels }, { unit, digits }) {
+function sayLine({ label, points, levels }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`
   const steps =

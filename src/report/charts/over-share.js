@@ -18,7 +18,7 @@ const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 export function drawOverShare({ title, lines }) {
   return {
     title,
-    description: `${title}. ${lines.map(({ label, curve }) => `${label}: ${describeEnd(curve)}`).join('; ')}.`,
+    description: `${title}. ${lines.map(({ label, curve }) => `${label}: ${sayEnd(curve)}`).join('; ')}.`,
     height: 340,
     option: createLinesOption({
       lines,
@@ -55,7 +55,7 @@ export function tabulateShares(caption, lines) {
 }
 
 /** @param {[number, number][]} curve */
-function describeEnd(curve) {
+function sayEnd(curve) {
   const last = curve.at(-1)
   return last ? `${shorten(100 * last[1])} % after ${shorten(last[0])} s` : 'none'
 }

@@ -35,7 +35,7 @@ export function drawOverTime({ title, sidecars }) {
     series.map(([seconds, value]) => [shorten(seconds), shorten(value / scale)])
   return {
     title,
-    description: `${title}. ${sidecars.map(describeSidecar).join('; ')}.`,
+    description: `${title}. ${sidecars.map(saySidecar).join('; ')}.`,
     height: 420,
     option: createOption({
       legend: createLegend(names),
@@ -112,7 +112,7 @@ function drawCaps(caps) {
 }
 
 /** @param {SidecarSeries} sidecar */
-function describeSidecar({ service, capCores, cores, anonBytes, throttled }) {
+function saySidecar({ service, capCores, cores, anonBytes, throttled }) {
   const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   const stopped = throttled.reduce((sum, [from, to]) => sum + to - from, 0)
   return [
