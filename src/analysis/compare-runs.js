@@ -9,8 +9,8 @@ import {
   countRounds,
   findIncomparable,
   findWarnings,
-  labelOf,
   matchArms,
+  nameMatch,
   refuseArms,
   relaxedBy,
   sayScripts,
@@ -37,9 +37,9 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  * @property {HeldThreshold[]} thresholds
  */
 
-// In a closed loop the arms without sidecars have the users of the largest cap, which can be more than those of an arm.
+// Arms without sidecars have, in a closed loop, the users of the largest cap, which can be more than those of an arm.
 export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
-/** What must not change from run to run. @type {QuantityRow} */
+/** The quantity that must not change from run to run. @type {QuantityRow} */
 export const CONTROL = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',
@@ -75,12 +75,14 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   })
   const unknown = compared.filter(({ match, own }) => isLoaded(match.next) && own.every(c => c.ratio.median === null))
   if (unknown.length > 0) {
-    const names = unknown.map(({ match }) => labelOf({ arm: match.next, varied })).join('; ')
+    const names = unknown.map(({ match }) => nameMatch({ arm: match.next, varied })).join('; ')
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)
   }
   return {
     comparisons: compared.flatMap(c => c.comparisons),
-    ...{ controls, refused: refuseArms(left, varied), warnings },
+    controls,
+    refused: refuseArms(left, varied),
+    warnings,
     thresholds: holdThresholds({ thresholds: parsed, compared, varied }),
   }
 }
@@ -154,7 +156,7 @@ function holdThresholds({ thresholds, compared, varied }) {
       const named = { ...threshold, a: names[threshold.a], b: names[threshold.b] }
       return evaluateThreshold(named, comparisons).map(result => ({
         ...result,
-        arm: labelOf({ arm: match.next, partner: match.old, varied }),
+        arm: nameMatch({ arm: match.next, partner: match.old, varied }),
       }))
     })
     return held.length > 0 ? held : [{ expression: threshold.expression, arm: null, value: null, held: null }]
@@ -171,7 +173,10 @@ function compareBaselines({ old, next }) {
   return matchArms({ old: before, next: now }).matches.map(match =>
     compareQuantity({
       ...pairOf({ old, next, match }),
-      ...{ row: CONTROL, service: null, aaSpread: null, disparities: [] },
+      row: CONTROL,
+      service: null,
+      aaSpread: null,
+      disparities: [],
     }),
   )
 }

@@ -69,10 +69,16 @@ function findContrasts(arms, axis) {
  */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const sideOf = (/** @type {Arm} */ arm) => ({
-    ...{ arm, name: nameOf(arm), records: run.records.filter(r => r.trial.arm.id === arm.id) },
+    arm,
+    name: nameOf(arm),
+    records: run.records.filter(r => r.trial.arm.id === arm.id),
   })
   return compareSides({
-    ...{ a: sideOf(a), b: sideOf(b), rounds: run.rounds, seed: run.seed, contrast },
+    a: sideOf(a),
+    b: sideOf(b),
+    rounds: run.rounds,
+    seed: run.seed,
+    contrast,
     ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, groups: [groupOf(a), groupOf(b)] }),
@@ -162,8 +168,19 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) => (contrast === null ? name : nameOnAxis(arm, contrast)))
   const { link, capCores, load, conditions } = a.arm
   return {
-    ...{ a: nameOfA, b: nameOfB, link, capCores, load, conditions, contrast, isControl: b.arm.repeatOf !== null },
-    ...{ quantity: row.name, service, ratio, aaSpread, verdict },
+    a: nameOfA,
+    b: nameOfB,
+    link,
+    capCores,
+    load,
+    conditions,
+    contrast,
+    isControl: b.arm.repeatOf !== null,
+    quantity: row.name,
+    service,
+    ratio,
+    aaSpread,
+    verdict,
     reasons: [...spoiled, ...few, ...drift],
     ...(pair.gapLeast !== undefined && { gapLeast }),
   }

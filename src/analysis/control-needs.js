@@ -3,7 +3,7 @@ import { choiceOf, nameOf } from '../model/arms.js'
 import { fitMemory, fitOverSidecars } from './growths.js'
 
 /**
- * What the control plane of so many sidecars needs, from rollouts of several sizes. Pure.
+ * The needs of the control plane of so many sidecars, from rollouts of several sizes. Pure.
  * @import { ControlNeed, TrialRecord } from '../model/types.ts'
  */
 
@@ -35,7 +35,10 @@ function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)
   return {
-    ...{ sidecars, measuredMost: Math.max(...rollouts.map(rollout => rollout.sidecars)), memory, coresMost },
+    sidecars,
+    measuredMost: Math.max(...rollouts.map(rollout => rollout.sidecars)),
+    memory,
+    coresMost,
     rolloutCpu: fitCpu(listPoints(rollouts, r => r.first.controlCpuSeconds)),
     changeCpu: fitCpu(listPoints(rollouts, r => r.change?.controlCpuSeconds ?? null)),
     limits:
@@ -82,7 +85,10 @@ function fitCpu(seen) {
   if (fit === null) return null
   const { base, slope, low, high, points } = fit
   return {
-    ...{ baseSeconds: base, secondsPerSidecar: slope, low, high },
+    baseSeconds: base,
+    secondsPerSidecar: slope,
+    low,
+    high,
     points: points.map(({ sidecars, value, residual }) => ({ sidecars, seconds: value, residualSeconds: residual })),
   }
 }

@@ -8,10 +8,10 @@ import { AXIS_NAMES, isAlike } from '../model/axes.js'
  * @import { EstimateCheck, SummaryArm, TrialRecord } from '../model/types.ts'
  */
 
-/** Beyond this an estimate is not offered. */
+/** An estimate that was off by more is not offered. */
 const ESTIMATE_OFF_MOST = 0.05
 
-// By default small caps have fewer users.
+// Small caps have fewer users by default.
 const SHARED_AXES = AXIS_NAMES.filter(name => name !== 'capCores' && name !== 'users')
 
 /**

@@ -19,13 +19,18 @@ export function fitGrowths({ arms, records }) {
     const own = records.flatMap(({ trial, growth }) => (growth && trial.arm.id === arm.id ? [{ trial, growth }] : []))
     if (own.length === 0) return []
     const rounds = own.map(({ trial: { round }, growth: { sidecars, ended } }) => ({
-      ...{ round, sidecars, failedAt: ended?.sidecars ?? null },
-      ...{ reason: ended?.reason ?? null, why: ended?.why ?? null },
+      round,
+      sidecars,
+      failedAt: ended?.sidecars ?? null,
+      reason: ended?.reason ?? null,
+      why: ended?.why ?? null,
     }))
     return [
       {
         ...choiceOf(arm),
-        ...{ armId: arm.id, rounds, memory: fitMemory(own.flatMap(({ growth }) => listMemoryPoints(growth))) },
+        armId: arm.id,
+        rounds,
+        memory: fitMemory(own.flatMap(({ growth }) => listMemoryPoints(growth))),
         hasControl: own[0].growth.hasControl,
         sidecarsMost: own[0].growth.sidecarsMost,
         steps: listSteps(own.map(({ growth }) => growth)),
@@ -56,7 +61,10 @@ export function fitMemory(seen) {
   if (fit === null) return null
   const { base, slope, low, high, points } = fit
   return {
-    ...{ baseBytes: base, bytesPerSidecar: slope, low, high },
+    baseBytes: base,
+    bytesPerSidecar: slope,
+    low,
+    high,
     points: points.map(({ sidecars, value, residual }) => ({ sidecars, bytes: value, residualBytes: residual })),
   }
 }
@@ -71,7 +79,9 @@ export function fitOverSidecars(seen) {
   if (points.length < POINTS_LEAST) return null
   const { base, slope } = fitLine(points)
   return {
-    ...{ base, slope, ...findSlopeInterval(points) },
+    base,
+    slope,
+    ...findSlopeInterval(points),
     points: points.map(([sidecars, value]) => ({ sidecars, value, residual: value - (base + slope * sidecars) })),
   }
 }

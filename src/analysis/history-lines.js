@@ -4,7 +4,7 @@ import { measureRound } from '../judge/quantity.js'
 import { summariseValues } from '../lib/stats.js'
 import { findVaried, groupOf, isAlike } from '../model/axes.js'
 import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
-import { labelOf, matchArms } from './match-runs.js'
+import { matchArms, nameMatch } from './match-runs.js'
 
 /**
  * The lines of a history: what each run measured of the arms of the reference. Pure.
@@ -26,13 +26,20 @@ export function followLines(runs, reference) {
   const varied = findVaried(arms)
   const ofArms = arms.flatMap(arm =>
     FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
-      ...{ label: labelOf({ arm, varied }), quantity: row.name, group: groupOf(arm), isControl: false, arm },
+      label: nameMatch({ arm, varied }),
+      quantity: row.name,
+      group: groupOf(arm),
+      isControl: false,
+      arm,
       values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listArms }) })),
     })),
   )
   const baselines = listBaselines(reference).filter(baseline => arms.some(arm => isAlike(baseline, arm, CONTROL_AXES)))
   const ofBaselines = baselines.map(arm => ({
-    ...{ label: 'none (the applications)', quantity: CONTROL.name, isControl: true, arm },
+    label: 'none (the applications)',
+    quantity: CONTROL.name,
+    isControl: true,
+    arm,
     group: groupOf(/** @type {Arm} */ (arms.find(other => isAlike(arm, other, CONTROL_AXES)))),
     values: runs.map(run =>
       measureRun(run, { row: CONTROL, arm: findArm(run, reference, { arm, list: listBaselines }) }),
@@ -70,7 +77,7 @@ function measureRun({ manifest, records }, { row, arm }) {
 export function countUnmatched(runs, reference) {
   const labels = runs.flatMap(run => {
     const { left } = matchArms({ old: listArms(run), next: listArms(reference) })
-    return left.old.map(arm => labelOf({ arm, varied: findVaried([...listArms(reference), arm]) }))
+    return left.old.map(arm => nameMatch({ arm, varied: findVaried([...listArms(reference), arm]) }))
   })
   return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))
 }

@@ -5,7 +5,7 @@ import { CONTROL_AXES } from './compare-runs.js'
 import { GAP_LEAST } from './verdict.js'
 
 /**
- * What a step of a history is a step of: the sidecars, or the machine. Pure.
+ * The origin of a step of a history: the sidecars, or the machine. Pure.
  * @import { Quantity } from '../model/types.ts'
  * @import { Change, HistoryRun, TestedLine } from './history.js'
  */
@@ -64,8 +64,15 @@ function tellStep({ line, i, control, runs, server }) {
   const isNear = (/** @type {number} */ at) => Math.abs(at - run) <= NEAR || (at > Number(sides[0].at(-1)) && at < run)
   const changes = runs.flatMap((other, at) => (isNear(at) ? other.changes.map(change => ({ ...change, run: at })) : []))
   return {
-    ...{ line: line.label, quantity: line.quantity, group: line.group, isControl: line.isControl, before, after },
-    ...{ ...step, runs: [sides[0].length, sides[1].length], p: line.found[i].p },
+    line: line.label,
+    quantity: line.quantity,
+    group: line.group,
+    isControl: line.isControl,
+    before,
+    after,
+    ...step,
+    runs: [sides[0].length, sides[1].length],
+    p: line.found[i].p,
     cause: findCause(line, { step, control, changes, server }),
     changes,
   }

@@ -14,7 +14,7 @@ import { findIncomparable, findOtherMachine, listChanging, matchArms, refuseArms
  * @import { RecordedRun } from './match-runs.js'
  */
 
-/** Of 100 histories in which nothing changed, so many have a step: shared by all lines of a history. */
+/** The share of unchanged histories in which a step is found; all lines of a history share it. */
 const FALSE_ALARMS = 0.02
 
 /**
@@ -56,12 +56,16 @@ export function createHistory(runs, folder) {
   const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
   const lines = reference ? followLines(kept, reference) : []
   const shown = lines.filter(line => line.values.some(({ median }) => median !== null))
-  const listed = describeRuns(kept, reference)
+  const listed = listRuns(kept, reference)
   const { steps, test } = findHistorySteps(shown, { runs: listed, server: reference?.manifest.settings.app ?? null })
   return {
-    ...{ reference: reference?.folder ?? null, runs: listed, lines: shown, steps },
+    reference: reference?.folder ?? null,
+    runs: listed,
+    lines: shown,
+    steps,
     left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
-    ...{ unmatched: reference ? countUnmatched(kept, reference) : [], test },
+    unmatched: reference ? countUnmatched(kept, reference) : [],
+    test,
     nodes: [...new Set(kept.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
   }
 }
@@ -101,7 +105,7 @@ function findReasons(run, reference) {
  * @param {ReadRun | undefined} reference
  * @returns {HistoryRun[]}
  */
-function describeRuns(runs, reference) {
+function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, shown: string }>} */
   const known = new Map()
   const arms = reference ? listArms(reference) : []

@@ -17,14 +17,14 @@ import { findScripts } from '../model/scripts.js'
  *   show: for reading, where that is more than what is compared
  */
 
-/** What two runs must share for any number of theirs to be comparable. @type {Fact[]} */
+/** Facts that two runs must share for any of their numbers to be comparable. @type {Fact[]} */
 const SHARED = [
   { label: 'schema version', of: m => m.schemaVersion },
   { label: 'method version', of: m => m.methodVersion },
   { label: 'traffic policy', of: m => m.settings.trafficPolicy },
   // Their work shares the CPUs with that of the sidecars.
   { label: 'applications', of: m => m.settings.app },
-  // What runs beside a sidecar is part of what it costs.
+  // The load generator beside a sidecar adds to its cost.
   { label: 'load generator', of: generatorOf },
   { label: 'the load came from', of: m => (m.machine.loadHost ? 'another machine' : 'the machine of the services') },
   // They decide what is counted, and what a request costs beside the sidecars.
@@ -46,7 +46,7 @@ const MACHINE = [
   { label: 'cgroup version', of: m => m.machine.cgroupVersion },
 ]
 
-/** What changes on a machine in the course of time. @type {Fact[]} */
+/** Facts that change on a machine in the course of time. @type {Fact[]} */
 const CHANGING = [
   { label: 'kernel', of: m => m.machine.kernel },
   {
@@ -57,7 +57,7 @@ const CHANGING = [
   },
 ]
 
-/** What may differ, and is said. @type {Fact[]} */
+/** Facts that may differ; a difference is said. @type {Fact[]} */
 const SAID = [
   { label: 'experiment', of: m => m.run.experiment },
   { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
@@ -69,7 +69,7 @@ const SAID = [
 ]
 
 /**
- * What two arms must share to be compared, beside the plane.
+ * Facts that two arms must share to be compared, beside the plane.
  * @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]}
  */
 const PLACE = [
@@ -104,7 +104,7 @@ export function findIncomparable({ old, next }) {
 }
 
 /**
- * In which machine two runs differ, or in how they use it.
+ * Differences between the machines of two runs, or in their use.
  * @param {{ old: Manifest, next: Manifest }} manifests
  */
 export function findOtherMachine(manifests) {
@@ -121,18 +121,20 @@ export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
   return [
     ...CHANGING.map(({ label, of, show = of }) => ({
-      ...{ label, value: `${of(manifest) ?? 'unknown'}`, shown: `${show(manifest) ?? 'unknown'}` },
+      label,
+      value: `${of(manifest) ?? 'unknown'}`,
+      shown: `${show(manifest) ?? 'unknown'}`,
     })),
     ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, sayTool(tool))),
     ...arms.flatMap(({ name, arm }) => {
-      const scripts = findScripts(manifest, { role: 'sidecar', ...choiceOf(arm) })
+      const scripts = findScripts(manifest, { role: 'sidecar', ...pickScripts(arm) })
       return scripts ? [alike(`scripts of ${name}`, shorten(scripts.sha256))] : []
     }),
   ]
 }
 
 /**
- * What differs between two runs and is no reason not to compare them.
+ * Differences between two runs that do not forbid a comparison.
  * @param {{ old: RecordedRun, next: RecordedRun }} runs
  */
 export function findWarnings({ old, next }) {
@@ -157,8 +159,8 @@ export function findWarnings({ old, next }) {
 export function sayScripts({ old, next, matches }) {
   const lines = matches.flatMap(match => {
     const [before, now] = [
-      findScripts(old, { role: 'sidecar', ...choiceOf(match.old) }),
-      findScripts(next, { role: 'sidecar', ...choiceOf(match.next) }),
+      findScripts(old, { role: 'sidecar', ...pickScripts(match.old) }),
+      findScripts(next, { role: 'sidecar', ...pickScripts(match.next) }),
     ]
     if (!before || !now) return []
     const label = `scripts of ${[...new Set([nameOf(match.old), nameOf(match.next)])].join(' and ')}`
@@ -170,7 +172,7 @@ export function sayScripts({ old, next, matches }) {
 }
 
 /** @param {Arm} arm */
-function choiceOf({ plane, variant }) {
+function pickScripts({ plane, variant }) {
   return { plane, variant }
 }
 
@@ -293,8 +295,8 @@ export function refuseArms({ old, next }, varied) {
     .filter(arm => !ofNew.some(r => r.old === arm))
     .map(arm => ({ arm, old: arm, next: findNearest(arm, next) }))
   return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
-    arm: labelOf({ arm, varied }),
-    differing: describeDifference(sides),
+    arm: nameMatch({ arm, varied }),
+    differing: sayDifferences(sides),
   }))
 }
 
@@ -309,7 +311,7 @@ function findNearest(arm, others) {
 }
 
 /** @param {{ old?: Arm, next?: Arm }} sides */
-function describeDifference({ old, next }) {
+function sayDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
   const differing = PLACE.filter(({ of }) => of(old) !== of(next)).map(({ label, of, show }) =>
     sayBoth({ label, old: show(of(old)), next: show(of(next)) }),
@@ -321,7 +323,7 @@ function describeDifference({ old, next }) {
  * `pipy at 0.5 cores, link pair`; with what it is held against where that has another name.
  * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
  */
-export function labelOf({ arm, varied, partner = arm }) {
+export function nameMatch({ arm, varied, partner = arm }) {
   const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'capCores' && AXES[name].of(arm) !== null)
   return [

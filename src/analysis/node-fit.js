@@ -2,7 +2,7 @@ import { recommendedBytes } from '../kinds/search/memory-floor.js'
 import { MIB, toLimits } from '../lib/units.js'
 
 /**
- * What the answer of a sizing means for a node. Pure.
+ * The meaning of a sizing's answer for a node. Pure.
  * @import { SizeResult } from '../model/types.ts'
  */
 

@@ -62,7 +62,7 @@ export function parseNode(text) {
 }
 
 /**
- * What of a node is not for sidecars.
+ * The part of a node that is not for sidecars.
  * @param {string} text cores, memory, or both: 0.5c,512m
  * @returns {{ cores: number, bytes: number }}
  * @throws {UsageError}

@@ -5,7 +5,7 @@ import { nameOfContender } from '../model/arms.js'
 import { AXES, groupOf } from '../model/axes.js'
 
 /**
- * From which value of an axis on more of it gains nothing. Pure.
+ * The value of an axis beyond which more of it gains nothing. Pure.
  * @import { AxisName, Quantity, Summary, SummaryArm } from '../model/types.ts'
  */
 
@@ -62,7 +62,11 @@ export function findPlateau({ group, across, quantity, seed }) {
   const isBeforeOutside = index === 0 || Number(ratios[index - 1].low) > WITHIN
   return [
     {
-      ...{ arm: largest.arm, quantity, ratio, from: points[index].at, last: largest.at },
+      arm: largest.arm,
+      quantity,
+      ratio,
+      from: points[index].at,
+      last: largest.at,
       best: { at: best.at, median: best.median },
       nearest: smaller.toSorted((a, b) => Number(a.ratio.median) - Number(b.ratio.median))[0] ?? null,
       isSure: isInside && isBeforeOutside,

@@ -21,7 +21,15 @@ export function measurePrecision({ asked, rounds, comparisons }) {
       const width = widthOf(ratio)
       const isNarrow = isPrecise(ratio, asked.width)
       return {
-        ...{ a, b, link, capCores, load, conditions, contrast, width, isNarrow },
+        a,
+        b,
+        link,
+        capCores,
+        load,
+        conditions,
+        contrast,
+        width,
+        isNarrow,
         roundsMore: isNarrow ? 0 : countMore(ratio, asked.width),
       }
     })

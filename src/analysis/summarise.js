@@ -31,7 +31,11 @@ export function summarise({ manifest, records }) {
   const arms = manifest.search ? listArms(records) : manifest.arms
   const relaxed = settings.relaxes.map(r => r.gate)
   const comparisons = compareArms({
-    ...{ arms: manifest.search ? [] : arms, records, rounds, seed: run.seed, contrasts: settings.shows.contrasts },
+    arms: manifest.search ? [] : arms,
+    records,
+    rounds,
+    seed: run.seed,
+    contrasts: settings.shows.contrasts,
     ...(precision && { precision: precision.width }),
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
     findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
@@ -39,7 +43,10 @@ export function summarise({ manifest, records }) {
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
   const measuredArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
   const { arms: summaryArms, checks: estimateChecks } = offerEstimates({
-    ...{ arms: measuredArms, records, seed: run.seed, isSequence: precision !== undefined },
+    arms: measuredArms,
+    records,
+    seed: run.seed,
+    isSequence: precision !== undefined,
   })
   /** @type {(SearchResult | SizeResult)[]} */
   const found = replaySearches({ manifest, records })
@@ -80,7 +87,7 @@ function listArms(records) {
 }
 
 /**
- * What the searches of a run found; those that were cut short have found nothing.
+ * The results of the searches of a run; those that were cut short have none.
  * @param {{ manifest: Manifest, records: TrialRecord[] }} run
  */
 function replaySearches({ manifest: { search, arms, machine }, records }) {
@@ -125,7 +132,10 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     },
     spoiled: countSpoiled(records),
     boundBy: mostFrequent(records.flatMap(r => r.boundBy ?? [])),
-    ...{ responseTimeMs: null, latencyMs: null, addedLatencyMs: null, changes: null },
+    responseTimeMs: null,
+    latencyMs: null,
+    addedLatencyMs: null,
+    changes: null,
     ...nestQuantities(quantities, arm.load),
     sidecars: sidecars.map(({ service, copyOf, ...own }) => ({
       service,
@@ -166,7 +176,7 @@ function summariseQuantities({ rounds, service }) {
 }
 
 /**
- * What an arm has of the sidecar with the most.
+ * The quantity of an arm's sidecar that has the most of it.
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
  * @returns {Record<string, Quantity>} by header
  */

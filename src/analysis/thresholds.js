@@ -16,7 +16,7 @@ const OPERATORS = {
   '>': (value, limit) => value > limit,
 }
 /**
- * What is held against what, and how to say so.
+ * The names of the sides that thresholds compare, and the words for them.
  * @typedef {{ names: string[], one: string, many: string, example: string, wantsOpen: string, wantsClosed: string }} Sides
  */
 const PLANES = {

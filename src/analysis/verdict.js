@@ -8,7 +8,7 @@ import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.j
 
 /** A gap smaller than this is no difference, however narrow the interval. */
 export const GAP_LEAST = 0.03
-// Of rounds that go on until they are precise, more are sure to meet a gate once.
+// A run that goes on until it is precise has more rounds, and some are sure to meet a gate.
 const SPOILED_MOST = 0.1
 
 /**
@@ -48,7 +48,7 @@ export function countUncured(values, isSequence) {
 }
 
 /**
- * What the ratios of rounds come to.
+ * The verdict from the ratios of rounds.
  * @param {{ values: (number | null)[], seed: number, isSequence: boolean, gapLeast?: number, aaSpread: number | null,
  *   isSpoiled: boolean }} options seed: of the resampling; gapLeast: where an A/A pair shows the noise; aaSpread: null: there is none
  * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }}

@@ -166,7 +166,7 @@ function pick(value, shape) {
 }
 
 /**
- * Where two values of JSON differ, by path.
+ * The paths at which two values of JSON differ.
  * @param {unknown} computed
  * @param {unknown} written
  * @param {string} at

@@ -52,10 +52,10 @@ export function createCounter({ folder, valgrind, signal }) {
   }
   return {
     start: () => ask(['instrumentation', 'on']),
-    /** What ran until now does not count. */
+    /** Drops the counts so far. */
     forget: () => ask(['zero']),
     /**
-     * What ran since the last time.
+     * The counts since the last time.
      * @returns {Promise<Profile>}
      */
     async take() {

@@ -2,17 +2,17 @@ import { spreadOf } from './count.js'
 import { filterOf, groupOf, sumBy, sumInclusive } from './groups.js'
 
 /**
- * What one folder of scripts costs beside another. Pure.
+ * The cost of one folder of scripts beside another. Pure.
  * @import { Count } from './count.js'
  * @import { Stack } from './profile.js'
  */
 
-/** What is counted, with its definition. */
+/** Counted quantities with their definitions. */
 export const QUANTITIES = /** @type {const} */ ({
   instructions: 'instructions a sidecar executes for a request, in user space, on connections that are there',
   handshake: 'instructions a sidecar executes for a new connection with mTLS, without the request',
 })
-/** What is measured under load, with its definition. */
+/** Quantities under load with their definitions. */
 const UNDER_LOAD = /** @type {const} */ ({
   cpu: 'CPU nanoseconds of a sidecar for a request under load, in user space and in the kernel, perf itself included',
 })
@@ -22,7 +22,7 @@ export const DEFINITIONS = { ...QUANTITIES, ...UNDER_LOAD }
 const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
 /** @typedef {keyof typeof QUANTITIES} Quantity */
-/** Of a sidecar: what was measured, and where it goes. @typedef {{ link: string, service: string, stacks: Stack[], samples?: number } & { [Name in keyof typeof DEFINITIONS]?: Count | null }} Costs stacks: of a request; samples: absent: all was counted */
+/** The costs of a sidecar and their stacks. @typedef {{ link: string, service: string, stacks: Stack[], samples?: number } & { [Name in keyof typeof DEFINITIONS]?: Count | null }} Costs stacks: of a request; samples: absent: all was counted */
 /** @typedef {Record<'old' | 'new', Costs[]>} Sides */
 /** @typedef {{ link: string, service: string, quantity: keyof typeof DEFINITIONS, old: number, new: number, ratio: number, spread: number }} Row spread: how far two counts of one side were apart at most, as a share */
 /** @typedef {{ name: string, old: number, new: number }} Part of a request */
@@ -45,13 +45,15 @@ export function compareCounts(counts) {
 function compareOne({ old, new: next, of }) {
   return {
     ...of,
-    ...{ old: old.value, new: next.value, ratio: next.value / old.value },
+    old: old.value,
+    new: next.value,
+    ratio: next.value / old.value,
     spread: Math.max(spreadOf(old), spreadOf(next)),
   }
 }
 
 /**
- * Where the cost of each sidecar goes, and where it changed.
+ * The cost of each sidecar by group and filter, and its changes.
  * @param {Sides} counts
  * @param {{ functions: number }} options functions: how many, those that changed most first, beside those that are gone
  * @returns {Breakdown[]}
@@ -66,7 +68,10 @@ export function breakDown(counts, { functions }) {
     const isGone = (/** @type {Part} */ part) => part.new === 0 && part.old >= least * all
     const changed = by(({ frames }) => frames[0]).sort((a, b) => changeOf(b) - changeOf(a))
     return {
-      ...{ link: next.link, service: next.service, groups: by(groupOf), filters: by(filterOf) },
+      link: next.link,
+      service: next.service,
+      groups: by(groupOf),
+      filters: by(filterOf),
       unit: next.cpu ? 'CPU nanoseconds a request' : 'instructions a request',
       functions: changed
         .filter((part, i) => i < functions || isGone(part))
@@ -87,7 +92,9 @@ function changeOf(part) {
  */
 function join(old, next) {
   return [...new Set([...next.keys(), ...old.keys()])].map(name => ({
-    ...{ name, old: old.get(name) ?? 0, new: next.get(name) ?? 0 },
+    name,
+    old: old.get(name) ?? 0,
+    new: next.get(name) ?? 0,
   }))
 }
 

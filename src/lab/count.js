@@ -16,7 +16,7 @@ import { joinProfiles } from './profile.js'
 
 // Enough for pools and caches to fill.
 const WARM_UP_SHARE = 0.25
-// Under callgrind a request takes 50 times as long.
+// A request takes 50 times as long under callgrind.
 const ANSWER_SECONDS = 120
 // Requests at a time; one connection of the requests before is there already, and each burst keeps its own.
 const BURSTS = [3, 6]
@@ -50,7 +50,10 @@ export async function countInstructions({
 }) {
   const { deployment, entry } = await startServices({
     testbed: withSidecars(testbed, spec => runUnderCallgrind(spec, { valgrind, callers })),
-    ...{ arm, start, folder, signal },
+    arm,
+    start,
+    folder,
+    signal,
   })
   try {
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
@@ -72,7 +75,9 @@ export async function countInstructions({
     return specs.map(({ service }, i) => {
       const instructions = combine(halves.map(profiles => profiles[i].total / half))
       return {
-        ...{ link: arm.link, service, instructions },
+        link: arm.link,
+        service,
+        instructions,
         handshake: findHandshake(
           bursts.map(({ profiles, ...burst }) => ({ ...burst, total: profiles[i].total })),
           instructions.value,

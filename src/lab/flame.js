@@ -17,7 +17,7 @@ const CHARACTER = 6.2
 const LEAST_SHARE = 0.002
 // Changes below this share of the whole are noise.
 const SHOWN_SHARE = 0.0005
-// Of the samples on both sides: one of 400 boxes that did not change has a colour.
+// Deviations of the samples on both sides: one of 400 unchanged boxes has a colour.
 const SHOWN_DEVIATIONS = 3
 // The boxes are as light in a dark scheme.
 const TEXT = '#111111'

@@ -6,7 +6,7 @@ import { groupBy } from '../lib/group-by.js'
  */
 
 /**
- * What a function works for, by its own name; library code works for who called it.
+ * The purpose of a function, by its own name; library code works for who called it.
  * @type {[group: string, pattern: RegExp][]}
  */
 const GROUPS = [
@@ -122,7 +122,7 @@ export function sumBy(stacks, nameOf) {
 }
 
 /**
- * What functions cost with what they call, each counted once a stack.
+ * The cost of functions and their callees, each counted once a stack.
  * @param {Stack[]} stacks
  * @returns {Map<string, number>}
  */

@@ -7,7 +7,7 @@ import { CALLERS } from './profile.js'
 import { define, tabulateBreakdown, tabulateRows } from './text.js'
 
 /**
- * What the lab found, as one page that needs nothing else. Pure.
+ * The results of the lab as one page that needs nothing else. Pure.
  * @import { Costs, Sides } from './comparison.js'
  * @import { Found } from './text.js'
  */
@@ -49,7 +49,7 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
 }
 
 /**
- * What one sample stands for; 0 where all was counted.
+ * The cost that one sample stands for; 0 where all was counted.
  * @param {Pick<Costs, 'stacks' | 'samples'>} costs
  */
 function grainOf({ stacks, samples }) {

@@ -1,20 +1,20 @@
 import { shortenName } from './profile.js'
 
 /**
- * What `perf script` prints of samples: a line of the process and the event, then its stack, the innermost function first.
+ * The output of `perf script` for samples: a line of the process and the event, then its stack, the innermost function first.
  * https://man7.org/linux/man-pages/man1/perf-script.1.html. Pure.
  * @import { Profile, Stack } from './profile.js'
  */
 
-/** What is asked of perf script for each sample. */
+/** The fields that perf script prints for each sample. */
 export const FIELDS = 'pid,event,ip,sym,dso'
 
 const SAMPLE = /^\s*(\d+)\s+([\w-]+(?::\w+)?):\s*$/
 const FRAME = /^\s+([0-9a-f]+) (.*?) \((\S*(?: \(deleted\))?)\)$/
 const SYSTEM_CALL = /^_+(?:(?:x64|ia32|arm64|se)_)?sys_(\w+)$/
-// Where the copy of the stack ends before the stack does.
+// This address stands where the copy of the stack was cut off.
 const CUT_OFF = /^f{16}$/
-// They are on every way into the kernel.
+// These functions are on every way into the kernel.
 const ENTRY = /^(entry_|do_syscall_|x64_sys_call$|el0|invoke_syscall|do_el0)/
 
 /**

@@ -15,7 +15,7 @@ const EVENT = 'cpu-clock'
 export const SAMPLES_PER_SECOND = 499
 const PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 
-/** Where a process that writes its id writes it. @param {string} folder of the process */
+/** The file in which a process writes its id. @param {string} folder of the process */
 const pidFileIn = folder => path.join(folder, 'pid')
 
 /**

@@ -99,7 +99,7 @@ export function shortenName(name) {
     if ('>)}]'.includes(character)) depth = Math.max(0, depth - 1)
   }
   const [kept] = /(operator (new|delete)|thread-local \w+ routine)\b.*/.exec(short) ?? []
-  // Before it the type of what it returns, behind it what the compiler or the linker made of it.
+  // The type of the result stands before the name, a suffix of the compiler or the linker behind it.
   return (
     kept ??
     (short

@@ -7,7 +7,7 @@ import { readPid, samplePids, writingPid } from './perf.js'
 import { joinProfiles } from './profile.js'
 
 /**
- * Where the CPU time of sidecars goes under load: a trial as `bench` makes it, whose window perf samples.
+ * The CPU time of sidecars under load, by stack: a trial as `bench` makes it, whose window perf samples.
  * @import { Tool, Trial, TrialRecord } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  * @import { Count } from './count.js'
@@ -59,7 +59,11 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const standing = createStandingServices({ keepsServices: false, retains: false })
   try {
     const { record } = await runTrial({
-      ...{ testbed: sampled, trial, start, standing, signal },
+      testbed: sampled,
+      trial,
+      start,
+      standing,
+      signal,
       watch: event => {
         if (event.kind !== 'phase' || event.phase !== 'window') return
         sampling = sample()

@@ -15,7 +15,7 @@ const MAIN = 'main.js'
 /** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
 
 /**
- * What a folder is held against where nothing is said: the kit's own scripts, and those against the last commit.
+ * The side that a folder is compared with by default: the kit's own scripts, and those against the last commit.
  * @param {string | null} against
  * @param {string} scripts
  */
@@ -45,7 +45,7 @@ async function takeFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })
-  // From a folder, git archives what is below it.
+  // git, started in a folder, archives only that folder.
   const words = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
   const { failed, stderr, code } = await execa('git', words, { reject: false })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'

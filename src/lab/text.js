@@ -2,7 +2,7 @@ import { joinParts, renderTextTable } from '../lib/text-table.js'
 import { DEFINITIONS } from './comparison.js'
 
 /**
- * What the lab found, as text. Pure.
+ * The results of the lab as text. Pure.
  * @import { Breakdown, Part, Row } from './comparison.js'
  * @import { Table } from '../lib/text-table.js'
  */
@@ -13,7 +13,7 @@ const count = value => NUMBER.format(Math.round(value) || 0).replaceAll(',', ' '
 /** @param {number} value */
 const signed = value => `${Math.round(value) > 0 ? '+' : ''}${count(value)}`
 /** @param {number} share */
-const percent = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
+const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
 /** @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[] }} Found notes: what the numbers do not say */
 
@@ -28,13 +28,13 @@ export function renderLab({ rows, breakdowns, labels, notes }) {
       ...(table.caption ? [table.caption] : []),
       ...renderTextTable(table),
     ]),
-    [describeApart(rows), ...define(rows), ...notes],
+    [sayApart(rows), ...define(rows), ...notes],
   ])
 }
 
 /** @param {Row[]} rows */
-function describeApart(rows) {
-  const most = percent(Math.max(0, ...rows.map(({ spread }) => spread))).replace('+', '')
+function sayApart(rows) {
+  const most = showChange(Math.max(0, ...rows.map(({ spread }) => spread))).replace('+', '')
   return `apart: how far two counts of one side are apart, here ${most} at most; a smaller difference is none`
 }
 
@@ -103,5 +103,5 @@ function tabulateParts(caption, parts) {
 /** @param {Part} part */
 function cellsOf(part) {
   const change = Math.round(part.new) - Math.round(part.old)
-  return [count(part.old), count(part.new), signed(change), part.old > 0 ? percent(change / part.old) : 'new']
+  return [count(part.old), count(part.new), signed(change), part.old > 0 ? showChange(change / part.old) : 'new']
 }

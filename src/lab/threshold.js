@@ -51,7 +51,7 @@ export function judgeThresholds(thresholds, found) {
 }
 
 /**
- * For which sidecars a threshold holds, for which it does not, and for which it is undecided: their ratio is as near to the
+ * Sidecars for which a threshold holds, fails, or is undecided: their ratio is as near to the
  * limit as two counts of one side are apart, or was not measured.
  * @param {Threshold} threshold
  * @param {Judged} found

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { UsageError } from '../lib/errors.js'
 
-// What a run shows is nobody else's business unless it is told so.
+// The page is served to this machine alone unless an option says otherwise.
 const HOST = '127.0.0.1'
 
 /**
- * Where the page is served.
+ * The address of the page.
  * @typedef {object} LiveAddress
  * @property {string} option by which it was given
  * @property {string} text as it was given

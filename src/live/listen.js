@@ -21,7 +21,7 @@ export async function listen(server, address) {
   try {
     await once(server.listen({ host: address.host, port: address.port }), 'listening')
   } catch (error) {
-    throw describeFailure(address, /** @type {NodeJS.ErrnoException} */ (error))
+    throw explainFailure(address, /** @type {NodeJS.ErrnoException} */ (error))
   }
   // A client that cannot be served, for want of file descriptors, must not end the run.
   server.on('error', () => {})
@@ -67,7 +67,7 @@ function isEverywhere({ host }) {
  * @param {LiveAddress} address
  * @param {NodeJS.ErrnoException} error
  */
-function describeFailure({ option, text, host, port }, error) {
+function explainFailure({ option, text, host, port }, error) {
   const what = {
     EADDRINUSE: `port ${port} of ${host} is in use by something else: give another`,
     EACCES: `there is no permission to listen on port ${port} of ${host}: give one above 1023`,

@@ -34,7 +34,7 @@ const GAUGES = {
   sidecar_memory_anonymous_bytes: [SIDECAR, 'Anonymous memory of the cgroup of a sidecar that runs.'],
   sidecar_memory_working_set_bytes: [SIDECAR, 'Working set of the cgroup of a sidecar that runs.'],
 }
-/** Of the quantities of a trial. @type {Definitions} */
+/** Gauges of the quantities of a trial. @type {Definitions} */
 const QUANTITY_GAUGES = Object.fromEntries(
   Object.values(QUANTITIES).flatMap(({ metric, definition }) =>
     metric

@@ -38,9 +38,9 @@ export function createMetrics() {
     apply(event) {
       switch (event.kind) {
         case 'planned':
-          if (event.run.id !== runId) describeRun(metrics, event)
+          if (event.run.id !== runId) setRun(metrics, event)
           runId = event.run.id
-          return describePlan(metrics, event)
+          return setPlan(metrics, event)
         case 'trial-started':
           stop()
           running = followTrial(metrics, event.trial)
@@ -56,7 +56,7 @@ export function createMetrics() {
           running?.end(event.record)
           stop()
           metrics.add('trials_ended_total', { outcome: event.record.outcome }, 1)
-          return describeRecord(metrics, event.record)
+          return setQuantities(metrics, event.record)
         case 'ended':
           stop()
           setPhase(metrics, null)
@@ -72,7 +72,7 @@ export function createMetrics() {
  * @param {Metrics} metrics
  * @param {Extract<RunEvent, { kind: 'planned' }>} event
  */
-function describeRun(metrics, { run, atMs }) {
+function setRun(metrics, { run, atMs }) {
   metrics.clear()
   metrics.set('run_info', { run: run.id, experiment: run.experiment }, 1)
   metrics.set('run_started_timestamp_seconds', {}, atMs / 1000)
@@ -81,11 +81,11 @@ function describeRun(metrics, { run, atMs }) {
 }
 
 /**
- * What can change in a run, when rates are left out.
+ * The size of the plan: it can shrink in a run, when rates are left out.
  * @param {Metrics} metrics
  * @param {Extract<RunEvent, { kind: 'planned' }>} event
  */
-function describePlan(metrics, { rounds, trials, seconds }) {
+function setPlan(metrics, { rounds, trials, seconds }) {
   metrics.set('run_time_left_seconds', {}, seconds)
   metrics.set('rounds', {}, trials === null ? null : rounds)
   metrics.set('trials_planned', {}, trials)
@@ -105,7 +105,7 @@ function setPhase(metrics, phase) {
  */
 function followTrial(metrics, { arm }) {
   const labels = labelsOf(arm)
-  // By service; labels and all are made once, since samples come ten times a second.
+  // Sidecars by service; their labels are made once, since samples come ten times a second.
   /** @type {Map<string, ReturnType<typeof followSidecar>>} */
   const sidecars = new Map()
   const addRequests = metrics.follow('requests_total', labels, 0)
@@ -155,7 +155,7 @@ function followSidecar(metrics, labels, { cpuCores }) {
       addCpu(cpuSeconds)
       addPeriods(periods)
       addThrottled(throttledPeriods)
-      // What could not be read this time is as it was.
+      // A value that could not be read keeps the one before.
       if (Number.isFinite(anonBytes)) metrics.set('sidecar_memory_anonymous_bytes', labels, anonBytes)
       if (Number.isFinite(workingSetBytes)) metrics.set('sidecar_memory_working_set_bytes', labels, workingSetBytes)
     },
@@ -168,11 +168,11 @@ function followSidecar(metrics, labels, { cpuCores }) {
 }
 
 /**
- * What the report takes from a trial, as far as one trial says it.
+ * The quantities of the report that a single trial has.
  * @param {Metrics} metrics
  * @param {TrialRecord} record
  */
-function describeRecord(metrics, record) {
+function setQuantities(metrics, record) {
   const { arm } = record.trial
   if (arm.load.kind === 'idle') return
   const labels = labelsOf(arm)
@@ -192,7 +192,9 @@ function describeRecord(metrics, record) {
 function labelsOf(arm) {
   const { ratePerSecond: rate } = arm.load
   return {
-    ...{ plane: nameOf(arm), link: arm.link, cap_cores: String(arm.capCores ?? 'none') },
+    plane: nameOf(arm),
+    link: arm.link,
+    cap_cores: String(arm.capCores ?? 'none'),
     ...(rate === undefined ? {} : { rate: String(rate) }),
     arm: arm.id,
   }

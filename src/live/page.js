@@ -109,7 +109,7 @@ function showTrials(rows) {
   trialTable.show(results, rows)
 }
 
-// On a cluster nothing is told for the length of a window, and time goes on.
+// A cluster sends no event for the length of a window, and time goes on.
 function showLeft() {
   const seconds = left && Math.max(0, left.seconds - (performance.now() - left.sinceMs) / 1000)
   show('left', sayLeft(seconds) ?? '–')

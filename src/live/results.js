@@ -7,7 +7,7 @@ import { findVaried } from '../model/axes.js'
 import { createColours } from '../report/charts/colours.js'
 
 /**
- * What the trials of a run have come to so far, and what its arms are called. Pure.
+ * The results of a run's trials so far, and the names of its arms. Pure.
  * @import { Arm, BoundBy, Quantity, TrialRecord } from '../model/types.ts'
  */
 
@@ -41,7 +41,7 @@ import { createColours } from '../report/charts/colours.js'
 const DRAWN = ['throughput', 'cpuPerRequest']
 
 /**
- * What is kept of a trial. Not its record: a run has thousands of them, each with every thread of every process.
+ * The kept part of a trial, not its whole record: a run has thousands of them, each with every thread of every process.
  * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null> }} Kept
  */
 
@@ -50,7 +50,7 @@ export function createResults() {
   let plan = { runId: null, arms: [], rounds: 0, isSearch: false, summarise: summariseValues }
   /** @type {Kept[]} */
   let results = []
-  /** Of a search: the arms that it came by. @type {Map<string, Arm>} */
+  /** The arms that a search came by. @type {Map<string, Arm>} */
   let found = new Map()
   let colourFor = createColours()
   /** @type {ReturnType<typeof findVaried>} */
@@ -92,7 +92,11 @@ export function createResults() {
       const { trial, outcome, boundBy, reasons } = record
       const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
       results.push({
-        ...{ id: trial.id, round: trial.round, arm: trial.arm, outcome, boundBy },
+        id: trial.id,
+        round: trial.round,
+        arm: trial.arm,
+        outcome,
+        boundBy,
         ratePerSecond: measure('throughput'),
         cpuPerRequestMicros: measure('cpuPerRequest'),
         p99Ms: measure('p99'),
@@ -117,7 +121,9 @@ export function createResults() {
         const own = results.filter(r => r.arm.id === arm.id)
         const { name, what } = describe(arm)
         return {
-          ...{ armId: arm.id, label: what ? `${name}, ${what}` : name, colour: colourFor(arm) },
+          armId: arm.id,
+          label: what ? `${name}, ${what}` : name,
+          colour: colourFor(arm),
           ...mapDrawn(drawn => plan.summarise(listRounds(own, drawn, rounds))),
         }
       })

@@ -11,7 +11,7 @@ import { createStream } from './stream.js'
  * @import { LiveAddress } from './address.js'
  */
 
-// What was told last is on its way for a moment; nobody waits for a browser longer.
+// The last events need a moment to arrive; a run waits no longer for a browser.
 const FLUSH_MS = 200
 const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -36,7 +36,7 @@ const PAGE = Object.entries({
 })
 
 /**
- * What is not of the page alone.
+ * Files that the page shares with other code.
  * @typedef {object} LiveAssets
  * @property {string} echarts the text of the library
  * @property {Record<string, string>} modules texts by their path on the server: `/charts/rounds.js`

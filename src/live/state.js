@@ -2,7 +2,7 @@ import { createSidecars } from '../judge/sidecars.js'
 import { createResults } from './results.js'
 
 /**
- * What a run has come to, event after event: all that its views show. Pure.
+ * The state of a run, event after event: all that its views show. Pure.
  * @import { Arm } from '../model/types.ts'
  * @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow } from '../judge/sidecars.js'
@@ -87,7 +87,7 @@ export function createRunState() {
       results.add(record)
       if (results.isCounted(record.trial)) run.done++
       run.phase = null
-      // Where nothing was counted meanwhile, as on a cluster, the record says what failed in the window.
+      // The record has the failures of the window where nothing was counted meanwhile, as on a cluster.
       counts.failedBefore += (counts.isOpen ? counts.last?.failed : null) ?? record.load?.failed ?? 0
       counts.isOpen = false
     },
@@ -134,8 +134,16 @@ export function createRunState() {
 /** @returns {Kept} */
 function createKept() {
   return {
-    ...{ runId: null, experiment: null, question: null, startedAtMs: null, phase: null, progress: null },
-    ...{ done: 0, nth: null, trials: null, ending: null },
+    runId: null,
+    experiment: null,
+    question: null,
+    startedAtMs: null,
+    phase: null,
+    progress: null,
+    done: 0,
+    nth: null,
+    trials: null,
+    ending: null,
   }
 }
 
@@ -145,7 +153,7 @@ function createCounts() {
   return {
     /** @type {Count | null} */ earlier: null,
     /** @type {Count | null} */ last: null,
-    /** In the trials that ended. */
+    /** Failures in the trials that ended. */
     failedBefore: 0,
     /** Whether the trial that is counted still runs. */
     isOpen: false,

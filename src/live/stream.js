@@ -9,7 +9,7 @@
 
 const RETRY_MS = 2000
 const HEARTBEAT_MS = 15_000
-// What waits in this process for one who does not read; a browser that reads has it back with its next connection.
+// Limit of the events that wait for a browser that does not read; it gets them all with its next connection.
 const UNREAD_MOST_BYTES = 1024 * 1024
 // Nothing else comes on the connection: with the last event, it is over.
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close' }
@@ -26,7 +26,7 @@ export function createStream({ state, intervalMs = 500 }) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   let ticks = 0
-  // What changed since it was last told.
+  // Changes since the last events were sent.
   let isChanged = false
   let isReset = false
   let isNewTrial = false
@@ -40,10 +40,12 @@ export function createStream({ state, intervalMs = 500 }) {
   }
   const renderAll = () =>
     renderEvent('reset', {
-      ...{ snapshot: state.snapshot(), series: state.series() },
-      ...{ results: state.results(), rows: state.rows() },
+      snapshot: state.snapshot(),
+      series: state.series(),
+      results: state.results(),
+      rows: state.rows(),
     })
-  /** What changed, as events; nothing of it is told again. */
+  /** Changes as events; each is sent once. */
   const takeChanges = () => {
     if (!isChanged) return ''
     const rows = ended.length > 0 ? state.rows() : []
@@ -79,7 +81,7 @@ export function createStream({ state, intervalMs = 500 }) {
   }
 
   return {
-    /** How many listen. */
+    /** The number of listeners. */
     /** @param {ServerResponse} response to a browser that wants to be told */
     join(response) {
       // The others get what this one is about to get as a whole.
@@ -136,7 +138,7 @@ function renderEvent(name, value) {
 }
 
 /**
- * What was added to series after a moment; a stretch that only became longer is there as a whole.
+ * The points that series gained after a moment; a stretch that only became longer is there as a whole.
  * @param {SidecarSeries[]} series
  * @param {number} afterSeconds
  * @returns {SidecarSeries[]}

@@ -10,7 +10,7 @@ import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThr
 
 const COLUMNS = 80
 const BAR_COLUMNS = 16
-// What would move the cursor, colour the terminal, or turn the line round: names come from files of others.
+// Characters that move the cursor, colour the terminal or reverse the line: names come from files of others.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /**
@@ -25,7 +25,7 @@ export function renderLive(snapshot, columns) {
   const lines = [
     joinWords([experiment, progress, sayTrial(snapshot), phase ?? ending?.outcome, sayLeft(secondsLeft)]),
     arm === null ? '' : joinWords([arm.name, sayArm(arm)]),
-    ...shown.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...describeSidecar(sidecar)])),
+    ...shown.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...saySidecar(sidecar)])),
     sidecars.length > shown.length ? `and ${sidecars.length - shown.length} more` : '',
     failed === null ? '' : `${sayNumber(ratePerSecond)} requests/s, ${failed} failed`,
   ]
@@ -69,7 +69,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
 }
 
 /** @param {SidecarNow} sidecar */
-function describeSidecar(sidecar) {
+function saySidecar(sidecar) {
   const { ofCap, capCores } = sidecar
   const full = Math.min(BAR_COLUMNS, Math.floor(BAR_COLUMNS * (ofCap ?? 0)))
   const bar = capCores === null ? '' : `${'█'.repeat(full)}${'░'.repeat(BAR_COLUMNS - full)} `

@@ -8,7 +8,7 @@ import { mib, percent, timeLeft } from '../lib/units.js'
 
 const UNKNOWN = '–'
 
-/** Of a run with many sidecars, so many are shown where there is little room. */
+/** The number of sidecars shown where there is little room. */
 export const SIDECARS_SHOWN = 6
 
 /** @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot */

@@ -12,7 +12,7 @@ import { formatValue } from './searches.js'
 import { tellVerdicts } from './verdicts.js'
 
 /**
- * What a run has answered, in one sentence. Pure.
+ * The answer of a run in one sentence. Pure.
  * @import { Comparison, SearchResult, SizeResult, Summary, SummaryArm } from '../model/types.ts'
  */
 
@@ -92,17 +92,17 @@ function tellBound(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null && arm.boundBy !== null)
   const limits = [...new Set(sidecars.map(arm => arm.boundBy))]
   if (limits.length === 0) return ''
-  if (limits.length === 1) return describeLimit(limits[0])
+  if (limits.length === 1) return sayLimit(limits[0])
   return limits
     .map(limit => {
       const names = [...new Set(sidecars.filter(arm => arm.boundBy === limit).map(nameOf))]
-      return `${names.join(', ')} ${describeLimit(limit)}`
+      return `${names.join(', ')} ${sayLimit(limit)}`
     })
     .join(', ')
 }
 
 /** @param {SummaryArm['boundBy']} limit */
-function describeLimit(limit) {
+function sayLimit(limit) {
   if (limit === 'users') return 'bound by the number of users, so no capacity was measured'
   if (limit === 'rate') return 'with nothing saturated at the rate'
   return `bound by the ${limit}`

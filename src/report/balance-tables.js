@@ -56,7 +56,7 @@ export function drawBalance({ form, rows }) {
   )
 }
 
-/** What the algorithms do, and what the quantities are. @returns {Table[]} */
+/** Definitions of the algorithms and the quantities. @returns {Table[]} */
 export function tabulateBalanceWords() {
   const columns = (/** @type {string} */ first) =>
     /** @type {Table['columns']} */ ([

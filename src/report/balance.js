@@ -17,7 +17,7 @@ export const NOTES = [
 ]
 
 /**
- * For the terminal.
+ * The text for the terminal.
  * @param {BalanceSummary} summary
  * @param {ClaimResult[]} claims
  */

@@ -29,11 +29,11 @@ import { isSearch } from './searches.js'
 /** @typedef {Chart & { id: string, table: Table }} ReportChart */
 
 /**
-/** How many of the charts of rounds show the answer. */
+/** The number of charts of rounds that show the answer. */
 export const FIRST = 2
 
 /**
- * What is drawn of a run; of a search only what has no rounds.
+ * The charts of a run; a search has only those without rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
  * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[],
  *   overLimit: ReportChart[], overShare: ReportChart[], overSidecars: ReportChart[] }}
@@ -87,7 +87,7 @@ function drawQuantities(arms, colourFor) {
 }
 
 /**
- * What the rates of a closed loop are: capacity only where a sidecar was the limit.
+ * Name of the rates of a closed loop: capacity only where a sidecar was the limit.
  * @param {SummaryArm[]} arms
  */
 function nameThroughput(arms) {
@@ -115,7 +115,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
  */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
-  // Of hundreds of sidecars, when they have their configuration is what is to be seen.
+  // Hundreds of sidecars cannot be told apart in one chart; their rollout has a chart of its own.
   const drawn = arms.filter(arm => arm.conditions.sidecars === undefined)
   return drawn.flatMap((arm, i) => {
     const trialId = chooseTypical(arm, recordsOf(arm))?.trial.id
@@ -162,7 +162,7 @@ function drawRates({ summary, arms, colourFor }) {
 }
 
 /**
- * Of rollouts: the share of the sidecars that have their configuration, a line for the last round of every arm that counts.
+ * Charts of rollouts: the share of the sidecars that have their configuration, a line for the last round of every arm that counts.
  * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[] }} given
  * @returns {ReportChart[]}
  */
@@ -191,7 +191,7 @@ function drawRollouts({ arms, recordsOf }) {
 }
 
 /**
- * Of control planes that were given more and more sidecars: their memory, a line for every arm.
+ * Charts of control planes that were given more and more sidecars: their memory, a line for every arm.
  * @param {Pick<Summary, 'arms' | 'growths'>} summary
  * @returns {ReportChart[]}
  */
@@ -206,7 +206,7 @@ function drawGrowths({ arms, growths = [] }) {
 }
 
 /**
- * Of a sizing: the rate that was answered over the CPU limit, a line for every plane.
+ * Charts of a sizing: the rate that was answered over the CPU limit, a line for every plane.
  * @param {{ summary: Summary, records: TrialRecord[], colourFor: (arm: Colourable) => number }} given
  * @returns {ReportChart[]}
  */

@@ -5,7 +5,7 @@ import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /**
- * What two runs have shown of each other, for the terminal. Pure.
+ * The comparison of two runs, for the terminal. Pure.
  * @import { Comparison } from '../model/types.ts'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
  */
@@ -13,7 +13,7 @@ import { renderVerdict, SECONDARY } from './verdicts.js'
 /** @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named */
 
 /**
- * Which runs, what differs between them, what was not compared, the verdicts arm by arm, what changed without sidecars,
+ * The runs, their differences, the arms that were not compared, the verdicts arm by arm, what changed without sidecars,
  * and the thresholds.
  * @param {RunComparison} result
  * @param {{ old: Named, new: Named }} runs
@@ -21,7 +21,7 @@ import { renderVerdict, SECONDARY } from './verdicts.js'
  */
 export function renderComparison({ comparisons, controls, refused, warnings, thresholds }, runs) {
   return joinParts([
-    [`old: ${describeRun(runs.old)}`, `new: ${describeRun(runs.new)}`],
+    [`old: ${nameRun(runs.old)}`, `new: ${nameRun(runs.new)}`],
     warnings.map(warning => `warning: ${warning}`),
     refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
     ...renderArms(comparisons.filter(c => c.service === null)),
@@ -31,7 +31,7 @@ export function renderComparison({ comparisons, controls, refused, warnings, thr
 }
 
 /** @param {Named} run */
-function describeRun({ folder, manifest: { run, kit } }) {
+function nameRun({ folder, manifest: { run, kit } }) {
   const version = [kit.version, kit.git].filter(Boolean).join(' ')
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
@@ -59,7 +59,7 @@ function renderArms(comparisons) {
 }
 
 /**
- * What the applications used without sidecars: it must not change, and what does is noise.
+ * The CPU of the applications without sidecars: a change in it is noise.
  * @param {Comparison} control
  * @param {Comparison[]} controls
  */

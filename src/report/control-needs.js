@@ -3,7 +3,7 @@ import { nameOf } from '../model/arms.js'
 import { toResources } from './limits.js'
 
 /**
- * What a control plane needs for so many sidecars, with the lines that say it. Pure.
+ * The needs of a control plane for so many sidecars, with the lines that say them. Pure.
  * @import { ControlNeed, Summary } from '../model/types.ts'
  */
 

@@ -2,7 +2,7 @@ import { GATE_FINDS, GATE_SPOILS, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
 
 /**
- * What every word of a report means. Pure.
+ * The meaning of every word of a report. Pure.
  * @import { BoundBy, Use, Verdict } from '../model/types.ts'
  * @import { Table } from '../lib/text-table.js'
  */
@@ -80,12 +80,12 @@ export function tabulateDictionary() {
         ['finds', 'left'],
         ['spoils', 'left'],
       ],
-      rows: Object.entries(GATE_FINDS).map(([name, finds]) => [name, finds, describeSpoils(GATE_SPOILS[name])]),
+      rows: Object.entries(GATE_FINDS).map(([name, finds]) => [name, finds, saySpoils(GATE_SPOILS[name])]),
     },
   ]
 }
 
 /** @param {Use[]} spoils */
-function describeSpoils(spoils) {
+function saySpoils(spoils) {
   return spoils.length === USES.length ? 'everything' : spoils.join(', ')
 }

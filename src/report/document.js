@@ -41,11 +41,11 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
  * @property {(trialId: string) => SidecarSeries[]} seriesOf
  */
 
-// Without a figure: it is another on every machine.
+// The sentence gives no figure: it is another on every machine.
 const SHARING =
   'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: npm run bench:self -- generator measures what k6 adds here beside wrk. Planes of one run share it alike.'
 
-// Of more sidecars a trial's row has the sum.
+// A trial's row lists so many sidecars; with more it has their sum.
 const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
@@ -99,7 +99,7 @@ export function createDocument(run) {
 }
 
 /**
- * What the load generator adds where it has no CPUs of its own.
+ * The note on the load generator's share where it has no CPUs of its own.
  * @param {Run} run
  */
 function tellSharing({ manifest: { target, machine, placements }, summary: { arms } }) {
@@ -108,7 +108,7 @@ function tellSharing({ manifest: { target, machine, placements }, summary: { arm
 }
 
 /**
- * What spoiled something, gate by gate.
+ * The gates that spoiled something.
  * @param {Summary} summary
  * @returns {Table}
  */
@@ -194,7 +194,7 @@ export function tabulateClaims(results) {
 }
 
 /**
- * What each sidecar was configured with: the hashes of the files of its first trial.
+ * The configuration of each sidecar: the hashes of the files of its first trial.
  * @param {TrialRecord[]} records
  * @returns {Table}
  */

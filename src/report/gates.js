@@ -27,7 +27,8 @@ export function listFired({ arms }) {
     return arm.spoiled.map(one => ({ ...one, name: nameOfGate(one), of, label: labelOf(arm, varied) }))
   })
   return [...groupBy(fired, f => f.name).values()].map(own => ({
-    ...{ gate: own[0].gate, name: own[0].name },
+    gate: own[0].gate,
+    name: own[0].name,
     arms: own.map(f => `${f.label} ${f.trials}/${f.of}`).join(', '),
     reason: own[0].reason,
   }))

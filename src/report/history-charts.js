@@ -29,13 +29,15 @@ export function drawHistory({ lines, runs, steps }) {
   const nameOfChart = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
   const charts = [...groupBy(lines, nameOfChart).values()].filter(own => own.some(line => !line.isControl))
-  // Without the year, so that more of them fit.
+  // Names lose the year, so that more of them fit.
   const names = runs.map(run => nameRun(run).slice(5))
   return charts.map((own, i) => {
     const row = ROWS[own[0].quantity]
     const title = [capitalise(`${row.compared?.label}`), describeAxes(own[0].arm, varied)].filter(Boolean).join(': ')
     const drawn = own.map(line => ({
-      ...{ label: line.label, colour: colourFor(line.arm), isControl: line.isControl },
+      label: line.label,
+      colour: colourFor(line.arm),
+      isControl: line.isControl,
       points: line.values.map(value => scaleValue(value, row)),
       levels: findLevels(line, { steps, row }),
     }))

@@ -9,7 +9,7 @@ import { digitsOf, nameRun, ROWS, scaleValue } from './history-charts.js'
  * @import { HistoryStep } from '../analysis/history-steps.js'
  */
 
-/** What a step of the applications' CPU per request says. */
+/** The meaning of a step in the applications' CPU per request. */
 export const OF_MACHINE = 'the machine changed, or what runs on it'
 
 /**

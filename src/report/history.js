@@ -25,7 +25,7 @@ export function createHistoryDocument(history) {
 }
 
 /**
- * For the terminal.
+ * The text for the terminal.
  * @param {HistoryDocument} document
  */
 export function renderHistoryText({ title, answer, steps, notes, changes, left }) {

@@ -11,7 +11,7 @@ import { escapeMarkup, html, trust } from './markup.js'
  */
 
 /**
- * What pages are made of.
+ * The parts of a page.
  * @typedef {object} Assets
  * @property {string} style
  * @property {string[]} scripts modules, in the order of their imports

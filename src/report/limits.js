@@ -11,7 +11,7 @@ import { nameOf } from '../model/arms.js'
 
 /** Limits of a sidecar. @typedef {{ service: string | null, limits: Limits }} Entry service: null: of none in particular */
 
-/** What the limits of a plane are as: the value at the top of each document. @type {Record<string, (entries: Entry[]) => object[]>} */
+/** Each format's documents for the limits of a plane, one value for each document. @type {Record<string, (entries: Entry[]) => object[]>} */
 const SHAPES = {
   yaml: entries => entries.map(({ limits }) => ({ resources: toResources(limits) })),
   helm: entries => [
@@ -36,7 +36,7 @@ const SHAPES = {
   ],
 }
 
-/** What limits can be printed as: of a container in Kubernetes, values of a Helm chart, a Compose file. */
+/** The formats of printed limits: of a container in Kubernetes, values of a Helm chart, a Compose file. */
 export const FORMATS = Object.keys(SHAPES)
 
 /**
@@ -72,11 +72,11 @@ export function renderLimits({ sizes }, format) {
 function describe(entries) {
   const [{ size }] = entries
   const head = `# ${nameOf(size)}, for each sidecar of the link ${size.cpu.link}`
-  return `${[head, ...entries.map(entry => `#   ${describeLoad(entry)}`)].join('\n')}\n`
+  return `${[head, ...entries.map(entry => `#   ${sayLoad(entry)}`)].join('\n')}\n`
 }
 
 /** @param {{ service: string | null, size: SizeResult }} entry */
-function describeLoad({ service, size: { ratePerSecond, p99Ms, isChecked } }) {
+function sayLoad({ service, size: { ratePerSecond, p99Ms, isChecked } }) {
   const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
   const proof = isChecked ? 'checked' : 'NOT proven: these limits did not pass their check'
   return `${service === null ? '' : `${service}: `}${ratePerSecond} requests/s${p99}; ${proof}`

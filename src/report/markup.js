@@ -7,7 +7,11 @@ import { showControls } from '../lib/printable.js'
 /** HTML made by `html`. @typedef {{ readonly markup: string }} Markup */
 
 const ESCAPES = /** @type {Record<string, string>} */ ({
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 })
 
 /**

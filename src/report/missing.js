@@ -30,7 +30,7 @@ export function describeUnfinished({ manifest: { arms, rounds, search, precision
 }
 
 /**
- * What was not measured, each reason once.
+ * The arms that were not measured, each reason once.
  * @param {{ plane: string, reason: string }[]} notMeasured
  */
 export function describeNotMeasured(notMeasured) {

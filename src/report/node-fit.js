@@ -17,7 +17,7 @@ import { nameOf } from '../model/arms.js'
 export function renderNodeFit({ sizes, machine }, node) {
   if (!sizes.some(size => limitsOf(size) !== null)) return []
   const planes = [...groupBy(sizes, nameOf).values()]
-  return [describeNode(node), ...planes.map(own => `  ${renderFit(own, node)}`), describeSpeed(node, machine)]
+  return [sayNode(node), ...planes.map(own => `  ${renderFit(own, node)}`), saySpeed(node, machine)]
 }
 
 /**
@@ -45,7 +45,7 @@ function renderFit(sizes, { left }) {
 }
 
 /** @param {ReturnType<typeof readNode>} node */
-function describeNode({ name, cores, bytes, left }) {
+function sayNode({ name, cores, bytes, left }) {
   const show = (/** @type {{ cores: number, bytes: number }} */ of) => `${of.cores} cores and ${of.bytes / MIB} MiB`
   const isWhole = left.cores === cores && left.bytes === bytes
   const rest = isWhole
@@ -58,7 +58,7 @@ function describeNode({ name, cores, bytes, left }) {
  * @param {ReturnType<typeof readNode>} node
  * @param {Summary['machine']} machine
  */
-function describeSpeed({ name, cpu }, { cpuModel, architecture }) {
+function saySpeed({ name, cpu }, { cpuModel, architecture }) {
   const there = cpu === null ? `${name} may have another CPU` : `${name} has another (${cpu})`
   return `  Cores are counted, speed is not converted: this was measured on ${cpuModel} (${architecture}), and ${there}. Where a core does half the work, a sidecar needs twice the CPU limit, and half as many fit by CPU. For that answer run size on the node itself.`
 }

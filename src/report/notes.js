@@ -78,7 +78,7 @@ function isNearEnough(arm) {
 }
 
 /**
- * What this run could not show, and the command that shows it on this machine.
+ * The questions that this run left open, and the command that answers each on this machine.
  * @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary
  */
 export function renderNext({ arms, machine, tools }) {

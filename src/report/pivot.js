@@ -36,7 +36,7 @@ export function renderPivots(summary) {
 export function tabulatePivots({ arms, shows }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const across = shows.across
-  // What arms without sidecars have not stands in no table of its own.
+  // An axis that arms without sidecars lack makes no table of its own.
   const varied = findVaried(own).filter(name => name !== across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
   const withSidecars = own.filter(arm => arm.sidecars.length > 0)
@@ -67,7 +67,7 @@ function tabulatePivot(arms, across, quantities) {
   /** @type {Table['rows']} */
   const rows = []
   const planes = [...new Set(arms.map(nameOf))]
-  // Without sidecars an axis of theirs makes no difference: the one value stands in every column.
+  // An axis of sidecars does not change an arm without them: its one value stands in every column.
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
     const own = arms.filter(arm => nameOf(arm) === plane)
     return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : undefined)

@@ -7,11 +7,11 @@ import { describeAxes, findVaried } from '../model/axes.js'
 import { describeNotMeasured } from './missing.js'
 
 /**
- * What would run, for the terminal. Pure.
+ * The plan of a run, for the terminal. Pure.
  * @import { Arm, AxisName, Plan } from '../model/types.ts'
  */
 
-/** What every load has, and is said once where all arms have the same. @type {AxisName[]} */
+/** Axes that every load has; a value that all arms share is said once. @type {AxisName[]} */
 const SHARED = ['link', 'capCores', 'users', 'payloadBytes']
 
 /**
@@ -41,7 +41,7 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...(arms.length > 0 ? [`Arms, each ${describeShared(arms, { varied, search })}:`, ...listArms(arms, varied)] : []),
+    ...(arms.length > 0 ? [`Arms, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)] : []),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}.`,
@@ -60,11 +60,11 @@ function listArms(arms, varied) {
 }
 
 /**
- * What all arms have alike.
+ * The conditions that all arms share.
  * @param {Arm[]} arms
  * @param {{ varied: AxisName[], search: Plan['search'] }} options
  */
-function describeShared(arms, { varied, search }) {
+function sayShared(arms, { varied, search }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, warmupSeconds, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`

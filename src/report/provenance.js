@@ -1,7 +1,7 @@
 import { mib, percent } from '../lib/units.js'
 
 /**
- * Where the numbers of a document are from. Pure.
+ * The origin of the numbers of a document. Pure.
  * @import { BalanceManifest, Manifest, TrialRecord } from '../model/types.ts'
  * @import { Table } from '../lib/text-table.js'
  */
@@ -33,7 +33,7 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
 }
 
 /**
- * What a run ran on and with.
+ * The machine, tools and settings of a run.
  * @param {Manifest} manifest
  * @param {TrialRecord[]} records
  * @returns {string[][]} rows

@@ -9,7 +9,7 @@ import { describeAxes, findVaried } from '../model/axes.js'
  * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
  */
 
-/** By the phases that it bound. @type {Record<string, string>} */
+/** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
 const BOUND = {
   '': 'the control plane did not bind',
   rollout: 'the control plane bound the rollout',
@@ -18,7 +18,7 @@ const BOUND = {
 }
 
 /**
- * Where nothing but the number of sidecars varies, of the most; else of each arm its first quantity.
+ * The result of the largest rollout where only the number of sidecars varies; else the first quantity of each arm.
  * @param {Summary['shows']} shows
  * @param {SummaryArm[]} arms of one plane
  */

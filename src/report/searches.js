@@ -4,7 +4,7 @@ import { nameOf } from '../model/arms.js'
 import { toResources } from './limits.js'
 
 /**
- * What searches found, with the trials that show it. Pure.
+ * The results of searches, with the trials that show them. Pure.
  * @import { SearchResult, SearchStep, SizeResult, Summary } from '../model/types.ts'
  */
 

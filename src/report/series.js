@@ -1,7 +1,7 @@
 import { createSidecars } from '../judge/sidecars.js'
 
 /**
- * What a trial's samples say of each sidecar over time. Pure.
+ * Series of each sidecar over time, from a trial's samples. Pure.
  * @import { Reading, SampleLine, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  */

@@ -3,7 +3,7 @@
  */
 
 /**
- * Of each stretch of a series its lowest and its highest point, in their order, so that no extreme is lost; the first and
+ * The lowest and the highest point of each stretch of a series, in their order, so that no extreme is lost; the first and
  * the last point stay.
  * @param {[number, number][]} points
  * @param {number} most that are left, at least 4

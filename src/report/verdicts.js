@@ -66,7 +66,7 @@ function renderSecondary(comparisons, primary) {
 }
 
 /**
- * What an axis changes, plane by plane.
+ * The effect of an axis on each plane.
  * @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary
  * @returns {string[]}
  */

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import {
   findIncomparable,
   findWarnings,
-  labelOf,
   matchArms,
+  nameMatch,
   refuseArms,
   sayScripts,
 } from '../../src/analysis/match-runs.js'
@@ -139,7 +139,7 @@ describe('refuseArms', () => {
   })
 })
 
-describe('labelOf', () => {
+describe('nameMatch', () => {
   it.each([
     [{}, [], 'pipy at 0.25 cores'],
     [{ capCores: null }, [], 'pipy'],
@@ -147,11 +147,11 @@ describe('labelOf', () => {
     [{ load: { users: 20 } }, ['users', 'capCores'], 'pipy at 0.25 cores, 20 users'],
     [{ load: { burst: null } }, ['burstSeconds'], 'pipy at 0.25 cores'],
   ])('is the name, the cap and what varies, where it has it: %j %j', (fields, varied, label) => {
-    expect(labelOf({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)
+    expect(nameMatch({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)
   })
 
   it('names both variants', () => {
-    expect(labelOf({ arm: variant('b'), partner: variant('a'), varied: [] })).toBe('pipy=b and pipy=a at 0.25 cores')
+    expect(nameMatch({ arm: variant('b'), partner: variant('a'), varied: [] })).toBe('pipy=b and pipy=a at 0.25 cores')
   })
 })
 

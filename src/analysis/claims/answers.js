@@ -5,7 +5,7 @@ import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
 /**
- * What the answers to all kinds of claims share. Pure.
+ * Parts that the answers to all kinds of claims share. Pure.
  * @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts'
  */
 
@@ -13,7 +13,7 @@ export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
 
 /**
- * What a run says to a claim; ours: our number with its conditions, null where there is none.
+ * The answer of a run to a claim; ours: our number with its conditions, null where there is none.
  * @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer
  */
 
@@ -36,7 +36,7 @@ export const CLAIM_QUANTITIES = {
         },
       ]),
   ),
-  // What Little's law leaves every request, where all users wait for one (milliseconds).
+  // Mean time of a request by Little's law, where all users wait for one (milliseconds).
   meanByLittle: {
     label: 'users / throughput, ms',
     of: arm => {
@@ -78,7 +78,10 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const disparities = nameOf(a) === nameOf(b) ? [] : disparitiesOf(summary, a, b)
   const missing = ratios.filter(r => r === null).length
   const { ratio, verdict } = judgeRounds({
-    ...{ values: ratios, seed: summary.run.seed, isSequence, gapLeast: findGapLeast(summary.precision?.width) },
+    values: ratios,
+    seed: summary.run.seed,
+    isSequence,
+    gapLeast: findGapLeast(summary.precision?.width),
     aaSpread: findWidestSpread(summary, quantity),
     isSpoiled: disparities.length > 0 || areSpoiled(ratios, isSequence),
   })
@@ -102,7 +105,7 @@ export function formatRatio({ median, low, high }) {
 }
 
 /**
- * What a reader must know of arms, whatever the answer.
+ * Caveats of arms, whatever the answer.
  * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options
  */
 export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
@@ -116,7 +119,7 @@ export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
 }
 
 /**
- * What spoiled arms, and in the search for capacity what bound them: `: envoy: generator`.
+ * Gates that spoiled arms, and in a search for capacity the part that bound them: `: envoy: generator`.
  * @param {SummaryArm[]} arms
  * @param {string} quantity
  */

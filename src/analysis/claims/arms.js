@@ -1,7 +1,7 @@
 import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 
 /**
- * Which arms of a run a claim is about. Pure.
+ * The arms of a run that a claim is about. Pure.
  * @import { AxisName, SummaryArm } from '../../model/types.ts'
  */
 
@@ -38,7 +38,7 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
     return {
       why:
         pairs.length > 0 || hasTwoCaps
-          ? describeCaps([...as, ...bs], of, to)
+          ? sayCaps([...as, ...bs], of, to)
           : 'no two arms here are alike but for what the claim compares',
     }
   return best(allowed, ({ pair: { a, b }, isAtCap }) => [completeness(valuesOf(a, b)), Number(isAtCap), capOf(a, b)])
@@ -73,7 +73,7 @@ export function findSeries({ arms, among, over, valuesOf }) {
 }
 
 /**
- * Where an arm is on an axis.
+ * The value of an arm on an axis.
  * @param {SummaryArm} arm
  * @param {AxisName | 'plane'} over
  */
@@ -198,7 +198,7 @@ export function describeSelector({ plane, service, capCores, ...axes }) {
  * @param {SummaryArm[]} arms
  * @param {Selector[]} selectors
  */
-function describeCaps(arms, ...selectors) {
+function sayCaps(arms, ...selectors) {
   const asked = new Set(selectors.map(s => s.capCores).filter(cap => cap !== undefined))
   const here = new Set(arms.map(arm => arm.capCores).filter(cap => cap !== null))
   return `published at a cap of ${[...asked].join(' and ')}, here ${[...here].join(' and ') || 'without one'}`

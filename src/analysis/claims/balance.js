@@ -3,7 +3,7 @@ import { ALGORITHMS, BALANCE_QUANTITIES } from '../../model/balance.js'
 import { formatRatio, NOT_TESTABLE } from './answers.js'
 
 /**
- * What a run of `balance` says to a published ratio of two assignments. Pure.
+ * The answer of a run of `balance` to a published ratio of two assignments. Pure.
  * @import { BalanceRow, BalanceSummary } from '../../model/types.ts'
  * @import { Answer } from './answers.js'
  */

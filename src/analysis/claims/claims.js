@@ -29,13 +29,13 @@ const quantity = z
   .pipe(oneOf('quantity', Object.keys(CLAIM_QUANTITIES)))
 const selector = z.strictObject({
   plane: words,
-  /** For a quantity of one sidecar. */
+  /** The sidecar, where the quantity is of one. */
   service: words.optional(),
   .../** @type {Record<AxisName, z.ZodOptional<any>>} */ (
     Object.fromEntries(AXIS_NAMES.map(name => [name, AXES[name].schema.optional()]))
   ),
 })
-// What a run at other caps than the published may show: as at those, no more than a direction, or nothing.
+// The most that a run at other caps than the published may show: the ratio, its direction, or nothing.
 const otherCaps = z.enum(['ratio', 'direction', 'never']).default('ratio')
 const tolerance = z.number().positive()
 const assignment = z.strictObject({ algorithm: oneOf('algorithm', Object.keys(ALGORITHMS)), sizes: z.enum(SIZES) })
@@ -44,8 +44,11 @@ const relation = z
   .strictObject({
     ratio: z
       .strictObject({
-        ...{ quantity, of: selector, to: selector, otherCaps },
-        /** Of the second arm, where it is another. */
+        quantity,
+        of: selector,
+        to: selector,
+        otherCaps,
+        /** The quantity of the second arm, where it is another. */
         toQuantity: quantity.optional(),
         ratio: z.number().positive(),
         tolerance,
@@ -53,9 +56,10 @@ const relation = z
       .optional(),
     shape: z
       .strictObject({
-        ...{ shape: oneOf('shape', SHAPES), quantity },
+        shape: oneOf('shape', SHAPES),
+        quantity,
         over: oneOf('axis', ['plane', ...AXIS_NAMES]),
-        /** Without a plane where that is the axis. */
+        /** The selector has no plane where that is the axis. */
         among: selector.partial(),
         tolerance: tolerance.default(0.15),
       })
@@ -70,19 +74,27 @@ const relation = z
         from: z.number(),
       })
       .optional(),
-    /** Of two assignments of items to shards. */
+    /** A ratio of two assignments of items to shards. */
     balance: z
       .strictObject({
-        ...{ quantity: oneOf('quantity', Object.keys(BALANCE_QUANTITIES)), of: assignment, to: assignment },
-        ...{ items: z.int().positive(), shards: z.int().positive(), ratio: z.number().positive(), tolerance },
+        quantity: oneOf('quantity', Object.keys(BALANCE_QUANTITIES)),
+        of: assignment,
+        to: assignment,
+        items: z.int().positive(),
+        shards: z.int().positive(),
+        ratio: z.number().positive(),
+        tolerance,
       })
       .optional(),
-    /** Of a control plane that is given more and more sidecars. */
+    /** The growth of a control plane that is given more and more sidecars. */
     growth: z
       .strictObject({
-        ...{ among: selector, tolerance: tolerance.default(0.15) },
-        ...{ failsAt: z.int().positive().optional(), reason: failureReason.optional() },
-        ...{ quantity: quantity.optional(), value: z.number().positive().optional() },
+        among: selector,
+        tolerance: tolerance.default(0.15),
+        failsAt: z.int().positive().optional(),
+        reason: failureReason.optional(),
+        quantity: quantity.optional(),
+        value: z.number().positive().optional(),
         steps: z
           .array(z.strictObject({ sidecars: z.int().positive(), leastSeconds: z.number(), mostSeconds: z.number() }))
           .min(2)
@@ -106,21 +118,24 @@ function createSchema(experiments) {
   const experiment = (experiments ? oneOf('experiment', experiments) : words).nullable()
   return z.strictObject({
     source: z.strictObject({
-      ...{ title: words, publisher: words, did: words, read },
+      title: words,
+      publisher: words,
+      did: words,
+      read,
       /** null: it is not known. */
       hardware: words.nullable(),
-      /** Where what was measured there is unlike what is here. */
+      /** Differences between their setup and ours. */
       unlike: words.optional(),
     }),
-    /** Which of ours can test it; null: none. */
+    /** The experiment of ours that can test it; null: none. */
     experiment,
     claims: z.record(
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
       z.strictObject({
         says: words,
-        /** Where it is not the source's. */
+        /** Given where it is not the source's. */
         read: read.optional(),
-        /** Where it is not the file's. */
+        /** Given where it is not the file's. */
         experiment: experiment.optional(),
         published: z.array(z.strictObject({ label: words, value: z.number(), unit: words })),
         relation,
@@ -153,7 +168,9 @@ function createSchema(experiments) {
 export function parseClaims(text, file, { experiments } = {}) {
   const written = parseYaml({ text, file, schema: createSchema(experiments) })
   const claims = Object.entries(written.claims).map(([id, claim]) => ({
-    ...{ id, read: written.source.read, experiment: written.experiment },
+    id,
+    read: written.source.read,
+    experiment: written.experiment,
     ...claim,
   }))
   return { file, source: written.source, claims: /** @type {Claim[]} */ (claims) }
@@ -175,7 +192,7 @@ export function evaluateClaims({ files, summaries }) {
           )
       const answers = runs.map(summary => ({ ...testRelation(relation, summary), runId: summary.run.id }))
       const best = answers.length > 0 ? chooseAnswer(answers) : explainLack(relation, claim)
-      return { ...claim, file, source, theirs: describeTheirs(relation, claim.read), ...best }
+      return { ...claim, file, source, theirs: sayTheirs(relation, claim.read), ...best }
     }),
   )
 }
@@ -215,30 +232,30 @@ function chooseAnswer(answers) {
  * @param {Relation} relation
  * @param {string} read
  */
-function describeTheirs({ ratio, shape, plateau, balance, growth }, read) {
+function sayTheirs({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const given = ratio ?? balance
-  if (given) return `${Number(given.ratio.toPrecision(3))} (±${percent(given.tolerance)}${how})`
+  if (given) return `${Number(given.ratio.toPrecision(3))} (±${showTolerance(given.tolerance)}${how})`
   if (plateau) return `plateau over ${AXES[/** @type {AxisName} */ (plateau.over)].label} from ${plateau.from} on`
-  if (growth) return describeGrowth(growth)
+  if (growth) return sayGrowth(growth)
   if (!shape) return null
-  const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${percent(shape.tolerance)}` : ''
+  const limit = ['flat', 'line', 'bends'].includes(shape.shape) ? `±${showTolerance(shape.tolerance)}` : ''
   const brackets = limit || how ? ` (${`${limit}${how}`.replace(/^, /, '')})` : ''
   return `${shape.shape} over ${shape.over === 'plane' ? 'the planes' : AXES[/** @type {AxisName} */ (shape.over)].label}${brackets}`
 }
 
 /** @param {NonNullable<Relation['growth']>} growth */
-function describeGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
+function sayGrowth({ failsAt, reason, quantity: name, value, steps, tolerance }) {
   if (steps) return steps.map(s => `${s.leastSeconds} to ${s.mostSeconds} s at ${s.sidecars} sidecars`).join(', ')
   const theirs =
     failsAt === undefined
       ? `${CLAIM_QUANTITIES[String(name)].label} ${CLAIM_QUANTITIES[String(name)].format(Number(value))}`
       : `fails at ${failsAt} sidecars${reason ? `: ${reason}` : ''}`
-  return `${theirs} (±${percent(tolerance)})`
+  return `${theirs} (±${showTolerance(tolerance)})`
 }
 
 /** @param {number} share */
-function percent(share) {
+function showTolerance(share) {
   return `${Number((100 * share).toFixed(1))} %`
 }
 

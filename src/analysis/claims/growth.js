@@ -5,7 +5,7 @@ import { CLAIM_QUANTITIES, NOT_TESTABLE } from './answers.js'
 import { describeSelector, isMeant } from './arms.js'
 
 /**
- * What a run that grows says to a published limit, size or time of a control plane. Pure.
+ * The answer of a run that grows to a published limit, size or time of a control plane. Pure.
  * @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts'
  * @import { Answer } from './answers.js'
  * @import { Selector } from './arms.js'
@@ -23,7 +23,7 @@ import { describeSelector, isMeant } from './arms.js'
  * @property {{ sidecars: number, leastSeconds: number, mostSeconds: number }[]} [steps]
  */
 
-/** That it is above 0 says something: memory rises with the sidecars. A size has no direction. */
+/** Slopes, whose sign says something: above 0 memory rises with the sidecars. A size has no direction. */
 const SLOPES = ['grownPerSidecar']
 
 /**
@@ -65,7 +65,8 @@ function judge(claim, arm, growth) {
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
   const answer = (/** @type {Answer['status']} */ status, why = '') => ({
-    ...{ status, reason: why },
+    status,
+    reason: why,
     ours: tellEndings(growth),
   })
   if (rounds.some(round => round.reason !== null && OF_MACHINE.includes(round.reason)))

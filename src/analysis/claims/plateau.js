@@ -4,7 +4,7 @@ import { describeConditions, findSeries, valueOn } from './arms.js'
 import { explainUnbound } from './bound.js'
 
 /**
- * What a run says to a published plateau: from a value of an axis on, more of it gains nothing. Pure.
+ * The answer of a run to a published plateau: from a value of an axis on, more of it gains nothing. Pure.
  * @import { AxisName, Summary } from '../../model/types.ts'
  * @import { Answer } from './answers.js'
  * @import { Selector } from './arms.js'

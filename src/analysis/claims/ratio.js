@@ -3,7 +3,7 @@ import { describeConditions, findPair } from './arms.js'
 import { explainUnbound } from './bound.js'
 
 /**
- * What a run says to a published ratio of two arms. Pure.
+ * The answer of a run to a published ratio of two arms. Pure.
  * @import { Summary, SummaryArm } from '../../model/types.ts'
  * @import { Answer } from './answers.js'
  * @import { OtherCaps, Selector } from './arms.js'

@@ -15,7 +15,7 @@ import {
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
 /**
- * What a run says to a published shape: how a quantity goes with an axis. Pure.
+ * The answer of a run to a published shape: how a quantity goes with an axis. Pure.
  * @import { AxisName, Quantity, Summary, SummaryArm } from '../../model/types.ts'
  * @import { Answer } from './answers.js'
  * @import { Selector } from './arms.js'
@@ -63,7 +63,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const caveats = points.length > 0 ? caveatsOf(points) : []
   const answer = (/** @type {Finding} */ { status, why }) => ({
     status,
-    ours: points.length > 0 ? describePoints() : null,
+    ours: points.length > 0 ? sayPoints() : null,
     reason: [why, ...caveats, ...left].filter(Boolean).join('; '),
   })
   const { least, find } = KINDS[shape]
@@ -81,7 +81,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
     return judgeRatios({ summary, quantity, a: x.arm, b: y.arm, ratios: divideRounds(x.values, y.values) })
   }
 
-  function describePoints() {
+  function sayPoints() {
     const { format, label: what } = CLAIM_QUANTITIES[quantity]
     const medians = points.map(p => format(medianOf(p))).join(', ')
     const where = describeConditions(
@@ -98,7 +98,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
 }
 
 /**
- * From the first to the last, without a step back.
+ * The finding on a direction: from the first to the last, without a step back.
  * @param {Series} series
  * @param {'higher' | 'lower'} wanted
  * @returns {Finding}
@@ -138,7 +138,7 @@ function findLine(series) {
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
   const off = measureBend(series)
   if (off.low === null) return { status: NOT_TESTABLE, why: FEW_WHOLE }
-  const why = describeBend(off)
+  const why = sayBend(off)
   return { status: Number(off.median) <= series.tolerance ? 'reproduced' : 'direction only', why }
 }
 
@@ -151,7 +151,7 @@ function findBend(series) {
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
   const off = measureBend(series)
   if (off.low === null) return { status: NOT_TESTABLE, why: FEW_WHOLE }
-  const why = describeBend(off)
+  const why = sayBend(off)
   if (Number(off.low) > series.tolerance) return { status: 'reproduced', why }
   if (Number(off.high) <= series.tolerance) return { status: 'contradicted', why }
   return { status: NOT_TESTABLE, why: `not clear: ${why}` }
@@ -174,7 +174,7 @@ function measureBend({ points, summarise }) {
 }
 
 /** @param {Quantity} off */
-function describeBend(off) {
+function sayBend(off) {
   const [median, low, high] = [off.median, off.low, off.high].map(share => (100 * Number(share)).toFixed(0))
   return `off a straight line by ${median} % of the rise [${low}, ${high}]`
 }

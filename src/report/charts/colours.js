@@ -1,7 +1,7 @@
 import { nameOf } from '../../model/arms.js'
 
 /**
- * Which colour an arm has. Pure.
+ * The colours of arms. Pure.
  * @import { Arm } from '../../model/types.ts'
  */
 

@@ -9,7 +9,7 @@ import { createAxis, createLinesOption, shorten } from './style.js'
 const PERCENTILES = [0.5, 0.9, 0.99, 0.999]
 const LOGARITHMIC_FROM = 20
 
-/** How many nines a quantile has: 0.99 has two. @param {number} quantile */
+/** The number of nines of a quantile: 0.99 has two. @param {number} quantile */
 const ninesOf = quantile => shorten(-Math.log10(1 - quantile))
 
 /** @param {number} quantile */
@@ -27,10 +27,11 @@ export function drawDistributions({ title, name, lines }) {
   const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
   return {
     title,
-    description: `${title}. ${shown.map(describeLine).join('; ')}.`,
+    description: `${title}. ${shown.map(sayLine).join('; ')}.`,
     height: 340,
     option: createLinesOption({
-      ...{ lines: shown, bottom: 40 },
+      lines: shown,
+      bottom: 40,
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
       xAxis: createAxis({
         type: 'value',
@@ -73,7 +74,7 @@ const MARKS = {
 }
 
 /** @param {{ label: string, grid: [number, number][] }} line */
-function describeLine({ label, grid }) {
+function sayLine({ label, grid }) {
   const at = (/** @type {number} */ quantile) => grid.find(([q]) => Math.abs(q - quantile) < 1e-9)?.[1]
   const told = PERCENTILES.flatMap(quantile => {
     const ms = at(quantile)

@@ -2,7 +2,7 @@ import { colourOf } from './palette.js'
 import { createAxis, createLinesOption, shorten } from './style.js'
 
 /**
- * What sidecars answered at each CPU limit that a sizing tried: a point is a trial, filled where it held; a diamond is an
+ * The rate that sidecars answered at each CPU limit that a sizing tried: a point is a trial, filled where it held; a diamond is an
  * answer. Pure.
  * @import { Chart } from './style.js'
  */
@@ -22,7 +22,7 @@ import { createAxis, createLinesOption, shorten } from './style.js'
 export function drawOverLimit({ title, lines }) {
   return {
     title,
-    description: `${title}. ${lines.map(describeLine).join('; ')}.`,
+    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
     height: 340,
     option: createLinesOption({
       lines,
@@ -30,7 +30,10 @@ export function drawOverLimit({ title, lines }) {
       yAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 46 }),
       series: lines.flatMap(({ label, colour, points, answers }) => [
         {
-          ...{ type: 'scatter', name: label, color: colourOf(colour), symbolSize: 9 },
+          type: 'scatter',
+          name: label,
+          color: colourOf(colour),
+          symbolSize: 9,
           data: points.map(({ cores, ratePerSecond, isHeld }) => ({
             value: [shorten(cores), shorten(ratePerSecond)],
             name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
@@ -38,10 +41,14 @@ export function drawOverLimit({ title, lines }) {
           })),
         },
         {
-          ...{ type: 'scatter', name: label, color: colourOf(colour), symbol: 'diamond', symbolSize: 18 },
+          type: 'scatter',
+          name: label,
+          color: colourOf(colour),
+          symbol: 'diamond',
+          symbolSize: 18,
           data: answers.map(answer => ({
             value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
-            name: `${label}: ${describeAnswer(answer)}`,
+            name: `${label}: ${sayAnswer(answer)}`,
           })),
         },
       ]),
@@ -50,13 +57,13 @@ export function drawOverLimit({ title, lines }) {
 }
 
 /** @param {LimitLine} line */
-function describeLine({ label, points, answers }) {
-  const told = answers.map(describeAnswer).join(', ')
+function sayLine({ label, points, answers }) {
+  const told = answers.map(sayAnswer).join(', ')
   return `${label}: ${points.length} trials, ${told || 'no answer'}`
 }
 
 /** @param {LimitLine['answers'][0]} answer */
-function describeAnswer({ cores, ratePerSecond, p99Ms }) {
+function sayAnswer({ cores, ratePerSecond, p99Ms }) {
   const p99 = p99Ms === null ? '' : ` with a p99 of ${p99Ms.toFixed(1)} ms`
   return `${cores} cores hold ${ratePerSecond} requests/s${p99}`
 }

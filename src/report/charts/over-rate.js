@@ -14,7 +14,7 @@ import { createAxis, createFittedLine, createLinesOption, shorten } from './styl
 export function drawOverRate({ title, lines }) {
   return {
     title,
-    description: `${title}. ${lines.map(describeLine).join('; ')}.`,
+    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
     height: 340,
     option: createLinesOption({
       lines,
@@ -46,6 +46,6 @@ function drawFit({ label, colour, points, fit }) {
 }
 
 /** @param {Parameters<typeof drawOverRate>[0]['lines'][0]} line */
-function describeLine({ label, points }) {
+function sayLine({ label, points }) {
   return `${label}: ${points.map(p => `${p.millicores.toFixed(0)} millicores at ${p.ratePerSecond}/s`).join(', ')}`
 }

@@ -22,12 +22,17 @@ const LABELS_MOST = 12
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   return {
     title,
-    description: `${title}, of ${runs.length} runs. ${lines.map(line => describeLine(line, { unit, digits })).join('; ')}.`,
+    description: `${title}, of ${runs.length} runs. ${lines.map(line => sayLine(line, { unit, digits })).join('; ')}.`,
     height: 360,
     option: createLinesOption({
-      ...{ lines, top: 50 },
+      lines,
+      top: 50,
       xAxis: createAxis({
-        ...{ type: 'category', data: runs, boundaryGap: true, name: 'runs, in the order of time', nameGap: 26 },
+        type: 'category',
+        data: runs,
+        boundaryGap: true,
+        name: 'runs, in the order of time',
+        nameGap: 26,
         splitLine: { show: false },
       }),
       yAxis: createAxis({ type: 'value', min: 0, name: unit, nameGap: 46 }),
@@ -37,7 +42,8 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
           name: label,
           color: colourOf(colour),
           connectNulls: true,
-          ...{ symbol: 'circle', symbolSize: 7 },
+          symbol: 'circle',
+          symbolSize: 7,
           itemStyle: isControl ? { color: 'transparent', borderColor: colourOf(colour), borderWidth: 1.5 } : {},
           lineStyle: { width: 1, type: isControl ? 'dotted' : 'solid' },
           data: points.map((point, i) => ({
@@ -77,7 +83,9 @@ function drawSpans({ colour, points, levels }) {
     { coord: [to[0], shorten(to[1])] },
   ]
   return {
-    ...{ silent: true, symbol: 'none', label: { show: false } },
+    silent: true,
+    symbol: 'none',
+    label: { show: false },
     data: [
       ...intervals.map(ends => span(ends, { color, type: 'solid', width: 1.5, opacity: 0.5 })),
       ...flat.map(ends => span(ends, { color, type: 'solid', width: 5, opacity: 0.3 })),
@@ -88,7 +96,9 @@ function drawSpans({ colour, points, levels }) {
 /** @param {{ run: number, label: string }[]} marks */
 function drawMarks(marks) {
   return {
-    ...{ silent: true, symbol: 'none', lineStyle: { type: 'dashed', width: 1, color: MUTED } },
+    silent: true,
+    symbol: 'none',
+    lineStyle: { type: 'dashed', width: 1, color: MUTED },
     data: marks.map(({ run, label }, i) => ({
       xAxis: run,
       // Beside each other they are on two lines.
@@ -117,7 +127,7 @@ export function tellPoint(point, digits) {
  * @param {DrawnLine} line
  * @param {{ unit: string, digits: number }} quantity
  */
-function describeLine({ label, points, levels }, { unit, digits }) {
+function sayLine({ label, points, levels }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`
   const steps =

@@ -18,14 +18,18 @@ const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 export function drawOverShare({ title, lines }) {
   return {
     title,
-    description: `${title}. ${lines.map(({ label, curve }) => `${label}: ${describeEnd(curve)}`).join('; ')}.`,
+    description: `${title}. ${lines.map(({ label, curve }) => `${label}: ${sayEnd(curve)}`).join('; ')}.`,
     height: 340,
     option: createLinesOption({
       lines,
       xAxis: createAxis({ type: 'value', min: 0, name: 'seconds', nameGap: 26 }),
       yAxis: createAxis({ type: 'value', min: 0, max: 100, name: '% of the real sidecars', nameGap: 46 }),
       series: lines.map(({ label, colour, curve }, i) => ({
-        ...{ type: 'line', name: label, symbol: 'none', color: colourOf(colour), step: 'end' },
+        type: 'line',
+        name: label,
+        symbol: 'none',
+        color: colourOf(colour),
+        step: 'end',
         lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
         data: [[0, 0], ...curve.map(([seconds, share]) => [shorten(seconds), shorten(100 * share)])],
       })),
@@ -51,7 +55,7 @@ export function tabulateShares(caption, lines) {
 }
 
 /** @param {[number, number][]} curve */
-function describeEnd(curve) {
+function sayEnd(curve) {
   const last = curve.at(-1)
   return last ? `${shorten(100 * last[1])} % after ${shorten(last[0])} s` : 'none'
 }

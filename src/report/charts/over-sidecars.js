@@ -18,7 +18,7 @@ import { createAxis, createFittedLine, createLinesOption, shorten } from './styl
 export function drawOverSidecars({ title, lines }) {
   return {
     title,
-    description: `${title}. ${lines.map(describeLine).join('; ')}.`,
+    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
     height: 340,
     option: createLinesOption({
       lines,
@@ -36,7 +36,8 @@ export function drawOverSidecars({ title, lines }) {
           })),
         },
         createFittedLine({
-          ...{ label, colour: colourOf(colour) },
+          label,
+          colour: colourOf(colour),
           ends: [points[0], points[points.length - 1]].map(({ sidecars }) => [
             sidecars,
             shorten((baseBytes + bytesPerSidecar * sidecars) / MIB),
@@ -68,7 +69,7 @@ export function tabulateMemory(caption, lines) {
 }
 
 /** @param {MemoryLine} line */
-function describeLine({ label, memory: { baseBytes, bytesPerSidecar, points } }) {
+function sayLine({ label, memory: { baseBytes, bytesPerSidecar, points } }) {
   const last = points[points.length - 1]
   return `${label}: ${(baseBytes / MIB).toFixed(1)} MiB and ${(bytesPerSidecar / 1000).toFixed(1)} kB a sidecar, ${(last.bytes / MIB).toFixed(1)} MiB at ${last.sidecars}`
 }

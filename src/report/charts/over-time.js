@@ -26,7 +26,7 @@ export function drawOverTime({ title, sidecars }) {
     series.map(([seconds, value]) => [shorten(seconds), shorten(value / scale)])
   return {
     title,
-    description: `${title}. ${sidecars.map(describeSidecar).join('; ')}.`,
+    description: `${title}. ${sidecars.map(saySidecar).join('; ')}.`,
     height: 420,
     option: createOption({
       legend: createLegend(names),
@@ -39,14 +39,22 @@ export function drawOverTime({ title, sidecars }) {
       xAxis: [
         createAxis({ type: 'value', gridIndex: 0, min: 'dataMin', max: 'dataMax', axisLabel: { show: false } }),
         createAxis({
-          ...{ type: 'value', gridIndex: 1, min: 'dataMin', max: 'dataMax' },
+          type: 'value',
+          gridIndex: 1,
+          min: 'dataMin',
+          max: 'dataMax',
           axisLabel: ENDS,
-          ...{ name: 'seconds from the start of the window', nameGap: 26 },
+          name: 'seconds from the start of the window',
+          nameGap: 26,
         }),
       ],
       yAxis: [
         createAxis({
-          ...{ type: 'value', gridIndex: 0, min: 0, name: 'CPU cores', nameGap: 42 },
+          type: 'value',
+          gridIndex: 0,
+          min: 0,
+          name: 'CPU cores',
+          nameGap: 42,
           ...(isUnreached ? { max: shorten(1.1 * most) } : {}),
         }),
         createAxis({ type: 'value', gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
@@ -67,7 +75,12 @@ export function drawOverTime({ title, sidecars }) {
           ...(i === 0 && caps.length > 0 ? { markLine: drawCaps(caps) } : {}),
         },
         {
-          ...{ type: 'line', name: service, symbol: 'none', color: colourOf(i + 1), xAxisIndex: 1, yAxisIndex: 1 },
+          type: 'line',
+          name: service,
+          symbol: 'none',
+          color: colourOf(i + 1),
+          xAxisIndex: 1,
+          yAxisIndex: 1,
           lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
           data: points(anonBytes, MIB),
         },
@@ -90,7 +103,7 @@ function drawCaps(caps) {
 }
 
 /** @param {SidecarSeries} sidecar */
-function describeSidecar({ service, capCores, cores, anonBytes, throttled }) {
+function saySidecar({ service, capCores, cores, anonBytes, throttled }) {
   const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   const stopped = throttled.reduce((sum, [from, to]) => sum + to - from, 0)
   return [

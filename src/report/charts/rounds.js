@@ -26,10 +26,10 @@ export function drawRounds({ title, unit, digits, rows }) {
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const isMany = rows.length >= ROWS_MANY
   const side = (/** @type {string[]} */ data, /** @type {Record<string, any>} */ own) =>
-    createAxis({ ...{ type: 'category', inverse: true, data, splitLine: { show: false } }, ...own })
+    createAxis({ type: 'category', inverse: true, data, splitLine: { show: false }, ...own })
   return {
     title,
-    description: `${title}. ${rows.map(row => describeRow(row, show)).join('; ')}.`,
+    description: `${title}. ${rows.map(row => sayRow(row, show)).join('; ')}.`,
     height: 52 + (isMany ? ROW_PIXELS_OF_MANY : ROW_PIXELS) * Math.max(1, rows.length),
     option: createOption({
       // Labels are measured as those of a lean font: a wide bold one takes more room on the right.
@@ -91,7 +91,9 @@ export function drawRounds({ title, unit, digits, rows }) {
 function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   const ends = low === null || high === null ? [] : [low, high]
   return {
-    ...{ type: 'line', silent: true, symbol: 'none' },
+    type: 'line',
+    silent: true,
+    symbol: 'none',
     lineStyle: { color: colourOf(colour), width: isControl ? 2 : 4, opacity: 0.45, cap: 'round' },
     data: ends.map(end => [shorten(end), i]),
   }
@@ -127,7 +129,7 @@ function tellMedian({ median, low, high }, digits) {
  * @param {Row} row
  * @param {(value: number) => string} show
  */
-function describeRow({ label, quantity: { median, low, high, values } }, show) {
+function sayRow({ label, quantity: { median, low, high, values } }, show) {
   const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`
   const interval = low === null || high === null ? '' : `, from ${show(low)} to ${show(high)}`

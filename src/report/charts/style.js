@@ -1,7 +1,7 @@
 import { GRID, MUTED, TEXT } from './palette.js'
 
 /**
- * What all charts have in common. Runs in browsers, too. Pure.
+ * The style that all charts share. Runs in browsers, too. Pure.
  */
 
 /**
@@ -34,14 +34,18 @@ export function createOption(own) {
  */
 export function createFittedLine({ label, colour, ends }) {
   return {
-    ...{ type: 'line', name: label, symbol: 'none', silent: true, color: colour },
+    type: 'line',
+    name: label,
+    symbol: 'none',
+    silent: true,
+    color: colour,
     lineStyle: { type: 'dashed', width: 1.5 },
     data: ends,
   }
 }
 
 /**
- * Of a chart of labelled lines: the legend above them, and a mark says its name.
+ * The frame of a chart of labelled lines: the legend above them, and a mark says its name.
  * @param {{ lines: { label: string }[], top?: number, bottom?: number } & Record<string, any>} given top, bottom: the room
  *   beside the axes, in pixels
  */

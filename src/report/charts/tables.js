@@ -3,7 +3,7 @@ import { MIB } from '../../lib/units.js'
 import { shorten } from './style.js'
 
 /**
- * What each chart draws, as a table. Pure.
+ * The values of each chart as a table. Pure.
  * @import { Quantity } from '../../model/types.ts'
  * @import { Table } from '../../lib/text-table.js'
  * @import { SidecarSeries } from '../../judge/sidecars.js'

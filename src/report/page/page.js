@@ -1,4 +1,4 @@
-// In a browser: makes the drawn charts of a report interactive, and shows any trial. It runs behind the modules of
+// The script of a report's page makes the drawn charts of a report interactive, and shows any trial. It runs behind the modules of
 // src/report/charts/ that it uses, in one script; without it, the page is complete.
 import { drawOverTime } from '../charts/over-time.js'
 import { withPalette } from '../charts/palette.js'
