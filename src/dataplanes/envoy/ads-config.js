@@ -1,12 +1,8 @@
-import {
-  HTTP2_OPTIONS,
-  renderCluster,
-  renderListeners,
-  renderOwn,
-  renderRouteConfig,
-  socketAddress,
-  TYPE,
-} from './config.js'
+import { renderCluster } from './clusters.js'
+import { renderOwn } from './config.js'
+import { renderListeners } from './listeners.js'
+import { renderRouteConfig } from './routes.js'
+import { HTTP2_OPTIONS, socketAddress, TYPE } from './shared.js'
 
 /**
  * The sidecar model as Envoy takes it from a control plane (its aggregated discovery service): a bootstrap that names that

@@ -1,11 +1,10 @@
 import { nameRoute } from '../../model/route-names.js'
+import { TYPE } from './shared.js'
 
 /**
  * What Envoy is given for the features of a model; an absent feature adds nothing.
  * @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts'
  */
-
-const TYPE = 'type.googleapis.com/'
 
 /** How soon a line that was logged can be read; Envoy's own 10 s would hold it longer than any check waits. */
 export const FLUSH_MS = 1000

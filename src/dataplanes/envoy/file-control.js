@@ -1,6 +1,8 @@
 import { createFileControl } from '../../model/file-control.js'
-import { renderBootstrap, renderRouteConfig, TYPE } from './config.js'
+import { renderBootstrap } from './config.js'
 import { createSidecar } from './launch.js'
+import { renderRouteConfig } from './routes.js'
+import { TYPE } from './shared.js'
 
 /**
  * Envoy watches a folder of its own, and takes the routes of a file that is moved there (its route discovery service, from

@@ -1,10 +1,11 @@
 import { isAtLeast } from '../../lib/version.js'
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { adsControls } from './ads-control.js'
-import { OSM, PROFILES } from './config.js'
+import { PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
+import { OSM } from './osm.js'
 
 /**
  * @import { DataPlane } from '../../model/types.ts'

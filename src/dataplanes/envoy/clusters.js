@@ -1,0 +1,62 @@
+import { renderOutlierDetection, renderRetryBudget } from './features.js'
+import { BUFFER_BYTES, HTTP2_OPTIONS, seconds, socketAddress, TYPE } from './shared.js'
+import { renderTls } from './tls.js'
+
+/**
+ * @import { Cluster, SidecarModel } from '../../model/types.ts'
+ */
+
+const UNLIMITED = 1_000_000_000
+
+/**
+ * @param {SidecarModel} model
+ * @param {Cluster} cluster
+ */
+export function renderCluster(model, cluster) {
+  const { name, endpoints, balancing, mtls, protocol, maxRequests } = cluster
+  const breaker = model.features['circuit-breaker']
+  return {
+    name,
+    type: 'STATIC',
+    connect_timeout: seconds(model.timeouts.connectSeconds),
+    lb_policy: balancing === 'least-requests' ? 'LEAST_REQUEST' : 'ROUND_ROBIN',
+    per_connection_buffer_limit_bytes: BUFFER_BYTES,
+    circuit_breakers: {
+      thresholds: [
+        {
+          max_connections: UNLIMITED,
+          max_pending_requests: UNLIMITED,
+          max_requests: breaker ? (maxRequests ?? breaker.maxRequests) : UNLIMITED,
+          max_retries: UNLIMITED,
+          ...renderRetryBudget(model.features, cluster),
+        },
+      ],
+    },
+    ...renderOutlierDetection(model.features, cluster),
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: endpoints.map(endpoint => ({ endpoint: { address: socketAddress(endpoint) } })) }],
+    },
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+        '@type': `${TYPE}envoy.extensions.upstreams.http.v3.HttpProtocolOptions`,
+        common_http_protocol_options: { idle_timeout: seconds(model.timeouts.requestSeconds) },
+        explicit_http_config:
+          protocol === 'http/2' ? { http2_protocol_options: HTTP2_OPTIONS } : { http_protocol_options: {} },
+      },
+    },
+    ...(mtls
+      ? {
+          transport_socket: {
+            name: 'envoy.transport_sockets.tls',
+            typed_config: {
+              '@type': `${TYPE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
+              sni: mtls.serverName,
+              max_session_keys: 0,
+              common_tls_context: renderTls(model, mtls.acceptedIdentities),
+            },
+          },
+        }
+      : {}),
+  }
+}

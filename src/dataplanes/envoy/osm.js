@@ -1,0 +1,73 @@
+/**
+ * The profile osm-1.1: what OSM 1.1 asked of its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds).
+ */
+
+import { TYPE } from './shared.js'
+
+/**
+ * @import { SidecarModel } from '../../model/types.ts'
+ */
+
+export const OSM = 'osm-1.1'
+
+// Its Wasm stats filter cannot be had; a second Lua script that reads the same headers stands for it.
+/** @param {SidecarModel} model */
+export function renderOsmFilters({ service }) {
+  const add = ['namespace', 'kind', 'name', 'pod'].map(key => `h:add('osm-stats-${key}', '${service}')`).join(' ')
+  const drop = ['namespace', 'kind', 'name', 'pod'].map(key => `h:get('osm-stats-${key}') h:remove('osm-stats-${key}')`)
+  return [
+    {
+      name: 'envoy.filters.http.rbac',
+      typed_config: {
+        '@type': `${TYPE}envoy.extensions.filters.http.rbac.v3.RBAC`,
+        rules: { action: 'ALLOW', policies: { any: { permissions: [{ any: true }], principals: [{ any: true }] } } },
+      },
+    },
+    // Responses pass the filters from the last to the first.
+    luaFilter(`function envoy_on_response(r) local h = r:headers() ${drop.join(' ')} end`),
+    luaFilter(`function envoy_on_response(r) local h = r:headers() ${add} end`),
+  ]
+}
+
+/** @param {string} code */
+function luaFilter(code) {
+  return {
+    name: 'envoy.filters.http.lua',
+    typed_config: {
+      '@type': `${TYPE}envoy.extensions.filters.http.lua.v3.Lua`,
+      default_source_code: { inline_string: code },
+    },
+  }
+}
+
+// OSM logs to stdout; the lines are formatted and written here too, and thrown away.
+export const OSM_ACCESS_LOG = {
+  name: 'envoy.access_loggers.file',
+  typed_config: {
+    '@type': `${TYPE}envoy.extensions.access_loggers.file.v3.FileAccessLog`,
+    path: '/dev/null',
+    log_format: {
+      json_format: {
+        start_time: '%START_TIME%',
+        method: '%REQ(:METHOD)%',
+        path: '%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%',
+        protocol: '%PROTOCOL%',
+        response_code: '%RESPONSE_CODE%',
+        response_code_details: '%RESPONSE_CODE_DETAILS%',
+        time_to_first_byte: '%RESPONSE_DURATION%',
+        upstream_cluster: '%UPSTREAM_CLUSTER%',
+        response_flags: '%RESPONSE_FLAGS%',
+        bytes_received: '%BYTES_RECEIVED%',
+        bytes_sent: '%BYTES_SENT%',
+        duration: '%DURATION%',
+        upstream_service_time: '%RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)%',
+        x_forwarded_for: '%REQ(X-FORWARDED-FOR)%',
+        user_agent: '%REQ(USER-AGENT)%',
+        request_id: '%REQ(X-REQUEST-ID)%',
+        requested_server_name: '%REQUESTED_SERVER_NAME%',
+        authority: '%REQ(:AUTHORITY)%',
+        upstream_host: '%UPSTREAM_HOST%',
+      },
+    },
+  },
+}

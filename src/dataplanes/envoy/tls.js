@@ -1,0 +1,35 @@
+/**
+ * @import { SidecarModel } from '../../model/types.ts'
+ */
+
+const NOBODY = 'spiffe://sidecar-bench/nobody'
+
+/**
+ * @param {SidecarModel} model
+ * @param {string[] | null} acceptedIdentities
+ */
+export function renderTls({ tls, trust }, acceptedIdentities) {
+  return {
+    tls_params: {
+      tls_minimum_protocol_version: 'TLSv1_3',
+      tls_maximum_protocol_version: 'TLSv1_3',
+      ecdh_curves: [tls.group],
+    },
+    tls_certificates: [
+      { certificate_chain: { filename: trust.certificatePath }, private_key: { filename: trust.keyPath } },
+    ],
+    validation_context: {
+      trusted_ca: { filename: trust.caPath },
+      ...(acceptedIdentities ? { match_typed_subject_alt_names: renderAccepted(acceptedIdentities) } : {}),
+    },
+  }
+}
+
+/**
+ * An empty list would accept everybody; who accepts nobody names an identity that nobody has.
+ * @param {string[]} identities
+ */
+function renderAccepted(identities) {
+  const named = identities.length > 0 ? identities : [NOBODY]
+  return named.map(exact => ({ san_type: 'URI', matcher: { exact } }))
+}
