@@ -15,7 +15,7 @@ export const REFUSED_FOLDER = 'refused'
 export const CLIENT = identityOf('client')
 
 /**
- * Certificates that sidecars must refuse in place of the client's, each for one reason (node/parity/peers.js).
+ * Certificates that sidecars must refuse in place of the client's, each for one reason (parity/beside/peers.js).
  * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnother?: boolean }>} isOfAnother: of another authority of the same name
  */
 export const FLAWED = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
-import { examineMachine } from '../../src/verbs/local-doctor.js'
+import { examineMachine } from '../../src/prepare/local-doctor.js'
 
 /**
  * What is said of a program that only `--control ads` needs, and which ways of looking for it were taken.
