@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { dataPlanes } from '../src/dataplanes/registry.js'
+import { readAgentCode } from '../src/targets/kubernetes/code.js'
 
 // The folders that each folder of src/ may import beside itself and lib/: files and types alike. Nothing runs back up.
 // `kinds` is the part of each kind with effects; the rest of a kind is pure, and what judges and reports runs may read it.
@@ -79,6 +80,22 @@ describe('what may import what', () => {
     expect(readFileSync(file, 'utf8')).not.toMatch(
       /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|process\.(env|pid|exit|std)/,
     )
+  })
+
+  it('ships into pods all that the agent there imports', () => {
+    const shipped = Object.keys(readAgentCode())
+    /** @type {Set<string>} */
+    const needed = new Set()
+    const follow = (/** @type {string} */ file) => {
+      if (needed.has(file)) return
+      needed.add(file)
+      importsOf(file)
+        .filter(name => name.startsWith('src/'))
+        .forEach(follow)
+    }
+    follow('src/node/agent/main.js')
+    expect([...needed]).toContain('src/parity/beside/probe.js')
+    expect([...needed].filter(file => !shipped.includes(file))).toEqual([])
   })
 
   it('needs no package where it also runs in pods', () => {

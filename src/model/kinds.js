@@ -2,13 +2,10 @@
  * The kinds of trial: how each measures. Each has a folder in kinds/. Pure.
  */
 
-/** The kinds by their names in records. */
-export const KIND_NAMES = /** @type {const} */ (['load', 'search', 'rollout', 'growth'])
-
 /**
  * load: a window under load, or idle; search: such windows, one after the other, until a limit is found; rollout: a control
  * plane gives many sidecars their configurations; growth: sidecars are added to a control plane step by step.
- * @typedef {typeof KIND_NAMES[number]} TrialKind
+ * @typedef {'load' | 'search' | 'rollout' | 'growth'} TrialKind
  */
 
 /**

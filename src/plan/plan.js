@@ -76,7 +76,6 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
     notMeasured: [...missing, ...notMeasured, ...refused],
     notes: [...notes, ...(question.kind === 'growth' ? noteUncontrolled(possible, runsControl) : [])],
     trials: orderTrials({
-      kind: question.kind,
       arms: measured,
       rounds: experiment.search ? 0 : rounds,
       seed: overrides.seed,

@@ -27,15 +27,15 @@ export function chooseRounds(question, { arms, calibrations }) {
 
 /**
  * Every arm once a round, in random order.
- * @param {{ kind: Plan['kind'], arms: Arm[], rounds: number, seed: number }} options
+ * @param {{ arms: Arm[], rounds: number, seed: number }} options
  */
-export function orderTrials({ kind, arms, rounds, seed }) {
+export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   /** @type {Trial[]} */
   const trials = []
   for (let round = 1; round <= rounds; round++) {
     for (const arm of shuffle(arms, random)) {
-      trials.push({ id: `r${round}-${arm.id}`, kind, round, arm, repeats: null, searchOf: null })
+      trials.push({ id: `r${round}-${arm.id}`, round, arm, repeats: null, searchOf: null })
     }
   }
   return trials

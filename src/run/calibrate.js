@@ -20,7 +20,7 @@ export async function calibrate({ plan, run, signal }) {
   for (const arm of plan.calibrations) {
     signal.throwIfAborted()
     /** @type {Trial} */
-    const trial = { id: `r1-${arm.id}`, kind: 'load', round: 1, arm, repeats: null, searchOf: null }
+    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
     const record = await run({ trial, progress: 'finding the capacity' })
     const { boundBy } = record
     calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })

@@ -2,7 +2,6 @@
  * The contract between a run and a kind of trial. A kind is a folder in kinds/ and a line of its registry; a run is given
  * one, and asks nowhere which.
  * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
- * @import { TrialKind } from '../model/kinds.js'
  * @import { Reusable } from './reusable.js'
  * @import { Turns } from './rounds.js'
  * @import { RunOne } from './run.js'
@@ -13,7 +12,7 @@
 
 /**
  * @typedef {object} Kind
- * @property {TrialKind} name recorded with each trial
+ * @property {string} name recorded with each trial
  * @property {StartServices} start starts the services of an arm; what that alone has shown is `seen` of the result
  * @property {(pass: Pass) => Promise<void>} measure runs the trials of a plan
  */

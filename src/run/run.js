@@ -68,7 +68,7 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
       plan,
       cpus: site.cpus,
       run,
-      adopt: createAdopt({ folder: folders.results, watcher }),
+      adopt: createAdopt({ folder: folders.results, kind: testbed.kind.name, watcher }),
       reusable,
       turns,
       assess,
@@ -94,7 +94,8 @@ export async function runPlan({ plan, testbed, manifest, watcher, signal, ...opt
  * @returns {RunOne}
  */
 function createRunOne({ testbed, standing, recorded, nextIndex, watcher: { say, watch }, signal }) {
-  return async ({ trial, progress, secondsLeft }) => {
+  return async ({ trial: planned, progress, secondsLeft }) => {
+    const trial = { ...planned, kind: testbed.kind.name }
     const known = recorded.get(trial.id)
     if (known) {
       watch?.({ kind: 'trial-ended', record: known, atMs: Date.now() })
@@ -114,11 +115,12 @@ function createRunOne({ testbed, standing, recorded, nextIndex, watcher: { say, 
 
 /**
  * Takes the record of an earlier run into this one.
- * @param {{ folder: string, watcher: Watcher }} options
+ * @param {{ folder: string, kind: string, watcher: Watcher }} options kind: of the trials of this run
  * @returns {(known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord}
  */
-function createAdopt({ folder, watcher }) {
-  return (known, trial) => {
+function createAdopt({ folder, kind, watcher }) {
+  return (known, planned) => {
+    const trial = { ...planned, kind }
     const record = { ...known.record, trial }
     copyTrial({ from: known.folder, to: folder, record: known.record, trial })
     watcher.watch?.({ kind: 'trial-ended', record, atMs: Date.now() })

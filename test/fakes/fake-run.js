@@ -18,6 +18,7 @@ import { hasSidecars } from './fake-records.js'
 /**
  * @import { DataPlane, LoadGenerator, Site } from '../../src/model/types.ts'
  * @import { Watcher } from '../../src/run/events.js'
+ * @import { Kind } from '../../src/run/kind.js'
  * @import { Preparation } from '../../src/run/execute.js'
  * @import { GateParity } from '../../src/parity/gate.js'
  */
@@ -40,6 +41,7 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [
  * @property {DataPlane[]} [planes]
  * @property {{ width: number, maxMinutes: number }} [precision]
  * @property {boolean} [retain]
+ * @property {Kind} [kind] of the trials, instead of the plan's
  * @property {GateParity} [gate]
  * @property {Watcher['watch']} [watch]
  * @property {AbortSignal} [signal]
@@ -59,7 +61,7 @@ export async function runFake({ folder, target, signal = new AbortController().s
   manifest.machine.cpus = site.cpus
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
-  const testbed = { site, ...prepared, folders, settings: plan.settings, kind: kinds[plan.kind] }
+  const testbed = { site, ...prepared, folders, settings: plan.settings, kind: options.kind ?? kinds[plan.kind] }
   await runPlan({ plan, testbed, manifest, watcher: { say: () => {}, watch }, signal, retain, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }
 }

@@ -45,7 +45,7 @@ export function createSearch({ template, spec, cpus, reusable, run, adopt, say, 
     const nth = (counts.get(arm.id) ?? 0) + 1
     counts.set(arm.id, nth)
     /** @type {Trial} */
-    const trial = { id: `s${nth}-${arm.id}`, kind: 'search', round: nth, arm, repeats: null, searchOf: template.id }
+    const trial = { id: `s${nth}-${arm.id}`, round: nth, arm, repeats: null, searchOf: template.id }
     const progress = `looking for the ${spec.kind}`
     const known = reusable.take(arm)
     const record = known ? adopt(known, trial) : await run({ trial, progress })

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { AXIS_NAMES } from '../axes.js'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
-import { KIND_NAMES } from '../kinds.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
 /**
@@ -93,7 +92,7 @@ export const arm = planeChoice.extend({
 
 export const trial = z.object({
   id,
-  kind: z.enum(KIND_NAMES).optional().describe('how it measures; absent in runs of older versions'),
+  kind: z.string().optional().describe('how it measures; absent in runs of older versions'),
   round: z.int().positive(),
   arm,
   repeats: z.string().nullable().describe('the trial that it runs again'),

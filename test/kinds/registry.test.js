@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { kinds } from '../../src/kinds/registry.js'
+import { createFakeTarget } from '../fakes/fake-bench.js'
+import { runFake } from '../fakes/fake-run.js'
+import { tiny } from '../fakes/tiny-kind/index.js'
+
+describe('the kinds of trials', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'kinds-test-')), 'run')
+  })
+  afterEach(() => rmSync(path.dirname(folder), { recursive: true, force: true }))
+
+  it('are registered by their own names', () => {
+    expect(Object.entries(kinds).map(([name, kind]) => [name, kind.name])).toEqual([
+      ['load', 'load'],
+      ['search', 'search'],
+      ['rollout', 'rollout'],
+      ['growth', 'growth'],
+    ])
+  })
+
+  it('are recorded with each trial', async () => {
+    const { records } = await runFake({ folder, target: await createFakeTarget() })
+    expect(records).toHaveLength(24)
+    expect(new Set(records.map(({ trial }) => trial.kind))).toEqual(new Set(['load']))
+  })
+
+  it('take one more from a folder of its own, which a run asks for nothing else', async () => {
+    const { records } = await runFake({ folder, target: await createFakeTarget(), kind: tiny })
+    expect(records).toHaveLength(24)
+    for (const { trial, outcome, load } of records) {
+      expect(trial.kind).toBe('tiny')
+      expect(outcome).toBe('completed')
+      expect(load).toBeNull()
+    }
+  })
+})
