@@ -3,7 +3,7 @@ import { LOAD_AXES } from './axes/load.js'
 import { CAP_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
 
 /**
- * What experiments vary beside the plane: the table of all axes, and what is true of arms by it. An axis has all that is its
+ * The table of all axes, which experiments vary beside the plane, and facts about arms that rest on it. An axis has all that is its
  * own in one of the files of axes/: words, bounds, kinds of trial, and how a value is said. Pure.
  * @import { Arm, AxisName } from './types.ts'
  * @import { Axis } from './axes/axis.js'

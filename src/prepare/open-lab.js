@@ -25,7 +25,7 @@ import { planRun } from './prepare.js'
  * @import { SidecarCount } from '../lab/count.js'
  * @import { Side } from '../lab/sides.js'
  * @import { Sides } from '../lab/comparison.js'
- * @import { LoadGenerator, Site, Tool, ToolSpec, Trial } from '../model/types.ts'
+ * @import { LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  */
 
@@ -149,10 +149,8 @@ export async function openLab({
       for (const arm of plan.arms) {
         const taken = []
         for (const [turn, name] of TURNS.entries()) {
-          /** @type {Trial} */
           const trial = {
             id: `${turn}-${name}-${arm.link}`,
-            kind: 'load',
             round: 1,
             arm,
             repeats: null,

@@ -3,7 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { leaveOutUnreachable } from '../plan/calibration.js'
 
 /**
- * @import { Calibration, Plan, Trial } from '../model/types.ts'
+ * @import { Calibration, Plan } from '../model/types.ts'
  * @import { RunOne } from './run.js'
  */
 
@@ -19,7 +19,6 @@ export async function calibrate({ plan, run, signal }) {
   if (plan.calibrations.length === 0 || plan.mostOfCapacity === null) return { plan, calibrations }
   for (const arm of plan.calibrations) {
     signal.throwIfAborted()
-    /** @type {Trial} */
     const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
     const record = await run({ trial, progress: 'finding the capacity' })
     const { boundBy } = record

@@ -44,7 +44,6 @@ export function createSearch({ template, spec, cpus, reusable, run, adopt, say, 
     const arm = withWarmupFor(/** @type {Arm} */ (step.value))
     const nth = (counts.get(arm.id) ?? 0) + 1
     counts.set(arm.id, nth)
-    /** @type {Trial} */
     const trial = { id: `s${nth}-${arm.id}`, round: nth, arm, repeats: null, searchOf: template.id }
     const progress = `looking for the ${spec.kind}`
     const known = reusable.take(arm)

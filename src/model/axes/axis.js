@@ -1,5 +1,5 @@
 /**
- * What an axis is. Pure.
+ * The contract of an axis. Pure.
  * @import { Arm } from '../types.ts'
  * @import { TrialKind } from '../kinds.js'
  */
