@@ -147,12 +147,15 @@ function findUnlikeSums(a, b) {
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, ...pair }) {
   const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
   const rounds = Array.from({ length: pair.rounds }, (_, i) => {
-    const sides = [a, b].map(({ name }, side) => {
-      const trials = split[side][i]
-      return { name, trials, value: measureRound(row, trials, { service }) }
+    const tried = pairUp(split[0][i], split[1][i]).map(together => {
+      const sides = together.map((trials, side) => {
+        const { name } = [a, b][side]
+        return { name, trials, value: measureRound(row, trials, { service }) }
+      })
+      const [x, y] = sides.map(side => side.value)
+      return { sides, ratio: x && y ? x / y : null }
     })
-    const [x, y] = sides.map(side => side.value)
-    return { sides, ratio: x && y ? x / y : null }
+    return tried.find(({ ratio }) => ratio !== null) ?? tried[0]
   })
   const { seed, isSequence = false } = pair
   const values = rounds.map(r => r.ratio)
@@ -184,6 +187,21 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     reasons: [...spoiled, ...few, ...drift],
     ...(pair.gapLeast !== undefined && { gapLeast }),
   }
+}
+
+/**
+ * The trials of two arms in one round that can stand over each other: those of one deployment, where they stood in one, else
+ * all of the round.
+ * @param {TrialRecord[]} ofA
+ * @param {TrialRecord[]} ofB
+ * @returns {TrialRecord[][][]} of A and of B, the first to be taken before the others
+ */
+function pairUp(ofA, ofB) {
+  const shared = ofA.flatMap(x => {
+    const y = ofB.find(({ trial }) => trial.deployment !== undefined && trial.deployment === x.trial.deployment)
+    return y ? [[[x], [y]]] : []
+  })
+  return shared.length > 0 ? shared : [[ofA, ofB]]
 }
 
 /**

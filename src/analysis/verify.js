@@ -6,7 +6,7 @@ import { describeRollout } from '../judge/rollout.js'
 import { BenchError } from '../lib/errors.js'
 import { generatorOf } from '../model/generators.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { readGrowth, readLoadLog, readObserved, readRollout } from '../records/raw.js'
+import { rawNameOf, readGrowth, readLoadLog, readObserved, readRollout } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
@@ -118,12 +118,13 @@ function recompute({ folder, record, load, relaxed }) {
       const growth = readGrowth(folder, trial.id)
       return growth ? { growth: describeGrowth(growth) } : 'growth.json is missing or damaged'
     }
-    const observed = readObserved(folder, trial.id)
+    const raw = rawNameOf(trial)
+    const observed = readObserved(folder, raw)
     if (observed === null) return 'observation.json is missing or damaged'
-    const described = describeWindow(observed)
+    const described = describeWindow({ ...observed, armId: trial.arm.id })
     if (described === null) return 'samples.jsonl has no sample of an edge of the window'
     const isIdle = trial.arm.load.kind === 'idle'
-    const result = isIdle ? null : readResult({ folder, trialId: trial.id, load })
+    const result = isIdle ? null : readResult({ folder, raw, place: placeOf(record), load })
     if (result === null && !isIdle) return "the load generator's log has no result"
     const rollout = record.rollout ? readRollout(folder, trial.id) : null
     if (record.rollout && rollout === null) return 'rollout.json is missing or damaged'
@@ -136,15 +137,27 @@ function recompute({ folder, record, load, relaxed }) {
 }
 
 /**
- * @param {{ folder: string, trialId: string, load: Pick<LoadGenerator, 'parseResult'> }} options
+ * The place of a record's arm among those that stood at the same time.
+ * @param {TrialRecord} record
+ */
+function placeOf({ beside = [], trial }) {
+  return Math.max(
+    0,
+    beside.findIndex(({ armId }) => armId === trial.arm.id),
+  )
+}
+
+/**
+ * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options
+ *   raw: of the trial, below raw/; place: among the arms that took turns
  * @returns {LoadResult | null} null: there is none
  * @throws {BenchError} with the file, when it cannot be read or is damaged
  */
-function readResult({ folder, trialId, load }) {
-  const read = readLoadLog(folder, trialId)
+function readResult({ folder, raw, place, load }) {
+  const read = readLoadLog(folder, raw)
   if (read === null) return null
   try {
-    return load.parseResult(read.log)
+    return load.parseResult(read.log, place)
   } catch (error) {
     throw new BenchError(`${read.file}: ${/** @type {Error} */ (error).message}`, { cause: error })
   }

@@ -20,6 +20,7 @@ export function describeProcess({ facts, start, end, overflows }) {
     ...facts,
     capReadBackCores: start.state.capCores === facts.capCores ? end.state.capCores : start.state.capCores,
     workers: end.look.workers,
+    connections: end.look.connections,
     cpuSet: end.state.cpuSet,
     isReplaced: end.state.identity.join() !== start.look.identity.join(),
     overflows: finiteOrNull(overflows),

@@ -12,11 +12,12 @@ const READING_FIELDS = /** @type {const} */ ([
 ])
 
 /**
- * @param {{ observation: ObservationRecord, samples: Sample[] }} observed samples: the window's edges are among them
+ * @param {{ observation: ObservationRecord, samples: Sample[], armId?: string }} observed samples: the window's edges are among
+ *   them; armId: whose processes are described, of arms that stood at the same time
  * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' | 'orchestratorPeakBytes'> | null} null: no
  *   sample of an edge
  */
-export function describeWindow({ observation, samples }) {
+export function describeWindow({ observation, samples, armId }) {
   const { window, start, end, before, after, overflows, onHost, loadHost, cpus, ...given } = observation
   const { sampleSource, clockOffsetMs } = given
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
@@ -39,7 +40,7 @@ export function describeWindow({ observation, samples }) {
       startLateMs: first.epochMs - window.startMs,
       endLateMs: last.epochMs - window.endMs,
     },
-    processes,
+    processes: processes.filter(p => p.armId === undefined || p.armId === armId),
     host: describeHost({
       start: start.host,
       end: end.host,

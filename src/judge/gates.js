@@ -42,9 +42,12 @@ export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [n
 export function judgeTrial(record, relaxed) {
   const { processes, generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load
+  // Arms that take turns are bound by their turns.
   const boundBy =
-    kind === 'idle' ? null : findBound({ processes, generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
-  const steady = kind === 'idle' ? null : isSteady(load)
+    kind === 'idle' || kind === 'turns'
+      ? null
+      : findBound({ processes, generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
+  const steady = kind === 'idle' || kind === 'turns' ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
   const isWorthless = USES.every(use => isSpoiled({ gates }, use))
   return {

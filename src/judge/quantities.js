@@ -73,7 +73,7 @@ import { ROLLOUT_ROWS } from './rollout-quantities.js'
  */
 
 /** @type {Load['kind'][]} */
-const EVERY_LOAD = ['closed', 'open', 'idle']
+const EVERY_LOAD = ['turns', 'closed', 'open', 'idle']
 const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it.'
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 
@@ -93,13 +93,13 @@ const ROWS = [
     sidecars: 'sum',
     measure: ({ record, service }) => cpuPerRequestMicros(record, sidecarsOf(record, service)),
     compared: {
-      kinds: ['closed', 'open'],
+      kinds: ['turns', 'closed', 'open'],
       label: 'CPU per request',
       less: 'uses % less CPU per request',
       more: 'uses % more CPU per request',
       isHeadline: true,
     },
-    chart: { kinds: ['closed', 'open'], title: 'CPU per request, all sidecars' },
+    chart: { kinds: ['turns', 'closed', 'open'], title: 'CPU per request, all sidecars' },
     metric: { name: 'trial_cpu_seconds_per_request', scale: 1e6 },
   },
   {

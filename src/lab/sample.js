@@ -58,10 +58,10 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   let sampling = null
   const standing = createStandingServices({ keepsServices: false, retains: false })
   try {
-    const { record } = await runTrial({
+    const { records } = await runTrial({
       testbed: sampled,
-      trial,
-      start,
+      trials: [trial],
+      nextStart: () => start,
       standing,
       signal,
       watch: event => {
@@ -71,6 +71,7 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
         sampling.catch(() => {})
       },
     })
+    const [record] = records
     if (record.outcome !== 'completed') throw new BenchError(`the load does not count: ${record.reasons.join('; ')}`)
     if (sampling === null) throw new BenchError('the load ended before it could be sampled')
     return { record, .../** @type {Awaited<ReturnType<typeof sample>>} */ (await sampling) }

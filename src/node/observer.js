@@ -60,7 +60,12 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
  * @returns {Look[]}
  */
 export function look(probes) {
-  return probes.map(p => ({ memory: p.readMemory(), identity: p.identify(), workers: p.countListeners() }))
+  return probes.map(p => ({
+    memory: p.readMemory(),
+    identity: p.identify(),
+    workers: p.countListeners(),
+    connections: p.countConnections(),
+  }))
 }
 
 /**

@@ -4,6 +4,7 @@ import { nameOf } from '../model/arms.js'
 import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { SIDECAR_AXES } from '../model/axes/sidecar.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
+import { countTurnWorkers } from './caps.js'
 import { chooseLoad } from './load.js'
 
 /**
@@ -66,6 +67,7 @@ export function createArms(question, { lists, caps, contenders }) {
           isLimitable: question.kind !== 'growth' || runsControl(choice),
           simulated: cell.sidecars === null ? 0 : countSimulated(choice, cell.sidecars),
         })
+        if (question.kind === 'turns') conditions.workers ??= countTurnWorkers(question)
         const placed = { hasSidecars: hasSidecars(choice.plane), cap, conditions, cell, caps }
         /** @type {Arm} */
         const arm = {
@@ -134,6 +136,7 @@ function idOf(arm, lists) {
       .slice(0, 80),
     arm.capCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
+    arm.load.kind === 'turns' ? 'turns' : null,
     ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
   ]
     .filter(part => part !== null)

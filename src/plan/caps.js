@@ -20,9 +20,20 @@ const FALLBACK_CAP = 0.25
 export function chooseCaps(question, cpus) {
   const { caps, isLoadElsewhere } = question.overrides
   const own = question.axes.capCores
+  if (question.kind === 'turns') return { caps: [null], notes: [], notMeasured: [] }
   if (caps === 'none' || (caps === null && own === 'none')) return { caps: [null], notes: [], notMeasured: [] }
   const room = { cpus, isLoadElsewhere, mustBind: mustBind(question) }
   return caps ? takeAsked(caps, room) : takeFitting(/** @type {number[]} */ (own), room)
+}
+
+/**
+ * Workers of the sidecars that get the load in turn, which have no cap: as many as the largest cap that was asked for can use.
+ * @param {Question} question
+ * @returns {number | null} null: as many as the machine has CPUs
+ */
+export function countTurnWorkers({ overrides, axes }) {
+  const caps = overrides.caps ?? axes.capCores
+  return caps === 'none' ? null : Math.max(1, ...caps.map(Math.ceil))
 }
 
 /**

@@ -19,6 +19,7 @@ export const TRIALS_MOST = 100_000
 
 /** @type {Record<TrialKind, (question: Question, chosen: Chosen) => void>} */
 const CHECKS = {
+  turns: assertAlone,
   load: assertAlone,
   search(question, chosen) {
     assertSearchable(question, chosen)

@@ -25,6 +25,14 @@ export const PROFILES = {
   full: { rounds: 6, warmupSeconds: 20, windowSeconds: 50, hasControl: true },
 }
 
+/** The same of arms in turn: deployments, and how long all of them together get load. @type {typeof PROFILES} */
+export const TURN_PROFILES = {
+  smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 3, hasControl: false },
+  quick: { rounds: 3, warmupSeconds: 1.5, windowSeconds: 6, hasControl: false },
+  standard: { rounds: 6, warmupSeconds: 1.5, windowSeconds: 8, hasControl: true },
+  full: { rounds: 12, warmupSeconds: 3, windowSeconds: 20, hasControl: true },
+}
+
 // An experiment may set these aside, because they are its axis.
 const RELAXABLE = [...GATE_NAMES, ...PARITY_NAMES]
 
@@ -81,6 +89,12 @@ const schema = z.strictObject({
       burstFactor: z.number().gt(1).default(5),
     })
     .prefault({}),
+  /** What is measured: the cost of arms that get the load in turn, and what each delivers under its cap in a window of its own. */
+  measure: z
+    .array(z.enum(['turns', 'load']))
+    .min(1)
+    .nullable()
+    .default(null),
   trafficPolicy: z.enum(['listed', 'open']).default('listed'),
   /** Start an arm's services once, and keep them through all rounds. */
   keepsServices: z.boolean().default(false),

@@ -7,7 +7,8 @@ import { P99_REQUESTS } from '../judge/measures.js'
  */
 
 const SMALL_CAP = 0.25
-const USERS = { default: 200, atSmallCaps: 50, openLoop: 64 }
+const SLICE_MS = 20
+const USERS = { turns: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Before a burst, to know how requests are answered without one; and after it, as many times its length.
@@ -28,14 +29,19 @@ export function chooseLoad(question, placed) {
   const { hasSidecars, cap, conditions, cell } = placed
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
-  const users = isIdle ? 0 : (cell.users ?? (rate === null ? chooseUsers(placed) : USERS.openLoop))
+  const isInTurns = question.kind === 'turns'
+  const users = isIdle
+    ? 0
+    : (cell.users ?? (isInTurns ? USERS.turns : rate === null ? chooseUsers(placed) : USERS.openLoop))
   const lengths = chooseLengths(question, { cap, users, rate, burstSeconds: cell.burstSeconds })
   return {
     ...(isIdle
       ? { kind: 'idle', users }
-      : rate === null
-        ? { kind: 'closed', users }
-        : { kind: 'open', users, ratePerSecond: rate }),
+      : isInTurns
+        ? { kind: 'turns', users, sliceMs: question.overrides.sliceMs ?? SLICE_MS }
+        : rate === null
+          ? { kind: 'closed', users }
+          : { kind: 'open', users, ratePerSecond: rate }),
     payloadBytes: cell.payloadBytes,
     connections: cell.connections,
     hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',

@@ -5,8 +5,8 @@ import { chooseCaps } from './caps.js'
 import { assertAskable, assertFew } from './checks.js'
 import { chooseControls, countSimulated, simulatesOn } from './controls.js'
 import { noteUncontrolled } from './growth.js'
-import { resolveQuestion } from './question.js'
-import { chooseRounds, orderTrials } from './rounds.js'
+import { resolveQuestions } from './question.js'
+import { chooseRounds, orderDeployments, orderTrials } from './rounds.js'
 
 export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
@@ -36,10 +36,42 @@ const PRECISION = { default: 0.05, smoke: 0.5 }
  * @throws {UsageError}
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
+  const parts = resolveQuestions(experiment, overrides).map(question => planPart(question, { cpus, missing, ...known }))
+  const [{ question }] = parts
+  return {
+    experiment: experiment.name,
+    kinds: parts.map(part => part.question.kind),
+    question: experiment.question,
+    claims: experiment.claims,
+    seed: overrides.seed,
+    rounds: Math.max(...parts.map(({ rounds }) => rounds)),
+    ...(overrides.precision && { precision: overrides.precision }),
+    arms: parts.flatMap(({ arms }) => arms),
+    calibrations: parts.flatMap(({ calibrations }) => calibrations),
+    mostOfCapacity: experiment.mostOfCapacity,
+    search: experiment.search && {
+      ...experiment.search,
+      precision: overrides.profile === 'smoke' ? PRECISION.smoke : PRECISION.default,
+    },
+    notMeasured: distinctly([...missing, ...parts.flatMap(({ notMeasured }) => notMeasured)]),
+    notes: parts.flatMap(({ notes }) => notes),
+    trials: parts.flatMap(({ trials }) => trials),
+    settings: createSettings(question),
+  }
+}
+
+/**
+ * What one kind of trials measures.
+ * @param {Question} question
+ * @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
+ */
+function planPart(question, { cpus, missing, ...known }) {
+  const { experiment, overrides, kind } = question
   const { hasSidecars, runsControl = () => true, findUnsupported = () => null } = known
-  const question = resolveQuestion(experiment, overrides)
   const { caps, notes, notMeasured } = chooseCaps(question, cpus)
-  const chosen = overrides.planes ?? question.axes.plane.map(parseChoice)
+  const named = overrides.planes ?? question.axes.plane.map(parseChoice)
+  // What has no sidecars costs none, and would take turns from the others.
+  const chosen = kind === 'turns' ? named.filter(({ plane }) => hasSidecars(plane)) : named
   assertAskable(question, { planes: chosen, hasSidecars })
   const contenders = nameControls(question, chosen, known.controlsOf ?? (() => []))
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
@@ -58,30 +90,25 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const hasRepeats = question.profile.hasControl && !experiment.search
   const measured = [...calibrated, ...(hasRepeats ? repeatFirst(calibrated) : [])]
   const rounds = chooseRounds(question, { arms: measured, calibrations })
+  const order = kind === 'turns' ? orderDeployments : orderTrials
+  const trials = order({ arms: measured, rounds: experiment.search ? 0 : rounds, seed: overrides.seed })
   return {
-    experiment: experiment.name,
-    kind: question.kind,
-    question: experiment.question,
-    claims: experiment.claims,
-    seed: overrides.seed,
+    question,
     rounds,
-    ...(overrides.precision && { precision: overrides.precision }),
     arms: measured,
     calibrations,
-    mostOfCapacity: experiment.mostOfCapacity,
-    search: experiment.search && {
-      ...experiment.search,
-      precision: overrides.profile === 'smoke' ? PRECISION.smoke : PRECISION.default,
-    },
-    notMeasured: [...missing, ...notMeasured, ...refused],
-    notes: [...notes, ...(question.kind === 'growth' ? noteUncontrolled(possible, runsControl) : [])],
-    trials: orderTrials({
-      arms: measured,
-      rounds: experiment.search ? 0 : rounds,
-      seed: overrides.seed,
-    }),
-    settings: createSettings(question),
+    notMeasured: [...notMeasured, ...refused],
+    notes: [...notes, ...(kind === 'growth' ? noteUncontrolled(possible, runsControl) : [])],
+    trials: trials.map(trial => ({ ...trial, kind })),
   }
+}
+
+/**
+ * @param {Missing[]} missing
+ * @returns {Missing[]} each once
+ */
+function distinctly(missing) {
+  return [...new Map(missing.map(one => [`${one.plane} ${one.reason}`, one])).values()]
 }
 
 /**

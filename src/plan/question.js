@@ -1,8 +1,8 @@
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { parseChoice } from '../model/arms.js'
-import { kindOf } from '../model/kinds.js'
-import { PROFILES } from './experiment.js'
+import { kindsOf } from '../model/kinds.js'
+import { PROFILES, TURN_PROFILES } from './experiment.js'
 
 /**
  * An experiment in one of its profiles, with what was asked for beside it. Pure.
@@ -26,6 +26,7 @@ import { PROFILES } from './experiment.js'
  * @property {'pipy' | 'node'} app
  * @property {boolean} isPinned
  * @property {boolean} [isLoadElsewhere] the generator takes no CPU of this machine
+ * @property {number} [sliceMs] in turns: for how long the load goes to one arm
  * @property {number} [windowLeastSeconds] where counters come seldom
  * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
  */
@@ -38,15 +39,39 @@ import { PROFILES } from './experiment.js'
  */
 
 /**
+ * What is asked of the trials of each kind, in the order in which they are run.
  * @param {Experiment} experiment
  * @param {Overrides} overrides
- * @returns {Question}
+ * @returns {Question[]}
  * @throws {UsageError} for a profile that is not known
  */
-export function resolveQuestion(experiment, overrides) {
-  const profile = findProfile(experiment, overrides)
-  const axes = { ...experiment.axes, ...profile.axes }
-  return { experiment, overrides, profile, axes, kind: kindOf({ ...experiment, axes }) }
+export function resolveQuestions(experiment, overrides) {
+  const { axes: own, ...profile } = findProfile(experiment, overrides)
+  const axes = { ...experiment.axes, ...own }
+  const all = kindsOf({ ...experiment, axes })
+  // A precision is of the cost.
+  const kinds = overrides.precision && all.includes('turns') ? all.slice(0, 1) : all
+  return kinds.map(kind => ({
+    experiment,
+    overrides,
+    axes,
+    kind,
+    profile: profileOf(kind, { profile, kinds, overrides }),
+  }))
+}
+
+/**
+ * The profile of one kind of trial. Beside turns, which show the noise, windows repeat no arm for it.
+ * @param {TrialKind} kind
+ * @param {{ profile: Profile, kinds: TrialKind[], overrides: Overrides }} options
+ * @returns {Profile}
+ */
+function profileOf(kind, { profile, kinds, overrides }) {
+  if (kind === 'turns') {
+    const own = TURN_PROFILES[overrides.profile]
+    return { ...own, rounds: kinds.length > 1 ? profile.rounds : (overrides.rounds ?? own.rounds) }
+  }
+  return { ...profile, hasControl: profile.hasControl && !kinds.includes('turns') }
 }
 
 /**
@@ -56,7 +81,7 @@ export function resolveQuestion(experiment, overrides) {
  * @returns {PlaneChoice[]}
  */
 export function choosePlanes(experiment, overrides) {
-  return overrides.planes ?? resolveQuestion(experiment, overrides).axes.plane.map(parseChoice)
+  return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }
 
 /**

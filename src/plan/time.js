@@ -22,7 +22,9 @@ const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
  * @param {Trial[]} trials
  */
 export function estimateSeconds(trials) {
-  return sumSeconds(trials.map(trial => trial.arm))
+  // Arms that stand at the same time share a window.
+  const apart = new Map(trials.map((trial, i) => [trial.deployment ?? i, trial.arm]))
+  return sumSeconds([...apart.values()])
 }
 
 /** How many trials a search takes, of each arm. @param {NonNullable<Plan['search']>} search */

@@ -35,7 +35,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
       const assess = preparation.plan.precision && (await loadAssess())
       await executePlan({
         preparation,
-        kind: kinds[preparation.plan.kind],
+        kinds: preparation.plan.kinds.map(kind => kinds[kind]),
         site,
         folder,
         execution: { assess, ...execution },

@@ -9,7 +9,7 @@ import { readCount } from '../model/axes/read.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
 import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
 import { GENERATORS } from '../model/generators.js'
-import { kindOf } from '../model/kinds.js'
+import { kindsOf } from '../model/kinds.js'
 import { PROFILES } from '../plan/experiment.js'
 import { readAnyExperiment } from './read-experiment.js'
 
@@ -50,8 +50,8 @@ export const GENERATOR = () =>
 const KINDS = {
   control: ['load', 'rollout', 'growth'],
   real: ['rollout'],
-  rounds: ['load', 'rollout', 'growth'],
-  precision: ['load'],
+  rounds: ['turns', 'load', 'rollout', 'growth'],
+  precision: ['turns', 'load'],
   p99: ['search'],
 }
 
@@ -99,26 +99,27 @@ export function withExperiment(command) {
  * @param {Command} command
  */
 function visibleOptions(command) {
-  const kind = kindAsked(command)
+  const asked = kindsAsked(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => {
     const axis = AXIS_OPTIONS.find(({ attribute }) => attribute === option.attributeName())
     const kinds = axis?.kinds ?? KINDS[option.attributeName()]
-    return kinds === undefined || kinds.some(one => one === kind)
+    return kinds === undefined || kinds.some(kind => asked.includes(kind))
   })
 }
 
 /**
  * @param {Command} command
+ * @returns {string[]}
  * @throws {UsageError} when help is asked for an experiment that cannot be read
  */
-function kindAsked(command) {
+function kindsAsked(command) {
   try {
     const experiment = readAnyExperiment(nameAsked(command))
-    return 'kind' in experiment ? experiment.kind : kindOf(experiment)
+    return 'kind' in experiment ? [experiment.kind] : kindsOf(experiment)
   } catch (error) {
     // commander also lists the options to suggest one for a word that it does not know, and says itself what is wrong.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
-    return 'load'
+    return ['load']
   }
 }
 

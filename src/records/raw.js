@@ -9,6 +9,14 @@ import { readText, writeWhole } from './files.js'
  */
 
 /**
+ * The folder of a trial below raw/; those of arms that stood at the same time share one.
+ * @param {Pick<Trial, 'id' | 'deployment'>} trial
+ */
+export function rawNameOf({ id, deployment }) {
+  return deployment ?? id
+}
+
+/**
  * Writes what was observed of a trial: its samples, one moment a line, observation.json, and rollout.json of a rollout or growth.json of a growth. A value that could not be
  * read is left out; null is one that the kernel does not offer.
  * @param {string} folder
@@ -18,7 +26,7 @@ import { readText, writeWhole } from './files.js'
  * @throws {import('../lib/errors.js').BenchError} when it cannot be written
  */
 export function writeObserved(folder, { trial, samples, names, observation = null, rollout, growth }) {
-  const raw = `raw/${trial.id}`
+  const raw = `raw/${rawNameOf(trial)}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
     toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )

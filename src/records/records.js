@@ -6,6 +6,7 @@ import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { createRecordCheck } from './check-record.js'
 import { appendLine, cannotWrite, makeFolder, readText, writeWhole } from './files.js'
+import { rawNameOf } from './raw.js'
 
 /**
  * The manifest, the trials and the summary of a run on disk.
@@ -46,9 +47,9 @@ export function appendTrial(folder, record) {
  * @throws {BenchError} when it cannot be written
  */
 export function copyTrial({ from, to, record, trial }) {
-  const raw = path.join(from, 'raw', record.trial.id)
+  const raw = path.join(from, 'raw', rawNameOf(record.trial))
   try {
-    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', trial.id), { recursive: true, filter: isCopied })
+    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter: isCopied })
   } catch (error) {
     throw cannotWrite(to, error)
   }

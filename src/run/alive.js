@@ -34,7 +34,7 @@ export function isFinished({ spec }, how) {
  */
 export async function assertAllRun(processes, phase) {
   for (const { spec, ending, isStopped, describeFailure } of processes) {
-    const who = `${spec.service}'s ${spec.role}`
+    const who = `${spec.service}'s ${spec.role}${spec.armId ? ` of ${spec.armId}` : ''}`
     const how = ending()
     if (how !== null) throw new BenchError(await describeFailure(`${who} died ${WHEN[phase]} with ${how}`))
     if (isStopped()) throw new BenchError(await describeFailure(`${who} came to a stop ${WHEN[phase]}`))

@@ -24,7 +24,8 @@ export function startChanges(course, options) {
  * @param {Course} course
  * @param {{ changeTo: Started['changeTo'], window: Window }} options
  */
-async function makeChanges({ testbed, trial, signal }, { changeTo, window }) {
+async function makeChanges({ testbed, trials, signal }, { changeTo, window }) {
+  const [trial] = trials
   const { changesPerMinute } = trial.arm.conditions
   if (!changesPerMinute || changeTo === null) return null
   const intervalMs = 60_000 / changesPerMinute

@@ -54,11 +54,11 @@ export function findScriptFolders({ load }) {
 
 /**
  * Runs what was prepared. It leaves the manifest and the records in the folder, also when it is cut short.
- * @param {{ preparation: Preparation, kind: Kind, site: Site, folder: string, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, gate?: GateParity }} options kind: of the plan's trials; folder: of the results, empty; gate: instead
+ * @param {{ preparation: Preparation, kinds: Kind[], site: Site, folder: string, execution: Execution, watcher: Watcher,
+ *   signal: AbortSignal, gate?: GateParity }} options kinds: of the plan's trials, in their order; folder: of the results, empty; gate: instead
  *   of the kit's
  */
-export async function executePlan({ preparation, kind, site, folder, execution, watcher, signal, gate }) {
+export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
   const { command, thresholds = [], retain = false, echoScripts, ...continued } = execution
   const { turns, reusable, interrupted, assess } = continued
@@ -74,10 +74,11 @@ export async function executePlan({ preparation, kind, site, folder, execution, 
     if (interrupted) assertSame({ interrupted, plan, now })
     const known = { ...described, thresholds, command }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
-    const testbed = { site, programs, layout, folders, settings: plan.settings, kind }
+    const testbed = { site, programs, layout, folders, settings: plan.settings }
     await runPlan({
       plan,
       testbed,
+      kinds,
       manifest: interrupted ? continueManifest({ interrupted, known }) : known,
       watcher,
       signal,

@@ -30,15 +30,18 @@ export function countGeneratorCpus({ site, layout, programs }, arm) {
 
 /**
  * @param {Course} course
- * @param {Started} services
+ * @param {Started[]} services of each arm
  * @returns {Promise<Deployment | null>} null for a trial without load
  */
-export async function startGenerator({ testbed, trial, start, folder }, { entry }) {
+export async function startGenerator({ testbed, trials, start, folder }, services) {
   const { site, programs, layout, folders } = testbed
+  const [trial] = trials
   const { load } = trial.arm
+  const [{ entry }] = services
   if (load.kind === 'idle') return null
   const spec = programs.load.createGenerator({
     ...entry,
+    ...(services.length > 1 && { urlsOfArms: services.map(started => started.entry.urls), seed: start }),
     tool: programs.tools[programs.load.tool.name],
     scripts: site.target.locate(folders.load, 'generator'),
     load,
@@ -56,8 +59,8 @@ export async function startGenerator({ testbed, trial, start, folder }, { entry 
  * @param {Deployment | null} generator
  * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator
  */
-export async function agreeWindow({ testbed, trial, clock, signal }, generator) {
-  const { warmupSeconds, windowSeconds } = trial.arm.load
+export async function agreeWindow({ testbed, trials, clock, signal }, generator) {
+  const { warmupSeconds, windowSeconds } = trials[0].arm.load
   /** @type {Window | null} */
   let window = null
   /** @type {Look[]} */
@@ -106,9 +109,9 @@ export function followLoad({ testbed, watch }, generator) {
  * Waits for the generator to end and reads what it counted.
  * @param {Course} course
  * @param {{ generator: Deployment, window: Window }} options
- * @returns {Promise<LoadResult>}
+ * @returns {Promise<LoadResult[]>} of each trial
  */
-export async function finishLoad({ testbed, signal }, { generator, window }) {
+export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
   const late = waitUntil(window.endMs + TAIL_MS + EXIT_SECONDS * 1000, signal).then(() => 'late')
   late.catch(() => {})
   const [process] = generator.processes
@@ -117,7 +120,8 @@ export async function finishLoad({ testbed, signal }, { generator, window }) {
   const ending = await Promise.race([process.exited, late])
   if (ending === 'late') throw await fail(`did not end within ${EXIT_SECONDS} s`)
   if (ending !== 'status 0') throw await fail(`ended with ${ending}`)
-  const result = testbed.programs.load.parseResult(await process.readLog())
-  if (result === null) throw await fail('left no result')
-  return result
+  const log = await process.readLog()
+  const results = trials.map((_, place) => testbed.programs.load.parseResult(log, place))
+  if (results.includes(null)) throw await fail('left no result')
+  return /** @type {LoadResult[]} */ (results)
 }

@@ -4,7 +4,7 @@
  * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
  * @import { Reusable } from './reusable.js'
  * @import { Turns } from './rounds.js'
- * @import { RunOne } from './run.js'
+ * @import { RunOne, RunTogether } from './run.js'
  * @import { Started, StartServices } from './start-services.js'
  * @import { Assess } from './stopping.js'
  * @import { Observed } from './trial.js'
@@ -32,6 +32,7 @@
  * @property {Plan} plan
  * @property {number} cpus of the machine of the services
  * @property {RunOne} run
+ * @property {RunTogether} runTogether
  * @property {(known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord} adopt takes a record of an
  *   earlier run into this one
  * @property {Reusable} reusable

@@ -29,8 +29,8 @@ export function describeTrial({ trial, outcome, load, window, boundBy, isSteady,
     return `${name} ${who} sidecars configured within ${first}, changed within ${change}${late}${invalid}`
   }
   if (load === null) return `${name} idle for ${window.seconds} s${late}${invalid}`
-  const rate = `${Math.round(load.verified / window.seconds)} requests/s, bound by ${boundBy}`
-  return `${name} ${rate}${isSteady ? '' : ', unsteady'}${late}${invalid}`
+  const rate = `${Math.round(load.verified / window.seconds)} requests/s${boundBy === null ? '' : `, bound by ${boundBy}`}`
+  return `${name} ${rate}${isSteady === false ? ', unsteady' : ''}${late}${invalid}`
 }
 
 /** @param {number | null} secondsLeft */

@@ -1,11 +1,12 @@
+import { groupBy } from '../lib/group-by.js'
 import { calibrate } from './calibrate.js'
 import { createPace } from './progress.js'
 import { createStopping } from './stopping.js'
 
 /**
- * @import { Plan, Trial } from '../model/types.ts'
+ * @import { Plan, Trial, TrialRecord } from '../model/types.ts'
  * @import { Pass } from './kind.js'
- * @import { RunOne } from './run.js'
+ * @import { RunTogether } from './run.js'
  * @import { Stopping } from './stopping.js'
  */
 
@@ -30,6 +31,7 @@ const WARMUP_MOST_MORE_SECONDS = 30
 export async function measureRounds({
   plan,
   run,
+  runTogether,
   turns,
   assess,
   recordedRounds,
@@ -50,44 +52,68 @@ export async function measureRounds({
   const stopping = precision
     ? createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
     : null
-  await runRounds({ plan: measured, run, turns, stopping, signal })
+  await runRounds({ plan: measured, runTogether, turns, stopping, signal })
 }
 
 /**
  * Round after round; windows that were unsteady or cold are run again at the end of theirs.
- * @param {{ plan: Plan, run: RunOne, turns: Turns, stopping: Stopping | null, signal: AbortSignal }} options
+ * @param {{ plan: Plan, runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal }} options
  *   stopping: null: all rounds of the plan are run
  */
-async function runRounds({ plan, run, turns, stopping, signal }) {
+async function runRounds({ plan, runTogether, turns, stopping, signal }) {
   const pace = createPace(plan.trials)
   let spare = SPARE_ROUNDS * plan.arms.length
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
-  const runOne = async (/** @type {Trial} */ planned) => {
-    const record = await run({
-      trial: withWarmup(planned, warmups.get(planned.arm.id)),
-      progress: `round ${planned.round} of ${stopping ? 'at most ' : ''}${plan.rounds}`,
-      secondsLeft: stopping ? undefined : isDone => pace.secondsLeft(planned, isDone),
+  const runAgain = async (/** @type {Trial[]} */ planned) => {
+    const [first] = planned
+    const records = await runTogether({
+      trials: planned.map(trial => withWarmup(trial, warmups.get(trial.arm.id))),
+      progress: `round ${first.round} of ${stopping ? 'at most ' : ''}${plan.rounds}`,
+      secondsLeft: stopping ? undefined : isDone => pace.secondsLeft(first, isDone),
     })
-    stopping?.add(record)
-    return record
+    for (const record of records) stopping?.add(record)
+    return records
   }
   for (let round = 1; round <= plan.rounds; round++) {
     await turns.take()
     signal.throwIfAborted()
     stopping?.begin(round)
-    const records = []
-    for (const trial of plan.trials.filter(t => t.round === round)) records.push(await runOne(trial))
-    for (const { trial, isSteady, load } of records) {
-      const isCold = load !== null && (load.coldUsers > 0 || load.verified === 0)
-      if (isCold) warmups.set(trial.arm.id, lengthenWarmup(trial))
-      const isUnsteady = isSteady === false && trial.arm.load.burst === null
-      if ((isCold || isUnsteady) && spare-- > 0) await runOne({ ...trial, id: `${trial.id}-again`, repeats: trial.id })
+    const deployments = groupBy(
+      plan.trials.filter(t => t.round === round),
+      trial => trial.deployment ?? trial.id,
+    )
+    const measured = []
+    for (const trials of deployments.values()) measured.push(await runAgain(trials))
+    for (const records of measured) {
+      const trials = records.map(({ trial }) => trial)
+      const isCold = records.some(areUsersCold)
+      if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
+      const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
+      // One arm that fails takes the round of the others with it.
+      const isBroken = records.length > 1 && records.some(({ outcome }) => outcome === 'failed')
+      if (!(isCold || isUnsteady || isBroken) || spare < records.length) continue
+      spare -= records.length
+      await runAgain(trials.map(repeat))
     }
     turns.pass()
     if (stopping?.isOver(round)) return
   }
+}
+
+/** @param {TrialRecord} record */
+function areUsersCold({ load }) {
+  return load !== null && (load.coldUsers > 0 || load.verified === 0)
+}
+
+/**
+ * @param {Trial} trial
+ * @returns {Trial} the same once more
+ */
+function repeat(trial) {
+  const deployment = trial.deployment && { deployment: `${trial.deployment}-again` }
+  return { ...trial, ...deployment, id: `${trial.id}-again`, repeats: trial.id }
 }
 
 /**

@@ -13,8 +13,8 @@
 export function createStandingServices({ keepsServices, retains }) {
   /** @type {Map<string, Started>} by the arm's id */
   const kept = new Map()
-  /** @type {Started | null} */
-  let last = null
+  /** Of the last trial, or of the last that stood at the same time. @type {Started[]} */
+  let last = []
 
   return {
     /**
@@ -23,8 +23,9 @@ export function createStandingServices({ keepsServices, retains }) {
      * @returns {Promise<Started | null>} the services of the arm; null where none stand
      */
     async take(arm) {
-      if (last && ![...kept.values()].includes(last)) await last.deployment.remove()
-      last = null
+      const leaving = last.filter(services => ![...kept.values()].includes(services))
+      last = []
+      await Promise.all(leaving.map(({ deployment }) => deployment.remove()))
       return kept.get(arm.id) ?? null
     },
     /**
@@ -34,7 +35,7 @@ export function createStandingServices({ keepsServices, retains }) {
     async leave({ arm, services, hasFailed }) {
       if (keepsServices && !hasFailed) kept.set(arm.id, services)
       else kept.delete(arm.id)
-      if (retains) last = services
+      if (retains) last.push(services)
       else if (!kept.has(arm.id)) await services.deployment.remove()
     },
     /**
@@ -42,8 +43,8 @@ export function createStandingServices({ keepsServices, retains }) {
      * @param {{ isFinished: boolean }} options
      */
     async end({ isFinished }) {
-      const standing = new Set([...kept.values(), ...(last ? [last] : [])])
-      if (last && isFinished) standing.delete(last)
+      const standing = new Set([...kept.values(), ...last])
+      if (isFinished) for (const services of last) standing.delete(services)
       await Promise.all([...standing].map(({ deployment }) => deployment.remove()))
     },
   }

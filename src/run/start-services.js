@@ -19,8 +19,10 @@ import { assertAllRun, awaitEnding } from './alive.js'
  */
 
 /**
- * start: a number that no other start of this run has; round: of the trial; folder: of the processes.
- * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, signal: AbortSignal }} Asked
+ * start: a number that no other start of this run has; round: of the trial; folder: of the processes; isBesideOthers: other arms
+ * stand at the same time.
+ * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isBesideOthers?: boolean,
+ *   signal: AbortSignal }} Asked
  * @typedef {(asked: Asked) => Promise<Started>} StartServices
  */
 
@@ -28,7 +30,7 @@ import { assertAllRun, awaitEnding } from './alive.js'
  * Starts an arm's services and its sidecars, and sends one nonce through.
  * @param {Omit<Asked, 'round'>} asked
  */
-export async function startServices({ testbed, arm, start, folder, signal }) {
+export async function startServices({ testbed, arm, start, folder, isBesideOthers = false, signal }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
@@ -39,7 +41,7 @@ export async function startServices({ testbed, arm, start, folder, signal }) {
   const entryService = findEntryService(topology, hasSidecars)
   const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, entryService)
   const { specs, controlled } = renderSpecs({ testbed, arm, topology, places, folder })
-  const place = createPlacer({ testbed, arm })
+  const place = createPlacer({ testbed, arm, isBesideOthers })
   /** @type {Deployment[]} */
   const deployments = []
   const deploy = async (/** @type {ProcessSpec[]} */ rendered) => {
@@ -124,14 +126,15 @@ export function describeSpecs({ testbed, arm, folder }) {
 }
 
 /**
- * Gives processes their CPUs and their memory limit.
- * @param {{ testbed: Testbed, arm: Arm }} options
+ * Gives processes their CPUs and their memory limit, and the name of their arm where others stand beside it.
+ * @param {{ testbed: Testbed, arm: Arm, isBesideOthers: boolean }} options
  * @returns {(spec: ProcessSpec) => ProcessSpec}
  */
-function createPlacer({ testbed, arm }) {
+function createPlacer({ testbed, arm, isBesideOthers }) {
   const placement = testbed.layout.placementOf(arm)
   return spec => ({
     ...spec,
+    ...(isBesideOthers && { armId: arm.id }),
     cpuSet: placement?.[spec.role === 'control' ? 'application' : spec.role] ?? null,
     memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
   })

@@ -46,7 +46,10 @@ export async function observeWindow(course, { processes, generator, window }) {
   // Of pods they come all together.
   if (handedOn === 0) seen.samples.forEach(onSample)
   signal.throwIfAborted()
-  return { ...seen, names: processes.map(({ spec }) => `${spec.service}-${spec.role}`) }
+  return {
+    ...seen,
+    names: processes.map(({ spec }) => [spec.armId, spec.service, spec.role].filter(Boolean).join('-')),
+  }
 }
 
 /**
@@ -54,11 +57,11 @@ export async function observeWindow(course, { processes, generator, window }) {
  * @param {Course} course
  * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], seen: Seen }} options
  *   before: any load
- * @returns {Promise<{ observation: ObservationRecord, measured: Numbers }>}
+ * @returns {Promise<{ observation: ObservationRecord, measured: Numbers[] }>} measured: of each trial
  * @throws {BenchError} where a process died, or the window was not read to its end
  */
 export async function readWindow(course, { processes, generator, window, before, seen }) {
-  const { clock } = course
+  const { clock, trials } = course
   const { start, end, after, samples } = seen
   await assertAllRun(
     processes.filter(p => !isFinished(p, p.ending())),
@@ -70,12 +73,15 @@ export async function readWindow(course, { processes, generator, window, before,
   clock.lap('window')
   clock.enter('tail')
   const overflows = await readOverflows(course, processes)
-  const load = generator && (await finishLoad(course, { generator, window }))
+  const loads = generator && (await finishLoad(course, { generator, window }))
   clock.lap('tail')
   const observation = describeObservation(course, { processes, window, before, after, overflows, start, end, seen })
-  const numbers = describeWindow({ observation, samples })
-  if (numbers === null) throw new BenchError('no sample was taken at an edge of the window')
-  return { observation, measured: { load, ...numbers } }
+  const measured = trials.map(({ arm }, i) => {
+    const numbers = describeWindow({ observation, samples, armId: arm.id })
+    if (numbers === null) throw new BenchError('no sample was taken at an edge of the window')
+    return { load: loads?.[i] ?? null, ...numbers }
+  })
+  return { observation, measured }
 }
 
 /**
@@ -99,6 +105,7 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
       command: [spec.program, ...spec.argv],
       capCores: spec.cpuCores,
       askedWorkers: spec.workers,
+      ...(spec.armId === undefined ? {} : { armId: spec.armId }),
       // Of a batch, those of each sidecar are in raw/.
       files: (spec.batchOf === undefined ? spec.files : spec.files.slice(0, 1)).map(({ name, content }) => ({
         ...{ name, sha256: hashText(content) },
@@ -133,11 +140,12 @@ async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
  * @param {Handle[]} processes
  * @throws {BenchError} where a sidecar does not tell them
  */
-function readOverflows({ testbed, trial, clock }, processes) {
-  const { parseOverflows } = testbed.programs.planes[trial.arm.plane]
+function readOverflows({ testbed, trials, clock }, processes) {
   return Promise.all(
     processes.map(async process => {
       const { spec, readAdmin, describeFailure } = process
+      const { arm } = trials.find(trial => trial.arm.id === spec.armId) ?? trials[0]
+      const { parseOverflows } = testbed.programs.planes[arm.plane]
       if (spec.role !== 'sidecar' || parseOverflows === null) return null
       const text = await readAdmin().catch(async error => {
         await assertStillRun([process], clock.phase())

@@ -14,9 +14,10 @@ import { topologyOf } from './topology.js'
  * @returns {(arm: Arm) => Placement | null} null where the CPUs are too few
  */
 export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false }) {
-  const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars)
+  const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars && arm.load.kind !== 'turns')
   const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
   return arm => {
+    if (arm.load.kind === 'turns') return placeTurns({ cores, isLoadElsewhere })
     if (isUncapped) return null
     const { services } = topologyOf(arm, topologies)
     return placeRoles({
@@ -26,6 +27,19 @@ export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false
       isLoadElsewhere,
     })
   }
+}
+
+/**
+ * Half of the CPUs for the generator, and the others for all sidecars and applications together, the same for every arm.
+ * @param {{ cores: number[][], isLoadElsewhere: boolean }} options
+ * @returns {Placement | null} null where there is one CPU
+ */
+export function placeTurns({ cores, isLoadElsewhere }) {
+  const cpus = cores.flat()
+  if (isLoadElsewhere || cpus.length < 2) return null
+  const ofGenerator = Math.floor(cpus.length / 2)
+  const services = cpus.slice(0, cpus.length - ofGenerator)
+  return { sidecar: services, application: services, generator: cpus.slice(services.length) }
 }
 
 /**

@@ -244,6 +244,7 @@ function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory,
     readThreads: () => [{ id: 1, name: 'main', cpuSeconds: seconds * cores(spec) }],
     readMemory: () => ({ rssBytes: 4e6, pssBytes: 3.5e6 }),
     countListeners: () => spec.workers,
+    countConnections: () => 1,
     identify: () => ['1 since 1'],
     readCpuSet: () => '0-3',
   }

@@ -61,8 +61,9 @@ export async function runFake({ folder, target, signal = new AbortController().s
   manifest.machine.cpus = site.cpus
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
-  const testbed = { site, ...prepared, folders, settings: plan.settings, kind: options.kind ?? kinds[plan.kind] }
-  await runPlan({ plan, testbed, manifest, watcher: { say: () => {}, watch }, signal, retain, gate })
+  const testbed = { site, ...prepared, folders, settings: plan.settings }
+  const own = options.kind ? [options.kind] : plan.kinds.map(kind => kinds[kind])
+  await runPlan({ plan, testbed, kinds: own, manifest, watcher: { say: () => {}, watch }, signal, retain, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }
 }
 

@@ -16,6 +16,7 @@ describe('the kinds of trials', () => {
 
   it('are registered by their own names', () => {
     expect(Object.entries(kinds).map(([name, kind]) => [name, kind.name])).toEqual([
+      ['turns', 'turns'],
       ['load', 'load'],
       ['search', 'search'],
       ['rollout', 'rollout'],

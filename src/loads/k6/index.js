@@ -1,3 +1,4 @@
+import { orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
 
@@ -7,7 +8,7 @@ const METRICS = '/v1/metrics/'
 const PIECE_MS = 500
 
 /**
- * @import { LoadGenerator } from '../../model/types.ts'
+ * @import { LoadGenerator, LoadOptions } from '../../model/types.ts'
  * @type {LoadGenerator}
  */
 export const k6 = {
@@ -17,7 +18,7 @@ export const k6 = {
   findUnsupported: () => null,
   countCpus: ({ cpus }) => cpus,
 
-  createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, admin, cpus, folder }) {
+  createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, admin, cpus, folder, ...others }) {
     const variables = {
       URLS: urls.join(','),
       HOST: host,
@@ -32,6 +33,7 @@ export const k6 = {
         : {}),
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
+      ...(load.kind === 'turns' ? describeTurns({ load, tailMs, urls, ...others }) : {}),
       CONNECTIONS: load.connections,
       PAYLOAD_BYTES: load.payloadBytes,
       WARMUP_MS: Math.round(load.warmupSeconds * 1000),
@@ -51,7 +53,7 @@ export const k6 = {
         // Its REST server: none, or at an address that nothing else has.
         `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
         ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
-        `${scripts}/${load.kind}-loop.js`,
+        `${scripts}/${load.kind === 'turns' ? 'turns' : `${load.kind}-loop`}.js`,
       ],
       // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
       env: { GOMAXPROCS: `${cpus}`, GOGC: '300' },
@@ -84,4 +86,18 @@ export const k6 = {
   },
 
   parseResult,
+}
+
+/**
+ * The addresses of each arm, and whose turn it is in each slice.
+ * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'urlsOfArms' | 'seed'>} options
+ */
+function describeTurns({ load, tailMs, urls, urlsOfArms = [urls], seed = 0 }) {
+  const { sliceMs = 0, warmupSeconds, windowSeconds } = load
+  const slices = Math.ceil((1000 * (warmupSeconds + windowSeconds) + tailMs) / sliceMs) + 1
+  return {
+    ARM_URLS: urlsOfArms.map(own => own.join(',')).join(';'),
+    SLICE_MS: sliceMs,
+    ORDER: orderSlices({ arms: urlsOfArms.length, slices, seed }),
+  }
 }

@@ -12,6 +12,7 @@ const printed = z.object({
   metrics: z.record(z.string(), metric.nullable()),
   pieceMs: z.number().optional(),
   pieces: z.array(z.tuple([z.number(), number, number])).optional(),
+  ownSeconds: z.number().positive().optional().describe('of an arm that took turns'),
 })
 const READ = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
 
@@ -19,17 +20,19 @@ const READ = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
  * The result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
  * `values` (all 1.x), or beside its name and type (the machine-readable summary): both are read.
  * @param {string} log what k6 printed
+ * @param {number} [place] of the arm among those that took turns
  * @returns {LoadResult | null} null: it printed no result
  * @throws {BenchError} with the line, when the result is cut off, or has something else where a number belongs
  */
-export function parseResult(log) {
+export function parseResult(log, place = 0) {
   const lines = log.split('\n')
-  const at = lines.findLastIndex(line => line.startsWith('{"metrics":'))
+  const at = lines.flatMap((line, i) => (line.startsWith('{"metrics":') ? [i] : []))[place] ?? -1
   if (at < 0) return null
   try {
-    const result = readResult(lines[at])
+    const { ownSeconds, ...result } = readResult(lines[at])
+    const turns = ownSeconds && { turns: { seconds: ownSeconds, perSecond: sumPerSecond(log, place) } }
     const failures = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5)
-    return assertWhole(loadResult, { ...result, failures })
+    return assertWhole(loadResult, { ...result, ...turns, failures })
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
     throw new BenchError(`line ${at + 1}: the result of the load is damaged: ${message}`, { cause: error })
@@ -38,10 +41,10 @@ export function parseResult(log) {
 
 /**
  * @param {string} line
- * @returns {Omit<LoadResult, 'failures'>}
+ * @returns {Omit<LoadResult, 'failures'> & { ownSeconds?: number }}
  */
 function readResult(line) {
-  const { metrics, pieceMs = 0, pieces = [] } = assertWhole(printed, JSON.parse(line))
+  const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertWhole(printed, JSON.parse(line))
   const valuesOf = (/** @type {string} */ name) => readNumbers(metrics[name] ?? {})
   const countOf = (/** @type {string} */ name) => valuesOf(name).count ?? 0
   // http_req_failed is a rate whose "passes" are the failures; k6's machine-readable summary calls them matches.
@@ -66,7 +69,24 @@ function readResult(line) {
     lagP99Ms: findLag(valuesOf('lag'), countOf('dropped_iterations')),
     distribution,
     series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
+    ownSeconds,
   }
+}
+
+/**
+ * Verified requests of an arm in each second of the window: each user says its own when it ends, the seconds of an arm with
+ * commas, and the arms with semicolons.
+ * @param {string} log
+ * @param {number} place of the arm
+ */
+function sumPerSecond(log, place) {
+  /** @type {number[]} */
+  const sums = []
+  for (const [, said] of log.matchAll(/msg="verified ([\d,;]+)"/g)) {
+    for (const [second, text] of (said.split(';')[place] ?? '').split(',').entries())
+      sums[second] = (sums[second] ?? 0) + Number(text)
+  }
+  return sums
 }
 
 /**

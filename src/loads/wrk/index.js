@@ -17,6 +17,7 @@ export const wrk = {
 
   findUnsupported({ load, conditions }) {
     const { least, most } = PAYLOAD_BYTES
+    if (load.kind === 'turns') return 'these arms get the load in turn, and wrk has one address'
     if (load.kind !== 'closed') return 'this load is an open loop, and wrk has no arrival rate'
     if (load.hasCertificate) return 'this load speaks mTLS, and wrk has no client certificate'
     if (load.connections === 'new') return 'this load connects anew for every request, and wrk cannot time that'

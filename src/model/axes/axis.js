@@ -28,7 +28,7 @@
  */
 
 /** @type {TrialKind[]} */
-export const UNDER_LOAD = ['load', 'search']
+export const UNDER_LOAD = ['turns', 'load', 'search']
 /** @type {TrialKind[]} */
 export const OF_CONTROL_PLANE = ['rollout', 'growth']
 

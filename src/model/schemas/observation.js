@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { count, hostCpu, nullable, schemaVersion } from './parts.js'
-import { cpuSet, overflows, processFacts, sampleSource, threadCpu, window, workers } from './trial.js'
+import { connections, cpuSet, overflows, processFacts, sampleSource, threadCpu, window, workers } from './trial.js'
 
 /**
  * What was observed of a trial: a line of samples.jsonl, and observation.json.
@@ -36,6 +36,7 @@ export const look = z
     memory: processMemory.partial().nullable(),
     identity: z.array(z.string()),
     workers,
+    connections: connections.optional(),
   })
   .describe('what costs too much to read inside of the window')
 

@@ -20,8 +20,15 @@ const id = z.string().regex(/^(?!\.{1,2}$)(?!__proto__$)[^/\\\p{Cc}]{1,200}$/u, 
 export const load = z
   .object({
     kind: z
-      .enum(['closed', 'open', 'idle'])
-      .describe('closed: each user waits for its answer and asks again; open: requests start at a rate; idle: none'),
+      .enum(['turns', 'closed', 'open', 'idle'])
+      .describe(
+        'closed: each user waits for its answer and asks again; turns: the same, of arms that stand at once and get the users in turn; open: requests start at a rate; idle: none',
+      ),
+    sliceMs: z
+      .number()
+      .positive()
+      .optional()
+      .describe('in turns: for so long all users go to one arm, then to another'),
     users: count.describe('closed loop: virtual users; open loop: the most requests under way; idle: 0'),
     ratePerSecond: z.number().positive().optional().describe('of the open loop'),
     payloadBytes: z.int().positive(),
@@ -95,6 +102,9 @@ export const trial = z.object({
   kind: z.string().optional().describe('how it measures; absent in runs of older versions'),
   round: z.int().positive(),
   arm,
+  deployment: id
+    .optional()
+    .describe('what it shares with the trials of the arms that stood at the same time; absent: it stood alone'),
   repeats: z.string().nullable().describe('the trial that it runs again'),
   searchOf: z.string().nullable().describe('the arm whose limit is searched for with it'),
   warmup: z

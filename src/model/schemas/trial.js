@@ -17,10 +17,15 @@ export const processFacts = z.object({
   command: z.array(z.string()),
   capCores: nullable,
   askedWorkers: count,
+  armId: z
+    .string()
+    .optional()
+    .describe('of the arms that stood at the same time; absent: there is one, or they share it'),
   files: z.array(z.object({ name: z.string(), sha256: z.string() })),
 })
 
 export const workers = count.nullable().describe('listening sockets an address; null where nobody could count them')
+export const connections = count.describe('established connections that it held just after the window')
 export const cpuSet = z.string().describe('the CPUs it may run on, as the kernel lists them')
 
 export const overflows = count
@@ -30,6 +35,7 @@ export const overflows = count
 export const processRecord = processFacts.extend({
   capReadBackCores: nullable.describe('the quota in force: the least of its own and its ancestors'),
   workers,
+  connections: connections.optional(),
   cpuSet,
   isReplaced: z.boolean().describe('it is another process, or more of them, than was started'),
   overflows,
@@ -62,6 +68,11 @@ export const loadPoint = z.object({
   p99Ms: nullable,
 })
 
+const turns = z.object({
+  seconds: z.number().positive().describe('of the window in which the users went to this arm'),
+  perSecond: z.array(count).describe('verified requests by the second of the window in which they started'),
+})
+
 export const loadResult = z.object({
   verified: count.describe('requests that started in the window and were answered rightly'),
   failed: count.describe('requests that started in the window and were not'),
@@ -77,6 +88,7 @@ export const loadResult = z.object({
     .nullable()
     .describe('of bursts: requests by when they started, from the start of the window'),
   failures: z.array(z.string()),
+  turns: turns.optional().describe('of an arm that got the load in turn with others; absent: it had all of it'),
 })
 
 export const window = z.object({ startMs: z.number(), endMs: z.number() }).describe('epoch milliseconds')
@@ -122,6 +134,12 @@ export const trialSchema = z.object({
     .extend({ clockAheadMs: z.number(), roundTripMs: z.number() })
     .optional()
     .describe('the same of the machine of the load; absent: it was made on no other machine'),
+  beside: z
+    .array(z.object({ armId: z.string(), name: z.string(), connections: count.nullable() }))
+    .optional()
+    .describe(
+      'the arms that stood at the same time, this one among them, in the order in which they were started, with the connections of their sidecars; absent: it stood alone',
+    ),
   placement: placement.nullable().describe('null: all roles share all CPUs'),
   generatorCpus: z.int().positive().describe('that the generator might use'),
   samples: z

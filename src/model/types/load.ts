@@ -9,6 +9,10 @@ export interface LoadOptions {
   urls: string[]
   /** With which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
+  /** Where arms get the load in turn: the urls of each; absent: there is one. */
+  urlsOfArms?: string[][]
+  /** Of the order of their turns. */
+  seed?: number
   host: string
   load: Load
   tailMs: number
@@ -31,8 +35,8 @@ export interface LoadGenerator {
   createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
   /** The window that the generator says when it starts; null while it has not. */
   parseWindow(log: string): Window | null
-  /** The result that the generator printed; null where it printed none. */
-  parseResult(log: string): LoadResult | null
+  /** The result that the generator printed, of one of the arms that took turns by its place; null where it printed none. */
+  parseResult(log: string, place?: number): LoadResult | null
   /** How many requests it has made since it started, and how many of them failed; null where it cannot be asked. */
   readProgress(ask: Handle['readAdmin']): Promise<{ requests: number; failed: number } | null>
 }

@@ -19,8 +19,8 @@ export type Trial = z.infer<typeof S.trial>
 
 export interface Plan {
   experiment: string
-  /** Of its trials. */
-  kind: TrialKind
+  /** Of its trials, in the order in which they are run. */
+  kinds: TrialKind[]
   question: string
   /** Files of bench/claims. */
   claims: string[]

@@ -13,6 +13,8 @@ export interface ProcessSpec {
   /** So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
    * counted for itself. */
   batchOf?: number
+  /** Of the arms that stand at the same time; absent: there is one, or they share it. */
+  armId?: string
   role: Role
   program: string
   argv: string[]

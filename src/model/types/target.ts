@@ -21,6 +21,8 @@ export interface Probe {
   readMemory(): ProcessMemory | null
   /** The listening sockets that it holds itself, the fewest of its addresses. */
   countListeners(): number
+  /** The established connections that it holds. */
+  countConnections(): number
   /** Its processes, each with when it started. */
   identify(): string[]
   /** The CPUs it may run on. */

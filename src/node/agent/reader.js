@@ -76,6 +76,7 @@ function whileThere(probe) {
     readThreads: guard(probe.readThreads, []),
     readMemory: guard(probe.readMemory, null),
     countListeners: guard(probe.countListeners, 0),
+    countConnections: guard(probe.countConnections, 0),
     identify: guard(probe.identify, []),
     readCpuSet: guard(probe.readCpuSet, ''),
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { processStartTicks } from '../../lib/process-start.js'
 import { readCpuSet } from './host-cpu.js'
 import { listSafely, readSafely } from './proc-files.js'
-import { listListeners, listSocketInodes } from './sockets.js'
+import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
 /**
  * @import { Endpoint, Probe, Reading } from '../../model/types.ts'
@@ -21,6 +21,7 @@ export function createProbe({ group, listens }) {
     readThreads: () => group.pids().flatMap(readThreads),
     readMemory: () => sumMemory(group.pids()),
     countListeners: () => countListeners(group.pids(), listens),
+    countConnections: () => countConnections(group.pids()),
     identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
     readCpuSet: () => [...new Set(group.pids().map(readCpuSet))].join(' and '),
   }

@@ -34,6 +34,17 @@ export function listPeers({ address, port }) {
 }
 
 /**
+ * How many established connections processes hold.
+ * @param {number[]} pids in one network namespace
+ */
+export function countConnections(pids) {
+  if (pids.length === 0) return 0
+  const inodes = listSocketInodes(pids)
+  const held = ['tcp', 'tcp6'].flatMap(file => parse(readSafely(`/proc/${pids[0]}/net/${file}`), ESTABLISHED))
+  return held.filter(({ inode }) => inodes.has(inode)).length
+}
+
+/**
  * The socket inodes that processes hold.
  * @param {number[]} pids
  */
