@@ -37,9 +37,7 @@ export function runUnderCallgrind(spec, { valgrind, callers }) {
   return { ...spec, program: valgrind.path, argv: [...own, spec.program, ...spec.argv] }
 }
 
-/**
- * @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options folder: of the process
- */
+/** @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options folder: of the process */
 export function createCounter({ folder, valgrind, signal }) {
   let parts = 0
   const ask = async (/** @type {string[]} */ words) => {
@@ -54,10 +52,7 @@ export function createCounter({ folder, valgrind, signal }) {
     start: () => ask(['instrumentation', 'on']),
     /** Drops the counts so far. */
     forget: () => ask(['zero']),
-    /**
-     * The counts since the last time.
-     * @returns {Promise<Profile>}
-     */
+    /** The counts since the last time. @returns {Promise<Profile>} */
     async take() {
       await ask(['dump'])
       const file = `${profileIn(folder)}.${++parts}`

@@ -28,10 +28,7 @@ const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 /** @typedef {{ name: string, old: number, new: number }} Part of a request */
 /** @typedef {{ link: string, service: string, unit: string, groups: Part[], filters: Part[], functions: (Part & { inclusive: number })[] }} Breakdown inclusive: of the new side, with what the function calls */
 
-/**
- * @param {Sides} counts of the same links
- * @returns {Row[]}
- */
+/** @param {Sides} counts of the same links @returns {Row[]} */
 export function compareCounts(counts) {
   return pair(counts).flatMap(([old, next]) =>
     /** @type {Row['quantity'][]} */ (Object.keys(DEFINITIONS)).flatMap(quantity => {
@@ -85,11 +82,7 @@ function changeOf(part) {
   return Math.abs(part.new - part.old)
 }
 
-/**
- * @param {Map<string, number>} old
- * @param {Map<string, number>} next
- * @returns {Part[]}
- */
+/** @param {Map<string, number>} old @param {Map<string, number>} next @returns {Part[]} */
 function join(old, next) {
   return [...new Set([...next.keys(), ...old.keys()])].map(name => ({
     name,

@@ -127,10 +127,7 @@ function combine(counts) {
   return { value: counts.reduce((sum, count) => sum + count, 0) / counts.length, counts }
 }
 
-/**
- * How far apart the counts of a quantity are, as a share of it.
- * @param {Count} count
- */
+/** How far apart the counts of a quantity are, as a share of it. @param {Count} count */
 export function spreadOf({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }

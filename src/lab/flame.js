@@ -23,10 +23,7 @@ const SHOWN_DEVIATIONS = 3
 const TEXT = '#111111'
 const COLOURS = { dearer: '#e8a598', cheaper: '#9cc3e6', same: '#e3ddc8' }
 
-/**
- * @param {{ old: Stack[], new: Stack[] }} stacks
- * @returns {Node}
- */
+/** @param {{ old: Stack[], new: Stack[] }} stacks @returns {Node} */
 export function growTree(stacks) {
   /** @type {Node} */
   const root = { name: 'all', old: 0, new: 0, children: new Map() }
@@ -76,10 +73,7 @@ export function drawFlames({ title, root, width, grain = 0 }) {
   }
 }
 
-/**
- * @param {Box} box
- * @param {{ root: Node, width: number, height: number, grain: number }} area
- */
+/** @param {Box} box @param {{ root: Node, width: number, height: number, grain: number }} area */
 function drawBox({ start, depth, node }, { root, width, height, grain }) {
   const scale = width / root.new
   const shape = { x: start * scale, y: height - (depth + 1) * ROW, width: node.new * scale, height: ROW - 1 }
@@ -94,11 +88,7 @@ function drawBox({ start, depth, node }, { root, width, height, grain }) {
   }
 }
 
-/**
- * The end of a name says most.
- * @param {string} name
- * @param {number} letters
- */
+/** The end of a name says most. @param {string} name @param {number} letters */
 function shortenTo(name, letters) {
   const parts = name.split('::')
   while (parts.length > 1 && parts.join('::').length > letters) parts.shift()
@@ -106,10 +96,7 @@ function shortenTo(name, letters) {
   return end.length <= letters ? end : `${end.slice(0, letters - 1)}…`
 }
 
-/**
- * @param {Node} node
- * @param {{ root: Node, grain: number }} area
- */
+/** @param {Node} node @param {{ root: Node, grain: number }} area */
 function colourOf(node, { root, grain }) {
   const change = node.new - node.old
   const chance = SHOWN_DEVIATIONS * Math.sqrt((node.old + node.new) * grain)
@@ -119,10 +106,7 @@ function colourOf(node, { root, grain }) {
 
 /** @typedef {{ start: number, depth: number, node: Node }} Box */
 
-/**
- * @param {Node} root
- * @returns {Box[]}
- */
+/** @param {Node} root @returns {Box[]} */
 function listBoxes(root) {
   /** @type {Box[]} */
   const boxes = []

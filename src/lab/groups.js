@@ -32,10 +32,7 @@ const GROUPS = [
 ]
 export const OTHER = 'other'
 
-/**
- * @param {Pick<Stack, 'frames'>} stack
- * @returns {string}
- */
+/** @param {Pick<Stack, 'frames'>} stack @returns {string} */
 export function groupOf({ frames }) {
   for (const frame of frames) {
     const group = GROUPS.find(([, pattern]) => pattern.test(frame))?.[0]
@@ -89,10 +86,7 @@ const FILTERS = {
 }
 const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
 
-/**
- * The filter that a stack works in: the innermost one on it.
- * @param {Pick<Stack, 'frames'>} stack
- */
+/** The filter that a stack works in: the innermost one on it. @param {Pick<Stack, 'frames'>} stack */
 export function filterOf(stack) {
   return cutAtFilter(stack).filter
 }

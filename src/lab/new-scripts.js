@@ -3,9 +3,7 @@ import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
 
-/**
- * A folder of Pipy scripts to start from: a copy of the kit's own, with the tests of their pure parts.
- */
+/** A folder of Pipy scripts to start from: a copy of the kit's own, with the tests of their pure parts. */
 
 const SCRIPTS = 'pipy-scripts'
 const TESTS = path.join(ROOT, 'test', SCRIPTS)

@@ -14,10 +14,7 @@ import { define, tabulateBreakdown, tabulateRows } from './text.js'
 
 const WIDTH = 1180
 
-/**
- * @param {Found & { counts: Sides, style: string }} given
- * @returns {string}
- */
+/** @param {Found & { counts: Sides, style: string }} given @returns {string} */
 export function renderLabPage({ counts, style, ...found }) {
   const { labels, breakdowns } = found
   const body = html`<header><h1>Pipeline lab</h1>
@@ -48,10 +45,7 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
   return renderPage({ title: `Pipeline lab: ${labels.new}`, body, charts: [], assets })
 }
 
-/**
- * The cost that one sample stands for; 0 where all was counted.
- * @param {Pick<Costs, 'stacks' | 'samples'>} costs
- */
+/** The cost that one sample stands for; 0 where all was counted. @param {Pick<Costs, 'stacks' | 'samples'>} costs */
 function grainOf({ stacks, samples }) {
   return samples ? stacks.reduce((sum, { self }) => sum + self, 0) / samples : 0
 }

@@ -48,10 +48,7 @@ export function parsePerfScript(text) {
   return { events: [...events], profiles: new Map(profiles) }
 }
 
-/**
- * @param {string[]} lines
- * @returns {Stack} of one sample
- */
+/** @param {string[]} lines @returns {Stack} of one sample */
 function readStack(lines) {
   const frames = lines.flatMap(line => {
     const [, ip, name, object] = FRAME.exec(line) ?? []

@@ -18,11 +18,7 @@ const PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 /** The file in which a process writes its id. @param {string} folder of the process */
 const pidFileIn = folder => path.join(folder, 'pid')
 
-/**
- * The process, which first writes its id.
- * @param {ProcessSpec} spec
- * @returns {ProcessSpec}
- */
+/** The process, which first writes its id. @param {ProcessSpec} spec @returns {ProcessSpec} */
 export function writingPid(spec) {
   const script = 'echo $$ >"$1" && shift && exec "$@"'
   return { ...spec, program: '/bin/sh', argv: ['-c', script, 'sh', pidFileIn(spec.folder), spec.program, ...spec.argv] }
@@ -57,10 +53,7 @@ export async function samplePids({ file, ...asked }) {
   }
 }
 
-/**
- * @param {Parameters<typeof samplePids>[0]} options
- * @returns {Promise<string>} what perf script prints
- */
+/** @param {Parameters<typeof samplePids>[0]} options @returns {Promise<string>} what perf script prints */
 async function recordPids({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv) =>
     execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false })
@@ -75,10 +68,7 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
   return `${read.stdout}`
 }
 
-/**
- * @param {string} stderr of perf record
- * @param {string | null} paranoid null: the kernel has no such file
- */
+/** @param {string} stderr of perf record @param {string | null} paranoid null: the kernel has no such file */
 export function describeRefusal(stderr, paranoid) {
   const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid}`
   const advice =

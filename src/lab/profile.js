@@ -16,10 +16,7 @@ export const CALLERS = 16
 // Operators that look like brackets.
 const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
 
-/**
- * @param {string} text
- * @returns {Profile}
- */
+/** @param {string} text @returns {Profile} */
 export function parseProfile(text) {
   /** @type {Map<string, Stack>} */
   const stacks = new Map()
@@ -46,10 +43,7 @@ export function parseProfile(text) {
   return { total: own.reduce((sum, { self }) => sum + self, 0), stacks: own }
 }
 
-/**
- * @param {Profile[]} profiles
- * @returns {Profile} their sum
- */
+/** @param {Profile[]} profiles @returns {Profile} their sum */
 export function joinProfiles(profiles) {
   /** @type {Map<string, Stack>} */
   const joined = new Map()
@@ -73,10 +67,7 @@ function nameOf(known, value) {
   return known.get(id) ?? '???'
 }
 
-/**
- * @param {Map<string, Stack>} stacks
- * @param {{ name: string, object: string }} of
- */
+/** @param {Map<string, Stack>} stacks @param {{ name: string, object: string }} of */
 function stackOf(stacks, { name, object }) {
   const key = `${object} ${name}`
   // A number says that a call is below another of the same function.
@@ -86,10 +77,7 @@ function stackOf(stacks, { name, object }) {
   return stack
 }
 
-/**
- * A C++ name without its parameters and template arguments, such as `pipy::Filter::output`.
- * @param {string} name
- */
+/** A C++ name without its parameters and template arguments, such as `pipy::Filter::output`. @param {string} name */
 export function shortenName(name) {
   let depth = 0
   let short = ''

@@ -4,9 +4,7 @@ import { execa } from 'execa'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
 
-/**
- * The two folders of scripts that are held against each other.
- */
+/** The two folders of scripts that are held against each other. */
 
 const KIT = path.join(ROOT, 'pipy-scripts')
 const GIT = 'git:'
@@ -23,11 +21,7 @@ export function chooseAgainst(against, scripts) {
   return against ?? (path.resolve(scripts) === KIT ? `${GIT}HEAD` : KIT)
 }
 
-/**
- * @param {string} scripts
- * @returns {Side}
- * @throws {UsageError} where there are no scripts
- */
+/** @param {string} scripts @returns {Side} @throws {UsageError} where there are no scripts */
 export function findSide(scripts) {
   const folder = path.resolve(scripts)
   if (!existsSync(path.join(folder, MAIN)))

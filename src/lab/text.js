@@ -17,10 +17,7 @@ const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math
 
 /** @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[] }} Found notes: what the numbers do not say */
 
-/**
- * @param {Found} found
- * @returns {string}
- */
+/** @param {Found} found @returns {string} */
 export function renderLab({ rows, breakdowns, labels, notes }) {
   return joinParts([
     [`old: ${labels.old}`, `new: ${labels.new}`],
@@ -46,10 +43,7 @@ export function define(rows) {
   )
 }
 
-/**
- * @param {Row[]} rows
- * @returns {Table}
- */
+/** @param {Row[]} rows @returns {Table} */
 export function tabulateRows(rows) {
   return {
     caption: '',
@@ -66,10 +60,7 @@ export function tabulateRows(rows) {
   }
 }
 
-/**
- * @param {Breakdown} breakdown
- * @returns {Table[]}
- */
+/** @param {Breakdown} breakdown @returns {Table[]} */
 export function tabulateBreakdown({ link, service, unit, groups, filters, functions }) {
   const of = `${service} of ${link}, ${unit}`
   return [
@@ -91,11 +82,7 @@ const COLUMNS = [
   ['of the old', 'right'],
 ]
 
-/**
- * @param {string} caption
- * @param {Part[]} parts
- * @returns {Table}
- */
+/** @param {string} caption @param {Part[]} parts @returns {Table} */
 function tabulateParts(caption, parts) {
   return { caption, columns: [['', 'left'], ...COLUMNS], rows: parts.map(part => [part.name, ...cellsOf(part)]) }
 }

@@ -40,10 +40,7 @@ export function parseLabThreshold(expression, services) {
 
 /** @typedef {{ rows: Row[], breakdowns: Pick<Breakdown, 'link' | 'service'>[] }} Judged breakdowns: of all sidecars */
 
-/**
- * @param {Threshold[]} thresholds
- * @param {Judged} found
- */
+/** @param {Threshold[]} thresholds @param {Judged} found */
 export function judgeThresholds(thresholds, found) {
   const judged = thresholds.map(threshold => judgeThreshold(threshold, found))
   const join = (/** @type {'held' | 'crossed' | 'undecided'} */ answer) => judged.flatMap(one => one[answer])

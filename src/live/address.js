@@ -33,10 +33,7 @@ export function parseAddress(text, option) {
   return { option, text, host, port }
 }
 
-/**
- * The address with its port, as in a URL.
- * @param {{ host: string, port: number }} address
- */
+/** The address with its port, as in a URL. @param {{ host: string, port: number }} address */
 export function joinAddress({ host, port }) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -63,10 +63,7 @@ function isEverywhere({ host }) {
   return host === '0.0.0.0' || host === '::'
 }
 
-/**
- * @param {LiveAddress} address
- * @param {NodeJS.ErrnoException} error
- */
+/** @param {LiveAddress} address @param {NodeJS.ErrnoException} error */
 function explainFailure({ option, text, host, port }, error) {
   const what = {
     EADDRINUSE: `port ${port} of ${host} is in use by something else: give another`,

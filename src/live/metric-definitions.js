@@ -60,10 +60,7 @@ const COUNTERS = {
   requests_failed_total: [ARM, 'Requests of the load that failed, counted as all requests are.'],
 }
 
-/**
- * The metrics of a registry of their own, to be set by name.
- * @param {Registry} registry
- */
+/** The metrics of a registry of their own, to be set by name. @param {Registry} registry */
 export function declareMetrics(registry) {
   /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
   const make = (Kind, definitions) => {

@@ -68,10 +68,7 @@ export function createMetrics() {
   }
 }
 
-/**
- * @param {Metrics} metrics
- * @param {Extract<RunEvent, { kind: 'planned' }>} event
- */
+/** @param {Metrics} metrics @param {Extract<RunEvent, { kind: 'planned' }>} event */
 function setRun(metrics, { run, atMs }) {
   metrics.clear()
   metrics.set('run_info', { run: run.id, experiment: run.experiment }, 1)
@@ -91,18 +88,12 @@ function setPlan(metrics, { rounds, trials, seconds }) {
   metrics.set('trials_planned', {}, trials)
 }
 
-/**
- * @param {Metrics} metrics
- * @param {Phase | null} phase
- */
+/** @param {Metrics} metrics @param {Phase | null} phase */
 function setPhase(metrics, phase) {
   for (const each of PHASES) metrics.set('phase', { phase: each }, each === phase ? 1 : 0)
 }
 
-/**
- * @param {Metrics} metrics
- * @param {Trial} trial
- */
+/** @param {Metrics} metrics @param {Trial} trial */
 function followTrial(metrics, { arm }) {
   const labels = labelsOf(arm)
   // Sidecars by service; their labels are made once, since samples come ten times a second.
@@ -139,11 +130,7 @@ function followTrial(metrics, { arm }) {
   }
 }
 
-/**
- * @param {Metrics} metrics
- * @param {Labels} labels
- * @param {ProcessSpec} spec
- */
+/** @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec */
 function followSidecar(metrics, labels, { cpuCores }) {
   metrics.set('sidecar_cap_cores', labels, cpuCores)
   const addCpu = metrics.follow('sidecar_cpu_seconds_total', labels, Infinity)
@@ -167,11 +154,7 @@ function followSidecar(metrics, labels, { cpuCores }) {
   }
 }
 
-/**
- * The quantities of the report that a single trial has.
- * @param {Metrics} metrics
- * @param {TrialRecord} record
- */
+/** The quantities of the report that a single trial has. @param {Metrics} metrics @param {TrialRecord} record */
 function setQuantities(metrics, record) {
   const { arm } = record.trial
   if (arm.load.kind === 'idle') return
@@ -185,10 +168,7 @@ function setQuantities(metrics, record) {
   }
 }
 
-/**
- * @param {Arm} arm
- * @returns {Labels}
- */
+/** @param {Arm} arm @returns {Labels} */
 function labelsOf(arm) {
   const { ratePerSecond: rate } = arm.load
   return {

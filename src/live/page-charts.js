@@ -59,11 +59,7 @@ export function createCharts() {
   }
 }
 
-/**
- * A figure with a chart in it, that is drawn when it is its turn.
- * @param {string} id
- * @param {MediaQueryList} dark
- */
+/** A figure with a chart in it, that is drawn when it is its turn. @param {string} id @param {MediaQueryList} dark */
 function createPanel(id, dark) {
   const figure = findElement(id)
   const caption = /** @type {HTMLElement} */ (figure.querySelector('figcaption'))

@@ -3,11 +3,7 @@
  * say anything. Runs in browsers.
  */
 
-/**
- * @param {string} id
- * @returns {HTMLElement}
- * @throws {Error} when page.html has it not
- */
+/** @param {string} id @returns {HTMLElement} @throws {Error} when page.html has it not */
 export function findElement(id) {
   const element = document.getElementById(id)
   if (element === null) throw new Error(`looking for #${id}: page.html has no such element`)

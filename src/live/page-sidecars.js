@@ -33,10 +33,7 @@ function createItem({ service, capCores }) {
   return createElement('li', { children: [name, meter, words] })
 }
 
-/**
- * @param {Element} item
- * @param {SidecarNow} sidecar
- */
+/** @param {Element} item @param {SidecarNow} sidecar */
 function showItem(item, sidecar) {
   const words = [sayCores(sidecar), sayThrottled(sidecar), sayMemory(sidecar)].filter(Boolean).join(', ')
   setText(/** @type {Element} */ (item.querySelector('.words')), words)

@@ -39,10 +39,7 @@ export function createTrialTable() {
   }
 }
 
-/**
- * @param {LiveResult} result
- * @param {Map<string, string>} labels by the arm's id
- */
+/** @param {LiveResult} result @param {Map<string, string>} labels by the arm's id */
 function createRow(result, labels) {
   const label = labels.get(result.arm) ?? [result.name, result.what].filter(Boolean).join(', ')
   const cells = COLUMNS.map(([name, say]) => createCell('td', { name, text: say(result, label) }))

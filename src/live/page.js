@@ -120,10 +120,7 @@ function showConnection(words) {
   show('connection', words)
 }
 
-/**
- * @param {string} id
- * @param {string | null} text
- */
+/** @param {string} id @param {string | null} text */
 function show(id, text) {
   setText(findElement(id), text)
 }

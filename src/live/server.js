@@ -78,10 +78,7 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
   }
 }
 
-/**
- * @param {LiveAssets} assets
- * @returns {Map<string, { type: string, text: string }>} by path on the server
- */
+/** @param {LiveAssets} assets @returns {Map<string, { type: string, text: string }>} by path on the server */
 function readFiles({ echarts, modules }) {
   const page = PAGE.map(([path, name]) => {
     const text = readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -91,10 +88,7 @@ function readFiles({ echarts, modules }) {
   return new Map([...scripts.map(([path, text]) => /** @type {const} */ ([path, { type: SCRIPT, text }])), ...page])
 }
 
-/**
- * @param {http.ServerResponse} response
- * @param {{ status: number, type?: string, text: string }} content
- */
+/** @param {http.ServerResponse} response @param {{ status: number, type?: string, text: string }} content */
 function answer(response, { status, type = 'text/plain; charset=utf-8', text }) {
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text)
 }

@@ -35,9 +35,7 @@ import { createResults } from './results.js'
 
 /** @typedef {ReturnType<typeof createRunState>} RunState */
 
-/**
- * The state of a run. What is missing is null, never 0.
- */
+/** The state of a run. What is missing is null, never 0. */
 export function createRunState() {
   const results = createResults()
   const sidecars = createSidecars()

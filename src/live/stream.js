@@ -100,10 +100,7 @@ export function createStream({ state, intervalMs = 500 }) {
       clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(all))
       timer ??= setInterval(tick, intervalMs).unref()
     },
-    /**
-     * Takes note of an event that the state has applied.
-     * @param {RunEvent} event
-     */
+    /** Takes note of an event that the state has applied. @param {RunEvent} event */
     publish(event) {
       if (clients.size === 0) return
       isChanged = true
@@ -129,10 +126,7 @@ function renderEnd(state) {
   return renderEvent('end', { snapshot: state.snapshot() })
 }
 
-/**
- * @param {string} name
- * @param {unknown} value
- */
+/** @param {string} name @param {unknown} value */
 function renderEvent(name, value) {
   return `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 }

@@ -86,10 +86,7 @@ function clean(text) {
   return text.replace(CONTROLS, '')
 }
 
-/**
- * @param {string} line
- * @param {number} columns
- */
+/** @param {string} line @param {number} columns */
 function cut(line, columns) {
   const characters = [...line]
   return characters.length > columns ? `${characters.slice(0, columns - 1).join('')}…` : line

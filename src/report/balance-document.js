@@ -10,10 +10,7 @@ import { tabulateProvenance } from './provenance.js'
  * @import { Document } from './document.js'
  */
 
-/**
- * @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run
- * @returns {Document}
- */
+/** @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
 export function createBalanceDocument({ manifest, summary, claims }) {
   return {
     title: `${summary.run.experiment}, ${describeForm(summary)}`,

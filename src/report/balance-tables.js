@@ -9,11 +9,7 @@ import { tabulateRounds } from './charts/tables.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
-/**
- * @param {BalanceSummary} summary
- * @param {BalanceRow['sizes']} sizes
- * @returns {Table}
- */
+/** @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table} */
 export function tabulateBalance({ rows }, sizes) {
   const show = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
     const [least, most] = endsOf(values).map(value => value.toFixed(digits))

@@ -16,11 +16,7 @@ export const NOTES = [
   'The weight of the weighted ring hash is ours, since the source gives no formula: its row shows such an algorithm, not theirs.',
 ]
 
-/**
- * The text for the terminal.
- * @param {BalanceSummary} summary
- * @param {ClaimResult[]} claims
- */
+/** The text for the terminal. @param {BalanceSummary} summary @param {ClaimResult[]} claims */
 export function renderBalanceText(summary, claims) {
   const tables = summary.form.sizes.map(sizes => tabulateBalance(summary, sizes))
   return joinParts([

@@ -53,10 +53,7 @@ export function groupUntested(results) {
   return [...groups].map(([reason, own]) => ({ reason, ids: own.map(result => result.id) }))
 }
 
-/**
- * @param {ClaimResult[]} results of one source
- * @param {boolean} hasRuns whether to say of which run an answer is
- */
+/** @param {ClaimResult[]} results of one source @param {boolean} hasRuns whether to say of which run an answer is */
 function renderSource(results, hasRuns) {
   const [{ source }] = results
   const untested = groupUntested(results)
@@ -73,10 +70,7 @@ function renderSource(results, hasRuns) {
   ]
 }
 
-/**
- * @param {ClaimResult} result
- * @param {boolean} hasRuns
- */
+/** @param {ClaimResult} result @param {boolean} hasRuns */
 function renderClaim({ id, says, status, theirs, ours, reason, runId }, hasRuns) {
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
   const run = hasRuns && runId !== null ? ` [${runId}]` : ''

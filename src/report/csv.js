@@ -45,10 +45,7 @@ function renderCell(cell) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/**
- * A spreadsheet runs a cell that begins like a formula: behind an apostrophe it is text.
- * @param {string} text
- */
+/** A spreadsheet runs a cell that begins like a formula: behind an apostrophe it is text. @param {string} text */
 function quoteFormula(text) {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }

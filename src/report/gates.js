@@ -15,10 +15,7 @@ import { findVaried } from '../model/axes.js'
  * @property {string} reason the first
  */
 
-/**
- * @param {Pick<Summary, 'arms'>} summary
- * @returns {Fired[]}
- */
+/** @param {Pick<Summary, 'arms'>} summary @returns {Fired[]} */
 export function listFired({ arms }) {
   const varied = findVaried(arms)
   const fired = arms.flatMap(arm => {
@@ -39,10 +36,7 @@ export function nameOfGate({ gate, part }) {
   return part ? `${gate} of the ${part}` : gate
 }
 
-/**
- * A line for every gate.
- * @param {Pick<Summary, 'arms'>} summary
- */
+/** A line for every gate. @param {Pick<Summary, 'arms'>} summary */
 export function renderFired(summary) {
   return listFired(summary).map(({ name, arms, reason }) => `Gate ${name} (${arms} trials): ${reason}`)
 }

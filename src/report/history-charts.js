@@ -18,11 +18,7 @@ import { capitalise } from './verdicts.js'
 
 export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 
-/**
- * A chart for every quantity of the arms that are measured alike.
- * @param {History} history
- * @returns {ReportChart[]}
- */
+/** A chart for every quantity of the arms that are measured alike. @param {History} history @returns {ReportChart[]} */
 export function drawHistory({ lines, runs, steps }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
   const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
@@ -83,10 +79,7 @@ function tabulateRuns({ title, row, runs, drawn }) {
   }
 }
 
-/**
- * @param {Quantity} quantity
- * @param {QuantityRow} row
- */
+/** @param {Quantity} quantity @param {QuantityRow} row */
 export function scaleValue({ median, low, high }, { scale = 1 }) {
   return median === null ? null : { median: median / scale, low: low && low / scale, high: high && high / scale }
 }

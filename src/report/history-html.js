@@ -7,11 +7,7 @@ import { html } from './markup.js'
  * @import { Assets } from './html-page.js'
  */
 
-/**
- * @param {HistoryDocument} document
- * @param {Assets} assets
- * @returns {string}
- */
+/** @param {HistoryDocument} document @param {Assets} assets @returns {string} */
 export function renderHistoryHtml({ title, answer, steps, notes, charts, changes, left }, assets) {
   const sections = [
     { id: 'steps', name: 'Steps', body: renderList(steps) },

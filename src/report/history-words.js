@@ -12,10 +12,7 @@ import { digitsOf, nameRun, ROWS, scaleValue } from './history-charts.js'
 /** The meaning of a step in the applications' CPU per request. */
 export const OF_MACHINE = 'the machine changed, or what runs on it'
 
-/**
- * @param {HistoryStep} step
- * @param {History} history
- */
+/** @param {HistoryStep} step @param {History} history */
 export function tellStep(step, { runs }) {
   const { line, run, before, after, p, cause, control, changes } = step
   const row = ROWS[step.quantity]
@@ -46,10 +43,7 @@ function sayCause({ cause, control, isControl }) {
   return `It is not the machine: ${beside}.`
 }
 
-/**
- * @param {HistoryStep['changes']} changes
- * @param {{ run: number, runs: History['runs'] }} step
- */
+/** @param {HistoryStep['changes']} changes @param {{ run: number, runs: History['runs'] }} step */
 function sayChanges(changes, { run, runs }) {
   if (changes.length === 0) {
     const marked = runs.flatMap((other, at) => (other.changes.length > 0 ? [at] : []))

@@ -24,10 +24,7 @@ export function createHistoryDocument(history) {
   }
 }
 
-/**
- * The text for the terminal.
- * @param {HistoryDocument} document
- */
+/** The text for the terminal. @param {HistoryDocument} document */
 export function renderHistoryText({ title, answer, steps, notes, changes, left }) {
   const listed = (/** @type {Table} */ { rows }) => rows.map(cells => cells.map(cell => `${cell}`).join('  '))
   return joinParts([
@@ -74,10 +71,7 @@ function tellNotes({ lines, runs, reference, test, nodes, unmatched }) {
   ]
 }
 
-/**
- * @param {History} history
- * @returns {Table}
- */
+/** @param {History} history @returns {Table} */
 function tabulateChanges({ runs }) {
   return {
     caption: 'Where the kit, a tool, a script or the kernel changed',
@@ -93,10 +87,7 @@ function tabulateChanges({ runs }) {
   }
 }
 
-/**
- * @param {History} history
- * @returns {Table}
- */
+/** @param {History} history @returns {Table} */
 function tabulateLeft({ left, reference }) {
   return {
     caption: `Not comparable${reference === null ? '' : ` with ${reference}; of the two, the earlier is "old"`}`,

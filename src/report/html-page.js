@@ -55,10 +55,7 @@ export function renderSections(sections) {
   )
 }
 
-/**
- * @param {ReportChart[]} charts
- * @returns {Markup[]}
- */
+/** @param {ReportChart[]} charts @returns {Markup[]} */
 export function renderCharts(charts) {
   if (charts.length === 0) return []
   return [
@@ -66,10 +63,7 @@ export function renderCharts(charts) {
   ]
 }
 
-/**
- * @param {Omit<ReportChart, 'table'>} chart
- * @param {{ isDrawn: boolean, body: Markup }} options
- */
+/** @param {Omit<ReportChart, 'table'>} chart @param {{ isDrawn: boolean, body: Markup }} options */
 export function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description } = chart
   const drawing = isDrawn
@@ -78,10 +72,7 @@ export function renderFigure(chart, { isDrawn, body }) {
   return html`<figure><figcaption>${title}</figcaption><div class="chart" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
 
-/**
- * @param {Table} table
- * @param {string} [kind] a class
- */
+/** @param {Table} table @param {string} [kind] a class */
 export function renderTable({ caption, columns, rows }, kind = '') {
   const width = columns.length
   return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption || 'table'}"><table class="${kind}"><caption>${caption}</caption>
@@ -94,45 +85,29 @@ function renderHead([name, align]) {
   return name ? html`<th scope="col" class="${align}">${name}</th>` : html`<td></td>`
 }
 
-/**
- * @param {Table['rows'][0][0]} cell
- * @param {string} align
- */
+/** @param {Table['rows'][0][0]} cell @param {string} align */
 function renderCell(cell, align) {
   if (typeof cell === 'object') return html`<th scope="rowgroup" colspan="${cell.colSpan}">${cell.content}</th>`
   return html`<td class="${align}">${trust(cell.split('\n').map(escapeMarkup).join('<br>'))}</td>`
 }
 
-/**
- * @param {Table} table
- * @param {string} [kind] a class
- */
+/** @param {Table} table @param {string} [kind] a class */
 export function renderDetails(table, kind) {
   return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
 }
 
-/**
- * @param {string[]} lines
- * @param {string} [heading]
- * @returns {Markup[]}
- */
+/** @param {string[]} lines @param {string} [heading] @returns {Markup[]} */
 export function renderList(lines, heading) {
   if (lines.length === 0) return []
   return [html`${heading ? html`<p>${heading}:</p>` : null}<ul>${lines.map(line => html`<li>${line}</li>`)}</ul>`]
 }
 
-/**
- * JSON that cannot end the script element that it is in.
- * @param {unknown} value
- */
+/** JSON that cannot end the script element that it is in. @param {unknown} value */
 function renderJson(value) {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }
 
-/**
- * A module as a part of one script, where all names are in one scope.
- * @param {string} source
- */
+/** A module as a part of one script, where all names are in one scope. @param {string} source */
 function joinModule(source) {
   return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }

@@ -46,10 +46,7 @@ ${renderSections(sections)}
   return renderPage({ title: `${title}: ${answer}`, body, charts: listCharts(charts), series, assets })
 }
 
-/**
- * @param {Document} document
- * @returns {{ id: string, name: string, body: Markup[] }[]}
- */
+/** @param {Document} document @returns {{ id: string, name: string, body: Markup[] }[]} */
 function listSections(document) {
   const { verdicts, contrasts, findings, thresholds, results, notes, charts, trials } = document
   const { parity, disparities, claimsTold, claims, untested, provenance, dictionary } = document
@@ -94,20 +91,14 @@ function listSections(document) {
   ]
 }
 
-/**
- * @param {ReportChart[]} charts that show the answer
- * @param {string} dots how they are read
- */
+/** @param {ReportChart[]} charts that show the answer @param {string} dots how they are read */
 function renderFirst(charts, dots) {
   if (charts.length === 0) return null
   return html`<section id="charts" aria-label="The answer as charts">${renderCharts(charts)}
 <p class="muted">${dots}</p></section>`
 }
 
-/**
- * @param {string[]} lines
- * @param {string[]} next with a command at the end of each
- */
+/** @param {string[]} lines @param {string[]} next with a command at the end of each */
 function renderLimits(lines, next) {
   if (lines.length + next.length === 0) return null
   const commands = next.map(line => {

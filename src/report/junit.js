@@ -47,10 +47,7 @@ export function renderJunit({ run, arms, thresholds }) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escapeXml(run.id)}">\n${suites.join('')}</testsuites>\n`
 }
 
-/**
- * @param {string} name
- * @param {Case[]} cases
- */
+/** @param {string} name @param {Case[]} cases */
 function renderSuite(name, cases) {
   const failures = cases.filter(c => c.failures.length > 0).length
   const skipped = cases.filter(c => c.skipped !== undefined).length
@@ -67,10 +64,7 @@ function renderSuite(name, cases) {
   return `  <testsuite name="${escapeXml(name)}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">\n${lines.join('')}  </testsuite>\n`
 }
 
-/**
- * Without what XML 1.0 cannot hold, however it is written.
- * @param {string} text
- */
+/** Without what XML 1.0 cannot hold, however it is written. @param {string} text */
 function escapeXml(text) {
   const allowed = [...text]
     .filter(c => /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u.test(c))

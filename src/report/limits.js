@@ -39,10 +39,7 @@ const SHAPES = {
 /** The formats of printed limits: of a container in Kubernetes, values of a Helm chart, a Compose file. */
 export const FORMATS = Object.keys(SHAPES)
 
-/**
- * The `resources` of a container in Kubernetes.
- * @param {Limits} limits
- */
+/** The `resources` of a container in Kubernetes. @param {Limits} limits */
 export function toResources({ millicores, mebibytes }) {
   const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
   return { requests: quantities, limits: { ...quantities } }

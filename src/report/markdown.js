@@ -91,10 +91,7 @@ function fence(lines) {
   return [ticks, ...lines.map(showControls), ticks].join('\n')
 }
 
-/**
- * Text that no reader takes for markup, of either kind.
- * @param {string} text
- */
+/** Text that no reader takes for markup, of either kind. @param {string} text */
 function escapeText(text) {
   return showControls(text)
     .replace(

@@ -1,8 +1,6 @@
 import { showControls } from '../lib/printable.js'
 
-/**
- * HTML whose every value is escaped, unless it is HTML made here. Pure.
- */
+/** HTML whose every value is escaped, unless it is HTML made here. Pure. */
 
 /** HTML made by `html`. @typedef {{ readonly markup: string }} Markup */
 
@@ -23,11 +21,7 @@ export function html(strings, ...values) {
   return { markup: String.raw({ raw: strings }, ...values.map(renderValue)) }
 }
 
-/**
- * Text that is markup already: of our own files and charts only.
- * @param {string} markup
- * @returns {Markup}
- */
+/** Text that is markup already: of our own files and charts only. @param {string} markup @returns {Markup} */
 export function trust(markup) {
   return { markup }
 }

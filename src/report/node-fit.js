@@ -20,10 +20,7 @@ export function renderNodeFit({ sizes, machine }, node) {
   return [sayNode(node), ...planes.map(own => `  ${renderFit(own, node)}`), saySpeed(node, machine)]
 }
 
-/**
- * @param {SizeResult[]} sizes of a plane: of one load, or of all services
- * @param {ReturnType<typeof readNode>} node
- */
+/** @param {SizeResult[]} sizes of a plane: of one load, or of all services @param {ReturnType<typeof readNode>} node */
 function renderFit(sizes, { left }) {
   const name = nameOf(sizes[0])
   const lack = sizes.find(size => limitsOf(size) === null)
@@ -54,10 +51,7 @@ function sayNode({ name, cores, bytes, left }) {
   return `node ${name}, ${show({ cores, bytes })}; ${rest}:`
 }
 
-/**
- * @param {ReturnType<typeof readNode>} node
- * @param {Summary['machine']} machine
- */
+/** @param {ReturnType<typeof readNode>} node @param {Summary['machine']} machine */
 function saySpeed({ name, cpu }, { cpuModel, architecture }) {
   const there = cpu === null ? `${name} may have another CPU` : `${name} has another (${cpu})`
   return `  Cores are counted, speed is not converted: this was measured on ${cpuModel} (${architecture}), and ${there}. Where a core does half the work, a sidecar needs twice the CPU limit, and half as many fit by CPU. For that answer run size on the node itself.`

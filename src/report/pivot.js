@@ -49,11 +49,7 @@ export function tabulatePivots({ arms, shows }) {
   })
 }
 
-/**
- * @param {SummaryArm[]} arms
- * @param {AxisName | null} across null: one column
- * @param {string[]} quantities
- */
+/** @param {SummaryArm[]} arms @param {AxisName | null} across null: one column @param {string[]} quantities */
 function tabulatePivot(arms, across, quantities) {
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
   const values = [
@@ -103,10 +99,7 @@ function boundOf(arm) {
   return arm.boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
-/**
- * The sidecars by name, without copies; none where there are too many to show.
- * @param {SummaryArm[]} arms
- */
+/** The sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
   const names = [...new Set(originals.map(s => s.service))]

@@ -14,10 +14,7 @@ import { describeNotMeasured } from './missing.js'
 /** Axes that every load has; a value that all arms share is said once. @type {AxisName[]} */
 const SHARED = ['link', 'capCores', 'users', 'payloadBytes']
 
-/**
- * @param {Plan & { notes: string[] }} plan
- * @param {number} seconds estimated
- */
+/** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan({ experiment, question, trials, rounds, arms, notes, notMeasured, seed, ...plan }, seconds) {
   const { settings, search, calibrations, claims, precision } = plan
   const minutes = `about ${Math.ceil(seconds / 60)} min`
@@ -49,11 +46,7 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/**
- * The arms, those that differ only in their plane on a line.
- * @param {Arm[]} arms
- * @param {AxisName[]} varied
- */
+/** The arms, those that differ only in their plane on a line. @param {Arm[]} arms @param {AxisName[]} varied */
 function listArms(arms, varied) {
   const groups = groupBy(arms, arm => describeVaried(arm, varied))
   return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)

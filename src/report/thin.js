@@ -1,6 +1,4 @@
-/**
- * Fewer points that look the same. Pure.
- */
+/** Fewer points that look the same. Pure. */
 
 /**
  * The lowest and the highest point of each stretch of a series, in their order, so that no extreme is lost; the first and

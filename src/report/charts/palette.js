@@ -39,10 +39,7 @@ export function withPalette(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
 }
 
-/**
- * A drawn chart whose colours are those of the page, by CSS variables.
- * @param {string} svg
- */
+/** A drawn chart whose colours are those of the page, by CSS variables. @param {string} svg */
 export function withVariables(svg) {
   return replaceColours(svg, name => `var(--${name})`)
 }
@@ -54,10 +51,7 @@ export function renderVariables(theme) {
     .join(' ')
 }
 
-/**
- * @param {string} text
- * @param {(name: string) => string} colourFor
- */
+/** @param {string} text @param {(name: string) => string} colourFor */
 function replaceColours(text, colourFor) {
   const names = new Map(Object.entries(COLOURS).map(([name, { light }]) => [light, name]))
   return text.replace(/#[0-9a-f]{6}\b/g, hex => {

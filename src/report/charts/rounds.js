@@ -84,10 +84,7 @@ export function drawRounds({ title, unit, digits, rows }) {
   }
 }
 
-/**
- * @param {Row} row
- * @param {number} i
- */
+/** @param {Row} row @param {number} i */
 function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   const ends = low === null || high === null ? [] : [low, high]
   return {
@@ -99,11 +96,7 @@ function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   }
 }
 
-/**
- * @param {Row} row a control is drawn hollow
- * @param {number} i
- * @param {(value: number) => string} show
- */
+/** @param {Row} row a control is drawn hollow @param {number} i @param {(value: number) => string} show */
 function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
   const color = colourOf(colour)
   const itemStyle = isControl
@@ -116,19 +109,13 @@ function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
   )
 }
 
-/**
- * @param {Quantity} quantity
- * @param {number} digits
- */
+/** @param {Quantity} quantity @param {number} digits */
 function tellMedian({ median, low, high }, digits) {
   const interval = low === null || high === null ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`
   return median === null ? '-' : `${median.toFixed(digits)}${interval}`
 }
 
-/**
- * @param {Row} row
- * @param {(value: number) => string} show
- */
+/** @param {Row} row @param {(value: number) => string} show */
 function sayRow({ label, quantity: { median, low, high, values } }, show) {
   const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`

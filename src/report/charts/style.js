@@ -1,8 +1,6 @@
 import { GRID, MUTED, TEXT } from './palette.js'
 
-/**
- * The style that all charts share. Runs in browsers, too. Pure.
- */
+/** The style that all charts share. Runs in browsers, too. Pure. */
 
 /**
  * A chart: what is drawn, and what is said of it.
@@ -76,10 +74,7 @@ export function createLegend(names) {
   return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
 }
 
-/**
- * As few digits as it takes: a chart's numbers are read off, and its file is kept small.
- * @param {number} value
- */
+/** As few digits as it takes: a chart's numbers are read off, and its file is kept small. @param {number} value */
 export function shorten(value) {
   return Number(value.toPrecision(4))
 }

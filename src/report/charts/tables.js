@@ -32,11 +32,7 @@ export function tabulateRounds(caption, unit, digits, rows) {
   }
 }
 
-/**
- * @param {string} caption
- * @param {{ label: string, grid: [number, number][] }[]} lines
- * @returns {Table}
- */
+/** @param {string} caption @param {{ label: string, grid: [number, number][] }[]} lines @returns {Table} */
 export function tabulateLines(caption, lines) {
   const at = (/** @type {[number, number][]} */ grid, /** @type {number} */ q) =>
     grid.find(([quantile]) => Math.abs(quantile - q) < 1e-9)?.[1]
@@ -50,11 +46,7 @@ export function tabulateLines(caption, lines) {
   }
 }
 
-/**
- * @param {string} caption
- * @param {SidecarSeries[]} sidecars
- * @returns {Table}
- */
+/** @param {string} caption @param {SidecarSeries[]} sidecars @returns {Table} */
 export function tabulateSeries(caption, sidecars) {
   const range = (/** @type {[number, number][]} */ points, scale = 1) => {
     const values = points.map(([, value]) => value / scale)
@@ -103,11 +95,7 @@ export function tabulateRates(caption, lines) {
   }
 }
 
-/**
- * @param {string} caption
- * @param {import('./over-limit.js').LimitLine[]} lines
- * @returns {Table}
- */
+/** @param {string} caption @param {import('./over-limit.js').LimitLine[]} lines @returns {Table} */
 export function tabulateLimits(caption, lines) {
   /** @type {[string, 'left' | 'right'][]} */
   const columns = [

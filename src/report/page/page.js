@@ -8,10 +8,7 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 /** @type {Map<HTMLElement, { instance: any, option: any }>} */
 const drawn = new Map()
 
-/**
- * @param {HTMLElement} at
- * @param {{ option: any, height: number }} chart
- */
+/** @param {HTMLElement} at @param {{ option: any, height: number }} chart */
 function draw(at, { option, height }) {
   at.style.height = `${height}px`
   let entry = drawn.get(at)
