@@ -5,7 +5,7 @@ import { BenchError } from '../lib/errors.js'
 import { parseProfile } from './profile.js'
 
 /**
- * A process under callgrind, and what it is asked while it runs: https://valgrind.org/docs/manual/cl-manual.html.
+ * Runs a process under callgrind and asks it for counts: https://valgrind.org/docs/manual/cl-manual.html.
  * @import { ProcessSpec, Tool } from '../model/types.ts'
  * @import { Profile } from './profile.js'
  */
@@ -19,7 +19,7 @@ const profileIn = folder => path.join(folder, 'callgrind.out')
 const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
 
 /**
- * The process under callgrind. It counts nothing until it is asked to: the start would take most of the time.
+ * Puts a process under callgrind. It counts nothing until it is asked to, because counting the start takes long.
  * @param {ProcessSpec} spec
  * @param {{ valgrind: Tool, callers: number }} options callers: how many callers tell calls of a function apart
  * @returns {ProcessSpec}
@@ -37,13 +37,17 @@ export function runUnderCallgrind(spec, { valgrind, callers }) {
   return { ...spec, program: valgrind.path, argv: [...own, spec.program, ...spec.argv] }
 }
 
-/** @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options folder: of the process */
+/**
+ * Makes the counter of a process under callgrind. Its functions throw a BenchError when callgrind does not answer.
+ * @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options folder: of the process
+ */
 export function createCounter({ folder, valgrind, signal }) {
   let parts = 0
   const ask = async (/** @type {string[]} */ words) => {
     const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
-    const options = { cancelSignal: signal, timeout: ANSWER_SECONDS * 1000, stdin: /** @type {const} */ ('ignore') }
-    await execa(vgdb, [channelIn(folder), ...words], options).catch(error => {
+    const timeout = ANSWER_SECONDS * 1000
+    const asked = execa(vgdb, [channelIn(folder), ...words], { cancelSignal: signal, timeout, stdin: 'ignore' })
+    await asked.catch(error => {
       signal.throwIfAborted()
       throw new BenchError(`callgrind does not answer "${words.join(' ')}": ${error.message}`, { cause: error })
     })

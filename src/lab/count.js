@@ -5,25 +5,25 @@ import { listPeers } from '../node/kernel/sockets.js'
 import { send } from '../node/send.js'
 import { startServices } from '../run/start-services.js'
 import { createCounter, runUnderCallgrind } from './callgrind.js'
-import { joinProfiles } from './profile.js'
+import { joinStacks } from './profile.js'
 
 /**
- * Instructions a request of the sidecars of a link, one request at a time: what waits and what runs beside it change nothing.
+ * Counts the instructions that the sidecars of a link execute for a request. Requests come one at a time, so that neither
+ * waiting nor other work changes the count.
  * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  * @import { Profile, Stack } from './profile.js'
  */
 
-// Enough for pools and caches to fill.
+// Pools and caches fill in this share of the requests.
 const WARM_UP_SHARE = 0.25
 // A request takes 50 times as long under callgrind.
 const ANSWER_SECONDS = 120
-// Requests at a time; one connection of the requests before is there already, and each burst keeps its own.
+// Requests at a time: a second, larger burst still opens connections beside those that the first one left.
 const BURSTS = [3, 6]
 
 /**
- * A quantity, counted twice: what both counts give together, and each.
- * @typedef {{ value: number, counts: number[] }} Count
+ * @typedef {{ value: number, counts: number[] }} Count value: mean of the counts
  * @typedef {object} SidecarCount
  * @property {string} link
  * @property {string} service
@@ -33,28 +33,16 @@ const BURSTS = [3, 6]
  */
 
 /**
+ * Starts the services of an arm under callgrind and counts their instructions.
  * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, valgrind: Tool, callers: number,
  *   requests: number, hasHandshakes: boolean, signal: AbortSignal }} options folder: of the processes
  * @returns {Promise<SidecarCount[]>}
+ * @throws {BenchError} when a request is not answered by the application, or callgrind fails
  */
-export async function countInstructions({
-  testbed,
-  arm,
-  start,
-  folder,
-  valgrind,
-  callers,
-  requests,
-  hasHandshakes,
-  signal,
-}) {
-  const { deployment, entry } = await startServices({
-    testbed: withSidecars(testbed, spec => runUnderCallgrind(spec, { valgrind, callers })),
-    arm,
-    start,
-    folder,
-    signal,
-  })
+export async function countInstructions({ testbed, valgrind, callers, requests, hasHandshakes, ...given }) {
+  const { arm, signal } = given
+  const counted = withSidecars(testbed, spec => runUnderCallgrind(spec, { valgrind, callers }))
+  const { deployment, entry } = await startServices({ testbed: counted, ...given })
   try {
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
     const counters = specs.map(spec => createCounter({ folder: spec.folder, valgrind, signal }))
@@ -73,19 +61,15 @@ export async function countInstructions({
     const inner = specs.flatMap(({ listens }) => listens.filter(({ port }) => port === PORTS.inbound))
     const bursts = hasHandshakes ? await countBursts({ endpoints: inner, ask, take }) : []
     return specs.map(({ service }, i) => {
-      const instructions = combine(halves.map(profiles => profiles[i].total / half))
+      const instructions = toCount(halves.map(profiles => profiles[i].total / half))
+      const totals = bursts.map(({ profiles, ...burst }) => ({ ...burst, total: profiles[i].total }))
+      const stacks = joinStacks(halves.flatMap(profiles => profiles[i].stacks))
       return {
         link: arm.link,
         service,
         instructions,
-        handshake: findHandshake(
-          bursts.map(({ profiles, ...burst }) => ({ ...burst, total: profiles[i].total })),
-          instructions.value,
-        ),
-        stacks: joinProfiles(halves.map(profiles => profiles[i])).stacks.map(stack => ({
-          ...stack,
-          self: stack.self / (2 * half),
-        })),
+        handshake: findHandshake(totals, instructions.value),
+        stacks: stacks.map(stack => ({ ...stack, self: stack.self / (2 * half) })),
       }
     })
   } finally {
@@ -94,7 +78,7 @@ export async function countInstructions({
 }
 
 /**
- * New connections between the sidecars, made by requests that come at once.
+ * Counts while requests that come at once make new connections between the sidecars.
  * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createAsk>, take: () => Promise<Profile[]> }} options
  */
 async function countBursts({ endpoints, ask, take }) {
@@ -103,7 +87,7 @@ async function countBursts({ endpoints, ask, take }) {
   for (const requests of BURSTS) {
     const before = list()
     await ask(requests, requests)
-    // Others may have been closed meanwhile.
+    // Old connections may have been closed meanwhile.
     const connections = list().filter(peer => !before.includes(peer)).length
     bursts.push({ requests, connections, profiles: await take() })
   }
@@ -111,41 +95,41 @@ async function countBursts({ endpoints, ask, take }) {
 }
 
 /**
- * @param {{ requests: number, connections: number, total: number }[]} bursts total: of one sidecar
- * @param {number} perRequest
- * @returns {Count | null}
+ * Finds the instructions of a new connection; null where fewer than two bursts made one.
+ * @param {{ requests: number, connections: number, total: number }[]} bursts total: instructions of one sidecar
+ * @param {number} perRequest instructions
  */
 export function findHandshake(bursts, perRequest) {
   const made = bursts.filter(({ connections }) => connections > 0)
   // One count alone does not say how far two are apart.
   if (made.length < 2) return null
-  return combine(made.map(({ requests, connections, total }) => (total - requests * perRequest) / connections))
+  return toCount(made.map(({ requests, connections, total }) => (total - requests * perRequest) / connections))
 }
 
 /** @param {number[]} counts @returns {Count} */
-function combine(counts) {
+export function toCount(counts) {
   return { value: counts.reduce((sum, count) => sum + count, 0) / counts.length, counts }
 }
 
-/** How far apart the counts of a quantity are, as a share of it. @param {Count} count */
+/** The distance of the counts of a quantity, as a share of it. @param {Count} count */
 export function spreadOf({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }
 
 /**
- * The testbed, with sidecars that are started in another way.
+ * Changes how a testbed starts its sidecars.
  * @param {Testbed} testbed
  * @param {(spec: ProcessSpec) => ProcessSpec} change
  * @returns {Testbed}
  */
 export function withSidecars(testbed, change) {
-  /** @param {DataPlane} plane @returns {DataPlane} */
-  const changed = plane => {
+  /** @type {Record<string, DataPlane>} */
+  const planes = {}
+  for (const [name, plane] of Object.entries(testbed.programs.planes)) {
     const { createSidecar } = plane
-    return createSidecar === null ? plane : { ...plane, createSidecar: given => change(createSidecar(given)) }
+    planes[name] = createSidecar ? { ...plane, createSidecar: given => change(createSidecar(given)) } : plane
   }
-  const planes = Object.entries(testbed.programs.planes).map(([name, plane]) => [name, changed(plane)])
-  return { ...testbed, programs: { ...testbed.programs, planes: Object.fromEntries(planes) } }
+  return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
 /**

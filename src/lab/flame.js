@@ -2,9 +2,8 @@ import { createOption } from '../report/charts/style.js'
 import { cutAtFilter } from './groups.js'
 
 /**
- * A flame graph: a box is a function, as wide as what it costs with all it calls, above the function that calls it, and at
- * the bottom the filter of the script. Its colour says whether it became dearer. ECharts draws it: the kit has that
- * already, and it needs no browser. Pure.
+ * Draws a flame graph: a box is a function, as wide as its cost with all it calls, above its caller; the filter of the
+ * script is at the bottom. The colour marks a changed cost. The kit has ECharts already, which needs no browser. Pure.
  * @import { Chart } from '../report/charts/style.js'
  * @import { Stack } from './profile.js'
  */
@@ -13,17 +12,17 @@ import { cutAtFilter } from './groups.js'
 
 const ROW = 18
 const CHARACTER = 6.2
-// Narrower boxes cannot be seen.
+// The narrowest box that can be seen, as a share.
 const LEAST_SHARE = 0.002
 // Changes below this share of the whole are noise.
 const SHOWN_SHARE = 0.0005
-// Deviations of the samples on both sides: one of 400 unchanged boxes has a colour.
+// Standard deviations of the samples on both sides: one of 400 unchanged boxes is coloured by chance.
 const SHOWN_DEVIATIONS = 3
-// The boxes are as light in a dark scheme.
+// Boxes keep their light colours in a dark scheme.
 const TEXT = '#111111'
 const COLOURS = { dearer: '#e8a598', cheaper: '#9cc3e6', same: '#e3ddc8' }
 
-/** @param {{ old: Stack[], new: Stack[] }} stacks @returns {Node} */
+/** Makes one tree of the stacks of both sides. @param {{ old: Stack[], new: Stack[] }} stacks */
 export function growTree(stacks) {
   /** @type {Node} */
   const root = { name: 'all', old: 0, new: 0, children: new Map() }
@@ -45,8 +44,9 @@ export function growTree(stacks) {
 }
 
 /**
- * @param {{ title: string, root: Node, width: number, grain?: number }} given width: pixels; grain: what one sample
- *   stands for, where not all was counted
+ * Draws a tree.
+ * @param {{ title: string, root: Node, width: number, grain?: number }} given width: pixels; grain: cost that one sample
+ *   stands for; 0: all was counted
  * @returns {Chart}
  */
 export function drawFlames({ title, root, width, grain = 0 }) {
@@ -88,7 +88,7 @@ function drawBox({ start, depth, node }, { root, width, height, grain }) {
   }
 }
 
-/** The end of a name says most. @param {string} name @param {number} letters */
+/** Keeps the end of a name, which says most. @param {string} name @param {number} letters */
 function shortenTo(name, letters) {
   const parts = name.split('::')
   while (parts.length > 1 && parts.join('::').length > letters) parts.shift()

@@ -1,16 +1,14 @@
 import { groupBy } from '../lib/group-by.js'
+import { sumSelf } from './profile.js'
 
 /**
- * The functions of Pipy in the words of a script's author. Pure.
+ * Names Pipy's functions in the words of a script's author. Pure.
  * @import { Stack } from './profile.js'
  */
 
-/**
- * The purpose of a function, by its own name; library code works for who called it.
- * @type {[group: string, pattern: RegExp][]}
- */
+/** Purposes by a function's own name; library code works for its caller. @type {[group: string, pattern: RegExp][]} */
 const GROUPS = [
-  // perf alone sees it.
+  // Only perf sees the kernel.
   ['kernel', /_\[k\]$/],
   [
     'memory',
@@ -18,7 +16,7 @@ const GROUPS = [
   ],
   ['copying and comparing', /^_*mem(cpy|move|set|cmp|chr)|^_*str(len|cmp|ncmp|chr|cpy)|^bcmp/],
   ['HTTP decode and encode', /^pipy::http2?::/],
-  // OpenSSL is part of Pipy, as other C libraries are (yajl, zlib, SQLite): its own names begin so.
+  // Pipy contains OpenSSL beside other C libraries (yajl, zlib, SQLite): these are OpenSSL's prefixes.
   [
     'TLS',
     /^pipy::(tls|crypto)::|^(?!__tls_)_*(ossl|evp|ssl|d?tls|bio|crypto|openssl|w?packet|err|buf_mem|aes|aesni|gcm|ghash|sha|keccak|md5|chacha|poly|hmac|kdf|hkdf|rand|drbg|bn|ecp?|ecx|ecdsa|ecdh|x25519|ed|rsaz?|dh|dsa|pkey|asn1|x509v?|pem|obj|[di]2[di]|cipher|provider|ocsp|pkcs|lh|sk|statem)\d*_/i,
@@ -30,9 +28,9 @@ const GROUPS = [
   ],
   ['filters and pipelines', /^pipy::/],
 ]
-export const OTHER = 'other'
+const OTHER = 'other'
 
-/** @param {Pick<Stack, 'frames'>} stack @returns {string} */
+/** Names the purpose that the innermost known function serves. @param {Pick<Stack, 'frames'>} stack */
 export function groupOf({ frames }) {
   for (const frame of frames) {
     const group = GROUPS.find(([, pattern]) => pattern.test(frame))?.[0]
@@ -86,13 +84,13 @@ const FILTERS = {
 }
 const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
 
-/** The filter that a stack works in: the innermost one on it. @param {Pick<Stack, 'frames'>} stack */
+/** Names the innermost filter of a stack. @param {Pick<Stack, 'frames'>} stack */
 export function filterOf(stack) {
   return cutAtFilter(stack).filter
 }
 
 /**
- * A filter, and the functions that work for it: filters call each other many times over for one event.
+ * Cuts a stack at its innermost filter, because filters call each other many times for one event.
  * @param {Pick<Stack, 'frames'>} stack
  * @returns {{ filter: string, frames: string[] }} frames: the innermost first
  */
@@ -102,24 +100,13 @@ export function cutAtFilter({ frames }) {
   return at === -1 ? { filter: OTHER, frames } : { filter: names[at], frames: frames.slice(0, at + 1) }
 }
 
-/**
- * Instructions by a name of each stack, the dearest first.
- * @param {Stack[]} stacks
- * @param {(stack: Stack) => string} nameOf
- * @returns {Map<string, number>}
- */
+/** Sums costs by a name of each stack, the dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} nameOf */
 export function sumBy(stacks, nameOf) {
-  const sums = [...groupBy(stacks, nameOf)].map(
-    ([name, own]) => /** @type {[string, number]} */ ([name, own.reduce((sum, { self }) => sum + self, 0)]),
-  )
+  const sums = [...groupBy(stacks, nameOf)].map(([name, own]) => /** @type {const} */ ([name, sumSelf(own)]))
   return new Map(sums.sort(([, a], [, b]) => b - a))
 }
 
-/**
- * The cost of functions and their callees, each counted once a stack.
- * @param {Stack[]} stacks
- * @returns {Map<string, number>}
- */
+/** Sums the cost of each function with its callees, once a stack. @param {Stack[]} stacks */
 export function sumInclusive(stacks) {
   /** @type {Map<string, number>} */
   const sums = new Map()

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
 
-/** A folder of Pipy scripts to start from: a copy of the kit's own, with the tests of their pure parts. */
+/** Copies the kit's own Pipy scripts, with the tests of their pure parts, into a folder to start from. */
 
 const SCRIPTS = 'pipy-scripts'
 const TESTS = path.join(ROOT, 'test', SCRIPTS)
@@ -12,12 +12,14 @@ const TEST_FILE = /\.test\.mjs$/
 const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n`
 
 /**
+ * Copies the scripts.
  * @param {string} folder that is made
  * @returns {string[]} the files of tests in it
- * @throws {UsageError} where it cannot be made; {BenchError} where the copy fails: nothing is left of it
+ * @throws {UsageError} where the folder cannot be made
+ * @throws {BenchError} where the copy fails; the folder is removed again
  */
 export function copyScripts(folder) {
-  // --planes is a list.
+  // A comma parts the planes of --planes.
   if (folder.includes(',')) throw new UsageError(`lab new ${folder}: bench --planes cannot name a folder with a comma`)
   makeFolder(folder)
   try {

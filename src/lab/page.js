@@ -3,18 +3,18 @@ import { withVariables } from '../report/charts/palette.js'
 import { renderPage, renderTable } from '../report/html-page.js'
 import { html, trust } from '../report/markup.js'
 import { drawFlames, growTree } from './flame.js'
-import { CALLERS } from './profile.js'
+import { CALLERS, sumSelf } from './profile.js'
 import { define, tabulateBreakdown, tabulateRows } from './text.js'
 
 /**
- * The results of the lab as one page that needs nothing else. Pure.
+ * Renders the results of the lab as one page that needs nothing else. Pure.
  * @import { Costs, Sides } from './comparison.js'
  * @import { Found } from './text.js'
  */
 
 const WIDTH = 1180
 
-/** @param {Found & { counts: Sides, style: string }} given @returns {string} */
+/** Renders the page. @param {Found & { counts: Sides, style: string }} given */
 export function renderLabPage({ counts, style, ...found }) {
   const { labels, breakdowns } = found
   const body = html`<header><h1>Pipeline lab</h1>
@@ -28,12 +28,8 @@ ${breakdowns.map(breakdown => {
     all.find(count => count.link === link && count.service === service) ?? { stacks: [] }
   const [old, next] = [own(counts.old), own(counts.new)]
   const grain = Math.max(grainOf(old), grainOf(next))
-  const chart = drawFlames({
-    title: `${service} of ${link}`,
-    root: growTree({ old: old.stacks, new: next.stacks }),
-    width: WIDTH,
-    grain,
-  })
+  const root = growTree({ old: old.stacks, new: next.stacks })
+  const chart = drawFlames({ title: `${service} of ${link}`, root, width: WIDTH, grain })
   return html`<section aria-label="${chart.title}"><h2>${chart.title}</h2>
 <figure><figcaption>A box is a function, as wide as its ${unit} with all that it calls${grain === 0 ? ` within ${CALLERS} calls` : ''}. Red: dearer than the old, blue: cheaper${grain === 0 ? '' : ', by more than chance'}. A function that only the old scripts call has no box; it is in the table of functions.</figcaption>
 <div class="scroll" role="img" aria-label="${chart.description}">${trust(withVariables(drawSvg(chart, { width: WIDTH })))}</div></figure>
@@ -45,7 +41,7 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
   return renderPage({ title: `Pipeline lab: ${labels.new}`, body, charts: [], assets })
 }
 
-/** The cost that one sample stands for; 0 where all was counted. @param {Pick<Costs, 'stacks' | 'samples'>} costs */
+/** The cost that one sample stands for; 0: all was counted. @param {Pick<Costs, 'stacks' | 'samples'>} costs */
 function grainOf({ stacks, samples }) {
-  return samples ? stacks.reduce((sum, { self }) => sum + self, 0) / samples : 0
+  return samples ? sumSelf(stacks) / samples : 0
 }

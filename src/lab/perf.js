@@ -5,32 +5,32 @@ import { BenchError } from '../lib/errors.js'
 import { FIELDS, parsePerfScript } from './perf-script.js'
 
 /**
- * Samples of processes that run: https://man7.org/linux/man-pages/man1/perf-record.1.html.
+ * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html.
  * @import { ProcessSpec, Tool } from '../model/types.ts'
  */
 
-// A clock of the kernel, which virtual machines have, too; the counters of a CPU they often have not.
+// A clock of the kernel: virtual machines often lack the counters of a CPU.
 const EVENT = 'cpu-clock'
-// Not a divisor of what happens a thousand times a second.
-export const SAMPLES_PER_SECOND = 499
+// A prime number, so that samples do not follow events that repeat a thousand times a second.
+const SAMPLES_PER_SECOND = 499
 const PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 
-/** The file in which a process writes its id. @param {string} folder of the process */
+/** @param {string} folder of the process that writes its id there */
 const pidFileIn = folder => path.join(folder, 'pid')
 
-/** The process, which first writes its id. @param {ProcessSpec} spec @returns {ProcessSpec} */
+/** Makes a process write its id before it starts. @param {ProcessSpec} spec @returns {ProcessSpec} */
 export function writingPid(spec) {
   const script = 'echo $$ >"$1" && shift && exec "$@"'
   return { ...spec, program: '/bin/sh', argv: ['-c', script, 'sh', pidFileIn(spec.folder), spec.program, ...spec.argv] }
 }
 
-/** @param {string} folder of a process that writes its id */
+/** Reads the id that a process wrote. @param {string} folder of the process */
 export async function readPid(folder) {
   return Number(await readFile(pidFileIn(folder), 'utf8'))
 }
 
 /**
- * Samples this process for a moment, before anything starts whose samples the kernel would refuse.
+ * Samples this process for a moment, to learn early whether the kernel lets perf sample.
  * @param {{ perf: Tool, folder: string, signal: AbortSignal }} options folder: for a file that perf writes
  * @throws {BenchError} where the kernel does not let perf sample
  */
@@ -57,34 +57,29 @@ export async function samplePids({ file, ...asked }) {
 async function recordPids({ perf, pids, seconds, file, signal }) {
   const run = (/** @type {string[]} */ argv) =>
     execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false })
-  // Pipy has no frame pointers: the stack is copied, and unwound afterwards.
+  // Pipy has no frame pointers, so that perf copies the stack and unwinds it afterwards.
   const how = ['-e', EVENT, '-F', `${SAMPLES_PER_SECOND}`, '--call-graph', 'dwarf']
   const recorded = await run(['record', ...how, '-o', file, '-p', pids.join(','), '--', 'sleep', `${seconds}`])
   signal.throwIfAborted()
-  if (recorded.failed) throw new BenchError(describeRefusal(`${recorded.stderr}`, await readParanoid()))
+  if (recorded.failed) {
+    const paranoid = await readFile(PARANOID, 'utf8').catch(() => null)
+    throw new BenchError(describeRefusal(`${recorded.stderr}`, paranoid))
+  }
   const read = await run(['script', '-i', file, '--no-inline', '-F', FIELDS])
   signal.throwIfAborted()
   if (read.failed) throw new BenchError(`perf cannot read what it recorded: ${lineOf(`${read.stderr}`)}`)
   return `${read.stdout}`
 }
 
-/** @param {string} stderr of perf record @param {string | null} paranoid null: the kernel has no such file */
+/** Explains why perf took no samples. @param {string} stderr @param {string | null} paranoid null: there is no such file */
 export function describeRefusal(stderr, paranoid) {
-  const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid}`
+  const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid.trim()}`
   const advice =
     'run as root, or sudo sysctl kernel.perf_event_paranoid=2; a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
   return `perf cannot sample the sidecars: ${lineOf(stderr)} (${setting}); ${advice}`
 }
 
-/** @returns {Promise<string | null>} */
-function readParanoid() {
-  return readFile(PARANOID, 'utf8').then(
-    text => text.trim(),
-    () => null,
-  )
-}
-
-/** The first line that says something. @param {string} text */
+/** Finds the first line with words. @param {string} text */
 function lineOf(text) {
   const line = text.split('\n').find(line => /\w/.test(line) && line.trim() !== 'Error:')
   return line?.trim().replace(/[.:]$/, '') ?? 'it does not say why'

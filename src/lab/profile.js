@@ -1,19 +1,17 @@
-/**
- * Callgrind's output, https://valgrind.org/docs/manual/cl-format.html: instructions by function and by the functions that
- * called it. Pure.
- */
+import { groupBy } from '../lib/group-by.js'
+
+/** Reads callgrind's output, https://valgrind.org/docs/manual/cl-format.html: instructions by function and callers. Pure. */
 
 /**
- * Instructions that functions executed themselves.
  * @typedef {{ total: number, stacks: Stack[] }} Profile
  * @typedef {{ frames: string[], object: string, self: number }} Stack frames: the function and its callers, the innermost
- *   first; object: the library or program of the function
+ *   first; object: the library or program of the function; self: what the function itself took
  */
 
-// So many callers lead from nearly every function to its filter. More of them take longer: each path is counted apart.
+// Sixteen callers lead from nearly every function to its filter. More take longer: each path is counted apart.
 export const CALLERS = 16
 
-// Operators that look like brackets.
+// Operators whose names look like brackets.
 const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
 
 /** @param {string} text @returns {Profile} */
@@ -40,27 +38,21 @@ export function parseProfile(text) {
     }
   }
   const own = [...stacks.values()].filter(({ self }) => self > 0)
-  return { total: own.reduce((sum, { self }) => sum + self, 0), stacks: own }
+  return { total: sumSelf(own), stacks: own }
 }
 
-/** @param {Profile[]} profiles @returns {Profile} their sum */
-export function joinProfiles(profiles) {
-  /** @type {Map<string, Stack>} */
-  const joined = new Map()
-  for (const stack of profiles.flatMap(({ stacks }) => stacks)) {
-    const key = JSON.stringify([stack.object, ...stack.frames])
-    const known = joined.get(key)
-    if (known) known.self += stack.self
-    else joined.set(key, { ...stack })
-  }
-  return { total: profiles.reduce((sum, { total }) => sum + total, 0), stacks: [...joined.values()] }
+/** Sums the cost of all stacks. @param {Stack[]} stacks */
+export function sumSelf(stacks) {
+  return stacks.reduce((sum, { self }) => sum + self, 0)
 }
 
-/**
- * A name stands behind its number once, and is left out then.
- * @param {Map<string, string>} known
- * @param {string} value such as `(12) memcpy` or `(12)`
- */
+/** Adds up stacks of the same frames. @param {Stack[]} stacks */
+export function joinStacks(stacks) {
+  const groups = groupBy(stacks, ({ object, frames }) => JSON.stringify([object, ...frames]))
+  return [...groups.values()].map(own => ({ ...own[0], self: sumSelf(own) }))
+}
+
+/** A number comes with its name the first time only. @param {Map<string, string>} known @param {string} value `(12) memcpy` */
 function nameOf(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
   if (name) known.set(id, name)
@@ -70,14 +62,14 @@ function nameOf(known, value) {
 /** @param {Map<string, Stack>} stacks @param {{ name: string, object: string }} of */
 function stackOf(stacks, { name, object }) {
   const key = `${object} ${name}`
-  // A number says that a call is below another of the same function.
+  // A number marks a call within another call of the same function.
   const callers = name.split("'").filter(part => !/^\d+$/.test(part))
   const stack = stacks.get(key) ?? { frames: callers.map(shortenName), object, self: 0 }
   stacks.set(key, stack)
   return stack
 }
 
-/** A C++ name without its parameters and template arguments, such as `pipy::Filter::output`. @param {string} name */
+/** Shortens a C++ name to one without parameters and template arguments, such as `pipy::Filter::output`. @param {string} name */
 export function shortenName(name) {
   let depth = 0
   let short = ''
@@ -87,14 +79,8 @@ export function shortenName(name) {
     if ('>)}]'.includes(character)) depth = Math.max(0, depth - 1)
   }
   const [kept] = /(operator (new|delete)|thread-local \w+ routine)\b.*/.exec(short) ?? []
+  if (kept) return kept
   // The type of the result stands before the name, a suffix of the compiler or the linker behind it.
-  return (
-    kept ??
-    (short
-      .replace(/ const$/, '')
-      .replace(/(\.(isra|constprop|part|cold)(\.\d+)?|@@?[\w.]+)+$/, '')
-      .split(' ')
-      .at(-1) ||
-      name)
-  )
+  const plain = short.replace(/ const$/, '').replace(/(\.(isra|constprop|part|cold)(\.\d+)?|@@?[\w.]+)+$/, '')
+  return plain.split(' ').at(-1) || name
 }

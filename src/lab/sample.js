@@ -2,12 +2,12 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { createStandingServices } from '../run/standing-services.js'
 import { runTrial } from '../run/trial.js'
-import { withSidecars } from './count.js'
+import { toCount, withSidecars } from './count.js'
 import { readPid, samplePids, writingPid } from './perf.js'
-import { joinProfiles } from './profile.js'
+import { joinStacks } from './profile.js'
 
 /**
- * The CPU time of sidecars under load, by stack: a trial as `bench` makes it, whose window perf samples.
+ * Samples the CPU time of sidecars under load, by stack, in the window of a trial as `bench` makes it.
  * @import { Tool, Trial, TrialRecord } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  * @import { Count } from './count.js'
@@ -26,6 +26,7 @@ import { joinProfiles } from './profile.js'
  */
 
 /**
+ * Runs a trial and samples its sidecars meanwhile.
  * @param {{ testbed: Testbed, trial: Trial, start: number, perf: Tool, signal: AbortSignal }} options
  *   start: a number that no other start has
  * @returns {Promise<SampledTrial>}
@@ -44,13 +45,8 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
     const entries = Object.entries(sidecars)
     const pids = await Promise.all(entries.map(([, folder]) => readPid(folder)))
     const file = path.join(testbed.folders.raw, `${trial.id}.perf`)
-    const { events, profiles } = await samplePids({
-      perf,
-      pids,
-      file,
-      seconds: trial.arm.load.windowSeconds,
-      signal: own,
-    })
+    const seconds = trial.arm.load.windowSeconds
+    const { events, profiles } = await samplePids({ perf, pids, file, seconds, signal: own })
     const of = entries.map(([service], i) => [service, profiles.get(pids[i]) ?? { total: 0, stacks: [] }])
     return { profiles: Object.fromEntries(of), hasKernel: events.every(event => !event.endsWith(':u')) }
   }
@@ -67,7 +63,7 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
       watch: event => {
         if (event.kind !== 'phase' || event.phase !== 'window') return
         sampling = sample()
-        // It is waited for after the trial.
+        // The samples are awaited after the trial.
         sampling.catch(() => {})
       },
     })
@@ -82,23 +78,19 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
 }
 
 /**
- * Two windows of one sidecar as one: the CPU time is what the kernel accounted, the samples say where it went.
+ * Joins two windows of one sidecar: the kernel accounted the CPU time, and the samples say where it went.
  * @param {{ link: string, service: string }} of
  * @param {{ profile: Profile, nanos: number }[]} windows nanos: CPU time a request
  * @returns {SidecarSample}
+ * @throws {BenchError} where a window has no sample
  */
 export function joinWindows(of, windows) {
   const total = windows.reduce((sum, { profile }) => sum + profile.total, 0)
   if (windows.some(({ profile }) => profile.total === 0))
     throw new BenchError(`perf took no sample of the sidecar of ${of.service}: it used no CPU in the window`)
-  const counts = windows.map(({ nanos }) => nanos)
-  const scaled = windows.map(({ profile, nanos }) => ({
-    total: nanos,
-    stacks: profile.stacks.map(stack => ({
-      ...stack,
-      self: (stack.self / profile.total) * (nanos / windows.length),
-    })),
-  }))
-  const value = counts.reduce((sum, count) => sum + count, 0) / counts.length
-  return { ...of, cpu: { value, counts }, samples: total, stacks: joinProfiles(scaled).stacks }
+  const scaled = windows.flatMap(({ profile, nanos }) =>
+    profile.stacks.map(stack => ({ ...stack, self: (stack.self / profile.total) * (nanos / windows.length) })),
+  )
+  const cpu = toCount(windows.map(({ nanos }) => nanos))
+  return { ...of, cpu, samples: total, stacks: joinStacks(scaled) }
 }

@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
 
-/** The two folders of scripts that are held against each other. */
+/** Finds the two folders of scripts that are compared. */
 
 const KIT = path.join(ROOT, 'pipy-scripts')
 const GIT = 'git:'
@@ -13,7 +13,7 @@ const MAIN = 'main.js'
 /** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
 
 /**
- * The side that a folder is compared with by default: the kit's own scripts, and those against the last commit.
+ * Chooses the side to compare with: the kit's own scripts by default, and for those the last commit.
  * @param {string | null} against
  * @param {string} scripts
  */
@@ -21,7 +21,7 @@ export function chooseAgainst(against, scripts) {
   return against ?? (path.resolve(scripts) === KIT ? `${GIT}HEAD` : KIT)
 }
 
-/** @param {string} scripts @returns {Side} @throws {UsageError} where there are no scripts */
+/** Finds a folder of scripts. @param {string} scripts @returns {Side} @throws {UsageError} where there are none */
 export function findSide(scripts) {
   const folder = path.resolve(scripts)
   if (!existsSync(path.join(folder, MAIN)))
@@ -30,7 +30,7 @@ export function findSide(scripts) {
 }
 
 /**
- * The scripts of a folder as they are in a commit.
+ * Takes the scripts of a folder from a commit.
  * @param {{ ref: string, scripts: string, into: string }} options into: a folder that is made
  * @returns {Promise<Side>}
  * @throws {UsageError} where git does not have them
@@ -39,7 +39,7 @@ async function takeFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })
-  // git, started in a folder, archives only that folder.
+  // Started in a folder, git archives only that folder.
   const words = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
   const { failed, stderr, code } = await execa('git', words, { reject: false })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'
@@ -55,7 +55,9 @@ async function takeFromGit({ ref, scripts, into }) {
 }
 
 /**
+ * Finds the old side.
  * @param {{ against: string, scripts: string, into: string }} options into: a folder that is made where it is needed
+ * @throws {UsageError} where it does not exist
  */
 export async function findAgainst({ against, scripts, into }) {
   return against.startsWith(GIT) ? takeFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)

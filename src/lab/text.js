@@ -1,12 +1,14 @@
 import { joinParts, renderTextTable } from '../lib/text-table.js'
+import { left, right } from '../report/columns.js'
 import { DEFINITIONS } from './comparison.js'
 
 /**
- * The results of the lab as text. Pure.
+ * Renders the results of the lab as text. Pure.
  * @import { Breakdown, Part, Row } from './comparison.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
+const COLUMNS = right('old', 'new', 'difference', 'of the old')
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, useGrouping: true })
 /** @param {number} value */
 const count = value => NUMBER.format(Math.round(value) || 0).replaceAll(',', ' ')
@@ -15,9 +17,9 @@ const signed = value => `${Math.round(value) > 0 ? '+' : ''}${count(value)}`
 /** @param {number} share */
 const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
-/** @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[] }} Found notes: what the numbers do not say */
+/** @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[] }} Found notes: limits of the numbers */
 
-/** @param {Found} found @returns {string} */
+/** @param {Found} found */
 export function renderLab({ rows, breakdowns, labels, notes }) {
   return joinParts([
     [`old: ${labels.old}`, `new: ${labels.new}`],
@@ -35,28 +37,22 @@ function sayApart(rows) {
   return `apart: how far two counts of one side are apart, here ${most} at most; a smaller difference is none`
 }
 
-/** @param {Row[]} rows */
+/** Defines the quantities of the rows. @param {Row[]} rows */
 export function define(rows) {
-  const counted = new Set(rows.map(({ quantity }) => quantity))
-  return Object.entries(DEFINITIONS).flatMap(([name, what]) =>
-    counted.has(/** @type {any} */ (name)) ? [`${name}: ${what}`] : [],
-  )
+  const defined = Object.entries(DEFINITIONS).filter(([name]) => rows.some(({ quantity }) => quantity === name))
+  return defined.map(([name, what]) => `${name}: ${what}`)
 }
 
 /** @param {Row[]} rows @returns {Table} */
 export function tabulateRows(rows) {
   return {
     caption: '',
-    columns: [
-      ...['link', 'sidecar', 'counted'].map(name => /** @type {[string, 'left']} */ ([name, 'left'])),
-      ...['old', 'new', 'difference', 'new/old', 'apart'].map(
-        name => /** @type {[string, 'right']} */ ([name, 'right']),
-      ),
-    ],
-    rows: rows.map(row => [
-      ...[row.link, row.service, row.quantity, count(row.old), count(row.new), signed(row.new - row.old)],
-      ...[row.ratio.toFixed(4), `${(100 * row.spread).toFixed(3)} %`],
-    ]),
+    columns: [...left('link', 'sidecar', 'counted'), ...right('old', 'new', 'difference', 'new/old', 'apart')],
+    rows: rows.map(({ link, service, quantity, ratio, spread, ...row }) => {
+      const change = signed(row.new - row.old)
+      const apart = `${(100 * spread).toFixed(3)} %`
+      return [link, service, quantity, count(row.old), count(row.new), change, ratio.toFixed(4), apart]
+    }),
   }
 }
 
@@ -68,23 +64,15 @@ export function tabulateBreakdown({ link, service, unit, groups, filters, functi
     tabulateParts(`${of}, by filter (the innermost one that called)`, filters),
     {
       caption: `${of}, functions that changed most`,
-      columns: [['function', 'left'], ...COLUMNS, ['with what it calls', 'right']],
+      columns: [...left('function'), ...COLUMNS, ...right('with what it calls')],
       rows: functions.map(part => [part.name, ...cellsOf(part), count(part.inclusive)]),
     },
   ]
 }
 
-/** @type {Table['columns']} */
-const COLUMNS = [
-  ['old', 'right'],
-  ['new', 'right'],
-  ['difference', 'right'],
-  ['of the old', 'right'],
-]
-
 /** @param {string} caption @param {Part[]} parts @returns {Table} */
 function tabulateParts(caption, parts) {
-  return { caption, columns: [['', 'left'], ...COLUMNS], rows: parts.map(part => [part.name, ...cellsOf(part)]) }
+  return { caption, columns: [...left(''), ...COLUMNS], rows: parts.map(part => [part.name, ...cellsOf(part)]) }
 }
 
 /** @param {Part} part */

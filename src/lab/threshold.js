@@ -2,7 +2,7 @@ import { UsageError } from '../lib/errors.js'
 import { QUANTITIES } from './comparison.js'
 
 /**
- * A ratio that must hold, such as `new/old instructions@client <= 1.01`. Pure.
+ * Parses and judges a ratio that must hold, such as `new/old instructions@client <= 1.01`. Pure.
  * @import { Breakdown, Quantity, Row } from './comparison.js'
  */
 
@@ -17,6 +17,7 @@ const OPERATORS = {
 }
 
 /**
+ * Parses a threshold.
  * @param {string} expression `new/old instructions[@service] <= number`
  * @param {string[]} services that are counted
  * @returns {Threshold}
@@ -40,32 +41,30 @@ export function parseLabThreshold(expression, services) {
 
 /** @typedef {{ rows: Row[], breakdowns: Pick<Breakdown, 'link' | 'service'>[] }} Judged breakdowns: of all sidecars */
 
-/** @param {Threshold[]} thresholds @param {Judged} found */
+/** Sorts the sentences about thresholds by what they say. @param {Threshold[]} thresholds @param {Judged} found */
 export function judgeThresholds(thresholds, found) {
-  const judged = thresholds.map(threshold => judgeThreshold(threshold, found))
-  const join = (/** @type {'held' | 'crossed' | 'undecided'} */ answer) => judged.flatMap(one => one[answer])
-  return { held: join('held'), crossed: join('crossed'), undecided: join('undecided') }
+  /** @type {Record<'held' | 'crossed' | 'undecided', string[]>} */
+  const judged = { held: [], crossed: [], undecided: [] }
+  for (const threshold of thresholds) judgeThreshold(threshold, found, judged)
+  return judged
 }
 
 /**
- * Sidecars for which a threshold holds, fails, or is undecided: their ratio is as near to the
- * limit as two counts of one side are apart, or was not measured.
+ * Judges a threshold for each sidecar. It is undecided where the ratio was not measured, or is as near to the limit as two
+ * counts of one side are apart.
  * @param {Threshold} threshold
  * @param {Judged} found
- * @returns {Record<'held' | 'crossed' | 'undecided', string[]>}
+ * @param {Record<'held' | 'crossed' | 'undecided', string[]>} judged to which the sentences are added
  */
-function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
+function judgeThreshold(threshold, { rows, breakdowns }, { held, crossed, undecided }) {
+  const { expression, quantity, a, service, operator, limit } = threshold
   const told = `--threshold '${expression}'`
-  const held = []
-  const crossed = []
-  const undecided = []
   const own = breakdowns.filter(one => service === null || one.service === service)
   if (own.length === 0) undecided.push(`${told} is undecided: no sidecar that it names was counted`)
   for (const sidecar of own) {
     const name = `${sidecar.service} of ${sidecar.link}`
-    const row = rows.find(
-      one => one.quantity === quantity && one.link === sidecar.link && one.service === sidecar.service,
-    )
+    const isOwn = (/** @type {Row} */ row) => row.link === sidecar.link && row.service === sidecar.service
+    const row = rows.find(one => one.quantity === quantity && isOwn(one))
     if (!row) {
       undecided.push(`${told} is undecided: ${quantity} of ${name} was not counted on both sides`)
       continue
@@ -79,5 +78,4 @@ function judgeThreshold({ expression, quantity, a, service, operator, limit }, {
     } else if (OPERATORS[operator](value, limit)) held.push(`${told} is held by ${name}: ${value.toFixed(5)}`)
     else crossed.push(`${told} is crossed by ${name}: ${value.toFixed(5)}`)
   }
-  return { held, crossed, undecided }
 }
