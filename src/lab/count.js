@@ -8,8 +8,8 @@ import { createCounter, runUnderCallgrind } from './callgrind.js'
 import { joinStacks } from './profile.js'
 
 /**
- * Counts the instructions that the sidecars of a link execute for a request. Requests come one at a time, so that neither
- * waiting nor other work changes the count.
+ * Counts the instructions that the sidecars of a link execute for a request. Requests come one at a time, so that
+ * neither waiting nor other work changes the count.
  * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  * @import { Profile, Stack } from './profile.js'

@@ -45,8 +45,8 @@ export function growTree(stacks) {
 
 /**
  * Draws a tree.
- * @param {{ title: string, root: Node, width: number, grain?: number }} given width: pixels; grain: cost that one sample
- *   stands for; 0: all was counted
+ * @param {{ title: string, root: Node, width: number, grain?: number }} given width: pixels; grain: cost of one sample;
+ *   0: all was counted
  * @returns {Chart}
  */
 export function drawFlames({ title, root, width, grain = 0 }) {

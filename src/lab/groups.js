@@ -100,7 +100,7 @@ export function cutAtFilter({ frames }) {
   return at === -1 ? { filter: OTHER, frames } : { filter: names[at], frames: frames.slice(0, at + 1) }
 }
 
-/** Sums costs by a name of each stack, the dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} nameOf */
+/** Sums costs by a name, dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} nameOf */
 export function sumBy(stacks, nameOf) {
   const sums = [...groupBy(stacks, nameOf)].map(([name, own]) => /** @type {const} */ ([name, sumSelf(own)]))
   return new Map(sums.sort(([, a], [, b]) => b - a))

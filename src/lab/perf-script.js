@@ -2,8 +2,8 @@ import { groupBy } from '../lib/group-by.js'
 import { joinStacks, shortenName } from './profile.js'
 
 /**
- * Reads `perf script`, https://man7.org/linux/man-pages/man1/perf-script.1.html. A sample is a line of the process and the
- * event, then its stack, the innermost function first. Pure.
+ * Reads `perf script`, https://man7.org/linux/man-pages/man1/perf-script.1.html. A sample is a line of the process and
+ * the event, then its stack, the innermost function first. Pure.
  * @import { Profile, Stack } from './profile.js'
  */
 
@@ -48,7 +48,7 @@ function readStack(lines) {
   return { frames: user, object: frames[0]?.object ?? '', self: 1 }
 }
 
-/** Names the system call, or what else led into the kernel; marked as in flame graphs. @param {string[]} names innermost first */
+/** Names the system call, or another entry into the kernel, marked as in flame graphs. @param {string[]} names */
 function nameKernel(names) {
   const call = names.map(name => SYSTEM_CALL.exec(name)?.[1]).findLast(Boolean)
   return `${call ?? names.findLast(name => !ENTRY.test(name)) ?? names[0]}_[k]`

@@ -71,7 +71,7 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
   return `${read.stdout}`
 }
 
-/** Explains why perf took no samples. @param {string} stderr @param {string | null} paranoid null: there is no such file */
+/** Explains why perf took no samples. @param {string} stderr @param {string | null} paranoid null: no such file */
 export function describeRefusal(stderr, paranoid) {
   const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid.trim()}`
   const advice =

@@ -1,6 +1,6 @@
 import { groupBy } from '../lib/group-by.js'
 
-/** Reads callgrind's output, https://valgrind.org/docs/manual/cl-format.html: instructions by function and callers. Pure. */
+/** Reads callgrind's counts by function and callers: https://valgrind.org/docs/manual/cl-format.html. Pure. */
 
 /**
  * @typedef {{ total: number, stacks: Stack[] }} Profile
@@ -52,7 +52,7 @@ export function joinStacks(stacks) {
   return [...groups.values()].map(own => ({ ...own[0], self: sumSelf(own) }))
 }
 
-/** A number comes with its name the first time only. @param {Map<string, string>} known @param {string} value `(12) memcpy` */
+/** A number has its name the first time only. @param {Map<string, string>} known @param {string} value `(12) memcpy` */
 function nameOf(known, value) {
   const [, id, name] = /^\((\d+)\)(?: (.*))?$/.exec(value) ?? [null, value, value]
   if (name) known.set(id, name)
@@ -69,7 +69,7 @@ function stackOf(stacks, { name, object }) {
   return stack
 }
 
-/** Shortens a C++ name to one without parameters and template arguments, such as `pipy::Filter::output`. @param {string} name */
+/** Shortens a C++ name: no parameters, no template arguments, such as `pipy::Filter::output`. @param {string} name */
 export function shortenName(name) {
   let depth = 0
   let short = ''

@@ -50,8 +50,8 @@ export function judgeThresholds(thresholds, found) {
 }
 
 /**
- * Judges a threshold for each sidecar. It is undecided where the ratio was not measured, or is as near to the limit as two
- * counts of one side are apart.
+ * Judges a threshold for each sidecar. It is undecided where the ratio was not measured, or is as near to the limit as
+ * two counts of one side are apart.
  * @param {Threshold} threshold
  * @param {Judged} found
  * @param {Record<'held' | 'crossed' | 'undecided', string[]>} judged to which the sentences are added

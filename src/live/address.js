@@ -1,19 +1,13 @@
 import { isIP } from 'node:net'
 import { UsageError } from '../lib/errors.js'
 
-// The page is served to this machine alone unless an option says otherwise.
+// The default serves this machine alone.
 const HOST = '127.0.0.1'
 
-/**
- * The address of the page.
- * @typedef {object} LiveAddress
- * @property {string} option by which it was given
- * @property {string} text as it was given
- * @property {string} host an IP address
- * @property {number} port 0: any that is free
- */
+/** @typedef {{ option: string, text: string, host: string, port: number }} LiveAddress host: IP; port 0: any free */
 
 /**
+ * Parses an address of an option.
  * @param {string} text `:8080` or `8080`: this machine alone; `0.0.0.0:8080`, `[::1]:8080`
  * @param {string} option for the message, such as `--live`
  * @returns {LiveAddress}
@@ -23,7 +17,7 @@ export function parseAddress(text, option) {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]*)\]|([^:[\]]*)):)?(\d{1,5})$/.exec(text) ?? []
   const host = bracketed ?? (plain || HOST)
   const port = Number(digits)
-  // An address of IPv6 without brackets could end in its port.
+  // Without brackets the end of an IPv6 address could be taken for its port.
   const isAddress = isIP(host) === (bracketed === undefined ? 4 : 6)
   if (digits === undefined || port > 65535 || !isAddress) {
     throw new UsageError(
@@ -33,7 +27,7 @@ export function parseAddress(text, option) {
   return { option, text, host, port }
 }
 
-/** The address with its port, as in a URL. @param {{ host: string, port: number }} address */
+/** Writes an address with its port as in a URL. @param {{ host: string, port: number }} address */
 export function joinAddress({ host, port }) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -2,7 +2,7 @@ import { Counter, Gauge } from 'prom-client'
 import { QUANTITIES } from '../judge/quantities.js'
 
 /**
- * The metrics of a running benchmark: their names, labels and definitions, and how each takes a value.
+ * The metrics of a run: names, labels and definitions, and how each takes a value.
  * @import { Registry } from 'prom-client'
  */
 
@@ -12,7 +12,7 @@ import { QUANTITIES } from '../judge/quantities.js'
 
 const PREFIX = 'sidecar_bench_'
 
-// Arms can differ in what no other label says (payload, protocol, workers, …): `arm` tells them apart.
+// `arm` tells arms apart that differ in payload, protocol, workers or another axis without a label.
 const ARM = ['plane', 'link', 'cap_cores', 'rate', 'arm']
 const SIDECAR = [...ARM, 'service']
 const LAST = 'Of the last trial of the arm that ended; absent where it failed or a gate spoiled it.'
@@ -35,18 +35,12 @@ const GAUGES = {
   sidecar_memory_working_set_bytes: [SIDECAR, 'Working set of the cgroup of a sidecar that runs.'],
 }
 /** Gauges of the quantities of a trial. @type {Definitions} */
-const QUANTITY_GAUGES = Object.fromEntries(
-  Object.values(QUANTITIES).flatMap(({ metric, definition }) =>
-    metric
-      ? [
-          [
-            metric.name,
-            [metric.percentile ? [...ARM, 'loop', 'percentile'] : ARM, `${metric.definition ?? definition} ${LAST}`],
-          ],
-        ]
-      : [],
-  ),
-)
+const QUANTITY_GAUGES = {}
+for (const { metric, definition } of Object.values(QUANTITIES)) {
+  if (!metric) continue
+  const labels = metric.percentile ? [...ARM, 'loop', 'percentile'] : ARM
+  QUANTITY_GAUGES[metric.name] = [labels, `${metric.definition ?? definition} ${LAST}`]
+}
 /** @satisfies {Definitions} */
 const COUNTERS = {
   trials_ended_total: [['outcome'], 'Trials that ended, those that were measured again too.'],
@@ -60,7 +54,7 @@ const COUNTERS = {
   requests_failed_total: [ARM, 'Requests of the load that failed, counted as all requests are.'],
 }
 
-/** The metrics of a registry of their own, to be set by name. @param {Registry} registry */
+/** Declares the metrics in a registry; they are set by name. @param {Registry} registry */
 export function declareMetrics(registry) {
   /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
   const make = (Kind, definitions) => {
@@ -78,17 +72,17 @@ export function declareMetrics(registry) {
       if (isNumber(value)) gauges[name].set(labels, value)
       else gauges[name].remove(labels)
     },
-    clear() {
-      for (const gauge of Object.values(gauges)) {
-        gauge.reset()
-        // One without labels is 0 after a reset, as when it is made.
-        gauge.remove({})
+    clear(names = Object.keys(gauges)) {
+      for (const name of names) {
+        gauges[name].reset()
+        // A gauge without labels is 0 after a reset.
+        gauges[name].remove({})
       }
     },
     /** @type {(name: keyof typeof COUNTERS, labels: Labels, value: number) => void} */
     add: (name, labels, value) => counters[name].inc(labels, value),
     /**
-     * A counter that rises by what a reading is more than the one before; one that cannot be read adds nothing.
+     * Follows readings with a counter, which rises with them; a reading that could not be read adds nothing.
      * @type {(name: keyof typeof COUNTERS, labels: Labels, from: number) => (reading: number | null) => void}
      *   from: Infinity where the first reading only begins
      */
@@ -96,7 +90,7 @@ export function declareMetrics(registry) {
       let last = from
       return reading => {
         if (!isNumber(reading)) return
-        // Also 0, so that the series is there before it rises.
+        // Adding 0 makes the series appear before it rises.
         counters[name].inc(labels, reading > last ? reading - last : 0)
         last = reading
       }

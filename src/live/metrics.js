@@ -5,20 +5,20 @@ import { nameOf } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
 
 /**
- * A running benchmark as metrics for Prometheus: what each event does to them.
+ * Turns the events of a run into metrics for Prometheus.
  * @import { Arm, ProcessSpec, Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Labels, Metrics } from './metric-definitions.js'
  * @import { Phase, RunEvent } from '../run/events.js'
  */
 
+const SIDECAR_GAUGES = ['sidecar_cap_cores', 'sidecar_memory_anonymous_bytes', 'sidecar_memory_working_set_bytes']
 /** @type {Phase[]} */
 const PHASES = ['parity', 'starting', 'warm-up', 'window', 'tail', 'stopping']
 /** @type {TrialRecord['outcome'][]} */
 const OUTCOMES = ['completed', 'failed', 'invalid']
 
 /**
- * Keeps what events tell, as metrics. Values that are not known are absent, never 0; the gauges of a sidecar go with
- * its trial.
+ * Makes the metrics of a run. Unknown values are absent, never 0; the gauges of a sidecar go with its trial.
  * @returns {{ apply: (event: RunEvent) => void, text: () => Promise<string>, contentType: string }}
  *   text: all metrics in the text format of Prometheus
  */
@@ -31,7 +31,7 @@ export function createMetrics() {
   /** @type {string | null} */
   let runId = null
   const stop = () => {
-    running?.stop()
+    metrics.clear(SIDECAR_GAUGES)
     running = null
   }
   return {
@@ -40,7 +40,10 @@ export function createMetrics() {
         case 'planned':
           if (event.run.id !== runId) setRun(metrics, event)
           runId = event.run.id
-          return setPlan(metrics, event)
+          // A plan can shrink in a run, when rates are left out.
+          metrics.set('run_time_left_seconds', {}, event.seconds)
+          metrics.set('rounds', {}, event.trials === null ? null : event.rounds)
+          return metrics.set('trials_planned', {}, event.trials)
         case 'trial-started':
           stop()
           running = followTrial(metrics, event.trial)
@@ -77,17 +80,6 @@ function setRun(metrics, { run, atMs }) {
   setPhase(metrics, null)
 }
 
-/**
- * The size of the plan: it can shrink in a run, when rates are left out.
- * @param {Metrics} metrics
- * @param {Extract<RunEvent, { kind: 'planned' }>} event
- */
-function setPlan(metrics, { rounds, trials, seconds }) {
-  metrics.set('run_time_left_seconds', {}, seconds)
-  metrics.set('rounds', {}, trials === null ? null : rounds)
-  metrics.set('trials_planned', {}, trials)
-}
-
 /** @param {Metrics} metrics @param {Phase | null} phase */
 function setPhase(metrics, phase) {
   for (const each of PHASES) metrics.set('phase', { phase: each }, each === phase ? 1 : 0)
@@ -96,8 +88,7 @@ function setPhase(metrics, phase) {
 /** @param {Metrics} metrics @param {Trial} trial */
 function followTrial(metrics, { arm }) {
   const labels = labelsOf(arm)
-  // Sidecars by service; their labels are made once, since samples come ten times a second.
-  /** @type {Map<string, ReturnType<typeof followSidecar>>} */
+  /** Labels are made once a service, as samples come often. @type {Map<string, ReturnType<typeof followSidecar>>} */
   const sidecars = new Map()
   const addRequests = metrics.follow('requests_total', labels, 0)
   const addFailed = metrics.follow('requests_failed_total', labels, 0)
@@ -117,15 +108,12 @@ function followTrial(metrics, { arm }) {
         if (spec.role !== 'sidecar' || !readings[i]) continue
         const { service } = spec
         if (!sidecars.has(service)) sidecars.set(service, followSidecar(metrics, { ...labels, service }, spec))
-        sidecars.get(service)?.read(readings[i])
+        sidecars.get(service)?.(readings[i])
       }
     },
     /** @param {TrialRecord} record */
     end({ load }) {
       if (load && !isCounted) count({ requests: load.verified + load.failed, failed: load.failed })
-    },
-    stop() {
-      for (const { stop } of sidecars.values()) stop()
     },
   }
 }
@@ -136,25 +124,17 @@ function followSidecar(metrics, labels, { cpuCores }) {
   const addCpu = metrics.follow('sidecar_cpu_seconds_total', labels, Infinity)
   const addPeriods = metrics.follow('sidecar_periods_total', labels, Infinity)
   const addThrottled = metrics.follow('sidecar_throttled_periods_total', labels, Infinity)
-  return {
-    /** @param {Reading} reading */
-    read({ cpuSeconds, periods, throttledPeriods, anonBytes, workingSetBytes }) {
-      addCpu(cpuSeconds)
-      addPeriods(periods)
-      addThrottled(throttledPeriods)
-      // A value that could not be read keeps the one before.
-      if (Number.isFinite(anonBytes)) metrics.set('sidecar_memory_anonymous_bytes', labels, anonBytes)
-      if (Number.isFinite(workingSetBytes)) metrics.set('sidecar_memory_working_set_bytes', labels, workingSetBytes)
-    },
-    stop() {
-      metrics.set('sidecar_cap_cores', labels, null)
-      metrics.set('sidecar_memory_anonymous_bytes', labels, null)
-      metrics.set('sidecar_memory_working_set_bytes', labels, null)
-    },
+  return (/** @type {Reading} */ { cpuSeconds, periods, throttledPeriods, anonBytes, workingSetBytes }) => {
+    addCpu(cpuSeconds)
+    addPeriods(periods)
+    addThrottled(throttledPeriods)
+    // A value that could not be read leaves the gauge as it is.
+    if (Number.isFinite(anonBytes)) metrics.set('sidecar_memory_anonymous_bytes', labels, anonBytes)
+    if (Number.isFinite(workingSetBytes)) metrics.set('sidecar_memory_working_set_bytes', labels, workingSetBytes)
   }
 }
 
-/** The quantities of the report that a single trial has. @param {Metrics} metrics @param {TrialRecord} record */
+/** Sets the quantities that a single trial has. @param {Metrics} metrics @param {TrialRecord} record */
 function setQuantities(metrics, record) {
   const { arm } = record.trial
   if (arm.load.kind === 'idle') return
@@ -170,12 +150,7 @@ function setQuantities(metrics, record) {
 
 /** @param {Arm} arm @returns {Labels} */
 function labelsOf(arm) {
-  const { ratePerSecond: rate } = arm.load
-  return {
-    plane: nameOf(arm),
-    link: arm.link,
-    cap_cores: String(arm.capCores ?? 'none'),
-    ...(rate === undefined ? {} : { rate: String(rate) }),
-    arm: arm.id,
-  }
+  const rate = arm.load.ratePerSecond
+  const shared = { plane: nameOf(arm), link: arm.link, cap_cores: String(arm.capCores ?? 'none') }
+  return { ...shared, ...(rate === undefined ? {} : { rate: String(rate) }), arm: arm.id }
 }

@@ -14,53 +14,39 @@ import { SIDECARS_SHOWN } from './words.js'
 // The browser may run on the machine that is measured.
 const PERIOD_MS = 500
 
+/** Makes the charts, which draw themselves when they are due. */
 export function createCharts() {
-  const dark = matchMedia('(prefers-color-scheme: dark)')
-  const overTime = createPanel('over-time', dark)
-  const throughput = createPanel('throughput', dark)
-  const cpuPerRequest = createPanel('cpu-per-request', dark)
-  const panels = [overTime, throughput, cpuPerRequest]
-  setInterval(() => {
-    if (!document.hidden) for (const panel of panels) panel.drawIfChanged()
-  }, PERIOD_MS)
-  addEventListener('resize', () => {
-    for (const panel of panels) panel.resize()
-  })
-  dark.addEventListener('change', () => {
-    for (const panel of panels) panel.redraw()
-  })
+  const overTime = createPanel('over-time')
+  const throughput = createPanel('throughput')
+  const cpuPerRequest = createPanel('cpu-per-request')
   return {
-    /**
-     * The series of a trial; without a point, what was drawn stays.
-     * @param {SidecarSeries[]} series
-     * @param {string} trial what it is called
-     */
+    /** Shows a trial; without a point the old chart stays. @param {SidecarSeries[]} series @param {string} trial */
     showSeries(series, trial) {
       if (!series.some(({ cores, anonBytes }) => cores.length + anonBytes.length > 0)) return
       const shown = series.slice(0, SIDECARS_SHOWN)
       const which = series.length > shown.length ? `, the first ${shown.length} of ${series.length} sidecars` : ''
-      overTime.show(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: shown }))
+      overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: shown }))
     },
-    clearSeries: () => overTime.show(null),
-    /** @param {LiveRow[]} rows */
+    clearSeries: () => overTime(null),
+    /** Shows every round of every arm. @param {LiveRow[]} rows */
     showRows(rows) {
-      const of = (/** @type {'throughput' | 'cpuPerRequest'} */ name) =>
-        rows
-          .filter(({ colour }) => name === 'throughput' || colour !== 0)
-          .map(({ label, colour, [name]: quantity }) => ({ label, colour, quantity }))
-      const draw = (
-        /** @type {string} */ title,
-        /** @type {string} */ unit,
-        /** @type {ReturnType<typeof of>} */ own,
-      ) => (own.length === 0 ? null : () => drawRounds({ title, unit, digits: 0, rows: own }))
-      throughput.show(draw('Requests/s, round by round', 'requests/s', of('throughput')))
-      cpuPerRequest.show(draw('CPU per request, round by round', 'µs', of('cpuPerRequest')))
+      const all = rows.map(row => ({ ...row, quantity: row.throughput }))
+      const own = rows.filter(row => row.colour !== 0).map(row => ({ ...row, quantity: row.cpuPerRequest }))
+      const draw = (/** @type {string} */ title, /** @type {string} */ unit, /** @type {typeof all} */ drawn) =>
+        drawn.length === 0 ? null : () => drawRounds({ title, unit, digits: 0, rows: drawn })
+      throughput(draw('Requests/s, round by round', 'requests/s', all))
+      cpuPerRequest(draw('CPU per request, round by round', 'µs', own))
     },
   }
 }
 
-/** A figure with a chart in it, that is drawn when it is its turn. @param {string} id @param {MediaQueryList} dark */
-function createPanel(id, dark) {
+/**
+ * Makes a figure that draws its chart when that has changed.
+ * @param {string} id
+ * @returns {(next: (() => Chart) | null) => void} shows another chart; null: none
+ */
+function createPanel(id) {
+  const dark = matchMedia('(prefers-color-scheme: dark)')
   const figure = findElement(id)
   const caption = /** @type {HTMLElement} */ (figure.querySelector('figcaption'))
   const place = /** @type {HTMLElement} */ (figure.querySelector('[role=img]'))
@@ -69,8 +55,7 @@ function createPanel(id, dark) {
   /** @type {(() => Chart) | null} */
   let make = null
   let isChanged = false
-  const drawIfChanged = () => {
-    if (!isChanged) return
+  const draw = () => {
     isChanged = false
     figure.hidden = make === null
     if (make === null) return
@@ -82,16 +67,15 @@ function createPanel(id, dark) {
     if (instance.getHeight() !== height || instance.getWidth() !== place.clientWidth) instance.resize()
     instance.setOption(withPalette(option, dark.matches), true)
   }
-  return {
-    drawIfChanged,
-    /** @param {(() => Chart) | null} next null: nothing to draw */
-    show(next) {
-      make = next
-      isChanged = true
-    },
-    redraw() {
-      isChanged = true
-    },
-    resize: () => instance?.resize(),
+  setInterval(() => {
+    if (isChanged && !document.hidden) draw()
+  }, PERIOD_MS)
+  addEventListener('resize', () => instance?.resize())
+  dark.addEventListener('change', () => {
+    isChanged = true
+  })
+  return next => {
+    make = next
+    isChanged = true
   }
 }

@@ -1,9 +1,6 @@
-/**
- * The page's elements. What comes from the run is put into them as text, never as markup: names and error messages may
- * say anything. Runs in browsers.
- */
+/** The page's elements. They take text, never markup: names and error messages may say anything. Runs in browsers. */
 
-/** @param {string} id @returns {HTMLElement} @throws {Error} when page.html has it not */
+/** Finds an element. @param {string} id @throws {Error} when page.html lacks it */
 export function findElement(id) {
   const element = document.getElementById(id)
   if (element === null) throw new Error(`looking for #${id}: page.html has no such element`)
@@ -11,6 +8,7 @@ export function findElement(id) {
 }
 
 /**
+ * Makes an element.
  * @param {string} tag
  * @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [content]
  */
@@ -22,11 +20,7 @@ export function createElement(tag, { text, attributes = {}, children = [] } = {}
   return element
 }
 
-/**
- * Sets a text that is another than before: what did not change is neither laid out nor read aloud again.
- * @param {Element} element
- * @param {string | null} text
- */
+/** Sets a text; the same text would be read aloud again. @param {Element} element @param {string | null} text */
 export function setText(element, text) {
   if (element.textContent !== (text ?? '')) element.textContent = text ?? ''
 }

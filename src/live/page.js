@@ -1,12 +1,11 @@
 import { appendPoint, appendStretch } from '../lib/bounded.js'
 import { createCharts } from './page-charts.js'
 import { findElement, setText } from './page-elements.js'
-import { createSidecarList } from './page-sidecars.js'
-import { createTrialTable } from './page-trials.js'
+import { createSidecarList, createTrialTable } from './page-lists.js'
 import { sayArm, sayLeft, sayNumber, sayTrial } from './words.js'
 
 /**
- * The page of a run: keeps what the server tells, and shows it. Runs in browsers.
+ * The page of a run: keeps the events of the server and shows them. Runs in browsers.
  * @import { RunSnapshot } from './state.js'
  * @import { LiveResult, LiveRow } from './results.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
@@ -32,10 +31,10 @@ function listen() {
   const source = new EventSource('/events')
   const on = (/** @type {string} */ name, /** @type {(told: any) => void} */ show) =>
     source.addEventListener(name, event => show(JSON.parse(event.data)))
-  source.addEventListener('open', () => showConnection(''))
+  source.addEventListener('open', () => show('connection', ''))
   source.addEventListener('error', () => {
     const isOver = source.readyState === EventSource.CLOSED
-    showConnection(isOver ? 'connection lost: load the page again' : 'connection lost, trying again')
+    show('connection', isOver ? 'connection lost: load the page again' : 'connection lost, trying again')
   })
   on('reset', told => {
     results = told.results
@@ -58,11 +57,11 @@ function listen() {
   on('end', ({ snapshot }) => {
     source.close()
     showSnapshot(snapshot)
-    showConnection('the run has ended: nothing more will come')
+    show('connection', 'the run has ended: nothing more will come')
   })
 }
 
-/** @param {SidecarSeries[]} points what was added to the series */
+/** @param {SidecarSeries[]} points that are new */
 function addPoints(points) {
   for (const added of points) {
     let own = series.find(({ service }) => service === added.service)
@@ -80,17 +79,18 @@ function addPoints(points) {
 function showSnapshot(snapshot) {
   const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
   const trial = sayTrial(snapshot)
+  const now = phase ?? ending?.outcome
   const arms = arm === null ? null : [arm.name, sayArm(arm)].filter(Boolean).join(', ')
   show('experiment', experiment ?? 'sidecar-bench')
   show('question', question)
   show('run', runId === null ? null : `run ${runId}`)
-  show('phase', phase ?? ending?.outcome ?? 'between trials')
+  show('phase', now ?? 'between trials')
   show('arm', arms)
   show('progress', [progress, trial].filter(Boolean).join(', ') || '–')
   show('rate', sayNumber(snapshot.ratePerSecond))
   show('failed', `${sayNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)
   show('outcomes', `${outcomes.completed} completed, ${outcomes.failed} failed, ${outcomes.invalid} invalid`)
-  document.title = [experiment, trial, phase ?? ending?.outcome].filter(Boolean).join(', ') || 'sidecar-bench'
+  document.title = [experiment, trial, now].filter(Boolean).join(', ') || 'sidecar-bench'
 
   progressBar.hidden = trials === null
   progressBar.max = Math.max(1, trials ?? 1)
@@ -109,15 +109,10 @@ function showTrials(rows) {
   trialTable.show(results, rows)
 }
 
-// A cluster sends no event for the length of a window, and time goes on.
+// A cluster sends no event during a window, while time goes on.
 function showLeft() {
   const seconds = left && Math.max(0, left.seconds - (performance.now() - left.sinceMs) / 1000)
   show('left', sayLeft(seconds) ?? '–')
-}
-
-/** @param {string} words */
-function showConnection(words) {
-  show('connection', words)
 }
 
 /** @param {string} id @param {string | null} text */

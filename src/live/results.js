@@ -28,29 +28,24 @@ import { createColours } from '../report/charts/colours.js'
  */
 
 /**
- * An arm over the rounds so far.
- * @typedef {object} LiveRow
- * @property {string} armId
- * @property {string} label
- * @property {number} colour 0: no mesh; from 1: names in the order in which they appear
- * @property {Quantity} throughput requests/s; a value a round, null where there is none yet
- * @property {Quantity} cpuPerRequest microseconds
+ * An arm over the rounds so far; throughput: requests/s; cpuPerRequest: microseconds.
+ * @typedef {{ armId: string, label: string, colour: number, throughput: Quantity, cpuPerRequest: Quantity }} LiveRow
  */
 
-/** Drawn round by round. @type {['throughput', 'cpuPerRequest']} */
-const DRAWN = ['throughput', 'cpuPerRequest']
+const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
 
 /**
- * The kept part of a trial, not its whole record: a run has thousands of them, each with every thread of every process.
+ * The kept part of a record: a run has thousands of records, each with every thread of every process.
  * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null> }} Kept
  */
 
+/** Makes the list of a run's results. */
 export function createResults() {
   /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean, summarise: typeof summariseValues }} */
   let plan = { runId: null, arms: [], rounds: 0, isSearch: false, summarise: summariseValues }
   /** @type {Kept[]} */
   let results = []
-  /** The arms that a search came by. @type {Map<string, Arm>} */
+  /** Arms that a search found. @type {Map<string, Arm>} */
   let found = new Map()
   let colourFor = createColours()
   /** @type {ReturnType<typeof findVaried>} */
@@ -61,12 +56,11 @@ export function createResults() {
 
   return {
     describe,
-    /** Whether it is one of the trials that the plan counts: not a repetition, and none that looks for the capacity. */
+    /** Whether the plan counts a trial: it counts no repetition, and none that looks for the capacity. */
     isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
     /**
-     * A run that is planned again, with fewer arms, keeps what it has.
-     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null,
-     *   isSequence: boolean }} planned
+     * Takes a plan; a run that is planned again, with fewer arms, keeps its results.
+     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null, isSequence: boolean }} planned
      */
     plan({ run, arms, rounds, trials, isSequence }) {
       if (run.id !== plan.runId) {
@@ -74,20 +68,20 @@ export function createResults() {
         found = new Map()
         colourFor = createColours()
       }
-      // Whoever watches such a run may end it by what the page shows.
+      // A viewer may end such a run early, which only these intervals allow.
       const summarise = isSequence ? summariseSequence : summariseValues
       plan = { runId: run.id, arms, rounds, isSearch: trials === null, summarise }
       varied = findVaried([...arms, ...found.values()])
       for (const arm of arms) colourFor(arm)
     },
-    /** @param {Arm} arm that is tried now: a search finds its arms as it goes */
+    /** Adds an arm that a search tries now. @param {Arm} arm */
     meet(arm) {
       if (!plan.isSearch || found.has(arm.id)) return
       found.set(arm.id, arm)
       varied = findVaried([...plan.arms, ...found.values()])
       colourFor(arm)
     },
-    /** @param {TrialRecord} record */
+    /** Adds the result of a trial. @param {TrialRecord} record */
     add(record) {
       const { trial, outcome, boundBy, reasons } = record
       const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
@@ -111,7 +105,7 @@ export function createResults() {
     },
     /** @returns {LiveResult[]} in the order in which they ended */
     list: () => results.map(({ arm, values, ...result }) => ({ ...result, arm: arm.id, ...describe(arm) })),
-    /** @returns {LiveRow[]} in the order of the plan; of a search, what has ended, in the order in which it was tried */
+    /** Lists arms in the order of the plan; of a search those with results, as they were tried. @returns {LiveRow[]} */
     rows() {
       const arms = plan.isSearch
         ? [...found.values()].filter(({ id }) => results.some(r => r.arm.id === id))
@@ -140,7 +134,7 @@ function mapDrawn(of) {
 }
 
 /**
- * The value of a round is that of its first trial that has one, as in `valueOfRound`.
+ * Lists the value of each round: that of its first trial with one, as in `valueOfRound`.
  * @param {Kept[]} results of one arm
  * @param {typeof DRAWN[number]} name
  * @param {number} rounds

@@ -2,15 +2,14 @@ import { createSidecars } from '../judge/sidecars.js'
 import { createResults } from './results.js'
 
 /**
- * The state of a run, event after event: all that its views show. Pure.
+ * The state of a run, event after event. Pure.
  * @import { Arm } from '../model/types.ts'
  * @import { Phase, RunEvent } from '../run/events.js'
- * @import { SidecarNow } from '../judge/sidecars.js'
- * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { SidecarNow, SidecarSeries } from '../judge/sidecars.js'
  */
 
 /**
- * A run at the moment of its last event; null: not known, or not now.
+ * A run at its last event; null: not known, or not now.
  * @typedef {object} RunSnapshot
  * @property {string | null} runId
  * @property {string | null} experiment
@@ -31,17 +30,14 @@ import { createResults } from './results.js'
  * @property {{ outcome: 'finished' | 'interrupted' | 'failed', atMs: number } | null} ending
  */
 
-/** @typedef {Omit<RunSnapshot, 'secondsLeft' | 'arm' | 'sidecars' | 'ratePerSecond' | 'failed' | 'failedInAll' | 'outcomes'>} Kept */
-
 /** @typedef {ReturnType<typeof createRunState>} RunState */
 
-/** The state of a run. What is missing is null, never 0. */
+/** Makes the state of a run. A missing value is null, never 0. */
 export function createRunState() {
   const results = createResults()
   const sidecars = createSidecars()
   let version = 0
   let nowMs = Number.NEGATIVE_INFINITY
-  /** @type {Kept} */
   let run = createKept()
   /** @type {{ seconds: number, atMs: number } | null} */
   let left = null
@@ -85,7 +81,7 @@ export function createRunState() {
       results.add(record)
       if (results.isCounted(record.trial)) run.done++
       run.phase = null
-      // The record has the failures of the window where nothing was counted meanwhile, as on a cluster.
+      // On a cluster nothing is counted meanwhile, and the record has the failures of the window.
       counts.failedBefore += (counts.isOpen ? counts.last?.failed : null) ?? record.load?.failed ?? 0
       counts.isOpen = false
     },
@@ -96,16 +92,16 @@ export function createRunState() {
   }
 
   return {
-    /** @param {RunEvent} event */
+    /** Applies an event. @param {RunEvent} event */
     apply(event) {
       version++
-      // A node's clock may be behind ours, and what it sampled comes late.
+      // Samples come late, and a node's clock may be behind ours.
       nowMs = Math.max(nowMs, event.kind === 'sampled' ? event.sample.epochMs : event.atMs)
       appliers[event.kind](/** @type {any} */ (event))
     },
-    /** Rises with every event: a view that has shown this one need not be drawn again. */
+    /** Rises with every event. */
     version: () => version,
-    /** @returns {RunSnapshot} */
+    /** Copies the state of now. @returns {RunSnapshot} */
     snapshot() {
       const failed = counts.last?.failed ?? null
       return {
@@ -119,46 +115,33 @@ export function createRunState() {
         outcomes: results.countOutcomes(),
       }
     },
-    /**
-     * The points of the current trial so far. They are the series themselves, which go on: to be read, not kept.
-     * @type {() => SidecarSeries[]}
-     */
+    /** The live series of the current trial: they go on, so read them and keep none. @type {() => SidecarSeries[]} */
     series: sidecars.series,
     results: results.list,
     rows: results.rows,
   }
 }
 
-/** @returns {Kept} */
+/** @typedef {'secondsLeft' | 'arm' | 'sidecars' | 'ratePerSecond' | 'failed' | 'failedInAll' | 'outcomes'} Computed */
+
+/** @returns {Omit<RunSnapshot, Computed>} */
 function createKept() {
-  return {
-    runId: null,
-    experiment: null,
-    question: null,
-    startedAtMs: null,
-    phase: null,
-    progress: null,
-    done: 0,
-    nth: null,
-    trials: null,
-    ending: null,
-  }
+  const unknown = { runId: null, experiment: null, question: null, startedAtMs: null, phase: null, progress: null }
+  return { ...unknown, done: 0, nth: null, trials: null, ending: null }
 }
 
-/** @typedef {{ requests: number, failed: number, atMs: number }} Count */
+/**
+ * @typedef {{ requests: number, failed: number, atMs: number }} Count
+ * @typedef {{ earlier: Count | null, last: Count | null, failedBefore: number, isOpen: boolean }} Counts of a trial;
+ *   failedBefore: in the trials that ended; isOpen: the trial still runs
+ */
 
+/** @returns {Counts} */
 function createCounts() {
-  return {
-    /** @type {Count | null} */ earlier: null,
-    /** @type {Count | null} */ last: null,
-    /** Failures in the trials that ended. */
-    failedBefore: 0,
-    /** Whether the trial that is counted still runs. */
-    isOpen: false,
-  }
+  return { earlier: null, last: null, failedBefore: 0, isOpen: false }
 }
 
-/** @param {Pick<ReturnType<typeof createCounts>, 'earlier' | 'last'>} counts */
+/** @param {Counts} counts */
 function findRate({ earlier, last }) {
   if (earlier === null || last === null || last.atMs <= earlier.atMs || last.requests < earlier.requests) return null
   return (1000 * (last.requests - earlier.requests)) / (last.atMs - earlier.atMs)

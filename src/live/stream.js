@@ -1,5 +1,5 @@
 /**
- * Tells browsers how a run goes on, by server-sent events.
+ * Sends the course of a run to browsers, as server-sent events.
  * @import { ServerResponse } from 'node:http'
  * @import { RunEvent } from '../run/events.js'
  * @import { RunState } from './state.js'
@@ -9,19 +9,19 @@
 
 const RETRY_MS = 2000
 const HEARTBEAT_MS = 15_000
-// Limit of the events that wait for a browser that does not read; it gets them all with its next connection.
+// A browser that leaves more than this unread is cut off; its next connection gets everything.
 const UNREAD_MOST_BYTES = 1024 * 1024
-// Nothing else comes on the connection: with the last event, it is over.
+// The connection ends with the last event.
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection: 'close' }
 
 /**
- * The events: `reset` { snapshot, series, results, rows } when one connects or the plan is another; then, together and
- * twice a second, `trial` { result, rows } for each that ended, `new-trial` when the series start anew, and `state`
- * { snapshot, points }: the points since the last one; `end` { snapshot } at last.
+ * Makes the stream. A new connection or plan gets `reset` { snapshot, series, results, rows }. Twice a second follow,
+ * together, `trial` { result, rows } for each that ended, `new-trial` when the series begin again, and `state`
+ * { snapshot, points } with the new points. The last event is `end` { snapshot }.
  * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options
  */
 export function createStream({ state, intervalMs = 500 }) {
-  /** Each with how much may wait for it. @type {Map<ServerResponse, number>} */
+  /** The bytes that may wait for each. @type {Map<ServerResponse, number>} */
   const clients = new Map()
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -38,24 +38,23 @@ export function createStream({ state, intervalMs = 500 }) {
     ;[isChanged, isReset, isNewTrial, ended] = [false, false, false, []]
     toldSeconds = findLatest(state.series())
   }
-  const renderAll = () =>
-    renderEvent('reset', {
-      snapshot: state.snapshot(),
-      series: state.series(),
-      results: state.results(),
-      rows: state.rows(),
-    })
-  /** Changes as events; each is sent once. */
+  const renderAll = () => {
+    const [series, results] = [state.series(), state.results()]
+    return renderEvent('reset', { snapshot: state.snapshot(), series, results, rows: state.rows() })
+  }
+  const renderChanges = () => {
+    const rows = ended.length > 0 ? state.rows() : []
+    const points = listPoints(state.series(), toldSeconds)
+    return [
+      ...ended.map(result => renderEvent('trial', { result, rows })),
+      isNewTrial ? renderEvent('new-trial', {}) : '',
+      renderEvent('state', { snapshot: state.snapshot(), points }),
+    ].join('')
+  }
+  /** Renders the changes since the last call. */
   const takeChanges = () => {
     if (!isChanged) return ''
-    const rows = ended.length > 0 ? state.rows() : []
-    const text = isReset
-      ? renderAll()
-      : [
-          ...ended.map(result => renderEvent('trial', { result, rows })),
-          isNewTrial ? renderEvent('new-trial', {}) : '',
-          renderEvent('state', { snapshot: state.snapshot(), points: listPoints(state.series(), toldSeconds) }),
-        ].join('')
+    const text = isReset ? renderAll() : renderChanges()
     takeAll()
     return text
   }
@@ -81,10 +80,9 @@ export function createStream({ state, intervalMs = 500 }) {
   }
 
   return {
-    /** The number of listeners. */
-    /** @param {ServerResponse} response to a browser that wants to be told */
+    /** Adds a browser. @param {ServerResponse} response */
     join(response) {
-      // The others get what this one is about to get as a whole.
+      // The others get their changes first, because the new one gets everything.
       tell(takeChanges())
       takeAll()
       const { ending } = state.snapshot()
@@ -100,7 +98,7 @@ export function createStream({ state, intervalMs = 500 }) {
       clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(all))
       timer ??= setInterval(tick, intervalMs).unref()
     },
-    /** Takes note of an event that the state has applied. @param {RunEvent} event */
+    /** Notes an event that the state has applied. @param {RunEvent} event */
     publish(event) {
       if (clients.size === 0) return
       isChanged = true
@@ -132,7 +130,7 @@ function renderEvent(name, value) {
 }
 
 /**
- * The points that series gained after a moment; a stretch that only became longer is there as a whole.
+ * Lists the points that series gained after a moment; a stretch that became longer is whole.
  * @param {SidecarSeries[]} series
  * @param {number} afterSeconds
  * @returns {SidecarSeries[]}
@@ -148,7 +146,7 @@ function listPoints(series, afterSeconds) {
 }
 
 /**
- * The items at the end of a list for which something holds: few, of many.
+ * Takes the last items of a long list for which something holds.
  * @template T
  * @param {T[]} items
  * @param {(item: T) => boolean} isTaken

@@ -3,21 +3,17 @@ import { showControls } from '../lib/printable.js'
 import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThrottled, sayTrial } from './words.js'
 
 /**
- * A run as a few lines of a terminal that are drawn again and again.
+ * Draws a run as a few lines of a terminal, again and again.
  * @import { RunSnapshot, RunState } from './state.js'
  * @import { SidecarNow } from '../judge/sidecars.js'
  */
 
 const COLUMNS = 80
 const BAR_COLUMNS = 16
-// Characters that move the cursor, colour the terminal or reverse the line: names come from files of others.
+// Names come from files of others; these characters move the cursor, colour the terminal or reverse the line.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/**
- * @param {RunSnapshot} snapshot
- * @param {number} columns of the terminal
- * @returns {string[]} lines, none of them longer
- */
+/** Renders lines that fit a terminal. @param {RunSnapshot} snapshot @param {number} columns of the terminal */
 export function renderLive(snapshot, columns) {
   const { experiment, progress, phase, secondsLeft, arm, sidecars, ratePerSecond, failed, ending } = snapshot
   const shown = sidecars.slice(0, SIDECARS_SHOWN)
@@ -33,13 +29,12 @@ export function renderLive(snapshot, columns) {
 }
 
 /**
- * Shows a run on a terminal, in place. It shares the process with what reads the processes: it is drawn by a timer
- * alone, and only when there is something new.
+ * Shows a run on a terminal, in place. Only a timer draws, and only news, because sampling shares this process.
  * @param {{ stream: NodeJS.WritableStream & { columns?: number }, state: Pick<RunState, 'snapshot' | 'version'>,
  *   intervalMs?: number }} options stream: a terminal
  */
 export function createTerminalView({ stream, state, intervalMs = 500 }) {
-  // The cursor stays: to hide it, log-update would listen to signals, and end the process where the kit stops it gently.
+  // To hide the cursor, log-update would listen to signals and end the process, which the kit stops gently.
   const update = createLogUpdate(stream, { showCursor: true })
   let drawn = 0
   let lines = /** @type {string[]} */ ([])
@@ -58,7 +53,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
       stream.write(`${showControls(line)}\n`)
       if (isOpen && lines.length > 0) update(lines.join('\n'))
     },
-    /** Removes the view; what is said from then on is printed as it is. */
+    /** Removes the view; later lines are printed as they are. */
     close() {
       if (!isOpen) return
       isOpen = false

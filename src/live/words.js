@@ -1,7 +1,7 @@
 import { mib, percent, timeLeft } from '../lib/units.js'
 
 /**
- * The words in which the terminal and the page say the same. Runs in browsers, too. Pure.
+ * The words that the terminal and the page share. Runs in browsers, too. Pure.
  * @import { RunSnapshot } from './state.js'
  * @import { SidecarNow } from '../judge/sidecars.js'
  */
@@ -22,10 +22,7 @@ export function sayLeft(seconds) {
   return seconds === null ? null : timeLeft(seconds)
 }
 
-/**
- * An arm: its link, unless the rest names it, and what else it has that others have not.
- * @param {NonNullable<RunSnapshot['arm']>} arm
- */
+/** Names what sets an arm apart, and its link. @param {NonNullable<RunSnapshot['arm']>} arm */
 export function sayArm({ link, what }) {
   return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
 }
@@ -41,7 +38,7 @@ export function sayThrottled({ throttledFraction }) {
   return throttledFraction === null ? null : `throttled ${percent(throttledFraction)}`
 }
 
-/** @param {Pick<SidecarNow, 'anonBytes' | 'workingSetBytes'>} sidecar a kernel that does not say the one says the other */
+/** Says the working set where anonymous memory is not known. @param {SidecarNow} sidecar */
 export function sayMemory({ anonBytes, workingSetBytes }) {
   if (anonBytes !== null) return `${mib(anonBytes)} MiB`
   return workingSetBytes === null ? null : `${mib(workingSetBytes)} MiB working set`

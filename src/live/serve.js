@@ -1,23 +1,32 @@
 import { once } from 'node:events'
+import http from 'node:http'
 import { isIP } from 'node:net'
 import os from 'node:os'
 import { BenchError } from '../lib/errors.js'
 import { joinAddress } from './address.js'
 
 /**
- * @import { RequestListener, Server } from 'node:http'
+ * Serves on an address that an option names.
  * @import { AddressInfo } from 'node:net'
  * @import { LiveAddress } from './address.js'
  */
 
 /**
- * Has a server listen where it was asked for.
- * @param {Server} server
+ * Serves requests to a name of this machine. A page of another site can have its own name lead here (DNS rebinding), to
+ * read the answers.
  * @param {LiveAddress} address
- * @returns {Promise<string>} its URL
+ * @param {http.RequestListener} answer
+ * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] runs before open connections are cut
+ * @returns {Promise<{ url: string, close: () => Promise<void> }>} close: resolves when no connection is open
  * @throws {BenchError} when nothing can be served there
  */
-export async function listen(server, address) {
+export async function serve(address, answer, finish = () => {}) {
+  const server = http.createServer((request, response) => {
+    if (isOwnHost(request.headers.host, address)) return answer(request, response)
+    response
+      .writeHead(421, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
+      .end(`nothing is served under this name: use localhost, ${address.host}, or the URL that the run printed\n`)
+  })
   try {
     await once(server.listen({ host: address.host, port: address.port }), 'listening')
   } catch (error) {
@@ -26,35 +35,24 @@ export async function listen(server, address) {
   // A client that cannot be served, for want of file descriptors, must not end the run.
   server.on('error', () => {})
   const { port } = /** @type {AddressInfo} */ (server.address())
-  return `http://${joinAddress({ host: isEverywhere(address) ? os.hostname() : address.host, port })}/`
-}
-
-/**
- * Answers only requests to a name of this machine: a page of another site can have its own name lead here (DNS
- * rebinding), and would read what is served.
- * @param {LiveAddress} address
- * @param {RequestListener} answer
- * @returns {RequestListener}
- */
-export function onlyOwnHosts(address, answer) {
-  return (request, response) => {
-    if (isOwnHost(request.headers.host, address)) return answer(request, response)
-    response
-      .writeHead(421, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
-      .end(`nothing is served under this name: use localhost, ${address.host}, or the URL that the run printed\n`)
+  return {
+    url: `http://${joinAddress({ host: isEverywhere(address) ? os.hostname() : address.host, port })}/`,
+    async close() {
+      const closed = new Promise(resolve => server.close(resolve))
+      await finish(closed)
+      server.closeAllConnections()
+      await closed
+    },
   }
 }
 
-/**
- * @param {string | undefined} header Host, with or without a port, which a tunnel may have changed
- * @param {LiveAddress} address
- */
+/** @param {string | undefined} header Host; its port may be that of a tunnel @param {LiveAddress} address */
 function isOwnHost(header, address) {
   if (!header || !URL.canParse(`http://${header}`)) return false
   const name = new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '')
   if (name === 'localhost' || name.endsWith('.localhost') || name === '::1' || name === address.host) return true
   if (isIP(name) === 4 && name.startsWith('127.')) return true
-  // Every address is bound then; and no site of others has an address for its name.
+  // An address is no name that another site can have lead here.
   return isEverywhere(address) && (isIP(name) > 0 || name === os.hostname().toLowerCase())
 }
 

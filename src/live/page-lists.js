@@ -1,0 +1,96 @@
+import { createElement, findElement, setText } from './page-elements.js'
+import { sayCores, sayMemory, sayNumber, sayThrottled } from './words.js'
+
+/**
+ * The lists of the page: sidecars, each with a bar and a line of numbers, and ended trials. Runs in browsers.
+ * @import { SidecarNow } from '../judge/sidecars.js'
+ * @import { LiveResult, LiveRow } from './results.js'
+ */
+
+/** @type {[string, (result: LiveResult, label: string) => string][]} */
+const COLUMNS = [
+  ['trial', ({ id }) => id],
+  ['arm', (_, label) => label],
+  ['outcome', ({ outcome }) => outcome],
+  ['bound by', ({ boundBy }) => boundBy ?? '–'],
+  ['requests/s', ({ ratePerSecond }) => sayNumber(ratePerSecond)],
+  ['µs/request', ({ cpuPerRequestMicros }) => sayNumber(cpuPerRequestMicros)],
+  ['p99 ms', ({ p99Ms }) => sayNumber(p99Ms, 1)],
+  ['reason', ({ reason }) => reason ?? ''],
+]
+const NUMBERS = ['requests/s', 'µs/request', 'p99 ms']
+
+/** Makes the list of sidecars. */
+export function createSidecarList() {
+  const section = findElement('sidecars-section')
+  const list = findElement('sidecars')
+  let names = ''
+  return {
+    /** @param {SidecarNow[]} sidecars */
+    show(sidecars) {
+      section.hidden = sidecars.length === 0
+      const wanted = JSON.stringify(sidecars.map(({ service, capCores }) => [service, capCores]))
+      if (wanted !== names) list.replaceChildren(...sidecars.map(createItem))
+      names = wanted
+      for (const [i, sidecar] of sidecars.entries()) showItem(list.children[i], sidecar)
+    },
+  }
+}
+
+/** @param {SidecarNow} sidecar */
+function createItem({ service, capCores }) {
+  const name = createElement('span', { text: service, attributes: { class: 'name' } })
+  const words = createElement('span', { attributes: { class: 'words' } })
+  if (capCores === null) return createElement('li', { children: [name, words] })
+  const meter = createElement('meter', {
+    attributes: { min: '0', max: String(capCores), 'aria-label': `CPU of ${service}, of its cap` },
+  })
+  return createElement('li', { children: [name, meter, words] })
+}
+
+/** @param {Element} item @param {SidecarNow} sidecar */
+function showItem(item, sidecar) {
+  const words = [sayCores(sidecar), sayThrottled(sidecar), sayMemory(sidecar)].filter(Boolean).join(', ')
+  setText(/** @type {Element} */ (item.querySelector('.words')), words)
+  item.classList.toggle('is-throttled', sidecar.isThrottled === true)
+  const meter = item.querySelector('meter')
+  if (meter === null) return
+  meter.value = sidecar.cores ?? 0
+  meter.setAttribute('aria-valuetext', sayCores(sidecar))
+}
+
+/** Makes the table of ended trials. */
+export function createTrialTable() {
+  const section = findElement('trials-section')
+  const head = findElement('trials-head')
+  const body = findElement('trials')
+  const headers = COLUMNS.map(([name]) => createCell('th', { name, text: name }))
+  for (const header of headers) header.setAttribute('scope', 'col')
+  head.replaceChildren(...headers)
+  return {
+    /** Shows the newest first; new arms change labels. @param {LiveResult[]} results @param {LiveRow[]} rows */
+    show(results, rows) {
+      section.hidden = results.length === 0
+      const labels = new Map(rows.map(({ armId, label }) => [armId, label]))
+      body.replaceChildren(...results.map(result => createRow(result, labels)).reverse())
+    },
+  }
+}
+
+/** @param {LiveResult} result @param {Map<string, string>} labels by the arm's id */
+function createRow(result, labels) {
+  const label = labels.get(result.arm) ?? [result.name, result.what].filter(Boolean).join(', ')
+  const cells = COLUMNS.map(([name, say]) => createCell('td', { name, text: say(result, label) }))
+  return createElement('tr', { attributes: { role: 'row', class: result.outcome }, children: cells })
+}
+
+/**
+ * On a narrow page a row is a stack of cells, each with its name; roles keep it a table.
+ * @param {'td' | 'th'} tag
+ * @param {{ name: string, text: string }} cell
+ */
+function createCell(tag, { name, text }) {
+  const role = tag === 'th' ? 'columnheader' : 'cell'
+  const kind = NUMBERS.includes(name) ? 'number' : 'word'
+  return createElement(tag, { text, attributes: { role, class: kind, 'data-name': name } })
+}
