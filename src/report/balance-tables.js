@@ -5,7 +5,7 @@ import { tabulateRounds } from './charts/tables.js'
 /**
  * The tables and charts of a run of `balance`. Pure.
  * @import { BalanceRow, BalanceSummary, Quantity } from '../model/types.ts'
- * @import { ReportChart } from './charts.js'
+ * @import { ReportChart } from './charts/tables.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
@@ -43,11 +43,8 @@ export function drawBalance({ form, rows }) {
           colour: 1 + Object.keys(ALGORITHMS).indexOf(algorithm),
           quantity: quantities[name],
         }))
-      return {
-        ...drawRounds({ title, unit, digits, rows: drawn }),
-        id: `balance-${name}-${sizes}`,
-        table: tabulateRounds(title, unit, digits, drawn),
-      }
+      const given = { title, unit, digits, rows: drawn }
+      return { ...drawRounds(given), id: `balance-${name}-${sizes}`, table: tabulateRounds(given) }
     }),
   )
 }

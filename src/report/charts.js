@@ -8,11 +8,18 @@ import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
 import { drawOverLimit } from './charts/over-limit.js'
 import { drawOverRate } from './charts/over-rate.js'
-import { drawOverShare, tabulateShares } from './charts/over-share.js'
-import { drawOverSidecars, tabulateMemory } from './charts/over-sidecars.js'
+import { drawOverShare } from './charts/over-share.js'
+import { drawOverSidecars } from './charts/over-sidecars.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
-import { tabulateLimits, tabulateRates, tabulateRounds, tabulateSeries } from './charts/tables.js'
+import {
+  tabulateLimits,
+  tabulateMemory,
+  tabulateRates,
+  tabulateRounds,
+  tabulateSeries,
+  tabulateShares,
+} from './charts/tables.js'
 import { nameGrowth } from './growths.js'
 import { drawPercentiles } from './percentiles.js'
 import { isSearch } from './searches.js'
@@ -21,22 +28,16 @@ import { isSearch } from './searches.js'
  * The charts of a run, each with the table of what is drawn. Pure.
  * @import { CpuLine, Quantity, SizeResult, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { Colourable } from './charts/colours.js'
- * @import { Chart } from './charts/style.js'
+ * @import { ReportChart } from './charts/tables.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
- * @import { Table } from '../lib/text-table.js'
  */
 
-/** @typedef {Chart & { id: string, table: Table }} ReportChart */
-
-/**
 /** The number of charts of rounds that show the answer. */
 export const FIRST = 2
 
 /**
- * The charts of a run; a search has only those without rounds.
+ * Draws the charts of a run; a search has only those without rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
- * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[],
- *   overLimit: ReportChart[], overShare: ReportChart[], overSidecars: ReportChart[] }}
  */
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
@@ -46,16 +47,16 @@ export function drawCharts({ summary, records, seriesOf }) {
   return {
     rounds: isSearch(summary) ? [] : drawQuantities(arms, colourFor),
     distributions: isSearch(summary) ? [] : drawPercentiles({ arms, recordsOf, colourFor }),
-    overTime: drawTrials({ arms, recordsOf, seriesOf }),
     overRate: drawRates({ summary, arms, colourFor }),
     overLimit: drawLimits({ summary, records, colourFor }),
     overShare: drawRollouts({ arms, recordsOf }),
     overSidecars: drawGrowths(summary),
+    overTime: drawTrials({ arms, recordsOf, seriesOf }),
   }
 }
 
 /**
- * A chart for every quantity that the load shows, with every round of every arm.
+ * Draws every quantity that the load shows, with every round of every arm.
  * @param {SummaryArm[]} arms
  * @param {(arm: SummaryArm) => number} colourFor
  * @returns {ReportChart[]}
@@ -76,17 +77,12 @@ function drawQuantities(arms, colourFor) {
       return [{ label, colour: colourFor(arm), isControl, quantity: scaleQuantity(quantity, 1 / scale) }]
     })
     if (rows.length === 0) return []
-    return [
-      {
-        ...drawRounds({ title, unit, digits, rows }),
-        id: `rounds-${name}`,
-        table: tabulateRounds(title, unit, digits, rows),
-      },
-    ]
+    const shown = { title, unit, digits, rows }
+    return [{ ...drawRounds(shown), id: `rounds-${name}`, table: tabulateRounds(shown) }]
   })
 }
 
-/** Name of the rates of a closed loop: capacity only where a sidecar was the limit. @param {SummaryArm[]} arms */
+/** Names the rates of a closed loop: capacity only where a sidecar was the limit. @param {SummaryArm[]} arms */
 function nameThroughput(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
   const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
@@ -102,26 +98,26 @@ function scaleQuantity({ median, low, high, values }, factor) {
 }
 
 /**
- * A chart for every arm: one of its trials over time.
+ * Draws one trial of every arm over time.
  * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} given
  * @returns {ReportChart[]}
  */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
-  // Hundreds of sidecars cannot be told apart in one chart; their rollout has a chart of its own.
+  // One chart cannot show hundreds of sidecars; their rollout has a chart of its own.
   const drawn = arms.filter(arm => arm.conditions.sidecars === undefined)
   return drawn.flatMap((arm, i) => {
     const trialId = chooseTypical(arm, recordsOf(arm))?.trial.id
     const sidecars = trialId === undefined ? [] : seriesOf(trialId)
     if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
     const title = `${labelOf(arm, varied)}: CPU and memory over trial ${trialId}`
-    const chart = drawOverTime({ title, sidecars })
-    return [{ ...chart, id: `over-time-${i + 1}`, table: tabulateSeries(title, sidecars) }]
+    const given = { title, sidecars }
+    return [{ ...drawOverTime(given), id: `over-time-${i + 1}`, table: tabulateSeries(given) }]
   })
 }
 
 /**
- * The trial of an arm whose CPU per request is nearest to the arm's median; the last one where it has none.
+ * Chooses the trial whose CPU per request is nearest to the arm's median; the last one where there is no median.
  * @param {SummaryArm} arm
  * @param {TrialRecord[]} records of the arm
  */
@@ -135,7 +131,7 @@ function chooseTypical(arm, records) {
 }
 
 /**
- * CPU over the rate, where arms differ in it: a chart for everything else that they differ in.
+ * Draws CPU over the rate where arms differ in it: a chart for every combination of the other differences.
  * @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given
  * @returns {ReportChart[]}
  */
@@ -149,13 +145,13 @@ function drawRates({ summary, arms, colourFor }) {
     })
     if (Math.max(...lines.map(line => line.points.length)) < 2) return []
     const title = ['CPU over the rate', describeAxes(own[0], varied)].filter(Boolean).join(': ')
-    const chart = drawOverRate({ title, lines })
-    return [{ ...chart, id: `over-rate-${i + 1}`, table: tabulateRates(title, lines) }]
+    const given = { title, lines }
+    return [{ ...drawOverRate(given), id: `over-rate-${i + 1}`, table: tabulateRates(given) }]
   })
 }
 
 /**
- * Charts of rollouts: the share of the sidecars that have their configuration, a line for the last round of every arm that counts.
+ * Draws the share of the sidecars that have their configuration in the last round of every arm.
  * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[] }} given
  * @returns {ReportChart[]}
  */
@@ -179,12 +175,13 @@ function drawRollouts({ arms, recordsOf }) {
         : []
     })
     if (lines.length === 0) return []
-    return { ...drawOverShare({ title, lines }), id: `over-share-${phase}`, table: tabulateShares(title, lines) }
+    const given = { title, lines }
+    return [{ ...drawOverShare(given), id: `over-share-${phase}`, table: tabulateShares(given) }]
   })
 }
 
 /**
- * Charts of control planes that were given more and more sidecars: their memory, a line for every arm.
+ * Draws the memory of control planes that were given more and more sidecars.
  * @param {Pick<Summary, 'arms' | 'growths'>} summary
  * @returns {ReportChart[]}
  */
@@ -194,12 +191,12 @@ function drawGrowths({ arms, growths = [] }) {
     return memory ? [{ label: nameGrowth(arms, growth), colour: i + 1, memory }] : []
   })
   if (lines.length === 0) return []
-  const title = 'Memory of the control plane over the number of sidecars'
-  return [{ ...drawOverSidecars({ title, lines }), id: 'over-sidecars', table: tabulateMemory(title, lines) }]
+  const given = { title: 'Memory of the control plane over the number of sidecars', lines }
+  return [{ ...drawOverSidecars(given), id: 'over-sidecars', table: tabulateMemory(given) }]
 }
 
 /**
- * Charts of a sizing: the rate that was answered over the CPU limit, a line for every plane.
+ * Draws the answered rate over the CPU limit of a sizing, a line for every plane.
  * @param {{ summary: Summary, records: TrialRecord[], colourFor: (arm: Colourable) => number }} given
  * @returns {ReportChart[]}
  */
@@ -219,11 +216,11 @@ function drawLimits({ summary: { sizes }, records, colourFor }) {
     return { label, colour: colourFor({ ...own[0], hasSidecars: true }), points, answers }
   })
   if (!lines.some(line => line.points.length > 0)) return []
-  const title = 'Rate over the CPU limit of each sidecar'
-  return [{ ...drawOverLimit({ title, lines }), id: 'over-limit', table: tabulateLimits(title, lines) }]
+  const given = { title: 'Rate over the CPU limit of each sidecar', lines }
+  return [{ ...drawOverLimit(given), id: 'over-limit', table: tabulateLimits(given) }]
 }
 
-/** The trials of the CPU, by whether their step held. @param {SizeResult} size @param {boolean} isHeld */
+/** Lists the trials of the CPU's steps that held, or failed. @param {SizeResult} size @param {boolean} isHeld */
 function listSteps({ cpu, checks }, isHeld) {
   return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }
@@ -250,7 +247,7 @@ function findLine({ lines }, name, points) {
   return lines.find(line => line.service === null && nameOf(line) === name && isThrough(line)) ?? null
 }
 
-/** All charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
-export function listCharts({ rounds, distributions, overRate, overLimit, overShare, overSidecars, overTime }) {
-  return [...rounds, ...distributions, ...overRate, ...overLimit, ...overShare, ...overSidecars, ...overTime]
+/** Lists all charts in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
+export function listCharts(charts) {
+  return Object.values(charts).flat()
 }

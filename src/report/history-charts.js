@@ -3,7 +3,9 @@ import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
-import { drawOverRuns, tellPoint } from './charts/over-runs.js'
+import { drawOverRuns } from './charts/over-runs.js'
+import { tellMedian } from './charts/rounds.js'
+import { left, right } from './columns.js'
 import { capitalise } from './verdicts.js'
 
 /**
@@ -12,7 +14,7 @@ import { capitalise } from './verdicts.js'
  * @import { History, Line } from '../analysis/history.js'
  * @import { HistoryStep } from '../analysis/history-steps.js'
  * @import { QuantityRow } from '../judge/quantities.js'
- * @import { ReportChart } from './charts.js'
+ * @import { ReportChart } from './charts/tables.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
@@ -68,13 +70,11 @@ function findLevels(line, { steps, row }) {
 function tabulateRuns({ title, row, runs, drawn }) {
   return {
     caption: `${title}, ${row.unit}`,
-    columns: [
-      ['run', 'left'],
-      ['started', 'left'],
-      ...drawn.map(({ label }) => /** @type {[string, 'right']} */ ([label, 'right'])),
-    ],
+    columns: [...left('run', 'started'), ...right(...drawn.map(({ label }) => label))],
     rows: runs.map(({ folder, startedAt }, i) => [
-      ...[folder, startedAt, ...drawn.map(({ points }) => tellPoint(points[i], digitsOf(row)))],
+      folder,
+      startedAt,
+      ...drawn.map(({ points }) => tellMedian(points[i], digitsOf(row))),
     ]),
   }
 }

@@ -1,6 +1,6 @@
 import { groupBy } from '../lib/group-by.js'
 import { percent } from '../lib/units.js'
-import { tellPoint } from './charts/over-runs.js'
+import { tellMedian } from './charts/rounds.js'
 import { digitsOf, nameRun, ROWS, scaleValue } from './history-charts.js'
 
 /**
@@ -16,7 +16,7 @@ export const OF_MACHINE = 'the machine changed, or what runs on it'
 export function tellStep(step, { runs }) {
   const { line, run, before, after, p, cause, control, changes } = step
   const row = ROWS[step.quantity]
-  const level = (/** @type {HistoryStep['before']} */ quantity) => tellPoint(scaleValue(quantity, row), digitsOf(row))
+  const level = (/** @type {HistoryStep['before']} */ quantity) => tellMedian(scaleValue(quantity, row), digitsOf(row))
   const where = `from ${nameRun(runs[run])} on (run ${run + 1} of ${runs.length})`
   const what = `${line} ${sayGap(step)} ${where}: ${level(before)} to ${level(after)} ${row.unit}, medians of ${step.runs[0]} and ${count(step.runs[1], 'run')}, p = ${p.toPrecision(2)}.`
   return [what, sayCause({ cause, control, isControl: step.isControl }), sayChanges(changes, { run, runs })]

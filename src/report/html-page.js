@@ -4,7 +4,7 @@ import { escapeMarkup, html, trust } from './markup.js'
 
 /**
  * A page that needs nothing else: no network, and no JavaScript to be read; and its parts. Pure.
- * @import { ReportChart } from './charts.js'
+ * @import { ReportChart } from './charts/tables.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Markup } from './markup.js'
  * @import { Table } from '../lib/text-table.js'

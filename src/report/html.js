@@ -13,7 +13,7 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /**
  * A run as one page. Pure.
- * @import { ReportChart } from './charts.js'
+ * @import { ReportChart } from './charts/tables.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Document } from './document.js'
  * @import { Markup } from './markup.js'

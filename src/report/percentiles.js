@@ -9,13 +9,13 @@ import { drawDistributions } from './charts/distributions.js'
 import { tabulateLines } from './charts/tables.js'
 
 /**
- * The charts of response times by percentile, of the rounds together. Pure.
+ * Draws response times by percentile, over all rounds. Pure.
  * @import { SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { ReportChart } from './charts.js'
+ * @import { ReportChart } from './charts/tables.js'
  */
 
 /**
- * A chart for every link, cap and load: response times by percentile, of its arms and of those without sidecars.
+ * Draws a chart for every link, cap and load, of its arms and of those without sidecars.
  * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], colourFor: (arm: SummaryArm) => number }} given
  * @returns {ReportChart[]}
  */
@@ -35,13 +35,13 @@ export function drawPercentiles({ arms, recordsOf, colourFor }) {
     const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
     const what = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
     const title = [what, describeAxes(first, findVaried(arms))].filter(Boolean).join(': ')
-    const chart = drawDistributions({ title, name, lines })
-    return [{ ...chart, id: `distribution-${i + 1}`, table: tabulateLines(title, lines) }]
+    const given = { title, name, lines }
+    return [{ ...drawDistributions(given), id: `distribution-${i + 1}`, table: tabulateLines(given) }]
   })
 }
 
 /**
- * The median over the rounds of every percentile that the requests of all rounds are enough for.
+ * Finds the median over the rounds of every percentile that all requests together are enough for.
  * @param {TrialRecord[]} records of one arm
  * @param {SummaryArm} arm
  * @returns {[number, number][]} [quantile, milliseconds]

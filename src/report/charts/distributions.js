@@ -1,68 +1,26 @@
-import { colourOf, GRID, MUTED } from './palette.js'
-import { createAxis, createLinesOption, shorten } from './style.js'
+import { GRID, MUTED } from './palette.js'
+import { createAxis, createAxisBelow, createSeries, dashOf, drawLines, shorten } from './style.js'
 
 /**
- * Latency by percentile, the axis stretched towards the tail: each step to the right is ten times as rare. Pure.
+ * Draws latency by percentile, the axis stretched towards the tail: each step to the right is ten times as rare. Pure.
  * @import { Chart } from './style.js'
  */
+
+/** @typedef {{ label: string, colour: number, grid: [number, number][] }} TimesLine grid: [quantile, ms], rising */
 
 const PERCENTILES = [0.5, 0.9, 0.99, 0.999]
 const LOGARITHMIC_FROM = 20
 
-/** The number of nines of a quantile: 0.99 has two. @param {number} quantile */
+/** Counts the nines of a quantile: 0.99 has two. @param {number} quantile */
 const ninesOf = quantile => shorten(-Math.log10(1 - quantile))
 
 /** @param {number} quantile */
 const nameOf = quantile => `p${Number((100 * quantile).toFixed(2))}`
 
-/**
- * @param {{ title: string, name: string, lines: { label: string, colour: number, grid: [number, number][] }[] }} given
- *   name: of the times, `latency` or `response time at saturation`; grid: [quantile, milliseconds], rising
- * @returns {Chart}
- */
-export function drawDistributions({ title, name, lines }) {
-  const most = PERCENTILES.at(-1) ?? 1
-  const shown = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))
-  const times = shown.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
-  const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
-  return {
-    title,
-    description: `${title}. ${shown.map(sayLine).join('; ')}.`,
-    height: 340,
-    option: createLinesOption({
-      lines: shown,
-      bottom: 40,
-      tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
-      xAxis: createAxis({
-        type: 'value',
-        min: 0,
-        max: ninesOf(most),
-        name: 'percentile',
-        nameGap: 26,
-        axisLabel: { show: false },
-        splitLine: { show: false },
-      }),
-      yAxis: createAxis({ type: isLogarithmic ? 'log' : 'value', name: `${name}, ms`, nameGap: 46 }),
-      series: shown.map(({ label, colour, grid }, i) => ({
-        type: 'line',
-        name: label,
-        symbolSize: 7,
-        showAllSymbol: true,
-        color: colourOf(colour),
-        lineStyle: { width: 2, type: ['solid', 'dashed', 'dotted'][i % 3] },
-        data: grid.map(([quantile, ms]) => ({
-          value: [ninesOf(quantile), shorten(ms)],
-          name: `${nameOf(quantile)}, ${shorten(ms)} ms`,
-          // A mark at each of a hundred points would hide the line.
-          ...(PERCENTILES.some(q => Math.abs(q - quantile) < 1e-9) ? {} : { symbol: 'none' }),
-        })),
-        ...(i === 0 ? { markLine: MARKS } : {}),
-      })),
-    }),
-  }
-}
+/** @param {number} a @param {number} b */
+const isSame = (a, b) => Math.abs(a - b) < 1e-9
 
-// The percentiles that have names, in the place of the axis's own labels.
+// Named percentiles stand in place of the axis's own labels.
 const MARKS = {
   silent: true,
   symbol: 'none',
@@ -73,11 +31,56 @@ const MARKS = {
   })),
 }
 
-/** @param {{ label: string, grid: [number, number][] }} line */
+/**
+ * Draws the chart.
+ * @param {{ title: string, name: string, lines: TimesLine[] }} given name: of the times, such as `latency`
+ * @returns {Chart}
+ */
+export function drawDistributions({ title, name, lines }) {
+  const most = PERCENTILES.at(-1) ?? 1
+  const shown = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))
+  const times = shown.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
+  const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
+  return drawLines(
+    { title, lines: shown, say: sayLine },
+    {
+      bottom: 40,
+      tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
+      xAxis: createAxisBelow('percentile', {
+        max: ninesOf(most),
+        axisLabel: { show: false },
+        splitLine: { show: false },
+      }),
+      yAxis: createAxis({ type: isLogarithmic ? 'log' : 'value', name: `${name}, ms`, nameGap: 46 }),
+      series: shown.map(({ label, colour, grid }, i) =>
+        createSeries('line', {
+          label,
+          colour,
+          symbolSize: 7,
+          showAllSymbol: true,
+          lineStyle: { width: 2, type: dashOf(i) },
+          data: grid.map(([quantile, ms]) => ({
+            value: [ninesOf(quantile), shorten(ms)],
+            name: `${nameOf(quantile)}, ${shorten(ms)} ms`,
+            // A mark at each of a hundred points would hide the line.
+            ...(PERCENTILES.some(q => isSame(q, quantile)) ? {} : { symbol: 'none' }),
+          })),
+          ...(i === 0 ? { markLine: MARKS } : {}),
+        }),
+      ),
+    },
+  )
+}
+
+/** Finds the time of a quantile, in milliseconds. @param {TimesLine['grid']} grid @param {number} quantile */
+export function findMs(grid, quantile) {
+  return grid.find(([q]) => isSame(q, quantile))?.[1]
+}
+
+/** @param {TimesLine} line */
 function sayLine({ label, grid }) {
-  const at = (/** @type {number} */ quantile) => grid.find(([q]) => Math.abs(q - quantile) < 1e-9)?.[1]
   const told = PERCENTILES.flatMap(quantile => {
-    const ms = at(quantile)
+    const ms = findMs(grid, quantile)
     return ms === undefined ? [] : [`${nameOf(quantile)} ${shorten(ms)} ms`]
   })
   return `${label}: ${told.length > 0 ? told.join(', ') : 'no values'}`

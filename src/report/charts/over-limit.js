@@ -1,9 +1,8 @@
-import { colourOf } from './palette.js'
-import { createAxis, createLinesOption, shorten } from './style.js'
+import { createAxis, createAxisBeside, createSeries, drawLines, shorten } from './style.js'
 
 /**
- * The rate that sidecars answered at each CPU limit that a sizing tried: a point is a trial, filled where it held; a diamond is an
- * answer. Pure.
+ * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled where it held; a
+ * diamond is an answer. Pure.
  * @import { Chart } from './style.js'
  */
 
@@ -15,42 +14,37 @@ import { createAxis, createLinesOption, shorten } from './style.js'
  * @property {{ cores: number, ratePerSecond: number, p99Ms: number | null }[]} answers
  */
 
-/** @param {{ title: string, lines: LimitLine[] }} given @returns {Chart} */
+/** Draws the chart. @param {{ title: string, lines: LimitLine[] }} given @returns {Chart} */
 export function drawOverLimit({ title, lines }) {
-  return {
-    title,
-    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
-    height: 340,
-    option: createLinesOption({
-      lines,
+  return drawLines(
+    { title, lines, say: sayLine },
+    {
       xAxis: createAxis({ type: 'log', name: 'CPU limit of each sidecar, cores', nameGap: 26 }),
-      yAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 46 }),
+      yAxis: createAxisBeside('requests/s'),
       series: lines.flatMap(({ label, colour, points, answers }) => [
-        {
-          type: 'scatter',
-          name: label,
-          color: colourOf(colour),
+        createSeries('scatter', {
+          label,
+          colour,
           symbolSize: 9,
           data: points.map(({ cores, ratePerSecond, isHeld }) => ({
             value: [shorten(cores), shorten(ratePerSecond)],
             name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
             ...(isHeld ? {} : { symbol: 'emptyCircle' }),
           })),
-        },
-        {
-          type: 'scatter',
-          name: label,
-          color: colourOf(colour),
+        }),
+        createSeries('scatter', {
+          label,
+          colour,
           symbol: 'diamond',
           symbolSize: 18,
           data: answers.map(answer => ({
             value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
             name: `${label}: ${sayAnswer(answer)}`,
           })),
-        },
+        }),
       ]),
-    }),
-  }
+    },
+  )
 }
 
 /** @param {LimitLine} line */

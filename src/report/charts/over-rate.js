@@ -1,51 +1,42 @@
-import { colourOf } from './palette.js'
-import { createAxis, createFittedLine, createLinesOption, shorten } from './style.js'
+import { createAxisBelow, createAxisBeside, createFittedLine, createSeries, drawLines, shorten } from './style.js'
 
 /**
- * CPU of all sidecars over the rate: the measured points, and the line through them where there is one. Pure.
+ * Draws the CPU of all sidecars over the rate: the measured points, and the line through them where there is one. Pure.
  * @import { Chart } from './style.js'
  */
 
 /**
- * @param {{ title: string, lines: { label: string, colour: number, points: { ratePerSecond: number, millicores: number }[],
- *   fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null }[] }} given
- * @returns {Chart}
+ * @typedef {{ label: string, colour: number, points: { ratePerSecond: number, millicores: number }[],
+ *   fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null }} RateLine
  */
+
+/** Draws the chart. @param {{ title: string, lines: RateLine[] }} given @returns {Chart} */
 export function drawOverRate({ title, lines }) {
-  return {
-    title,
-    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
-    height: 340,
-    option: createLinesOption({
-      lines,
-      xAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 26 }),
-      yAxis: createAxis({ type: 'value', min: 0, name: 'millicores of all sidecars', nameGap: 46 }),
-      series: lines.flatMap(({ label, colour, points, fit }) => [
-        {
-          type: 'scatter',
-          name: label,
-          color: colourOf(colour),
-          symbolSize: 9,
-          data: points.map(({ ratePerSecond, millicores }) => ({
-            value: [ratePerSecond, shorten(millicores)],
-            name: `${label} at ${ratePerSecond}/s: ${millicores.toFixed(0)} millicores`,
-          })),
-        },
-        ...(fit ? [drawFit({ label, colour, points, fit })] : []),
-      ]),
-    }),
-  }
+  return drawLines(
+    { title, lines, say: sayLine },
+    {
+      xAxis: createAxisBelow('requests/s'),
+      yAxis: createAxisBeside('millicores of all sidecars'),
+      series: lines.flatMap(drawLine),
+    },
+  )
 }
 
-/** @param {Omit<Parameters<typeof drawOverRate>[0]['lines'][0], 'fit'> & { fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } }} line */
-function drawFit({ label, colour, points, fit }) {
+/** @param {RateLine} line */
+function drawLine({ label, colour, points, fit }) {
+  const data = points.map(({ ratePerSecond, millicores }) => ({
+    value: [ratePerSecond, shorten(millicores)],
+    name: `${label} at ${ratePerSecond}/s: ${millicores.toFixed(0)} millicores`,
+  }))
+  const measured = createSeries('scatter', { label, colour, symbolSize: 9, data })
+  if (fit === null) return [measured]
   const rates = points.map(p => p.ratePerSecond)
   const at = (/** @type {number} */ rate) => shorten(fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * rate)
-  const ends = [Math.min(...rates), Math.max(...rates)]
-  return createFittedLine({ label, colour: colourOf(colour), ends: ends.map(rate => [rate, at(rate)]) })
+  const ends = [Math.min(...rates), Math.max(...rates)].map(rate => [rate, at(rate)])
+  return [measured, createFittedLine({ label, colour, data: ends })]
 }
 
-/** @param {Parameters<typeof drawOverRate>[0]['lines'][0]} line */
+/** @param {RateLine} line */
 function sayLine({ label, points }) {
   return `${label}: ${points.map(p => `${p.millicores.toFixed(0)} millicores at ${p.ratePerSecond}/s`).join(', ')}`
 }

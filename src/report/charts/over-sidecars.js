@@ -1,64 +1,38 @@
 import { MIB } from '../../lib/units.js'
-import { colourOf } from './palette.js'
-import { createAxis, createFittedLine, createLinesOption, shorten } from './style.js'
+import { createAxisBelow, createAxisBeside, createFittedLine, createSeries, drawLines, shorten } from './style.js'
 
 /**
- * Memory of a control plane over the number of its sidecars: after each step, and the line through it. Pure.
+ * Draws the memory of a control plane over the number of its sidecars: after each step, and the line through it. Pure.
  * @import { GrowthFit } from '../../model/types.ts'
  * @import { Chart } from './style.js'
- * @import { Table } from '../../lib/text-table.js'
  */
 
 /** @typedef {{ label: string, colour: number, memory: NonNullable<GrowthFit['memory']> }} MemoryLine */
 
-/** @param {{ title: string, lines: MemoryLine[] }} given @returns {Chart} */
+/** Draws the chart. @param {{ title: string, lines: MemoryLine[] }} given @returns {Chart} */
 export function drawOverSidecars({ title, lines }) {
-  return {
-    title,
-    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
-    height: 340,
-    option: createLinesOption({
-      lines,
-      xAxis: createAxis({ type: 'value', min: 0, name: 'sidecars', nameGap: 26 }),
-      yAxis: createAxis({ type: 'value', min: 0, name: 'MiB of the control plane', nameGap: 46 }),
-      series: lines.flatMap(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => [
-        {
-          type: 'scatter',
-          name: label,
-          color: colourOf(colour),
-          symbolSize: 7,
-          data: points.map(({ sidecars, bytes }) => ({
-            value: [sidecars, shorten(bytes / MIB)],
-            name: `${label}, ${sidecars} sidecars: ${(bytes / MIB).toFixed(1)} MiB`,
-          })),
-        },
-        createFittedLine({
-          label,
-          colour: colourOf(colour),
-          ends: [points[0], points[points.length - 1]].map(({ sidecars }) => [
-            sidecars,
-            shorten((baseBytes + bytesPerSidecar * sidecars) / MIB),
-          ]),
-        }),
-      ]),
-    }),
-  }
+  return drawLines(
+    { title, lines, say: sayLine },
+    {
+      xAxis: createAxisBelow('sidecars'),
+      yAxis: createAxisBeside('MiB of the control plane'),
+      series: lines.flatMap(drawLine),
+    },
+  )
 }
 
-/** @param {string} caption @param {MemoryLine[]} lines @returns {Table} */
-export function tabulateMemory(caption, lines) {
-  const counts = [...new Set(lines.flatMap(({ memory }) => memory.points.map(p => p.sidecars)))].sort((a, b) => a - b)
-  return {
-    caption: `${caption}, MiB`,
-    columns: [['sidecars', 'right'], ...lines.map(({ label }) => /** @type {[string, 'right']} */ ([label, 'right']))],
-    rows: counts.map(count => [
-      `${count}`,
-      ...lines.map(({ memory: { points } }) => {
-        const point = points.find(p => p.sidecars === count)
-        return point ? (point.bytes / MIB).toFixed(1) : '-'
-      }),
-    ]),
-  }
+/** @param {MemoryLine} line */
+function drawLine({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) {
+  const data = points.map(({ sidecars, bytes }) => ({
+    value: [sidecars, shorten(bytes / MIB)],
+    name: `${label}, ${sidecars} sidecars: ${(bytes / MIB).toFixed(1)} MiB`,
+  }))
+  const at = (/** @type {number} */ sidecars) => shorten((baseBytes + bytesPerSidecar * sidecars) / MIB)
+  const ends = [points[0], points[points.length - 1]].map(({ sidecars }) => [sidecars, at(sidecars)])
+  return [
+    createSeries('scatter', { label, colour, symbolSize: 7, data }),
+    createFittedLine({ label, colour, data: ends }),
+  ]
 }
 
 /** @param {MemoryLine} line */

@@ -1,24 +1,25 @@
 import { MIB } from '../../lib/units.js'
 import { colourOf, LIMIT } from './palette.js'
-import { createAxis, createLegend, createOption, shorten } from './style.js'
+import { createAxis, createLegend, createOption, createSeries, dashOf, shorten } from './style.js'
 
 /**
- * CPU and memory of each sidecar over one trial, with the cap and the times at which its quota was used up. Runs in
+ * Draws CPU and memory of each sidecar over one trial, with the cap and the times when the quota was used up. Runs in
  * browsers, too. Pure.
  * @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { Chart } from './style.js'
  */
 
-// Its ends are no round numbers.
+// The ends of the axis are no round numbers.
 const ENDS = { showMinLabel: false, showMaxLabel: false }
 
-/** @param {{ title: string, sidecars: SidecarSeries[] }} given @returns {Chart} */
+/** Draws the chart. @param {{ title: string, sidecars: SidecarSeries[] }} given @returns {Chart} */
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ capCores }) => capCores ?? []))]
   const names = sidecars.map(({ service }) => service)
-  // A cap that nobody reached is to be seen, too.
+  // A cap that nobody reached is shown, too.
   const most = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
   const isUnreached = caps.includes(most)
+  const whole = { min: 'dataMin', max: 'dataMax' }
   const points = (/** @type {[number, number][]} */ series, scale = 1) =>
     series.map(([seconds, value]) => [shorten(seconds), shorten(value / scale)])
   return {
@@ -34,12 +35,10 @@ export function drawOverTime({ title, sidecars }) {
       axisPointer: { link: [{ xAxisIndex: 'all' }] },
       tooltip: { trigger: 'axis', confine: true },
       xAxis: [
-        createAxis({ type: 'value', gridIndex: 0, min: 'dataMin', max: 'dataMax', axisLabel: { show: false } }),
+        createAxis({ gridIndex: 0, ...whole, axisLabel: { show: false } }),
         createAxis({
-          type: 'value',
           gridIndex: 1,
-          min: 'dataMin',
-          max: 'dataMax',
+          ...whole,
           axisLabel: ENDS,
           name: 'seconds from the start of the window',
           nameGap: 26,
@@ -47,41 +46,28 @@ export function drawOverTime({ title, sidecars }) {
       ],
       yAxis: [
         createAxis({
-          type: 'value',
           gridIndex: 0,
           min: 0,
           name: 'CPU cores',
           nameGap: 42,
-          ...(isUnreached ? { max: shorten(1.1 * most) } : {}),
+          ...(isUnreached && { max: shorten(1.1 * most) }),
         }),
-        createAxis({ type: 'value', gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
+        createAxis({ gridIndex: 1, min: 0, name: 'anonymous MiB', nameGap: 42, splitNumber: 3 }),
       ],
-      series: sidecars.flatMap(({ service, cores, anonBytes, throttled }, i) => [
-        {
-          type: 'line',
-          name: service,
-          symbol: 'none',
-          color: colourOf(i + 1),
-          lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
-          data: points(cores),
-          markArea: {
-            silent: true,
-            itemStyle: { color: colourOf(i + 1), opacity: 0.12 },
-            data: throttled.map(([from, to]) => [{ xAxis: shorten(from) }, { xAxis: shorten(to) }]),
-          },
-          ...(i === 0 && caps.length > 0 ? { markLine: drawCaps(caps) } : {}),
-        },
-        {
-          type: 'line',
-          name: service,
-          symbol: 'none',
-          color: colourOf(i + 1),
-          xAxisIndex: 1,
-          yAxisIndex: 1,
-          lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
-          data: points(anonBytes, MIB),
-        },
-      ]),
+      series: sidecars.flatMap(({ service, cores, anonBytes, throttled }, i) => {
+        const lineStyle = { width: 1.5, type: dashOf(i) }
+        const line = { label: service, colour: i + 1, symbol: 'none', lineStyle }
+        const markArea = {
+          silent: true,
+          itemStyle: { color: colourOf(i + 1), opacity: 0.12 },
+          data: throttled.map(([from, to]) => [{ xAxis: shorten(from) }, { xAxis: shorten(to) }]),
+        }
+        const marks = i === 0 && caps.length > 0 ? { markArea, markLine: drawCaps(caps) } : { markArea }
+        return [
+          createSeries('line', { ...line, data: points(cores), ...marks }),
+          createSeries('line', { ...line, xAxisIndex: 1, yAxisIndex: 1, data: points(anonBytes, MIB) }),
+        ]
+      }),
     }),
   }
 }
@@ -99,14 +85,18 @@ function drawCaps(caps) {
   }
 }
 
+/** Sums stretches of time, in seconds. @param {SidecarSeries['throttled']} stretches */
+export function sumSeconds(stretches) {
+  return stretches.reduce((sum, [from, to]) => sum + to - from, 0)
+}
+
 /** @param {SidecarSeries} sidecar */
 function saySidecar({ service, capCores, cores, anonBytes, throttled }) {
   const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
-  const stopped = throttled.reduce((sum, [from, to]) => sum + to - from, 0)
   return [
     `${service}: at most ${shorten(most(cores))} cores`,
     capCores === null ? 'no cap' : `cap ${capCores}`,
-    `in ${shorten(stopped)} s its quota was used up`,
+    `in ${shorten(sumSeconds(throttled))} s its quota was used up`,
     `at most ${shorten(most(anonBytes) / MIB)} MiB anonymous`,
   ].join(', ')
 }

@@ -1,83 +1,60 @@
 import { colourOf, TEXT } from './palette.js'
-import { createAxis, createOption, shorten } from './style.js'
+import { createAxis, createAxisBelow, createOption, shorten } from './style.js'
 
 /**
- * One quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
+ * Draws one quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
  * @import { Quantity } from '../../model/types.ts'
  * @import { Chart } from './style.js'
  */
 
-/** @typedef {{ label: string, colour: number, isControl?: boolean, quantity: Quantity }} Row colour: 0 for no mesh */
+/** @typedef {{ label: string, colour: number, isControl?: boolean, quantity: Quantity }} Row */
+/** @typedef {{ title: string, unit: string, digits: number, rows: Row[] }} Rounds digits: of the numbers shown */
 
 const ROW_PIXELS = 34
 const ROW_PIXELS_OF_MANY = 22
 const ROWS_MANY = 7
 const LABEL_PIXELS = 145
 const LETTER_PIXELS = 8
-// Two lines.
+// Letters of two lines.
 const LABEL_MOST = 40
 
-/**
- * @param {{ title: string, unit: string, digits: number, rows: Row[] }} given digits: of the numbers shown
- * @returns {Chart}
- */
+/** Draws the chart. @param {Rounds} given @returns {Chart} */
 export function drawRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const isMany = rows.length >= ROWS_MANY
-  const side = (/** @type {string[]} */ data, /** @type {Record<string, any>} */ own) =>
-    createAxis({ type: 'category', inverse: true, data, splitLine: { show: false }, ...own })
+  const side = (/** @type {(row: Row) => string} */ say, /** @type {Record<string, any>} */ own) =>
+    createAxis({ type: 'category', inverse: true, data: rows.map(say), splitLine: { show: false }, ...own })
+  const width = Math.min(LABEL_PIXELS, LETTER_PIXELS * longest)
+  const medians = rows.flatMap(({ label, quantity, colour }, i) => {
+    if (quantity.median === null) return []
+    const name = `${label}: median ${tellMedian(quantity, digits)} ${unit}`
+    return [{ value: [shorten(quantity.median), i], name, itemStyle: { color: colourOf(colour) } }]
+  })
   return {
     title,
     description: `${title}. ${rows.map(row => sayRow(row, show)).join('; ')}.`,
     height: 52 + (isMany ? ROW_PIXELS_OF_MANY : ROW_PIXELS) * Math.max(1, rows.length),
     option: createOption({
-      // Labels are measured as those of a lean font: a wide bold one takes more room on the right.
+      // ECharts measures labels in a lean font: bold ones take more room on the right.
       grid: { left: 8, right: 8, top: 4, bottom: 28, outerBounds: { top: 4, bottom: 4, left: 4, right: 28 } },
-      xAxis: createAxis({ type: 'value', min: 0, name: unit, nameGap: 26 }),
+      xAxis: createAxisBelow(unit),
       yAxis: [
-        side(
-          rows.map(({ label }) => cut(label)),
-          {
-            axisLabel: {
-              lineHeight: 14,
-              width: Math.min(LABEL_PIXELS, LETTER_PIXELS * longest),
-              overflow: isMany ? 'truncate' : 'break',
-              interval: 0,
-            },
-          },
-        ),
-        side(
-          rows.map(({ quantity }) => tellMedian(quantity, digits)),
-          {
-            position: 'right',
-            axisLine: { show: false },
-            axisLabel: { interval: 0, fontWeight: 'bold', color: TEXT },
-          },
-        ),
+        side(({ label }) => cut(label), {
+          axisLabel: { lineHeight: 14, width, overflow: isMany ? 'truncate' : 'break', interval: 0 },
+        }),
+        side(({ quantity }) => tellMedian(quantity, digits), {
+          position: 'right',
+          axisLine: { show: false },
+          axisLabel: { interval: 0, fontWeight: 'bold', color: TEXT },
+        }),
       ],
       tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
       series: [
         ...rows.map(drawInterval),
         { type: 'scatter', symbolSize: 7, data: rows.flatMap((row, i) => drawPoints(row, i, show)) },
-        {
-          type: 'scatter',
-          symbol: 'rect',
-          symbolSize: [3, 16],
-          data: rows.flatMap(({ label, quantity, colour }, i) =>
-            quantity.median === null
-              ? []
-              : [
-                  {
-                    value: [shorten(quantity.median), i],
-                    name: `${label}: median ${tellMedian(quantity, digits)} ${unit}`,
-                    itemStyle: { color: colourOf(colour) },
-                  },
-                ],
-          ),
-          z: 3,
-        },
-        // An axis is drawn where a series uses it.
+        { type: 'scatter', symbol: 'rect', symbolSize: [3, 16], data: medians, z: 3 },
+        // ECharts draws an axis only where a series uses it.
         { type: 'scatter', yAxisIndex: 1, data: [] },
       ],
     }),
@@ -109,10 +86,12 @@ function drawPoints({ label, colour, isControl = false, quantity }, i, show) {
   )
 }
 
-/** @param {Quantity} quantity @param {number} digits */
-function tellMedian({ median, low, high }, digits) {
+/** Says a median with its interval. @param {Omit<Quantity, 'values'> | null} quantity @param {number} digits */
+export function tellMedian(quantity, digits) {
+  if (quantity === null || quantity.median === null) return '-'
+  const { median, low, high } = quantity
   const interval = low === null || high === null ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`
-  return median === null ? '-' : `${median.toFixed(digits)}${interval}`
+  return `${median.toFixed(digits)}${interval}`
 }
 
 /** @param {Row} row @param {(value: number) => string} show */

@@ -1,80 +1,97 @@
-import { GRID, MUTED, TEXT } from './palette.js'
+import { colourOf, GRID, MUTED, TEXT } from './palette.js'
 
 /** The style that all charts share. Runs in browsers, too. Pure. */
 
 /**
- * A chart: what is drawn, and what is said of it.
- * @typedef {object} Chart
- * @property {string} title
- * @property {string} description for who does not see it
- * @property {number} height pixels
- * @property {Record<string, any>} option of ECharts, as JSON: no functions, so that the page and the file are drawn from the same
+ * A chart; description: in words; height: pixels; option: of ECharts, JSON without functions, for pages and files alike.
+ * @typedef {{ title: string, description: string, height: number, option: Record<string, any> }} Chart
  */
 
 const FONT = 'system-ui, sans-serif'
 export const WIDTH = 580
 const AXIS_FONT_SIZE = 12
 
-/** @param {Record<string, any>} own */
+/** Makes an option of ECharts. @param {Record<string, any>} own */
 export function createOption(own) {
   return {
     animation: false,
     backgroundColor: 'transparent',
     textStyle: { fontFamily: FONT, color: TEXT },
-    tooltip: { trigger: 'item', confine: true, textStyle: { fontSize: AXIS_FONT_SIZE } },
     ...own,
   }
 }
 
 /**
- * The line that was fitted through measured points.
- * @param {{ label: string, colour: string, ends: [number, number][] }} given
+ * Draws a chart of labelled lines with a legend above them; a mark says its name.
+ * @template {{ label: string }} Line
+ * @param {{ title: string, about?: string, lines: Line[], say: (line: Line) => string, height?: number }} given
+ *   about: begins the description
+ * @param {{ top?: number, bottom?: number } & Record<string, any>} option top, bottom: room beside the axes, in pixels
+ * @returns {Chart}
  */
-export function createFittedLine({ label, colour, ends }) {
+export function drawLines({ title, about = title, lines, say, height = 340 }, { top = 34, bottom = 30, ...option }) {
   return {
-    type: 'line',
-    name: label,
-    symbol: 'none',
-    silent: true,
-    color: colour,
-    lineStyle: { type: 'dashed', width: 1.5 },
-    data: ends,
+    title,
+    description: `${about}. ${lines.map(say).join('; ')}.`,
+    height,
+    option: createOption({
+      legend: createLegend(lines.map(({ label }) => label)),
+      grid: { left: 8, right: 24, top, bottom, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
+      tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
+      ...option,
+    }),
   }
 }
 
 /**
- * The frame of a chart of labelled lines: the legend above them, and a mark says its name.
- * @param {{ lines: { label: string }[], top?: number, bottom?: number } & Record<string, any>} given top, bottom: the room
- *   beside the axes, in pixels
+ * Makes the series of a labelled line.
+ * @param {'line' | 'scatter'} type
+ * @param {{ label: string, colour: number } & Record<string, any>} line
  */
-export function createLinesOption({ lines, top = 34, bottom = 30, ...own }) {
-  return createOption({
-    legend: createLegend(lines.map(({ label }) => label)),
-    grid: { left: 8, right: 24, top, bottom, outerBounds: { top: 20, bottom: 4, left: 4, right: 16 } },
-    tooltip: { trigger: 'item', confine: true, formatter: '{b}' },
-    ...own,
-  })
+export function createSeries(type, { label, colour, ...own }) {
+  return { type, name: label, color: colourOf(colour), ...own }
 }
 
-/** @param {Record<string, any>} own */
-export function createAxis({ axisLabel = {}, nameTextStyle = {}, ...own }) {
+/** Makes the line that was fitted through points. @param {{ label: string, colour: number, data: number[][] }} line */
+export function createFittedLine(line) {
+  return createSeries('line', { ...line, symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } })
+}
+
+/** Chooses the dashes of a line. @param {number} index of the line */
+export function dashOf(index) {
+  return ['solid', 'dashed', 'dotted'][index % 3]
+}
+
+/** Makes an axis, of values unless it says otherwise. @param {Record<string, any>} own */
+export function createAxis({ axisLabel = {}, ...own }) {
   return {
+    type: 'value',
     axisLine: { show: true, onZero: false, lineStyle: { color: MUTED } },
     axisTick: { show: false },
     splitLine: { lineStyle: { color: GRID } },
     axisLabel: { color: TEXT, fontSize: AXIS_FONT_SIZE, hideOverlap: true, ...axisLabel },
     nameLocation: 'middle',
-    nameTextStyle: { color: MUTED, fontSize: AXIS_FONT_SIZE, ...nameTextStyle },
+    nameTextStyle: { color: MUTED, fontSize: AXIS_FONT_SIZE },
     ...own,
   }
 }
 
-/** @param {string[]} names */
+/** Makes the axis below a chart, from 0. @param {string} name @param {Record<string, any>} [own] */
+export function createAxisBelow(name, own) {
+  return createAxis({ min: 0, name, nameGap: 26, ...own })
+}
+
+/** Makes the axis beside a chart, from 0. @param {string} name @param {Record<string, any>} [own] */
+export function createAxisBeside(name, own) {
+  return createAxis({ min: 0, name, nameGap: 46, ...own })
+}
+
+/** Makes the legend. @param {string[]} names */
 export function createLegend(names) {
   return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
 }
 
-/** As few digits as it takes: a chart's numbers are read off, and its file is kept small. @param {number} value */
+/** Rounds to the digits that can be read off a chart, which keeps its file small. @param {number} value */
 export function shorten(value) {
   return Number(value.toPrecision(4))
 }

@@ -1,119 +1,126 @@
 import { QUANTILES } from '../../judge/measures.js'
 import { MIB } from '../../lib/units.js'
+import { left, right } from '../columns.js'
+import { findMs } from './distributions.js'
+import { sumSeconds } from './over-time.js'
 import { shorten } from './style.js'
 
 /**
  * The values of each chart as a table. Pure.
- * @import { Quantity } from '../../model/types.ts'
  * @import { Table } from '../../lib/text-table.js'
  * @import { SidecarSeries } from '../../judge/sidecars.js'
+ * @import { TimesLine } from './distributions.js'
+ * @import { LimitLine } from './over-limit.js'
+ * @import { RateLine } from './over-rate.js'
+ * @import { ShareLine } from './over-share.js'
+ * @import { MemoryLine } from './over-sidecars.js'
+ * @import { Rounds } from './rounds.js'
+ * @import { Chart } from './style.js'
  */
 
-/**
- * @param {string} caption
- * @param {string} unit
- * @param {number} digits
- * @param {{ label: string, quantity: Quantity }[]} rows
- * @returns {Table}
- */
-export function tabulateRounds(caption, unit, digits, rows) {
+/** @typedef {Chart & { id: string, table: Table }} ReportChart a chart with the table of its values */
+
+const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
+
+/** Lists medians, intervals and rounds. @param {Rounds} given @returns {Table} */
+export function tabulateRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
   return {
-    caption: `${caption}, ${unit}`,
-    columns: [
-      ['', 'left'],
-      ['median', 'right'],
-      ['95 % interval', 'right'],
-      ['every round', 'left'],
-    ],
-    rows: rows.map(({ label, quantity: { median, low, high, values } }) => [
-      ...[label, show(median), low === null ? '-' : `[${show(low)}, ${show(high)}]`, values.map(show).join(' ')],
-    ]),
+    caption: `${title}, ${unit}`,
+    columns: [...left(''), ...right('median', '95 % interval'), ...left('every round')],
+    rows: rows.map(({ label, quantity: { median, low, high, values } }) => {
+      const interval = low === null ? '-' : `[${show(low)}, ${show(high)}]`
+      return [label, show(median), interval, values.map(show).join(' ')]
+    }),
   }
 }
 
-/** @param {string} caption @param {{ label: string, grid: [number, number][] }[]} lines @returns {Table} */
-export function tabulateLines(caption, lines) {
-  const at = (/** @type {[number, number][]} */ grid, /** @type {number} */ q) =>
-    grid.find(([quantile]) => Math.abs(quantile - q) < 1e-9)?.[1]
+/** Lists times by percentile. @param {{ title: string, lines: TimesLine[] }} given @returns {Table} */
+export function tabulateLines({ title, lines }) {
+  const quantiles = Object.values(QUANTILES)
   return {
-    caption: `${caption}, ms`,
-    columns: [
-      ['', 'left'],
-      ...Object.values(QUANTILES).map(q => /** @type {[string, 'right']} */ ([`p${100 * q}`, 'right'])),
-    ],
-    rows: lines.map(({ label, grid }) => [label, ...Object.values(QUANTILES).map(q => at(grid, q)?.toFixed(2) ?? '-')]),
+    caption: `${title}, ms`,
+    columns: [...left(''), ...right(...quantiles.map(q => `p${100 * q}`))],
+    rows: lines.map(({ label, grid }) => [label, ...quantiles.map(q => findMs(grid, q)?.toFixed(2) ?? '-')]),
   }
 }
 
-/** @param {string} caption @param {SidecarSeries[]} sidecars @returns {Table} */
-export function tabulateSeries(caption, sidecars) {
+/** Lists the ranges of the series. @param {{ title: string, sidecars: SidecarSeries[] }} given @returns {Table} */
+export function tabulateSeries({ title, sidecars }) {
   const range = (/** @type {[number, number][]} */ points, scale = 1) => {
     const values = points.map(([, value]) => value / scale)
     if (values.length === 0) return ['-', '-']
     return [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))].map(v => `${shorten(v)}`)
   }
+  const ranges = ['least cores', 'most cores', 'least anon MiB', 'most anon MiB']
   return {
-    caption,
-    columns: [
-      ...[
-        ['sidecar', 'left'],
-        ['cap', 'right'],
-        ['least cores', 'right'],
-        ['most cores', 'right'],
-      ],
-      ...[
-        ['least anon MiB', 'right'],
-        ['most anon MiB', 'right'],
-        ['seconds with quota used up', 'right'],
-      ],
-    ].map(([name, align]) => /** @type {[string, 'left' | 'right']} */ ([name, align])),
-    rows: sidecars.map(({ service, capCores, cores, anonBytes, throttled }) => [
-      ...[service, `${capCores ?? '-'}`, ...range(cores), ...range(anonBytes, MIB)],
-      `${shorten(throttled.reduce((sum, [from, to]) => sum + to - from, 0))}`,
-    ]),
+    caption: title,
+    columns: [...left('sidecar'), ...right('cap', ...ranges, 'seconds with quota used up')],
+    rows: sidecars.map(({ service, capCores, cores, anonBytes, throttled }) => {
+      const stopped = `${shorten(sumSeconds(throttled))}`
+      return [service, `${capCores ?? '-'}`, ...range(cores), ...range(anonBytes, MIB), stopped]
+    }),
   }
+}
+
+/** Lists CPU by rate. @param {{ title: string, lines: RateLine[] }} given */
+export function tabulateRates({ title, lines }) {
+  const points = lines.map(({ label, points }) => ({
+    label,
+    points: points.map(p => ({ at: p.ratePerSecond, value: p.millicores.toFixed(0) })),
+  }))
+  return tabulatePoints({ caption: `${title}, millicores of all sidecars`, name: 'requests/s', lines: points })
+}
+
+/** Lists memory by the number of sidecars. @param {{ title: string, lines: MemoryLine[] }} given */
+export function tabulateMemory({ title, lines }) {
+  const points = lines.map(({ label, memory }) => ({
+    label,
+    points: memory.points.map(p => ({ at: p.sidecars, value: (p.bytes / MIB).toFixed(1) })),
+  }))
+  return tabulatePoints({ caption: `${title}, MiB`, name: 'sidecars', lines: points })
 }
 
 /**
- * @param {string} caption
- * @param {{ label: string, points: { ratePerSecond: number, millicores: number }[] }[]} lines
+ * Makes a row of each place and a column of each line.
+ * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} given
+ *   name: of the places
  * @returns {Table}
  */
-export function tabulateRates(caption, lines) {
-  const rates = [...new Set(lines.flatMap(line => line.points.map(p => p.ratePerSecond)))].sort((a, b) => a - b)
+function tabulatePoints({ caption, name, lines }) {
+  const places = [...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))].sort((a, b) => a - b)
   return {
-    caption: `${caption}, millicores of all sidecars`,
-    columns: [
-      ['requests/s', 'right'],
-      ...lines.map(({ label }) => /** @type {[string, 'right']} */ ([label, 'right'])),
-    ],
-    rows: rates.map(rate => [
-      `${rate}`,
-      ...lines.map(({ points }) => points.find(p => p.ratePerSecond === rate)?.millicores.toFixed(0) ?? '-'),
+    caption,
+    columns: right(name, ...lines.map(({ label }) => label)),
+    rows: places.map(at => [`${at}`, ...lines.map(({ points }) => points.find(p => p.at === at)?.value ?? '-')]),
+  }
+}
+
+/** Lists when each share was reached. @param {{ title: string, lines: ShareLine[] }} given @returns {Table} */
+export function tabulateShares({ title, lines }) {
+  return {
+    caption: `${title}, seconds`,
+    columns: [...left(''), ...right(...SHARES.map(share => `${100 * share} %`))],
+    rows: lines.map(({ label, curve }) => [
+      label,
+      ...SHARES.map(share => curve.find(([, reached]) => reached >= share)?.[0].toFixed(2) ?? '-'),
     ]),
   }
 }
 
-/** @param {string} caption @param {import('./over-limit.js').LimitLine[]} lines @returns {Table} */
-export function tabulateLimits(caption, lines) {
-  /** @type {[string, 'left' | 'right'][]} */
-  const columns = [
-    ['plane', 'left'],
-    ['CPU limit', 'right'],
-    ['requests/s', 'right'],
-    ['outcome', 'left'],
-  ]
+/** Lists trials by limit, then the answers. @param {{ title: string, lines: LimitLine[] }} given @returns {Table} */
+export function tabulateLimits({ title, lines }) {
   return {
-    caption,
-    columns,
+    caption: title,
+    columns: [...left('plane'), ...right('CPU limit', 'requests/s'), ...left('outcome')],
     rows: lines.flatMap(({ label, points, answers }) => [
       ...points
         .toSorted((a, b) => a.cores - b.cores)
         .map(point => [label, `${point.cores}`, point.ratePerSecond.toFixed(0), point.isHeld ? 'held' : 'failed']),
-      ...answers.map(({ cores, ratePerSecond, p99Ms }) => [
-        ...[label, `${cores}`, `${ratePerSecond}`, `answer${p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`}`],
-      ]),
+      ...answers.map(({ cores, ratePerSecond, p99Ms }) => {
+        const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
+        return [label, `${cores}`, `${ratePerSecond}`, `answer${p99}`]
+      }),
     ]),
   }
 }
