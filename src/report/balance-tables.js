@@ -1,6 +1,8 @@
 import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../model/balance.js'
 import { drawRounds } from './charts/rounds.js'
 import { tabulateRounds } from './charts/tables.js'
+import { left, right } from './columns.js'
+import { capitalise } from './verdicts.js'
 
 /**
  * The tables and charts of a run of `balance`. Pure.
@@ -9,7 +11,7 @@ import { tabulateRounds } from './charts/tables.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
-/** @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table} */
+/** Lists the algorithms. @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table} */
 export function tabulateBalance({ rows }, sizes) {
   const show = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
     const [least, most] = endsOf(values).map(value => value.toFixed(digits))
@@ -17,10 +19,7 @@ export function tabulateBalance({ rows }, sizes) {
   }
   return {
     caption: `Items of ${sizes} sizes: the median of the seeds, the least and the most`,
-    columns: [
-      ['algorithm', 'left'],
-      ...BALANCE_NAMES.map(name => /** @type {[string, 'right']} */ ([BALANCE_QUANTITIES[name].label, 'right'])),
-    ],
+    columns: [...left('algorithm'), ...right(...BALANCE_NAMES.map(name => BALANCE_QUANTITIES[name].label))],
     rows: rows
       .filter(row => row.sizes === sizes)
       .map(({ algorithm, quantities }) => [
@@ -30,12 +29,12 @@ export function tabulateBalance({ rows }, sizes) {
   }
 }
 
-/** A chart a quantity and kind of sizes. @param {BalanceSummary} summary @returns {ReportChart[]} */
+/** Draws a chart for each quantity and kind of sizes. @param {BalanceSummary} summary @returns {ReportChart[]} */
 export function drawBalance({ form, rows }) {
   return form.sizes.flatMap(sizes =>
     BALANCE_NAMES.map(name => {
       const { label, unit, digits } = BALANCE_QUANTITIES[name]
-      const title = `${label[0].toUpperCase()}${label.slice(1)}, items of ${sizes} sizes`
+      const title = `${capitalise(label)}, items of ${sizes} sizes`
       const drawn = rows
         .filter(row => row.sizes === sizes)
         .map(({ algorithm, quantities }) => ({
@@ -49,28 +48,23 @@ export function drawBalance({ form, rows }) {
   )
 }
 
-/** Definitions of the algorithms and the quantities. @returns {Table[]} */
+/** Lists the definitions of algorithms and quantities. @returns {Table[]} */
 export function tabulateBalanceWords() {
-  const columns = (/** @type {string} */ first) =>
-    /** @type {Table['columns']} */ ([
-      [first, 'left'],
-      ['definition', 'left'],
-    ])
   return [
     {
       caption: 'Assignment algorithms',
-      columns: columns('algorithm'),
+      columns: left('algorithm', 'definition'),
       rows: Object.values(ALGORITHMS).map(({ label, does }) => [label, does]),
     },
     {
       caption: 'Quantities of an assignment',
-      columns: columns('quantity'),
+      columns: left('quantity', 'definition'),
       rows: Object.values(BALANCE_QUANTITIES).map(({ label, unit, definition }) => [`${label} (${unit})`, definition]),
     },
   ]
 }
 
-/** The least and the most. @param {(number | null)[]} values */
+/** Finds the least and the most. @param {(number | null)[]} values */
 export function endsOf(values) {
   const numbers = values.map(Number)
   return [Math.min(...numbers), Math.max(...numbers)]

@@ -1,22 +1,27 @@
 import { joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../model/balance.js'
-import { endsOf, tabulateBalance } from './balance-tables.js'
+import { drawBalance, endsOf, tabulateBalance, tabulateBalanceWords } from './balance-tables.js'
 import { tellClaims } from './claims.js'
 import { renderCsv } from './csv.js'
+import { tabulateClaims } from './document.js'
+import { tabulateProvenance } from './provenance.js'
 
 /**
- * A run of `balance` in words, for the terminal, and as CSV. Pure.
- * @import { BalanceRow, BalanceSummary } from '../model/types.ts'
+ * A run of `balance` as text for the terminal, as CSV, and as the document of any run. Pure.
+ * @import { BalanceManifest, BalanceRow, BalanceSummary } from '../model/types.ts'
  * @import { ClaimResult } from '../analysis/claims/claims.js'
+ * @import { Document } from './document.js'
  */
 
-export const NOTES = [
+// Charts of other runs.
+const NO_CHARTS = { distributions: [], overRate: [], overLimit: [], overShare: [], overSidecars: [], overTime: [] }
+const NOTES = [
   'Assignments are computed: no process is started, and items have a size and no work.',
   'An algorithm places all items anew for every number of shards; it does not know where they were before.',
   'The weight of the weighted ring hash is ours, since the source gives no formula: its row shows such an algorithm, not theirs.',
 ]
 
-/** The text for the terminal. @param {BalanceSummary} summary @param {ClaimResult[]} claims */
+/** Renders the text for the terminal. @param {BalanceSummary} summary @param {ClaimResult[]} claims */
 export function renderBalanceText(summary, claims) {
   const tables = summary.form.sizes.map(sizes => tabulateBalance(summary, sizes))
   return joinParts([
@@ -27,7 +32,7 @@ export function renderBalanceText(summary, claims) {
   ])
 }
 
-/** A row an algorithm and kind of sizes. @param {BalanceSummary} summary */
+/** Renders a row for each algorithm and kind of sizes. @param {BalanceSummary} summary */
 export function renderBalanceCsv({ form, run, rows }) {
   return renderCsv([
     [
@@ -44,8 +49,35 @@ export function renderBalanceCsv({ form, run, rows }) {
   ])
 }
 
+/** Makes the document. @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
+export function createBalanceDocument({ manifest, summary, claims }) {
+  return {
+    title: `${summary.run.experiment}, ${describeForm(summary)}`,
+    question: summary.question,
+    startedAt: summary.run.startedAt,
+    answer: answerOfBalance(summary),
+    results: summary.form.sizes.map(sizes => tabulateBalance(summary, sizes)),
+    notes: NOTES,
+    charts: { ...NO_CHARTS, rounds: drawBalance(summary) },
+    dots: 'A dot is a seed, which is a round here; a bar is the median, a band its 95 % interval.',
+    ...tabulateClaims(claims),
+    provenance: tabulateProvenance(manifest),
+    dictionary: tabulateBalanceWords(),
+    missing: [],
+    verdicts: [],
+    contrasts: [],
+    findings: [],
+    thresholds: [],
+    next: [],
+    fired: [],
+    trials: null,
+    parity: null,
+    disparities: [],
+  }
+}
+
 /**
- * The algorithms by moves and by spread, the least first; of the first kind of sizes.
+ * Names the algorithms by moves and by spread, the least first, for the first kind of sizes.
  * @param {BalanceSummary} summary
  */
 export function answerOfBalance({ form: { items, shards, sizes }, rows }) {
@@ -60,6 +92,6 @@ export function answerOfBalance({ form: { items, shards, sizes }, rows }) {
 }
 
 /** @param {BalanceSummary} summary */
-export function describeForm({ form: { items, shards, seeds }, run }) {
+function describeForm({ form: { items, shards, seeds }, run }) {
   return `${items} items on ${shards} shards, ${seeds} seeds from ${run.seed}`
 }

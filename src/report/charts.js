@@ -35,6 +35,8 @@ import { isSearch } from './searches.js'
 /** The number of charts of rounds that show the answer. */
 export const FIRST = 2
 
+/** @typedef {ReturnType<typeof drawCharts>} Charts */
+
 /**
  * Draws the charts of a run; a search has only those without rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
@@ -247,7 +249,7 @@ function findLine({ lines }, name, points) {
   return lines.find(line => line.service === null && nameOf(line) === name && isThrough(line)) ?? null
 }
 
-/** Lists all charts in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
+/** Lists all charts in the order in which they are shown. @param {Charts} charts */
 export function listCharts(charts) {
   return Object.values(charts).flat()
 }

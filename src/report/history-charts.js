@@ -9,7 +9,7 @@ import { left, right } from './columns.js'
 import { capitalise } from './verdicts.js'
 
 /**
- * The charts of a history, each with the numbers behind it. Pure.
+ * Draws the charts of a history, each with its numbers as a table. Pure.
  * @import { Quantity } from '../model/types.ts'
  * @import { History, Line } from '../analysis/history.js'
  * @import { HistoryStep } from '../analysis/history-steps.js'
@@ -20,14 +20,14 @@ import { capitalise } from './verdicts.js'
 
 export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 
-/** A chart for every quantity of the arms that are measured alike. @param {History} history @returns {ReportChart[]} */
+/** Draws every quantity of the arms that are measured alike. @param {History} history @returns {ReportChart[]} */
 export function drawHistory({ lines, runs, steps }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
   const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
   const nameOfChart = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
   const charts = [...groupBy(lines, nameOfChart).values()].filter(own => own.some(line => !line.isControl))
-  // Names lose the year, so that more of them fit.
+  // More names fit without the year.
   const names = runs.map(run => nameRun(run).slice(5))
   return charts.map((own, i) => {
     const row = ROWS[own[0].quantity]
@@ -48,7 +48,7 @@ export function drawHistory({ lines, runs, steps }) {
 }
 
 /**
- * The median of the runs from one step to the next.
+ * Finds the median of the runs from one step to the next.
  * @param {Line} line
  * @param {{ steps: HistoryStep[], row: QuantityRow }} options
  */

@@ -4,7 +4,7 @@ import { tellMedian } from './charts/rounds.js'
 import { digitsOf, nameRun, ROWS, scaleValue } from './history-charts.js'
 
 /**
- * A step of a history in words. Pure.
+ * Says a step of a history in words. Pure.
  * @import { History } from '../analysis/history.js'
  * @import { HistoryStep } from '../analysis/history-steps.js'
  */

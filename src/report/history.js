@@ -1,17 +1,21 @@
 import { joinParts, wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
+import { left as leftColumns } from './columns.js'
 import { drawHistory, nameRun } from './history-charts.js'
 import { count, OF_MACHINE, sayChange, sayGap, tellStep } from './history-words.js'
+import { renderCharts, renderList, renderPage, renderSections, renderTable } from './html-page.js'
+import { html } from './markup.js'
 
 /**
- * A history as what a document shows of it, whatever its format. Pure.
+ * The document of a history, as text for the terminal and as a page. Pure.
  * @import { History } from '../analysis/history.js'
  * @import { Table } from '../lib/text-table.js'
+ * @import { Assets } from './html-page.js'
  */
 
 /** @typedef {ReturnType<typeof createHistoryDocument>} HistoryDocument */
 
-/** @param {History} history */
+/** Makes the document. @param {History} history */
 export function createHistoryDocument(history) {
   return {
     title: `History of ${history.runs.length} comparable runs`,
@@ -24,18 +28,38 @@ export function createHistoryDocument(history) {
   }
 }
 
-/** The text for the terminal. @param {HistoryDocument} document */
+/** Renders the text for the terminal. @param {HistoryDocument} document */
 export function renderHistoryText({ title, answer, steps, notes, changes, left }) {
-  const listed = (/** @type {Table} */ { rows }) => rows.map(cells => cells.map(cell => `${cell}`).join('  '))
+  const list = (/** @type {Table} */ { caption, rows }) =>
+    rows.length === 0 ? [] : [`${caption}:`, ...rows.flatMap(cells => wrapText(cells.join('  '), '  ', '    '))]
   return joinParts([
     [title, ...wrapText(answer)],
     steps.flatMap(step => wrapText(`- ${step}`, '', '  ')),
-    changes.rows.length > 0
-      ? [`${changes.caption}:`, ...listed(changes).flatMap(line => wrapText(line, '  ', '    '))]
-      : [],
-    left.rows.length > 0 ? [`${left.caption}:`, ...listed(left).flatMap(line => wrapText(line, '  ', '    '))] : [],
+    list(changes),
+    list(left),
     notes.flatMap(note => wrapText(note)),
   ])
+}
+
+/** Renders the page. @param {HistoryDocument} document @param {Assets} assets */
+export function renderHistoryHtml({ title, answer, steps, notes, charts, changes, left }, assets) {
+  const list = (/** @type {Table} */ table) => (table.rows.length > 0 ? [renderTable(table, 'prose')] : [])
+  const sections = [
+    { id: 'steps', name: 'Steps', body: renderList(steps) },
+    { id: 'changes', name: 'Changes', body: list(changes) },
+    { id: 'left', name: 'Not comparable', body: list(left) },
+    { id: 'method', name: 'How to read it', body: renderList(notes) },
+  ].filter(section => section.body.length > 0)
+  const body = html`<header>
+<h1>${title}</h1>
+<p class="answer">${answer}</p>
+</header>
+<main>
+<section id="charts" aria-label="The history as charts">${renderCharts(charts)}
+<p class="muted">A dot is the median of a run, an upright line its 95 % interval, a band the level between steps. Dashed: something changed from that run on. Grey: the applications, where no sidecar runs.</p></section>
+${renderSections(sections)}
+</main>`
+  return renderPage({ title: `${title}: ${answer}`, body, charts, assets })
 }
 
 /** @param {History} history */
@@ -75,10 +99,7 @@ function tellNotes({ lines, runs, reference, test, nodes, unmatched }) {
 function tabulateChanges({ runs }) {
   return {
     caption: 'Where the kit, a tool, a script or the kernel changed',
-    columns: [
-      ['from run', 'left'],
-      ['what changed', 'left'],
-    ],
+    columns: leftColumns('from run', 'what changed'),
     rows: runs.flatMap((run, i) =>
       run.changes.length > 0
         ? [[`${i + 1}, ${nameRun(run)}, ${run.folder}`, run.changes.map(sayChange).join('\n')]]
@@ -91,10 +112,7 @@ function tabulateChanges({ runs }) {
 function tabulateLeft({ left, reference }) {
   return {
     caption: `Not comparable${reference === null ? '' : ` with ${reference}; of the two, the earlier is "old"`}`,
-    columns: [
-      ['run', 'left'],
-      ['why', 'left'],
-    ],
+    columns: leftColumns('run', 'why'),
     rows: left.map(({ folder, reasons }) => [folder, reasons.join('\n')]),
   }
 }

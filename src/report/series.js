@@ -1,23 +1,48 @@
 import { createSidecars } from '../judge/sidecars.js'
 
 /**
- * Series of each sidecar over time, from a trial's samples. Pure.
+ * Makes the series of each sidecar over time from a trial's samples. Pure.
  * @import { Reading, SampleLine, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 /**
+ * Makes one series per sidecar.
  * @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial
- * @returns {SidecarSeries[]} one per sidecar
+ * @returns {SidecarSeries[]}
  */
 export function describeSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
   const specs = processes.map(({ service, role, capCores }) => ({ service, role, cpuCores: capCores }))
   const sidecars = createSidecars({ most: Number.POSITIVE_INFINITY })
   for (const { epochMs, processes: read } of samples) {
-    // Values that could not be read are missing; createSidecars expects that.
+    // createSidecars expects that values which could not be read are missing.
     const readings = specs.map(({ service, role }) => /** @type {Reading | undefined} */ (read[`${service}-${role}`]))
     sidecars.sample({ specs, sample: { epochMs, readings }, windowStartMs: window.startMs })
   }
   return sidecars.series()
+}
+
+/**
+ * Thins a series to points that look the same: its ends, and the lowest and the highest point of each stretch in between.
+ * @param {[number, number][]} points
+ * @param {number} most that are left, at least 4
+ * @returns {[number, number][]}
+ */
+export function thinSeries(points, most) {
+  if (points.length <= most) return points
+  const inner = points.slice(1, -1)
+  const stretches = Math.max(1, Math.floor((most - 2) / 2))
+  const thinned = Array.from({ length: stretches }, (_, i) => {
+    const from = Math.floor((i * inner.length) / stretches)
+    const to = Math.floor(((i + 1) * inner.length) / stretches)
+    let [low, high] = [from, from]
+    for (let at = from; at < to; at++) {
+      if (inner[at][1] < inner[low][1]) low = at
+      if (inner[at][1] > inner[high][1]) high = at
+    }
+    const [first, second] = [Math.min(low, high), Math.max(low, high)]
+    return first === second ? [inner[first]] : [inner[first], inner[second]]
+  })
+  return [points[0], ...thinned.flat(), points[points.length - 1]]
 }
