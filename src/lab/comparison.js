@@ -22,12 +22,19 @@ export const DEFINITIONS = {
 // Functions below this share are called now and then only, or were sampled by chance.
 const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
-/** @typedef {keyof typeof QUANTITIES} Quantity */
-/** @typedef {{ link: string, service: string, stacks: Stack[], samples?: number } & { [Name in keyof typeof DEFINITIONS]?: Count | null }} Costs stacks: of a request; samples: absent: all was counted */
-/** @typedef {Record<'old' | 'new', Costs[]>} Sides */
-/** @typedef {{ link: string, service: string, quantity: keyof typeof DEFINITIONS, old: number, new: number, ratio: number, spread: number }} Row spread: how far two counts of one side were apart at most, as a share */
-/** @typedef {{ name: string, old: number, new: number }} Part of a request */
-/** @typedef {{ link: string, service: string, unit: string, groups: Part[], filters: Part[], functions: (Part & { inclusive: number })[] }} Breakdown inclusive: of the new side, with what the function calls */
+/**
+ * Costs: stacks of a request; samples: absent where all was counted. Row: spread: largest distance of two counts of one
+ * side, as a share. Breakdown: inclusive: new cost of a function with all it calls.
+ * @typedef {keyof typeof QUANTITIES} Quantity
+ * @typedef {{ [Name in keyof typeof DEFINITIONS]?: Count | null }} Counts
+ * @typedef {{ link: string, service: string, stacks: Stack[], samples?: number } & Counts} Costs
+ * @typedef {Record<'old' | 'new', Costs[]>} Sides
+ * @typedef {{ old: number, new: number, ratio: number, spread: number }} Ratio
+ * @typedef {{ link: string, service: string, quantity: keyof typeof DEFINITIONS } & Ratio} Row
+ * @typedef {{ name: string, old: number, new: number }} Part of a request
+ * @typedef {{ link: string, service: string, unit: string, groups: Part[], filters: Part[],
+ *   functions: (Part & { inclusive: number })[] }} Breakdown
+ */
 
 /** Compares each quantity that both sides have. @param {Sides} counts of the same links @returns {Row[]} */
 export function compareCounts(counts) {

@@ -18,16 +18,14 @@ const CUT_OFF = /^f{16}$/
 // Functions on every way into the kernel.
 const ENTRY = /^(entry_|do_syscall_|x64_sys_call$|el0|invoke_syscall|do_el0)/
 
-/**
- * @param {string} text
- * @returns {{ events: string[], profiles: Map<number, Profile> }} a profile for each process, in samples
- */
+/** Reads a profile for each process, in samples. @param {string} text */
 export function parsePerfScript(text) {
   const samples = text.split(/\n\s*\n/).flatMap(block => {
     const [head, ...lines] = block.split('\n').filter(line => line.trim() !== '')
     const [, pid, event] = SAMPLE.exec(head ?? '') ?? []
     return pid === undefined ? [] : [{ pid: Number(pid), event, stack: readStack(lines) }]
   })
+  /** @type {Map<number, Profile>} */
   const profiles = new Map()
   for (const [pid, own] of groupBy(samples, sample => sample.pid))
     profiles.set(pid, { total: own.length, stacks: joinStacks(own.map(({ stack }) => stack)) })

@@ -17,7 +17,10 @@ const signed = value => `${Math.round(value) > 0 ? '+' : ''}${count(value)}`
 /** @param {number} share */
 const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
-/** @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[] }} Found notes: limits of the numbers */
+/**
+ * Results of the lab; notes: limits of the numbers.
+ * @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[] }} Found
+ */
 
 /** @param {Found} found */
 export function renderLab({ rows, breakdowns, labels, notes }) {

@@ -33,23 +33,25 @@ export function renderBalanceText(summary, claims) {
 }
 
 /** Renders a row for each algorithm and kind of sizes. @param {BalanceSummary} summary */
-export function renderBalanceCsv({ form, run, rows }) {
+export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) {
+  const headers = BALANCE_NAMES.flatMap(name => ['', 'Low', 'High', 'Least', 'Most'].map(end => `${name}${end}`))
   return renderCsv([
-    [
-      ...['algorithm', 'sizes', 'items', 'shards', 'seeds', 'firstSeed'],
-      ...BALANCE_NAMES.flatMap(name => ['', 'Low', 'High', 'Least', 'Most'].map(end => `${name}${end}`)),
-    ],
-    ...rows.map(({ algorithm, sizes, quantities }) => [
-      ...[algorithm, sizes, form.items, form.shards, form.seeds, run.seed],
-      ...BALANCE_NAMES.flatMap(name => {
+    ['algorithm', 'sizes', 'items', 'shards', 'seeds', 'firstSeed', ...headers],
+    ...rows.map(({ algorithm, sizes, quantities }) => {
+      const numbers = BALANCE_NAMES.flatMap(name => {
         const { median, low, high, values } = quantities[name]
         return [median, low, high, ...endsOf(values)]
-      }),
-    ]),
+      })
+      return [algorithm, sizes, items, shards, seeds, run.seed, ...numbers]
+    }),
   ])
 }
 
-/** Makes the document. @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
+/**
+ * Makes the document.
+ * @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run
+ * @returns {Document}
+ */
 export function createBalanceDocument({ manifest, summary, claims }) {
   return {
     title: `${summary.run.experiment}, ${describeForm(summary)}`,
@@ -76,10 +78,7 @@ export function createBalanceDocument({ manifest, summary, claims }) {
   }
 }
 
-/**
- * Names the algorithms by moves and by spread, the least first, for the first kind of sizes.
- * @param {BalanceSummary} summary
- */
+/** Ranks the algorithms by moves and by spread, for the first kind of sizes. @param {BalanceSummary} summary */
 export function answerOfBalance({ form: { items, shards, sizes }, rows }) {
   const own = rows.filter(row => row.sizes === sizes[0])
   const tell = (/** @type {'moves' | 'spread'} */ name) => {

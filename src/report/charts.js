@@ -36,34 +36,32 @@ import { isSearch } from './searches.js'
 export const FIRST = 2
 
 /** @typedef {ReturnType<typeof drawCharts>} Charts */
-
+/** @typedef {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} Run */
 /**
- * Draws the charts of a run; a search has only those without rounds.
- * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
+ * A run to draw; arms: those that were measured.
+ * @typedef {Run & { arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
+ *   colourFor: (arm: Colourable) => number }} DrawnRun
  */
-export function drawCharts({ summary, records, seriesOf }) {
-  const byArm = groupBy(records, record => record.trial.arm.id)
+
+/** Draws the charts of a run; a search has only those without rounds. @param {Run} run */
+export function drawCharts(run) {
+  const byArm = groupBy(run.records, record => record.trial.arm.id)
   const recordsOf = (/** @type {SummaryArm} */ arm) => byArm.get(arm.id) ?? []
-  const arms = summary.arms.filter(arm => arm.trials.completed + arm.trials.invalid > 0)
-  const colourFor = createColours(arms)
+  const arms = run.summary.arms.filter(arm => arm.trials.completed + arm.trials.invalid > 0)
+  const drawn = { ...run, arms, recordsOf, colourFor: createColours(arms) }
   return {
-    rounds: isSearch(summary) ? [] : drawQuantities(arms, colourFor),
-    distributions: isSearch(summary) ? [] : drawPercentiles({ arms, recordsOf, colourFor }),
-    overRate: drawRates({ summary, arms, colourFor }),
-    overLimit: drawLimits({ summary, records, colourFor }),
-    overShare: drawRollouts({ arms, recordsOf }),
-    overSidecars: drawGrowths(summary),
-    overTime: drawTrials({ arms, recordsOf, seriesOf }),
+    rounds: isSearch(run.summary) ? [] : drawQuantities(drawn),
+    distributions: isSearch(run.summary) ? [] : drawPercentiles(drawn),
+    overRate: drawRates(drawn),
+    overLimit: drawLimits(drawn),
+    overShare: drawRollouts(drawn),
+    overSidecars: drawGrowths(run.summary),
+    overTime: drawTrials(drawn),
   }
 }
 
-/**
- * Draws every quantity that the load shows, with every round of every arm.
- * @param {SummaryArm[]} arms
- * @param {(arm: SummaryArm) => number} colourFor
- * @returns {ReportChart[]}
- */
-function drawQuantities(arms, colourFor) {
+/** Draws every quantity that the load shows, round by round. @param {DrawnRun} run @returns {ReportChart[]} */
+function drawQuantities({ arms, colourFor }) {
   if (arms.length === 0) return []
   const varied = findVaried(arms)
   const { kind } = arms[0].load
@@ -99,11 +97,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
   return { median: times(median), low: times(low), high: times(high), values: values.map(times) }
 }
 
-/**
- * Draws one trial of every arm over time.
- * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} given
- * @returns {ReportChart[]}
- */
+/** Draws one trial of every arm over time. @param {DrawnRun} run @returns {ReportChart[]} */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
   // One chart cannot show hundreds of sidecars; their rollout has a chart of its own.
@@ -112,8 +106,7 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
     const trialId = chooseTypical(arm, recordsOf(arm))?.trial.id
     const sidecars = trialId === undefined ? [] : seriesOf(trialId)
     if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
-    const title = `${labelOf(arm, varied)}: CPU and memory over trial ${trialId}`
-    const given = { title, sidecars }
+    const given = { title: `${labelOf(arm, varied)}: CPU and memory over trial ${trialId}`, sidecars }
     return [{ ...drawOverTime(given), id: `over-time-${i + 1}`, table: tabulateSeries(given) }]
   })
 }
@@ -132,11 +125,7 @@ function chooseTypical(arm, records) {
   return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
 }
 
-/**
- * Draws CPU over the rate where arms differ in it: a chart for every combination of the other differences.
- * @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given
- * @returns {ReportChart[]}
- */
+/** Draws CPU over the rate, a chart for every set of the other axes. @param {DrawnRun} run @returns {ReportChart[]} */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
@@ -152,11 +141,7 @@ function drawRates({ summary, arms, colourFor }) {
   })
 }
 
-/**
- * Draws the share of the sidecars that have their configuration in the last round of every arm.
- * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[] }} given
- * @returns {ReportChart[]}
- */
+/** Draws the share of configured sidecars in each arm's last round. @param {DrawnRun} run @returns {ReportChart[]} */
 function drawRollouts({ arms, recordsOf }) {
   const varied = findVaried(arms)
   const own = arms.flatMap(arm => {
@@ -182,11 +167,7 @@ function drawRollouts({ arms, recordsOf }) {
   })
 }
 
-/**
- * Draws the memory of control planes that were given more and more sidecars.
- * @param {Pick<Summary, 'arms' | 'growths'>} summary
- * @returns {ReportChart[]}
- */
+/** Draws the memory of growing control planes. @param {Summary} summary @returns {ReportChart[]} */
 function drawGrowths({ arms, growths = [] }) {
   const lines = growths.flatMap((growth, i) => {
     const { memory } = growth
@@ -197,11 +178,7 @@ function drawGrowths({ arms, growths = [] }) {
   return [{ ...drawOverSidecars(given), id: 'over-sidecars', table: tabulateMemory(given) }]
 }
 
-/**
- * Draws the answered rate over the CPU limit of a sizing, a line for every plane.
- * @param {{ summary: Summary, records: TrialRecord[], colourFor: (arm: Colourable) => number }} given
- * @returns {ReportChart[]}
- */
+/** Draws the answered rate over the CPU limit of a sizing. @param {DrawnRun} run @returns {ReportChart[]} */
 function drawLimits({ summary: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {
     const held = new Set(own.flatMap(size => listSteps(size, true)))
@@ -227,17 +204,14 @@ function listSteps({ cpu, checks }, isHeld) {
   return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }
 
-/**
- * @param {SummaryArm} arm
- * @returns {{ ratePerSecond: number, millicores: number }[]} none where its CPU is not known
- */
+/** Finds the point of an arm whose CPU is known. @param {SummaryArm} arm */
 function findPoint(arm) {
   const cores = quantityOf(arm, 'cpuCores').median
   return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
 }
 
 /**
- * The line through just these points, over all sidecars.
+ * Finds the line through just these points, over all sidecars.
  * @param {Pick<Summary, 'lines'>} summary
  * @param {string} name of the plane
  * @param {ReturnType<typeof findPoint>} points

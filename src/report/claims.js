@@ -3,7 +3,7 @@ import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
 
 /**
- * Published claims and what runs here say to them, for the terminal. Pure.
+ * Renders published claims and their answers for the terminal. Pure.
  * @import { ClaimResult } from '../analysis/claims/claims.js'
  */
 
@@ -11,8 +11,7 @@ const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
 /**
- * Every claim, source by source: what was tested with theirs and ours, what was not by its reason; then the count of
- * those that the runs can test.
+ * Renders the claims of each source, the tested ones with theirs and ours, the others by their reason; then the counts.
  * @param {ClaimResult[]} results
  * @param {string[]} experiments of the runs
  * @returns {string[]} lines
@@ -26,11 +25,7 @@ export function renderClaims(results, experiments) {
   return [...sources.flatMap(source => renderSource(source, hasRuns)), countStatuses(own), ...rest]
 }
 
-/**
- * How many claims have which answer, and the names of those that are contradicted.
- * @param {ClaimResult[]} results
- * @returns {string[]} none where there is no claim
- */
+/** Counts claims by their answer, and names the contradicted ones. @param {ClaimResult[]} results */
 export function tellClaims(results) {
   if (results.length === 0) return []
   const contradicted = results.filter(result => result.status === 'contradicted').map(result => result.id)
@@ -40,20 +35,16 @@ export function tellClaims(results) {
   ]
 }
 
-/**
- * Claims that could not be tested, by the reason.
- * @param {ClaimResult[]} results
- * @returns {{ reason: string, ids: string[] }[]}
- */
+/** Groups claims that could not be tested by the reason. @param {ClaimResult[]} results */
 export function groupUntested(results) {
-  const groups = groupBy(
-    results.filter(result => result.status === NOT_TESTABLE),
-    result => result.reason,
-  )
-  return [...groups].map(([reason, own]) => ({ reason, ids: own.map(result => result.id) }))
+  const untested = results.filter(result => result.status === NOT_TESTABLE)
+  return [...groupBy(untested, result => result.reason)].map(([reason, own]) => ({
+    reason,
+    ids: own.map(result => result.id),
+  }))
 }
 
-/** @param {ClaimResult[]} results of one source @param {boolean} hasRuns whether to say of which run an answer is */
+/** @param {ClaimResult[]} results of one source @param {boolean} hasRuns names the run of each answer */
 function renderSource(results, hasRuns) {
   const [{ source }] = results
   const untested = groupUntested(results)

@@ -5,20 +5,14 @@ import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /**
- * The comparison of two runs, for the terminal. Pure.
+ * Renders the comparison of two runs for the terminal. Pure.
  * @import { Comparison } from '../model/types.ts'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
  */
 
 /** @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named */
 
-/**
- * The runs, their differences, the arms that were not compared, the verdicts arm by arm, what changed without sidecars,
- * and the thresholds.
- * @param {RunComparison} result
- * @param {{ old: Named, new: Named }} runs
- * @returns {string}
- */
+/** Renders a comparison. @param {RunComparison} result @param {{ old: Named, new: Named }} runs */
 export function renderComparison({ comparisons, controls, refused, warnings, thresholds }, runs) {
   return joinParts([
     [`old: ${nameRun(runs.old)}`, `new: ${nameRun(runs.new)}`],
@@ -36,11 +30,7 @@ function nameRun({ folder, manifest: { run, kit } }) {
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
 
-/**
- * The verdicts of each arm: the primary quantity first, the others under a heading that says that they are not adjusted
- * for being many; under a heading of its own where there is more than one arm.
- * @param {Comparison[]} comparisons over all sidecars
- */
+/** Renders the verdicts of each arm, primary quantity first. @param {Comparison[]} comparisons over all sidecars */
 function renderArms(comparisons) {
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, groupOf(c)])
   const keys = [...new Set(comparisons.map(keyOf))]
@@ -58,11 +48,7 @@ function renderArms(comparisons) {
   })
 }
 
-/**
- * The CPU of the applications without sidecars: a change in it is noise.
- * @param {Comparison} control
- * @param {Comparison[]} controls
- */
+/** Says how CPU changed without sidecars. @param {Comparison} control @param {Comparison[]} controls */
 function renderControl(control, controls) {
   const { ratio, reasons } = control
   const where = describeAxes(control, findVaried(controls))

@@ -5,26 +5,33 @@ import { nameOf } from '../model/arms.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
 
 /**
- * A run for spreadsheets and statistics programs (RFC 4180): units in the headers, shares as fractions, what is missing
- * empty. Pure.
- * @import { Summary } from '../model/types.ts'
+ * Renders a run for spreadsheets and statistics programs (RFC 4180): units in the headers, shares as fractions, missing
+ * values empty. Pure.
+ * @import { Summary, SummaryArm } from '../model/types.ts'
  */
 
 /** @typedef {string | number | null | undefined} Cell */
 
-/** A row an arm: medians and intervals. @param {Summary} summary */
+/** Headers and values that describe an arm. @type {[string, (arm: SummaryArm) => Cell][]} */
+const COLUMNS = [
+  ['armId', arm => arm.id],
+  ['plane', arm => nameOf({ ...arm, repeatOf: null })],
+  ['repeatOf', arm => arm.repeatOf],
+  ...AXIS_NAMES.map(name => /** @type {typeof COLUMNS[0]} */ ([name, AXES[name].of])),
+  ['loop', arm => arm.load.kind],
+  ['trialsCompleted', arm => arm.trials.completed],
+  ['trialsFailed', arm => arm.trials.failed],
+  ['trialsInvalid', arm => arm.trials.invalid],
+  ['boundBy', arm => arm.boundBy],
+]
+
+/** Renders a row for each arm: medians and intervals. @param {Summary} summary */
 export function renderArmsCsv({ arms }) {
   const rows = Object.values(QUANTITIES)
   return renderCsv([
-    [
-      ...['armId', 'plane', 'repeatOf', ...AXIS_NAMES, 'loop'],
-      ...['trialsCompleted', 'trialsFailed', 'trialsInvalid', 'boundBy'],
-      ...rows.flatMap(({ header }) => ['', 'Low', 'High'].map(end => `${header}${end}`)),
-    ],
+    [...COLUMNS.map(([name]) => name), ...rows.flatMap(({ header }) => [header, `${header}Low`, `${header}High`])],
     ...arms.map(arm => [
-      ...[arm.id, nameOf({ ...arm, repeatOf: null }), arm.repeatOf],
-      ...[...AXIS_NAMES.map(name => AXES[name].of(arm)), arm.load.kind],
-      ...[arm.trials.completed, arm.trials.failed, arm.trials.invalid, arm.boundBy],
+      ...COLUMNS.map(([, of]) => of(arm)),
       ...rows.flatMap(({ name }) => {
         const { median, low, high } = quantityOf(arm, name)
         return [median, low, high]
@@ -33,7 +40,7 @@ export function renderArmsCsv({ arms }) {
   ])
 }
 
-/** @param {Cell[][]} rows */
+/** Renders rows. @param {Cell[][]} rows */
 export function renderCsv(rows) {
   return rows.map(cells => `${cells.map(renderCell).join(',')}\r\n`).join('')
 }
@@ -45,7 +52,7 @@ function renderCell(cell) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A spreadsheet runs a cell that begins like a formula: behind an apostrophe it is text. @param {string} text */
+/** Quotes a cell that a spreadsheet would run as a formula. @param {string} text */
 function quoteFormula(text) {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }

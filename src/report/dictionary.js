@@ -1,8 +1,9 @@
 import { GATE_FINDS, GATE_SPOILS, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
+import { left } from './columns.js'
 
 /**
- * The meaning of every word of a report. Pure.
+ * The definitions of the words of a report. Pure.
  * @import { BoundBy, Use, Verdict } from '../model/types.ts'
  * @import { Table } from '../lib/text-table.js'
  */
@@ -50,36 +51,26 @@ const GENERAL = {
   gate: 'A check of a trial. Where it fires, it spoils the quantities that are then untrue, and no others.',
 }
 
-/** @returns {Table[]} */
+/** Makes the tables of definitions. @returns {Table[]} */
 export function tabulateDictionary() {
-  const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => ({
-    caption,
-    columns: /** @type {[string, 'left'][]} */ ([
-      ['word', 'left'],
-      ['definition', 'left'],
-    ]),
-    rows,
-  })
+  const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => {
+    return { caption, columns: left('word', 'definition'), rows }
+  }
+  // A family has one definition, and two quantities of one label have two.
+  /** @type {Map<string, [string, string]>} */
+  const quantities = new Map()
+  for (const row of Object.values(QUANTITIES)) {
+    const { label, definition } = row.family ?? row
+    quantities.set(`${label} ${definition}`, [label, definition])
+  }
   return [
-    define('Quantities', [
-      // One of each pair: a family has one definition, and two quantities of one label have two.
-      ...new Map(
-        Object.values(QUANTITIES).map(row => {
-          const { label, definition } = row.family ?? row
-          return /** @type {[string, [string, string]]} */ ([`${label} ${definition}`, [label, definition]])
-        }),
-      ).values(),
-    ]),
+    define('Quantities', [...quantities.values()]),
     define('Bound by: what was saturated, the first that holds', Object.entries(BOUND_BY)),
     define('Verdicts', Object.entries(VERDICTS)),
     define('Other words', Object.entries(GENERAL)),
     {
       caption: 'Gates',
-      columns: [
-        ['gate', 'left'],
-        ['finds', 'left'],
-        ['spoils', 'left'],
-      ],
+      columns: left('gate', 'finds', 'spoils'),
       rows: Object.entries(GATE_FINDS).map(([name, finds]) => [name, finds, saySpoils(GATE_SPOILS[name])]),
     },
   ]

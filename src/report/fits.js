@@ -3,11 +3,11 @@ import { formatValue } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
 
 /**
- * Lines through what was measured, with the points they go through. Pure.
+ * Renders lines that were fitted, with their points. Pure.
  * @import { CpuLine, Slope, Summary } from '../model/types.ts'
  */
 
-/** @param {Pick<Summary, 'lines'>} summary */
+/** Renders CPU over the rate. @param {Pick<Summary, 'lines'>} summary */
 export function renderCpuLines({ lines }) {
   return lines.length === 0
     ? []
@@ -29,7 +29,7 @@ function renderLine(line) {
   ]
 }
 
-/** @param {Pick<Summary, 'slopes'>} summary */
+/** Renders slopes over time. @param {Pick<Summary, 'slopes'>} summary */
 export function renderSlopes({ slopes }) {
   return slopes.length === 0
     ? []

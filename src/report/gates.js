@@ -3,19 +3,13 @@ import { labelOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'
 
 /**
- * The gates that fired in a run, each once. Pure.
+ * Lists the gates that fired in a run, each once. Pure.
  * @import { Summary, SummaryArm } from '../model/types.ts'
  */
 
-/**
- * @typedef {object} Fired
- * @property {string} gate
- * @property {string} name with the part of a trial that it judged
- * @property {string} arms `pipy 6/6, envoy 2/6`: of its trials
- * @property {string} reason the first
- */
+/** @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired arms: `pipy 6/6, envoy 2/6` trials */
 
-/** @param {Pick<Summary, 'arms'>} summary @returns {Fired[]} */
+/** Lists the gates that fired. @param {Pick<Summary, 'arms'>} summary @returns {Fired[]} */
 export function listFired({ arms }) {
   const varied = findVaried(arms)
   const fired = arms.flatMap(arm => {
@@ -31,12 +25,12 @@ export function listFired({ arms }) {
   }))
 }
 
-/** @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired `resolution of the change` */
+/** Names a gate: `resolution of the change`. @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired */
 export function nameOfGate({ gate, part }) {
   return part ? `${gate} of the ${part}` : gate
 }
 
-/** A line for every gate. @param {Pick<Summary, 'arms'>} summary */
+/** Renders a line for every gate. @param {Pick<Summary, 'arms'>} summary */
 export function renderFired(summary) {
   return listFired(summary).map(({ name, arms, reason }) => `Gate ${name} (${arms} trials): ${reason}`)
 }

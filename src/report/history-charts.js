@@ -47,11 +47,7 @@ export function drawHistory({ lines, runs, steps }) {
   })
 }
 
-/**
- * Finds the median of the runs from one step to the next.
- * @param {Line} line
- * @param {{ steps: HistoryStep[], row: QuantityRow }} options
- */
+/** Finds the medians between steps. @param {Line} line @param {{ steps: HistoryStep[], row: QuantityRow }} options */
 function findLevels(line, { steps, row }) {
   const own = steps.filter(s => s.line === line.label && s.quantity === line.quantity && s.group === line.group)
   if (own.length === 0) return []
@@ -89,7 +85,7 @@ export function digitsOf({ digits, digitsOfOne = digits }) {
   return digitsOfOne
 }
 
-/** Its time, to the minute. @param {{ startedAt: string }} run */
+/** Names a run by its time, to the minute. @param {{ startedAt: string }} run */
 export function nameRun({ startedAt }) {
   return startedAt.slice(0, 16).replace('T', ' ')
 }

@@ -3,22 +3,17 @@ import { renderVariables, withVariables } from './charts/palette.js'
 import { escapeMarkup, html, trust } from './markup.js'
 
 /**
- * A page that needs nothing else: no network, and no JavaScript to be read; and its parts. Pure.
+ * Renders a page that needs no network, and no JavaScript to be read; and its parts. Pure.
  * @import { ReportChart } from './charts/tables.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Markup } from './markup.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
-/**
- * The parts of a page.
- * @typedef {object} Assets
- * @property {string} style
- * @property {string[]} scripts modules, in the order of their imports
- * @property {string} library ECharts for browsers
- */
+/** @typedef {{ style: string, scripts: string[], library: string }} Assets scripts: imports first; library: ECharts */
 
 /**
+ * Renders a page.
  * @param {{ title: string, body: Markup, charts: Omit<ReportChart, 'table'>[], series?: Record<string, SidecarSeries[]>, assets: Assets }} given
  *   series: of trials that can be chosen
  * @returns {string}
@@ -47,7 +42,7 @@ ${body}
 `.markup
 }
 
-/** @param {{ id: string, name: string, body: Markup[] }[]} sections */
+/** Renders sections. @param {{ id: string, name: string, body: Markup[] }[]} sections */
 export function renderSections(sections) {
   return sections.map(
     ({ id, name, body }) =>
@@ -67,7 +62,7 @@ export function renderCharts(charts) {
 export function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description } = chart
   const drawing = isDrawn
-    ? html`${trust(withVariables(drawSvg(chart)))}`
+    ? trust(withVariables(drawSvg(chart)))
     : html`<p>Drawn where JavaScript is on; the numbers are below.</p>`
   return html`<figure><figcaption>${title}</figcaption><div class="chart" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
@@ -102,12 +97,12 @@ export function renderList(lines, heading) {
   return [html`${heading ? html`<p>${heading}:</p>` : null}<ul>${lines.map(line => html`<li>${line}</li>`)}</ul>`]
 }
 
-/** JSON that cannot end the script element that it is in. @param {unknown} value */
+/** Renders JSON that cannot end its script element. @param {unknown} value */
 function renderJson(value) {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }
 
-/** A module as a part of one script, where all names are in one scope. @param {string} source */
+/** Makes a module a part of one script, where all names share a scope. @param {string} source */
 function joinModule(source) {
   return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }

@@ -12,7 +12,7 @@ import { html } from './markup.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /**
- * A run as one page. Pure.
+ * Renders a run as one page. Pure.
  * @import { ReportChart } from './charts/tables.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Document } from './document.js'
@@ -20,15 +20,10 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
  * @import { Assets } from './html-page.js'
  */
 
-// Charts of single trials are many where arms are: the others are drawn by the page's script.
+// Many arms have many charts of trials: the page's script draws those beyond this number.
 const DRAWN_MOST = 24
 
-/**
- * @param {Document} document
- * @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} given
- *   series: of every trial, thinned
- * @returns {string}
- */
+/** Renders it. @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} given */
 export function renderHtml(document, { series, assets }) {
   const { title, question, answer, startedAt, missing, fired, next, charts } = document
   const sections = listSections(document).filter(({ body }) => body.length > 0)
@@ -50,17 +45,15 @@ ${renderSections(sections)}
 function listSections(document) {
   const { verdicts, contrasts, findings, thresholds, results, notes, charts, trials } = document
   const { parity, disparities, claimsTold, claims, untested, provenance, dictionary } = document
+  const tables = results.map(table => renderTable(table))
+  const lines = [...thresholds, ...notes]
+  const gates = trials ? [renderTable(trials.gates, 'prose'), renderDetails(trials.all)] : []
+  const files = trials ? [renderDetails(trials.files)] : []
+  const claimTables = [claims, untested].filter(({ rows }) => rows.length > 0)
+  const told = claimsTold.map(line => html`<p>${line}</p>`)
   return [
     { id: 'verdicts', name: 'Verdicts', body: [...verdicts.map(renderVerdicts), ...renderList(contrasts, CONTRASTS)] },
-    {
-      id: 'results',
-      name: 'Results',
-      body: [
-        ...results.map(table => renderTable(table)),
-        ...renderLines(findings),
-        ...renderList([...thresholds, ...notes]),
-      ],
-    },
+    { id: 'results', name: 'Results', body: [...tables, ...renderLines(findings), ...renderList(lines)] },
     { id: 'rounds', name: 'Other quantities', body: renderCharts(charts.rounds.slice(FIRST)) },
     { id: 'latency', name: 'Latency', body: renderCharts(charts.distributions) },
     { id: 'over-rate', name: 'CPU over the rate', body: renderCharts(charts.overRate) },
@@ -68,25 +61,14 @@ function listSections(document) {
     { id: 'over-share', name: 'Convergence', body: renderCharts(charts.overShare) },
     { id: 'over-sidecars', name: 'Memory over the sidecars', body: renderCharts(charts.overSidecars) },
     { id: 'over-time', name: 'CPU and memory over time', body: renderOverTime(charts.overTime) },
-    {
-      id: 'gates',
-      name: 'Gates and trials',
-      body: trials ? [renderTable(trials.gates, 'prose'), renderDetails(trials.all)] : [],
-    },
+    { id: 'gates', name: 'Gates and trials', body: gates },
     { id: 'parity', name: 'Equal work', body: parity ? [renderTable(parity), ...renderList(disparities)] : [] },
     {
       id: 'claims',
       name: 'Published claims',
-      body: [
-        ...claimsTold.map(line => html`<p>${line}</p>`),
-        ...[claims, untested].filter(({ rows }) => rows.length > 0).map(table => renderDetails(table, 'prose')),
-      ],
+      body: [...told, ...claimTables.map(table => renderDetails(table, 'prose'))],
     },
-    {
-      id: 'provenance',
-      name: 'Provenance',
-      body: [renderTable(provenance, 'prose'), ...(trials ? [renderDetails(trials.files)] : [])],
-    },
+    { id: 'provenance', name: 'Provenance', body: [renderTable(provenance, 'prose'), ...files] },
     { id: 'words', name: 'What the words mean', body: dictionary.map(table => renderTable(table, 'prose')) },
   ]
 }

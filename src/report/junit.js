@@ -4,15 +4,15 @@ import { nameOfGate } from './gates.js'
 import { escapeMarkup } from './markup.js'
 
 /**
- * Thresholds and gates as JUnit XML, for what shows test results of a CI job. Pure.
+ * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.
  * @import { Summary } from '../model/types.ts'
  */
 
 /** @typedef {{ name: string, failures: string[], skipped?: string }} Case failures: none where it passed */
 
 /**
- * A case a threshold and arm: crossed is a failure, spoiled is skipped; a case an arm: one whose gates fired is skipped,
- * with what they found. A noisy hour is no failure of what is tested.
+ * Renders a case for each threshold and arm: a crossed one fails, a spoiled one is skipped. An arm is a case, too: it
+ * is skipped where its gates fired, because a noisy hour is no failure of the tested plane.
  * @param {Summary} summary
  */
 export function renderJunit({ run, arms, thresholds }) {
@@ -23,7 +23,7 @@ export function renderJunit({ run, arms, thresholds }) {
       thresholds.map(({ expression, value, held, ...arm }) => ({
         name: [expression, describeAxes(arm, varied)].filter(Boolean).join(' at '),
         failures: held === false ? [`crossed: the median ratio is ${value?.toFixed(3)}`] : [],
-        ...(held === null ? { skipped: 'not tested: its quantity was spoiled, or not measured' } : {}),
+        skipped: held === null ? 'not tested: its quantity was spoiled, or not measured' : undefined,
       })),
     ),
     renderSuite(
@@ -31,16 +31,9 @@ export function renderJunit({ run, arms, thresholds }) {
       arms.map(arm => {
         const { completed, failed, invalid } = arm.trials
         const total = completed + failed + invalid
-        const found = arm.spoiled.map(
-          ({ gate, part, trials, reason }) =>
-            `${nameOfGate({ gate, part })} in ${trials} of ${total} trials: ${reason}`,
-        )
-        return {
-          name: labelOf(arm, varied),
-          failures: [],
-          ...(total === 0 ? { skipped: 'not measured' } : {}),
-          ...(found.length > 0 ? { skipped: found.join('; ') } : {}),
-        }
+        const found = arm.spoiled.map(one => `${nameOfGate(one)} in ${one.trials} of ${total} trials: ${one.reason}`)
+        const skipped = found.length > 0 ? found.join('; ') : total === 0 ? 'not measured' : undefined
+        return { name: labelOf(arm, varied), failures: [], skipped }
       }),
     ),
   ]
@@ -64,7 +57,7 @@ function renderSuite(name, cases) {
   return `  <testsuite name="${escapeXml(name)}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}">\n${lines.join('')}  </testsuite>\n`
 }
 
-/** Without what XML 1.0 cannot hold, however it is written. @param {string} text */
+/** Leaves out characters that XML 1.0 cannot hold, even escaped. @param {string} text */
 function escapeXml(text) {
   const allowed = [...text]
     .filter(c => /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u.test(c))

@@ -4,25 +4,23 @@ import { groupBy } from '../lib/group-by.js'
 import { nameOf } from '../model/arms.js'
 
 /**
- * The limits that were found, to paste. Pure.
+ * Renders the limits that were found, to paste. Pure.
  * @import { SizeResult, Summary } from '../model/types.ts'
  * @import { Limits } from '../analysis/node-fit.js'
  */
 
-/** Limits of a sidecar. @typedef {{ service: string | null, limits: Limits }} Entry service: null: of none in particular */
+/** @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any */
 
 /** Each format's documents for the limits of a plane, one value for each document. @type {Record<string, (entries: Entry[]) => object[]>} */
 const SHAPES = {
   yaml: entries => entries.map(({ limits }) => ({ resources: toResources(limits) })),
-  helm: entries => [
-    Object.assign(
-      {},
-      ...entries.map(({ service, limits }) => {
-        const sidecar = { sidecar: { resources: toResources(limits) } }
-        return service === null ? sidecar : { [service]: sidecar }
-      }),
-    ),
-  ],
+  helm: entries => {
+    const values = entries.map(({ service, limits }) => {
+      const sidecar = { sidecar: { resources: toResources(limits) } }
+      return service === null ? sidecar : { [service]: sidecar }
+    })
+    return [Object.assign({}, ...values)]
+  },
   // The m of Compose is a MiB: https://docs.docker.com/reference/compose-file/extension/#specifying-byte-values
   compose: entries => [
     {
@@ -39,14 +37,14 @@ const SHAPES = {
 /** The formats of printed limits: of a container in Kubernetes, values of a Helm chart, a Compose file. */
 export const FORMATS = Object.keys(SHAPES)
 
-/** The `resources` of a container in Kubernetes. @param {Limits} limits */
+/** Makes the `resources` of a container in Kubernetes. @param {Limits} limits */
 export function toResources({ millicores, mebibytes }) {
   const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
   return { requests: quantities, limits: { ...quantities } }
 }
 
 /**
- * YAML documents: of Kubernetes one a sidecar, otherwise one a plane.
+ * Renders YAML documents: one for each sidecar in Kubernetes, otherwise one for each plane.
  * @param {Pick<Summary, 'sizes'>} summary
  * @param {string} format
  * @returns {string} empty where no answer was found

@@ -2,13 +2,13 @@ import { showControls } from '../lib/printable.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /**
- * A run, or a history of runs, for a pull request or the summary of a CI job. Pure.
+ * Renders a run, or a history of runs, for a pull request or the summary of a CI job. Pure.
  * @import { Document } from './document.js'
  * @import { HistoryDocument } from './history.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
-/** @param {Document} document */
+/** Renders a run. @param {Document} document */
 export function renderMarkdown(document) {
   const { title, answer, missing, verdicts, contrasts, findings, thresholds, results, notes, next } = document
   const { trials, parity, disparities, claims, untested, provenance } = document
@@ -38,7 +38,7 @@ export function renderMarkdown(document) {
   return joinParts(parts)
 }
 
-/** @param {HistoryDocument} history */
+/** Renders a history. @param {HistoryDocument} history */
 export function renderHistoryMarkdown({ title, answer, steps, notes, charts, changes, left }) {
   return joinParts([
     `## ${escapeText(title)}`,
@@ -57,20 +57,15 @@ function joinParts(parts) {
 /** @param {Table} table */
 function renderTable({ caption, columns, rows }) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
-  const body = rows.map(cells =>
-    line(
-      cells.flatMap(cell =>
-        typeof cell === 'object'
-          ? [`**${escapeText(cell.content)}**`, ...Array(cell.colSpan - 1).fill('')]
-          : [cell.split('\n').map(escapeText).join('<br>')],
-      ),
-    ),
-  )
+  const show = (/** @type {Table['rows'][0][0]} */ cell) => {
+    if (typeof cell === 'string') return [cell.split('\n').map(escapeText).join('<br>')]
+    return [`**${escapeText(cell.content)}**`, ...Array(cell.colSpan - 1).fill('')]
+  }
   return [
     ...(caption ? [`${escapeText(caption)}:`, ''] : []),
     line(columns.map(([name]) => escapeText(name) || ' ')),
     line(columns.map(([, align]) => (align === 'right' ? '--:' : '---'))),
-    ...body,
+    ...rows.map(cells => line(cells.flatMap(show))),
   ].join('\n')
 }
 
@@ -91,13 +86,12 @@ function fence(lines) {
   return [ticks, ...lines.map(showControls), ticks].join('\n')
 }
 
-/** Text that no reader takes for markup, of either kind. @param {string} text */
+/** Escapes both kinds of markup. @param {string} text */
 function escapeText(text) {
   return showControls(text)
-    .replace(
-      /[&<>]/g,
-      character => /** @type {Record<string, string>} */ ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character],
-    )
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
     .replace(/[\\`*_[\]|~#]/g, character => `\\${character}`)
     .replace(/\r?\n/g, ' ')
 }

@@ -4,16 +4,12 @@ import { MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 
 /**
- * How many sidecars a node holds, with the arithmetic. Pure.
+ * Says how many sidecars a node holds, with the arithmetic. Pure.
  * @import { SizeResult, Summary } from '../model/types.ts'
  * @import { readNode } from '../analysis/nodes.js'
  */
 
-/**
- * @param {Pick<Summary, 'sizes' | 'machine'>} summary
- * @param {ReturnType<typeof readNode>} node
- * @returns {string[]} none where no answer was found
- */
+/** Renders answers. @param {Pick<Summary, 'sizes' | 'machine'>} summary @param {ReturnType<typeof readNode>} node */
 export function renderNodeFit({ sizes, machine }, node) {
   if (!sizes.some(size => limitsOf(size) !== null)) return []
   const planes = [...groupBy(sizes, nameOf).values()]

@@ -11,14 +11,11 @@ import { tabulateLines } from './charts/tables.js'
 /**
  * Draws response times by percentile, over all rounds. Pure.
  * @import { SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { DrawnRun } from './charts.js'
  * @import { ReportChart } from './charts/tables.js'
  */
 
-/**
- * Draws a chart for every link, cap and load, of its arms and of those without sidecars.
- * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], colourFor: (arm: SummaryArm) => number }} given
- * @returns {ReportChart[]}
- */
+/** Draws every link, cap and load beside arms without sidecars. @param {DrawnRun} run @returns {ReportChart[]} */
 export function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
   const sidecars = loaded.filter(arm => arm.hasSidecars)

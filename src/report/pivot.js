@@ -3,24 +3,21 @@ import { formatValue, quantityOf } from '../judge/quantity.js'
 import { renderTextTable } from '../lib/text-table.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
+import { left, right } from './columns.js'
 import { listBoundOf } from './rollouts.js'
 
 /**
- * An experiment about one axis: its values as columns, a row per quantity and plane. Pure.
+ * Tables of an experiment about one axis: its values as columns, a row per quantity and plane. Pure.
  * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
  * @import { Table } from '../lib/text-table.js'
  */
 
-// Beside its sum, this is shown of each sidecar.
+// This quantity is shown for each sidecar beside its sum.
 const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }
 
-/**
- * The tables as lines for the terminal.
- * @param {Pick<Summary, 'arms' | 'shows'>} summary
- * @returns {string[][]} lines of each
- */
+/** Renders the tables as lines for the terminal. @param {Pick<Summary, 'arms' | 'shows'>} summary */
 export function renderPivots(summary) {
   return tabulatePivots(summary).map(table => [
     ...(table.caption ? [`${table.caption}:`] : []),
@@ -28,15 +25,11 @@ export function renderPivots(summary) {
   ])
 }
 
-/**
- * One table for every combination of the other axes, which is its caption.
- * @param {Pick<Summary, 'arms' | 'shows'>} summary
- * @returns {Table[]}
- */
+/** Makes a table for each set of other axes. @param {Pick<Summary, 'arms' | 'shows'>} summary @returns {Table[]} */
 export function tabulatePivots({ arms, shows }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const across = shows.across
-  // An axis that arms without sidecars lack makes no table of its own.
+  // Arms without sidecars lack some axes, which make no tables of their own.
   const varied = findVaried(own).filter(name => name !== across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
   const withSidecars = own.filter(arm => arm.sidecars.length > 0)
@@ -55,15 +48,11 @@ function tabulatePivot(arms, across, quantities) {
   const values = [
     ...new Set(arms.filter(a => a.sidecars.length > 0 || arms.every(b => b.sidecars.length === 0)).map(valueAt)),
   ]
-  /** @type {Table['columns']} */
-  const columns = [
-    [across === null ? '' : AXES[across].label, 'left'],
-    ...values.map(value => /** @type {[string, 'right']} */ ([value === null ? '' : `${value}`, 'right'])),
-  ]
+  const columns = [...left(across === null ? '' : AXES[across].label), ...right(...values.map(v => `${v ?? ''}`))]
   /** @type {Table['rows']} */
   const rows = []
   const planes = [...new Set(arms.map(nameOf))]
-  // An axis of sidecars does not change an arm without them: its one value stands in every column.
+  // The one value of an arm without sidecars stands in every column, because an axis of sidecars does not change it.
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
     const own = arms.filter(arm => nameOf(arm) === plane)
     return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : undefined)
@@ -99,7 +88,7 @@ function boundOf(arm) {
   return arm.boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
-/** The sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */
+/** Lists the sidecars without copies; none where they are too many to show. @param {SummaryArm[]} arms */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
   const names = [...new Set(originals.map(s => s.service))]

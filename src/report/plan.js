@@ -7,11 +7,11 @@ import { describeAxes, findVaried } from '../model/axes.js'
 import { describeNotMeasured } from './missing.js'
 
 /**
- * The plan of a run, for the terminal. Pure.
+ * Renders the plan of a run for the terminal. Pure.
  * @import { Arm, AxisName, Plan } from '../model/types.ts'
  */
 
-/** Axes that every load has; a value that all arms share is said once. @type {AxisName[]} */
+/** Axes of every load, whose shared values are said once. @type {AxisName[]} */
 const SHARED = ['link', 'capCores', 'users', 'payloadBytes']
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
@@ -46,17 +46,13 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/** The arms, those that differ only in their plane on a line. @param {Arm[]} arms @param {AxisName[]} varied */
+/** Lists the arms; arms that differ only in their plane share a line. @param {Arm[]} arms @param {AxisName[]} varied */
 function listArms(arms, varied) {
   const groups = groupBy(arms, arm => describeVaried(arm, varied))
   return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
 }
 
-/**
- * The conditions that all arms share.
- * @param {Arm[]} arms
- * @param {{ varied: AxisName[], search: Plan['search'] }} options
- */
+/** Says the shared conditions. @param {Arm[]} arms @param {{ varied: AxisName[], search: Plan['search'] }} options */
 function sayShared(arms, { varied, search }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, warmupSeconds, windowSeconds } = arm.load
@@ -66,7 +62,7 @@ function sayShared(arms, { varied, search }) {
     arm,
     SHARED.filter(name => !varied.includes(name)),
   )
-  // It begins without a rate, and is driven at those that the search tries.
+  // A knee search begins without a rate of its own.
   const loop = search?.kind === 'knee' ? 'open loop at the rates that the search tries' : `${kind} loop${rate}`
   return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
 }

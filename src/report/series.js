@@ -24,7 +24,7 @@ export function describeSeries({ record: { window, processes }, samples }) {
 }
 
 /**
- * Thins a series to points that look the same: its ends, and the lowest and the highest point of each stretch in between.
+ * Thins a series so that it looks the same: its ends stay, and of each stretch the lowest and the highest point.
  * @param {[number, number][]} points
  * @param {number} most that are left, at least 4
  * @returns {[number, number][]}

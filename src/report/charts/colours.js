@@ -8,7 +8,7 @@ import { nameOf } from '../../model/arms.js'
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>} Colourable */
 
 /**
- * 0 for no mesh; from 1, names in the order in which they appear. What repeats an arm has its colour.
+ * Gives arms their colours: 0 for no mesh; from 1, names in the order in which they appear, without their repetitions.
  * @param {Colourable[]} [arms] that appear first
  * @returns {(arm: Colourable) => number}
  */

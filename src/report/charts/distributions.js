@@ -1,10 +1,7 @@
 import { GRID, MUTED } from './palette.js'
 import { createAxis, createAxisBelow, createSeries, dashOf, drawLines, shorten } from './style.js'
 
-/**
- * Draws latency by percentile, the axis stretched towards the tail: each step to the right is ten times as rare. Pure.
- * @import { Chart } from './style.js'
- */
+/** Draws latency by percentile; each step to the right, towards the tail, is ten times as rare. Pure. */
 
 /** @typedef {{ label: string, colour: number, grid: [number, number][] }} TimesLine grid: [quantile, ms], rising */
 
@@ -31,11 +28,7 @@ const MARKS = {
   })),
 }
 
-/**
- * Draws the chart.
- * @param {{ title: string, name: string, lines: TimesLine[] }} given name: of the times, such as `latency`
- * @returns {Chart}
- */
+/** Draws the chart. @param {{ title: string, name: string, lines: TimesLine[] }} given name: of the times */
 export function drawDistributions({ title, name, lines }) {
   const most = PERCENTILES.at(-1) ?? 1
   const shown = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))

@@ -4,16 +4,12 @@ import { escapeMarkup } from '../markup.js'
 import { BACKGROUND } from './palette.js'
 import { WIDTH } from './style.js'
 
-/**
- * @import { Chart } from './style.js'
- */
+/** @import { Chart } from './style.js' */
 
 /**
- * A chart as an SVG document, in light colours.
+ * Draws a chart as an SVG document, in light colours.
  * @param {Chart} given
- * @param {{ isStandalone?: boolean, width?: number }} [options] isStandalone: with its title, on a background of its own;
- *   width: pixels
- * @returns {string}
+ * @param {{ isStandalone?: boolean, width?: number }} [options] isStandalone: with title and background; width: pixels
  */
 export function drawSvg({ title, description, height, option }, { isStandalone = false, width = WIDTH } = {}) {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })

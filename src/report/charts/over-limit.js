@@ -3,7 +3,6 @@ import { createAxis, createAxisBeside, createSeries, drawLines, shorten } from '
 /**
  * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled where it held; a
  * diamond is an answer. Pure.
- * @import { Chart } from './style.js'
  */
 
 /**
@@ -14,7 +13,7 @@ import { createAxis, createAxisBeside, createSeries, drawLines, shorten } from '
  * @property {{ cores: number, ratePerSecond: number, p99Ms: number | null }[]} answers
  */
 
-/** Draws the chart. @param {{ title: string, lines: LimitLine[] }} given @returns {Chart} */
+/** Draws the chart. @param {{ title: string, lines: LimitLine[] }} given */
 export function drawOverLimit({ title, lines }) {
   return drawLines(
     { title, lines, say: sayLine },

@@ -1,16 +1,13 @@
 import { createAxisBelow, createAxisBeside, createFittedLine, createSeries, drawLines, shorten } from './style.js'
 
-/**
- * Draws the CPU of all sidecars over the rate: the measured points, and the line through them where there is one. Pure.
- * @import { Chart } from './style.js'
- */
+/** Draws the CPU of all sidecars over the rate: the points, and the line through them where there is one. Pure. */
 
 /**
  * @typedef {{ label: string, colour: number, points: { ratePerSecond: number, millicores: number }[],
  *   fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null }} RateLine
  */
 
-/** Draws the chart. @param {{ title: string, lines: RateLine[] }} given @returns {Chart} */
+/** Draws the chart. @param {{ title: string, lines: RateLine[] }} given */
 export function drawOverRate({ title, lines }) {
   return drawLines(
     { title, lines, say: sayLine },

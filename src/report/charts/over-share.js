@@ -1,13 +1,10 @@
 import { createAxisBelow, createAxisBeside, createSeries, dashOf, drawLines, shorten } from './style.js'
 
-/**
- * Draws the share of the real sidecars that have a configuration, over the time since the first was to have it. Pure.
- * @import { Chart } from './style.js'
- */
+/** Draws the share of the real sidecars that have a configuration, over time. Pure. */
 
 /** @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine curve: [seconds, share] */
 
-/** Draws the chart. @param {{ title: string, lines: ShareLine[] }} given @returns {Chart} */
+/** Draws the chart. @param {{ title: string, lines: ShareLine[] }} given */
 export function drawOverShare({ title, lines }) {
   return drawLines(
     { title, lines, say: ({ label, curve }) => `${label}: ${sayEnd(curve)}` },

@@ -4,12 +4,11 @@ import { createAxisBelow, createAxisBeside, createFittedLine, createSeries, draw
 /**
  * Draws the memory of a control plane over the number of its sidecars: after each step, and the line through it. Pure.
  * @import { GrowthFit } from '../../model/types.ts'
- * @import { Chart } from './style.js'
  */
 
 /** @typedef {{ label: string, colour: number, memory: NonNullable<GrowthFit['memory']> }} MemoryLine */
 
-/** Draws the chart. @param {{ title: string, lines: MemoryLine[] }} given @returns {Chart} */
+/** Draws the chart. @param {{ title: string, lines: MemoryLine[] }} given */
 export function drawOverSidecars({ title, lines }) {
   return drawLines(
     { title, lines, say: sayLine },

@@ -1,7 +1,4 @@
-/**
- * The colours of charts: definitions use the light ones, and they are changed for where the chart is shown. Runs in
- * browsers, too. Pure.
- */
+/** The colours of charts: definitions use the light ones, which a theme then replaces. Runs in browsers, too. Pure. */
 
 /** @type {Record<string, { light: string, dark: string }>} each light colour stands once */
 const COLOURS = {
@@ -29,7 +26,7 @@ export function colourOf(index) {
 }
 
 /**
- * A chart's option in the colours of a theme.
+ * Puts a chart's option into the colours of a theme.
  * @template T
  * @param {T} option
  * @param {boolean} isDark
@@ -39,7 +36,7 @@ export function withPalette(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
 }
 
-/** A drawn chart whose colours are those of the page, by CSS variables. @param {string} svg */
+/** Makes a drawn chart take the colours of the page, by CSS variables. @param {string} svg */
 export function withVariables(svg) {
   return replaceColours(svg, name => `var(--${name})`)
 }

@@ -3,7 +3,7 @@ import { colourOf, GRID, MUTED, TEXT } from './palette.js'
 /** The style that all charts share. Runs in browsers, too. Pure. */
 
 /**
- * A chart; description: in words; height: pixels; option: of ECharts, JSON without functions, for pages and files alike.
+ * A chart; description: in words; height: pixels; option: of ECharts, without functions, for pages and files alike.
  * @typedef {{ title: string, description: string, height: number, option: Record<string, any> }} Chart
  */
 
