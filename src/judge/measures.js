@@ -1,5 +1,6 @@
 import { busiestCoresOf, SIDECAR_BOUND } from './gates/bound.js'
 import { isSpoiled } from './gates.js'
+import { secondsUnderLoad } from './seconds.js'
 
 /**
  * How a number is measured of a trial; the table of quantities says what each is. Pure.
@@ -53,9 +54,24 @@ export function applicationsOf({ processes }) {
   return processes.filter(p => p.role === 'application')
 }
 
-/** @param {TrialRecord} record */
-export function ratePerSecond({ load, window }) {
-  return load && window ? load.verified / window.seconds : null
+/**
+ * While the arm got its load.
+ * @param {TrialRecord} record
+ */
+export function ratePerSecond(record) {
+  const seconds = secondsUnderLoad(record)
+  return record.load && seconds ? record.load.verified / seconds : null
+}
+
+/**
+ * CPU cores while the arm got its load; what it used between its turns counts for these.
+ * @param {TrialRecord} record
+ * @param {string | null} [service] null: of all sidecars
+ */
+export function coresUnderLoad(record, service) {
+  const cores = sumOf(sidecarsOf(record, service), p => p.cpuCores)
+  const seconds = secondsUnderLoad(record)
+  return cores === null || !record.window || !seconds ? cores : (cores * record.window.seconds) / seconds
 }
 
 /**
@@ -132,7 +148,8 @@ export function mostOf(processes, of) {
  * @param {ProcessRecord[]} processes
  */
 export function cpuPerRequestMicros(record, processes) {
-  const rate = ratePerSecond(record)
+  const { load, window } = record
+  const rate = load && window ? load.verified / window.seconds : null
   const cores = sumOf(processes, p => p.cpuCores)
   return rate && cores !== null ? (1e6 * cores) / rate : null
 }

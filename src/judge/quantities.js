@@ -3,6 +3,7 @@ import { cpuMillisPerChange, failedPerChange, longestEffectMs, medianEffectMs } 
 import { GROWTH_ROWS } from './growth-quantities.js'
 import {
   capacityPerSecond,
+  coresUnderLoad,
   cpuPerRequestMicros,
   estimatedCapacityPerSecond,
   mostOf,
@@ -153,10 +154,11 @@ const ROWS = [
     label: 'CPU cores',
     unit: 'cores',
     digits: 3,
-    definition: 'CPU time over wall time in the window, of all sidecars or of one.',
+    definition:
+      'CPU time over wall time in the window, of all sidecars or of one; where arms take turns, over the time of their turns.',
     use: 'cpuPerRequest',
     sidecars: 'sum',
-    measure: ({ record, service }) => sumOf(sidecarsOf(record, service), p => p.cpuCores),
+    measure: ({ record, service }) => coresUnderLoad(record, service),
     compared: { kinds: ['idle'], label: 'CPU', less: 'uses % less CPU', more: 'uses % more CPU' },
     chart: { kinds: ['idle'], title: 'CPU of idle sidecars', digits: 4 },
   },

@@ -57,7 +57,7 @@ export function isBaselineOf(none, arm) {
  * @param {AxisName[]} names
  */
 export function isAlike(a, b, names) {
-  return a.load.kind === b.load.kind && describeAxes(a, names) === describeAxes(b, names)
+  return kindOfLoad(a.load) === kindOfLoad(b.load) && describeAxes(a, names) === describeAxes(b, names)
 }
 
 /**
@@ -67,5 +67,10 @@ export function isAlike(a, b, names) {
  */
 export function groupOf(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
-  return JSON.stringify([arm.load.kind, ...names.map(name => AXES[name].of(arm))])
+  return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
+}
+
+/** What loads must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
+function kindOfLoad({ kind, isBesideOthers }) {
+  return isBesideOthers ? `${kind} beside others` : kind
 }

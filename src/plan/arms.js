@@ -136,7 +136,7 @@ function idOf(arm, lists) {
       .slice(0, 80),
     arm.capCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
-    arm.load.kind === 'turns' ? 'turns' : null,
+    arm.load.isBesideOthers ? 'turns' : null,
     ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
   ]
     .filter(part => part !== null)
@@ -218,4 +218,13 @@ export function repeatFirst(arms) {
   return [...groups.values()]
     .filter(group => group.length > 1)
     .map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
+}
+
+/**
+ * One repetition for each link and load: arms that stand at the same time share their noise.
+ * @param {Arm[]} repetitions
+ * @returns {Arm[]}
+ */
+export function keepFirstOfLoads(repetitions) {
+  return [...groupBy(repetitions, ({ link, load }) => JSON.stringify([link, load])).values()].map(([first]) => first)
 }

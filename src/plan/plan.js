@@ -1,12 +1,13 @@
 import { UsageError } from '../lib/errors.js'
 import { nameOf, parseChoice } from '../model/arms.js'
-import { calibrate, createArms, listValues, refuseUnsupported, repeatFirst } from './arms.js'
-import { chooseCaps } from './caps.js'
+import { calibrate, createArms, keepFirstOfLoads, listValues, refuseUnsupported, repeatFirst } from './arms.js'
+import { chooseCaps, isOpenLoop } from './caps.js'
 import { assertAskable, assertFew } from './checks.js'
 import { chooseControls, countSimulated, simulatesOn } from './controls.js'
+import { orderDeployments, shareRates } from './deployments.js'
 import { noteUncontrolled } from './growth.js'
 import { resolveQuestions } from './question.js'
-import { chooseRounds, orderDeployments, orderTrials } from './rounds.js'
+import { chooseRounds, orderTrials } from './rounds.js'
 
 export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
@@ -70,8 +71,9 @@ function planPart(question, { cpus, missing, ...known }) {
   const { hasSidecars, runsControl = () => true, findUnsupported = () => null } = known
   const { caps, notes, notMeasured } = chooseCaps(question, cpus)
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
-  // What has no sidecars costs none, and would take turns from the others.
-  const chosen = kind === 'turns' ? named.filter(({ plane }) => hasSidecars(plane)) : named
+  const isBesideOthers = kind === 'turns'
+  // Without sidecars there is no cost, but a latency that others add to.
+  const chosen = isBesideOthers && !isOpenLoop(question) ? named.filter(({ plane }) => hasSidecars(plane)) : named
   assertAskable(question, { planes: chosen, hasSidecars })
   const contenders = nameControls(question, chosen, known.controlsOf ?? (() => []))
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
@@ -86,11 +88,16 @@ function planPart(question, { cpus, missing, ...known }) {
   })
   const { possible, refused } = refuseUnsupported(arms, findUnsupported)
   const { calibrations, calibrated } =
-    experiment.mostOfCapacity === null ? { calibrations: [], calibrated: possible } : calibrate(possible, lists)
+    experiment.mostOfCapacity === null || isBesideOthers
+      ? { calibrations: [], calibrated: possible }
+      : calibrate(possible, lists)
   const hasRepeats = question.profile.hasControl && !experiment.search
-  const measured = [...calibrated, ...(hasRepeats ? repeatFirst(calibrated) : [])]
-  const rounds = chooseRounds(question, { arms: measured, calibrations })
-  const order = kind === 'turns' ? orderDeployments : orderTrials
+  const repeated = hasRepeats ? repeatFirst(calibrated) : []
+  const measured = isBesideOthers
+    ? shareRates([...calibrated, ...keepFirstOfLoads(repeated)], cpus)
+    : [...calibrated, ...repeated]
+  const order = isBesideOthers ? orderDeployments : orderTrials
+  const rounds = chooseRounds(question, { arms: measured, calibrations, order })
   const trials = order({ arms: measured, rounds: experiment.search ? 0 : rounds, seed: overrides.seed })
   return {
     question,

@@ -14,10 +14,10 @@ import { topologyOf } from './topology.js'
  * @returns {(arm: Arm) => Placement | null} null where the CPUs are too few
  */
 export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false }) {
-  const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars && arm.load.kind !== 'turns')
+  const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars && !arm.load.isBesideOthers)
   const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
   return arm => {
-    if (arm.load.kind === 'turns') return placeTurns({ cores, isLoadElsewhere })
+    if (arm.load.isBesideOthers) return placeTurns({ cores, isLoadElsewhere })
     if (isUncapped) return null
     const { services } = topologyOf(arm, topologies)
     return placeRoles({

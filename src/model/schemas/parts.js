@@ -28,7 +28,11 @@ export const load = z
       .number()
       .positive()
       .optional()
-      .describe('in turns: for so long all users go to one arm, then to another'),
+      .describe('for so long all requests go to one arm, then to another; absent: arms do not take turns'),
+    isBesideOthers: z
+      .literal(true)
+      .optional()
+      .describe('arms that stand at the same time share this load; absent: an arm stands alone'),
     users: count.describe('closed loop: virtual users; open loop: the most requests under way; idle: 0'),
     ratePerSecond: z.number().positive().optional().describe('of the open loop'),
     payloadBytes: z.int().positive(),
