@@ -18,6 +18,15 @@ export const toLimits = ({ cores, bytes }) => ({
 })
 
 /**
+ * The `resources` of a container in Kubernetes.
+ * @param {{ millicores: number, mebibytes: number }} limits
+ */
+export function toResources({ millicores, mebibytes }) {
+  const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
+  return { requests: quantities, limits: { ...quantities } }
+}
+
+/**
  * @param {number} share a fraction
  * @param {number} [digits]
  */
