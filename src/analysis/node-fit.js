@@ -2,7 +2,7 @@ import { MIB } from '../lib/units.js'
 
 /**
  * The meaning of a sizing's answer for a node. Pure.
- * @import { Limits } from '../kinds/search/memory-floor.js'
+ * @import { Limits } from '../model/container-limits.js'
  */
 
 /**

@@ -9,24 +9,6 @@ export const GIB = 2 ** 30
 export const mib = bytes => (bytes / MIB).toFixed(1)
 
 /**
- * Limits as they are pasted, rounded up.
- * @param {{ cores: number, bytes: number }} of
- */
-export const toLimits = ({ cores, bytes }) => ({
-  millicores: Math.ceil(1000 * cores),
-  mebibytes: Math.ceil(bytes / MIB),
-})
-
-/**
- * The `resources` of a container in Kubernetes.
- * @param {{ millicores: number, mebibytes: number }} limits
- */
-export function toResources({ millicores, mebibytes }) {
-  const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
-  return { requests: quantities, limits: { ...quantities } }
-}
-
-/**
  * @param {number} share a fraction
  * @param {number} [digits]
  */

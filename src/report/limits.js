@@ -1,13 +1,13 @@
 import { stringify } from 'yaml'
 import { limitsOf } from '../kinds/search/memory-floor.js'
 import { groupBy } from '../lib/group-by.js'
-import { toResources } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
+import { toResources } from '../model/container-limits.js'
 
 /**
  * The limits that were found, to paste. Pure.
  * @import { SizeResult, Summary } from '../model/types.ts'
- * @import { Limits } from '../kinds/search/memory-floor.js'
+ * @import { Limits } from '../model/container-limits.js'
  */
 
 /** Limits of a sidecar. @typedef {{ service: string | null, limits: Limits }} Entry service: null: of none in particular */

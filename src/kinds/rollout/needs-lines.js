@@ -1,5 +1,6 @@
-import { MIB, toLimits, toResources } from '../../lib/units.js'
+import { MIB } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
+import { toLimits, toResources } from '../../model/container-limits.js'
 
 /**
  * The needs of a control plane for so many sidecars, with the lines that say them. Pure.

@@ -1,8 +1,9 @@
-import { toLimits } from '../../lib/units.js'
+import { toLimits } from '../../model/container-limits.js'
 import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 
 /**
  * @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts'
+ * @import { Limits } from '../../model/container-limits.js'
  * @import { Outcome } from './outcome.js'
  * @import { SearchOptions } from './step.js'
  */
@@ -88,8 +89,6 @@ export function recommendedBytes({ held, steps, unchargedBytes }) {
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
   return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
 }
-
-/** The limits of a sidecar, as they are pasted. @typedef {{ millicores: number, mebibytes: number }} Limits */
 
 /**
  * @param {Pick<SizeResult, 'cpu' | 'memory'>} size

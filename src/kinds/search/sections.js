@@ -1,7 +1,8 @@
 import { ratePerSecond } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
-import { MIB, mib, toResources } from '../../lib/units.js'
+import { MIB, mib } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
+import { toResources } from '../../model/container-limits.js'
 import { limitsOf, recommendedBytes } from './memory-floor.js'
 
 /**
