@@ -9,15 +9,6 @@ export const GIB = 2 ** 30
 export const mib = bytes => (bytes / MIB).toFixed(1)
 
 /**
- * Limits as they are pasted, rounded up.
- * @param {{ cores: number, bytes: number }} of
- */
-export const toLimits = ({ cores, bytes }) => ({
-  millicores: Math.ceil(1000 * cores),
-  mebibytes: Math.ceil(bytes / MIB),
-})
-
-/**
  * @param {number} share a fraction
  * @param {number} [digits]
  */

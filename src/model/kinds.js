@@ -1,5 +1,6 @@
 /**
  * The kinds of trial: how each measures. Each has a folder in kinds/. Pure.
+ * @import { Arm, Summary } from './types.ts'
  */
 
 /**
@@ -17,4 +18,16 @@ export function kindsOf({ measure, search, grows, axes }) {
   if (grows !== null) return ['growth']
   if (axes.sidecars !== undefined) return ['rollout']
   return search === null ? (measure ?? ['load']) : ['search']
+}
+
+/**
+ * The kind of an arm's trials, of which a summary says nothing, nor do records of older versions.
+ * @param {Pick<Arm, 'load' | 'conditions'>} arm
+ * @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary of its run
+ * @returns {TrialKind}
+ */
+export function kindOfArm({ load, conditions }, { searches, sizes, growths }) {
+  if (searches.length + sizes.length > 0) return 'search'
+  if (conditions.sidecars !== undefined) return growths ? 'growth' : 'rollout'
+  return load.kind === 'turns' ? 'turns' : 'load'
 }

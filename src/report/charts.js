@@ -1,7 +1,6 @@
-import { ratePerSecond } from '../judge/measures.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { quantityOf } from '../judge/quantity.js'
-import { isCoarse, isMeasured, timesOf } from '../judge/rollout.js'
+import { hasAny, sectionsOf, splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { labelOf, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
@@ -13,14 +12,11 @@ import { drawOverSidecars, tabulateMemory } from './charts/over-sidecars.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
 import { tabulateLimits, tabulateRates, tabulateRounds, tabulateSeries } from './charts/tables.js'
-import { nameGrowth } from './growths.js'
 import { drawPercentiles } from './percentiles.js'
-import { isSearch } from './searches.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { CpuLine, Quantity, SizeResult, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { Colourable } from './charts/colours.js'
+ * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { Chart } from './charts/style.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Table } from '../lib/text-table.js'
@@ -28,12 +24,17 @@ import { isSearch } from './searches.js'
 
 /** @typedef {Chart & { id: string, table: Table }} ReportChart */
 
-/**
 /** The number of charts of rounds that show the answer. */
 export const FIRST = 2
 
+/** Forms of charts that one kind of trial alone has: how each is drawn, and its table. */
+const FORMS = {
+  overShare: { draw: drawOverShare, tabulate: tabulateShares },
+  overSidecars: { draw: drawOverSidecars, tabulate: tabulateMemory },
+  overLimit: { draw: drawOverLimit, tabulate: tabulateLimits },
+}
+
 /**
- * The charts of a run; a search has only those without rounds.
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
  * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[],
  *   overLimit: ReportChart[], overShare: ReportChart[], overSidecars: ReportChart[] }}
@@ -43,14 +44,30 @@ export function drawCharts({ summary, records, seriesOf }) {
   const recordsOf = (/** @type {SummaryArm} */ arm) => byArm.get(arm.id) ?? []
   const arms = summary.arms.filter(arm => arm.trials.completed + arm.trials.invalid > 0)
   const colourFor = createColours(arms)
+  const hasRounds = hasAny(summary, 'hasRounds')
+  const own = splitByKind(summary).flatMap(
+    ({ sections }) => sections.charts?.({ summary, arms, records, colourFor }) ?? [],
+  )
+  const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
+    own
+      .filter(({ form }) => form === name)
+      .map(({ id, title, lines }) => ({
+        ...FORMS[name].draw({ title, lines }),
+        id,
+        table: FORMS[name].tabulate(title, lines),
+      }))
   return {
-    rounds: isSearch(summary) ? [] : drawQuantities(arms, colourFor),
-    distributions: isSearch(summary) ? [] : drawPercentiles({ arms, recordsOf, colourFor }),
-    overTime: drawTrials({ arms, recordsOf, seriesOf }),
+    rounds: hasRounds ? drawQuantities(arms, colourFor) : [],
+    distributions: hasRounds ? drawPercentiles({ arms, recordsOf, colourFor }) : [],
+    overTime: drawTrials({
+      arms: arms.filter(arm => sectionsOf(arm, summary).hasSeries !== false),
+      recordsOf,
+      seriesOf,
+    }),
     overRate: drawRates({ summary, arms, colourFor }),
-    overLimit: drawLimits({ summary, records, colourFor }),
-    overShare: drawRollouts({ arms, recordsOf }),
-    overSidecars: drawGrowths(summary),
+    overLimit: drawForm('overLimit'),
+    overShare: drawForm('overShare'),
+    overSidecars: drawForm('overSidecars'),
   }
 }
 
@@ -115,9 +132,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
  */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
-  // Hundreds of sidecars cannot be told apart in one chart; their rollout has a chart of its own.
-  const drawn = arms.filter(arm => arm.conditions.sidecars === undefined)
-  return drawn.flatMap((arm, i) => {
+  return arms.flatMap((arm, i) => {
     const trialId = chooseTypical(arm, recordsOf(arm))?.trial.id
     const sidecars = trialId === undefined ? [] : seriesOf(trialId)
     if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
@@ -159,84 +174,6 @@ function drawRates({ summary, arms, colourFor }) {
     const chart = drawOverRate({ title, lines })
     return [{ ...chart, id: `over-rate-${i + 1}`, table: tabulateRates(title, lines) }]
   })
-}
-
-/**
- * Charts of rollouts: the share of the sidecars that have their configuration, a line for the last round of every arm that counts.
- * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[] }} given
- * @returns {ReportChart[]}
- */
-function drawRollouts({ arms, recordsOf }) {
-  const varied = findVaried(arms)
-  const own = arms.flatMap(arm => {
-    const rollout = recordsOf(arm).findLast(record => record.rollout && record.outcome !== 'failed')?.rollout
-    return rollout ? [{ label: labelOf(arm, varied), rollout }] : []
-  })
-  if (own.length === 0) return []
-  const phases = /** @type {const} */ ([
-    ['first', 'Sidecars that have their first configuration'],
-    ['change', 'Sidecars that have a change of it'],
-    ['removal', 'Sidecars that moved and have the configuration of their new shard'],
-  ])
-  return phases.flatMap(([phase, title]) => {
-    const lines = own.flatMap(({ label, rollout }, i) => {
-      const numbers = rollout[phase]
-      return numbers && isMeasured(rollout, phase) && !timesOf(numbers).every(isCoarse)
-        ? [{ label, colour: i + 1, curve: numbers.curve }]
-        : []
-    })
-    if (lines.length === 0) return []
-    return { ...drawOverShare({ title, lines }), id: `over-share-${phase}`, table: tabulateShares(title, lines) }
-  })
-}
-
-/**
- * Charts of control planes that were given more and more sidecars: their memory, a line for every arm.
- * @param {Pick<Summary, 'arms' | 'growths'>} summary
- * @returns {ReportChart[]}
- */
-function drawGrowths({ arms, growths = [] }) {
-  const lines = growths.flatMap((growth, i) => {
-    const { memory } = growth
-    return memory ? [{ label: nameGrowth(arms, growth), colour: i + 1, memory }] : []
-  })
-  if (lines.length === 0) return []
-  const title = 'Memory of the control plane over the number of sidecars'
-  return [{ ...drawOverSidecars({ title, lines }), id: 'over-sidecars', table: tabulateMemory(title, lines) }]
-}
-
-/**
- * Charts of a sizing: the rate that was answered over the CPU limit, a line for every plane.
- * @param {{ summary: Summary, records: TrialRecord[], colourFor: (arm: Colourable) => number }} given
- * @returns {ReportChart[]}
- */
-function drawLimits({ summary: { sizes }, records, colourFor }) {
-  const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {
-    const held = new Set(own.flatMap(size => listSteps(size, true)))
-    const failed = new Set(own.flatMap(size => listSteps(size, false)))
-    const points = records.flatMap(record => {
-      const { id, arm } = record.trial
-      const rate = ratePerSecond(record)
-      if (rate === null || arm.capCores === null || !(held.has(id) || failed.has(id))) return []
-      return [{ cores: arm.capCores, ratePerSecond: rate, isHeld: held.has(id) }]
-    })
-    const answers = own.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
-      cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond: rate, p99Ms }] : [],
-    )
-    return { label, colour: colourFor({ ...own[0], hasSidecars: true }), points, answers }
-  })
-  if (!lines.some(line => line.points.length > 0)) return []
-  const title = 'Rate over the CPU limit of each sidecar'
-  return [{ ...drawOverLimit({ title, lines }), id: 'over-limit', table: tabulateLimits(title, lines) }]
-}
-
-/**
- * The trials of the CPU, by whether their step held.
- * @param {SizeResult} size
- * @param {boolean} isHeld
- */
-function listSteps({ cpu, checks }, isHeld) {
-  return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }
 
 /**

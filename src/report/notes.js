@@ -1,12 +1,12 @@
 import { ESTIMATE_USED_LEAST } from '../judge/measures.js'
 import { quantityOf } from '../judge/quantity.js'
+import { renderChecks } from '../kinds/load/estimates.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/generators.js'
 import { tellPolicy } from '../parity/verdict/table.js'
-import { renderChecks } from './estimates.js'
 import { renderPrecision } from './precision.js'
 
 /**

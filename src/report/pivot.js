@@ -1,13 +1,13 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
+import { sectionsOf } from '../kinds/sections.js'
 import { renderTextTable } from '../lib/text-table.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
-import { listBoundOf } from './rollouts.js'
 
 /**
  * An experiment about one axis: its values as columns, a row per quantity and plane. Pure.
- * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
+ * @import { Summary, SummaryArm } from '../model/types.ts'
  * @import { Table } from '../lib/text-table.js'
  */
 
@@ -18,7 +18,7 @@ const NOTHING = { median: null, low: null, high: null }
 
 /**
  * The tables as lines for the terminal.
- * @param {Pick<Summary, 'arms' | 'shows'>} summary
+ * @param {Summary} summary
  * @returns {string[][]} lines of each
  */
 export function renderPivots(summary) {
@@ -30,12 +30,12 @@ export function renderPivots(summary) {
 
 /**
  * One table for every combination of the other axes, which is its caption.
- * @param {Pick<Summary, 'arms' | 'shows'>} summary
+ * @param {Summary} summary
  * @returns {Table[]}
  */
-export function tabulatePivots({ arms, shows }) {
-  const own = arms.filter(arm => arm.repeatOf === null)
-  const across = shows.across
+export function tabulatePivots(summary) {
+  const own = summary.arms.filter(arm => arm.repeatOf === null)
+  const { across } = summary.shows
   // An axis that arms without sidecars lack makes no table of its own.
   const varied = findVaried(own).filter(name => name !== across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
@@ -45,16 +45,16 @@ export function tabulatePivots({ arms, shows }) {
     const group = own.filter(arm => describeAxes(arm, varied) === key)
     const [first] = group
     const baselines = own.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
-    return { caption: key, ...tabulatePivot([...baselines, ...group], across, shows.quantities) }
+    return { caption: key, ...tabulatePivot([...baselines, ...group], summary) }
   })
 }
 
 /**
  * @param {SummaryArm[]} arms
- * @param {AxisName | null} across null: one column
- * @param {string[]} quantities
+ * @param {Summary} summary without an axis across: one column
  */
-function tabulatePivot(arms, across, quantities) {
+function tabulatePivot(arms, summary) {
+  const { across, quantities } = summary.shows
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
   const values = [
     ...new Set(arms.filter(a => a.sidecars.length > 0 || arms.every(b => b.sidecars.length === 0)).map(valueAt)),
@@ -89,18 +89,18 @@ function tabulatePivot(arms, across, quantities) {
       }
     }
   }
-  for (const plane of planes) rows.push([`bound by, ${plane}`, ...values.map(value => boundOf(find(plane, value)))])
+  for (const plane of planes)
+    rows.push([`bound by, ${plane}`, ...values.map(value => boundOf(find(plane, value), summary))])
   return { columns, rows }
 }
 
-/** @param {SummaryArm | undefined} arm */
-function boundOf(arm) {
+/** @param {SummaryArm | undefined} arm @param {Summary} summary */
+function boundOf(arm, summary) {
   if (!arm) return 'not measured'
   const { completed, failed } = arm.trials
   if (completed === 0 && failed > 0) return 'failed'
-  const phases = listBoundOf(arm)
-  if (phases !== null && phases.length > 0) return `control: ${phases.join(', ')}`
-  return arm.boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
+  const own = sectionsOf(arm, summary).boundOf?.(arm) ?? arm.boundBy
+  return own ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
 /**

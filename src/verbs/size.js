@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { listNodes, readNode } from '../analysis/nodes.js'
 import { dataPlanes } from '../dataplanes/registry.js'
+import { tellFindings } from '../kinds/sections.js'
 import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { readKit } from '../lib/kit.js'
@@ -12,10 +13,8 @@ import { createControlExperiment, createServicesExperiment, createSizeExperiment
 import { measure } from '../prepare/measure.js'
 import { GENERATOR, parseMilliseconds, parseOnAxis, parsePlanes, parseSeed, withLength } from '../prepare/options.js'
 import { announce, assertShort, openSite, prepareWith, sayLacks } from '../prepare/preparation.js'
-import { renderControlNeeds } from '../report/control-needs.js'
 import { FORMATS, renderLimits } from '../report/limits.js'
 import { renderNodeFit } from '../report/node-fit.js'
-import { renderSizes } from '../report/searches.js'
 import { findScriptFolders } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
@@ -119,13 +118,7 @@ export function addSize(verb, context) {
           },
         })
         await watchers.close()
-        const answer = [
-          ...renderSizes(summary),
-          ...renderControlNeeds(summary),
-          ...(node ? renderNodeFit(summary, node) : []),
-        ]
-          .join('\n')
-          .trimEnd()
+        const answer = [...tellFindings(summary), ...(node ? renderNodeFit(summary, node) : [])].join('\n').trimEnd()
         if (options.format) {
           say(answer)
           print(renderLimits(summary, options.format))

@@ -1,5 +1,5 @@
-import { toLimits } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
+import { toLimits } from '../../model/container-limits.js'
 import { withWarmupFor } from '../../plan/plan.js'
 import { judgeTrial, startFirst, startSearch } from './searches.js'
 

@@ -1,14 +1,14 @@
 import { medianSorted } from 'simple-statistics'
-import { estimatedCapacityPerSecond, ratePerSecond } from '../judge/measures.js'
-import { QUANTITIES } from '../judge/quantities.js'
-import { formatValue, quantityOf } from '../judge/quantity.js'
-import { groupBy } from '../lib/group-by.js'
-import { nameOf } from '../model/arms.js'
-import { describeAxes, findVaried } from '../model/axes.js'
+import { estimatedCapacityPerSecond, ratePerSecond } from '../../judge/measures.js'
+import { QUANTITIES } from '../../judge/quantities.js'
+import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { groupBy } from '../../lib/group-by.js'
+import { nameOf } from '../../model/arms.js'
+import { describeAxes, findVaried } from '../../model/axes.js'
 
 /**
  * Capacities that were estimated, and what the run says to them. Pure.
- * @import { Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { Summary, SummaryArm, TrialRecord } from '../../model/types.ts'
  */
 
 const TOLD_MOST = 4

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { summariseValues } from '../../src/lib/stats.js'
-import { listBoundOf, tellRollout } from '../../src/report/rollouts.js'
-import { createSummaryArm } from '../fakes/fake-summary.js'
+import { rolloutSections } from '../../../src/kinds/rollout/sections.js'
+import { summariseValues } from '../../../src/lib/stats.js'
+import { answerOf } from '../../../src/report/answer.js'
+import { createSummary, createSummaryArm } from '../../fakes/fake-summary.js'
 
-/** @import { Conditions } from '../../src/model/types.ts' */
+/** @import { Conditions, SummaryArm } from '../../../src/model/types.ts' */
 
 const shows = { quantities: ['rolloutSeconds'], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
 /** @param {Partial<Conditions>} conditions @param {Record<string, number>} rollout by header */
@@ -19,7 +20,10 @@ const limits = (/** @type {number} */ rollout, /** @type {number} */ change) => 
   ...{ controlAtLimitRolloutFraction: rollout, controlAtLimitChangeFraction: change },
 })
 
-describe('tellRollout', () => {
+/** @param {SummaryArm[]} arms */
+const tell = arms => answerOf({ ...createSummary([]), shows, arms })
+
+describe('the answer of a rollout', () => {
   it('says of each number of shards its time, and whether the control plane bound it', () => {
     const arms = [
       arm({ shards: 1 }, { rolloutSeconds: 3.97, ...limits(0.9, 0.8) }),
@@ -27,27 +31,32 @@ describe('tellRollout', () => {
       arm({ shards: 6 }, { rolloutSeconds: 1.4, ...limits(0.24, 0.6) }),
       arm({ shards: 9 }, { rolloutSeconds: 1.36, ...limits(0.01, 0.02) }),
     ]
-    expect(tellRollout(shows, arms)).toBe(
+    expect(tell(arms)).toBe(
       'pipy, rollout s: 1 shard 3.97, the control plane bound rollout and change; ' +
         '3 shards 2.06, the control plane bound the rollout; ' +
         '6 shards 1.40, the control plane did not bind the rollout, but the change; ' +
-        '9 shards 1.36, the control plane did not bind',
+        '9 shards 1.36, the control plane did not bind.',
     )
-    expect(arms.map(listBoundOf)).toEqual([['rollout', 'change'], ['rollout'], ['change'], []])
+    expect(arms.map(arm => rolloutSections.boundOf?.(arm))).toEqual([
+      'control: rollout, change',
+      'control: rollout',
+      'control: change',
+      null,
+    ])
   })
 
   it('tells of the most sidecars where nothing else varies, and nothing of what does not run', () => {
     const most = arm({ sidecars: 400 }, { rolloutSeconds: 9, changeAllSeconds: 2, controlPeakBytes: 2 ** 26 })
     const arms = [arm({ sidecars: 200 }, { rolloutSeconds: 5 }), most]
-    const times = 'within 9.00 s, a change of it within 2.00 s, from a control plane of at most 64.0 MiB'
-    expect(tellRollout(shows, arms)).toBe(`pipy: 400 sidecars had their first configuration ${times}`)
-    expect(listBoundOf(most)).toBeNull()
+    const times = 'within 9.00 s, a change of it within 2.00 s, from a control plane of at most 64.0 MiB.'
+    expect(tell(arms)).toBe(`pipy: 400 sidecars had their first configuration ${times}`)
+    expect(rolloutSections.boundOf?.(most)).toBeNull()
     const simulated = arm({ sidecars: 1600, simulated: 1200 }, { controlPeakBytes: 2 ** 28 })
-    expect(tellRollout(shows, [most, simulated])).toBe(
-      'pipy (1200 of 1600 simulated): 1600 sidecars were configured, from a control plane of at most 256.0 MiB',
+    expect(tell([simulated])).toBe(
+      'pipy (1200 of 1600 simulated): 1600 sidecars were configured, from a control plane of at most 256.0 MiB.',
     )
-    expect(tellRollout(shows, [arm({}, { rolloutSeconds: 1, ...limits(0, 0) })])).toBe(
-      'pipy: 60 sidecars had their first configuration within 1.00 s; the control plane did not bind',
+    expect(tell([arm({}, { rolloutSeconds: 1, ...limits(0, 0) })])).toBe(
+      'pipy: 60 sidecars had their first configuration within 1.00 s; the control plane did not bind.',
     )
   })
 })

@@ -1,28 +1,28 @@
-import { limitsOf } from '../analysis/node-fit.js'
-import { MIB } from '../lib/units.js'
-import { nameOf } from '../model/arms.js'
-import { toResources } from './limits.js'
+import { ratePerSecond } from '../../judge/measures.js'
+import { groupBy } from '../../lib/group-by.js'
+import { MIB, mib } from '../../lib/units.js'
+import { nameOf } from '../../model/arms.js'
+import { toResources } from '../../model/container-limits.js'
+import { limitsOf, recommendedBytes } from './memory-floor.js'
 
 /**
  * The results of searches, with the trials that show them. Pure.
- * @import { SearchResult, SearchStep, SizeResult, Summary } from '../model/types.ts'
+ * @import { SearchResult, SearchStep, SizeResult } from '../../model/types.ts'
+ * @import { Drawn, OwnChart, Sections } from '../sections.js'
  */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
+const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
 
-/** Whether a run looked for something, and has no rounds. @param {Pick<Summary, 'searches' | 'sizes'>} summary */
-export function isSearch({ searches, sizes }) {
-  return searches.length + sizes.length > 0
-}
-
-/** @param {Pick<Summary, 'searches'>} summary */
-export function renderSearches({ searches }) {
-  return searches.flatMap(renderSearch)
-}
-
-/** @param {Pick<Summary, 'sizes'>} summary */
-export function renderSizes({ sizes }) {
-  return sizes.flatMap(size => [...(size.services.length > 0 ? renderService(size) : renderSize(size)), ''])
+/** @type {Sections} */
+export const searchSections = {
+  hasRounds: false,
+  answer: ({ summary: { sizes, searches } }) => [...sizes.map(tellSize), ...searches.map(tellSearch)],
+  findings: ({ sizes, searches }) => [
+    ...sizes.flatMap(size => [...(size.services.length > 0 ? renderService(size) : renderSize(size)), '']),
+    ...searches.flatMap(renderSearch),
+  ],
+  charts: drawLimits,
 }
 
 /** @param {SizeResult} size of a file of services */
@@ -111,7 +111,61 @@ function renderStep({ value, held, why, trials }, result) {
  * @param {number} value
  * @param {Pick<SearchResult, 'unit'>} result
  */
-export function formatValue(value, { unit }) {
+function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
   return unit === 'cores' ? `${value} cores` : `${value} requests/s`
+}
+
+/** @param {SizeResult} size */
+function tellSize(size) {
+  const { cpu, memory, isChecked, p99Ms, services } = size
+  const load = services.length > 0 ? `that of ${services.join(', ')}` : 'the load'
+  if (cpu.steps.some(step => step.held === null) && !cpu.isFound)
+    return `${nameOf(size)}: no answer: not every CPU limit could be judged`
+  if (!cpu.isFound || cpu.held === null) return `${nameOf(size)}: no CPU limit of this machine holds ${load}`
+  const bytes = memory?.isFound ? ` and ${mib(recommendedBytes(memory))} MiB` : ''
+  const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
+  return `${nameOf(size)} holds ${load} with ${cpu.held} cores${bytes}${p99}${isChecked ? '' : ', NOT confirmed by its own check'}`
+}
+
+/** @param {SearchResult} search */
+function tellSearch(search) {
+  const { held, failed, isFound, looksFor } = search
+  if (!isFound || held === null) return `${nameOf(search)}: its limit is not reachable on this machine`
+  const but = failed === null ? '' : `, and not ${looksFor === 'knee' ? '' : 'with '}${formatValue(failed, search)}`
+  return `${nameOf(search)} ${LOOKED_FOR[looksFor]} ${formatValue(held, search)}${but}`
+}
+
+/**
+ * The rate that a sizing's trials answered over the CPU limit, a line for every plane.
+ * @param {Drawn} drawn
+ * @returns {OwnChart[]}
+ */
+function drawLimits({ summary: { sizes }, records, colourFor }) {
+  const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {
+    const held = new Set(own.flatMap(size => listSteps(size, true)))
+    const failed = new Set(own.flatMap(size => listSteps(size, false)))
+    const points = records.flatMap(record => {
+      const { id, arm } = record.trial
+      const rate = ratePerSecond(record)
+      if (rate === null || arm.capCores === null || !(held.has(id) || failed.has(id))) return []
+      return [{ cores: arm.capCores, ratePerSecond: rate, isHeld: held.has(id) }]
+    })
+    const answers = own.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
+      cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond: rate, p99Ms }] : [],
+    )
+    return { label, colour: colourFor({ ...own[0], hasSidecars: true }), points, answers }
+  })
+  if (!lines.some(line => line.points.length > 0)) return []
+  const title = 'Rate over the CPU limit of each sidecar'
+  return [{ form: 'overLimit', id: 'over-limit', title, lines }]
+}
+
+/**
+ * The trials of the CPU, by whether their step held.
+ * @param {SizeResult} size
+ * @param {boolean} isHeld
+ */
+function listSteps({ cpu, checks }, isHeld) {
+  return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }

@@ -1,35 +1,40 @@
-import { tellEndings } from '../judge/growth.js'
-import { MIB } from '../lib/units.js'
-import { labelOf } from '../model/arms.js'
-import { findVaried } from '../model/axes.js'
+import { tellEndings } from '../../judge/growth.js'
+import { MIB } from '../../lib/units.js'
+import { labelOf } from '../../model/arms.js'
+import { findVaried } from '../../model/axes.js'
 
 /**
  * How far control planes came with more and more sidecars, and what each sidecar took of their memory. Pure.
- * @import { GrowthFit, Summary } from '../model/types.ts'
+ * @import { GrowthFit, Summary } from '../../model/types.ts'
+ * @import { Sections } from '../sections.js'
  */
 
 const POINTS_MOST = 10
 
-/** @param {Pick<Summary, 'arms' | 'growths'>} summary */
-export function renderGrowths({ arms, growths = [] }) {
-  return growths.length === 0
-    ? []
-    : ['With more and more sidecars:', ...growths.flatMap(growth => renderGrowth(growth, nameGrowth(arms, growth)))]
-}
-
-/**
- * The answer of the run: how far each arm came.
- * @param {Pick<Summary, 'arms' | 'growths'>} summary
- */
-export function tellGrowths({ arms, growths = [] }) {
-  return growths.map(growth => `${nameGrowth(arms, growth)}: ${tellEndings(growth)}`)
+/** @type {Sections} */
+export const growthSections = {
+  hasWindows: false,
+  hasSeries: false,
+  answer: ({ summary: { arms, growths = [] } }) =>
+    growths.map(growth => `${nameGrowth(arms, growth)}: ${tellEndings(growth)}`),
+  findings: ({ arms, growths = [] }) => [
+    'With more and more sidecars:',
+    ...growths.flatMap(growth => renderGrowth(growth, nameGrowth(arms, growth))),
+  ],
+  charts({ summary: { arms, growths = [] } }) {
+    const lines = growths.flatMap((growth, i) =>
+      growth.memory ? [{ label: nameGrowth(arms, growth), colour: i + 1, memory: growth.memory }] : [],
+    )
+    const title = 'Memory of the control plane over the number of sidecars'
+    return lines.length > 0 ? [{ form: 'overSidecars', id: 'over-sidecars', title, lines }] : []
+  },
 }
 
 /**
  * @param {Summary['arms']} arms
  * @param {Pick<GrowthFit, 'armId'>} growth
  */
-export function nameGrowth(arms, { armId }) {
+function nameGrowth(arms, { armId }) {
   const arm = arms.find(({ id }) => id === armId)
   return arm ? labelOf(arm, findVaried(arms)) : armId
 }

@@ -1,12 +1,15 @@
-import { QUANTITIES } from '../judge/quantities.js'
-import { formatValue, quantityOf } from '../judge/quantity.js'
-import { listBound } from '../judge/rollout.js'
-import { nameOf } from '../model/arms.js'
-import { describeAxes, findVaried } from '../model/axes.js'
+import { QUANTITIES } from '../../judge/quantities.js'
+import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { isCoarse, isMeasured, listBound, timesOf } from '../../judge/rollout.js'
+import { groupBy } from '../../lib/group-by.js'
+import { labelOf, nameOf } from '../../model/arms.js'
+import { describeAxes, findVaried } from '../../model/axes.js'
+import { renderNeed, tellNeed } from './needs-lines.js'
 
 /**
- * Rollouts as sentences. Pure.
- * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
+ * What rollouts show: how soon sidecars have their configuration, and what bound that. Pure.
+ * @import { AxisName, Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Drawn, OwnChart, Sections } from '../sections.js'
  */
 
 /** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
@@ -17,12 +20,34 @@ const BOUND = {
   'rollout,change': 'the control plane bound rollout and change',
 }
 
+/** Phases, each with the title of its chart. */
+const PHASES = /** @type {const} */ ([
+  ['first', 'Sidecars that have their first configuration'],
+  ['change', 'Sidecars that have a change of it'],
+  ['removal', 'Sidecars that moved and have the configuration of their new shard'],
+])
+
+/** @type {Sections} */
+export const rolloutSections = {
+  hasSeries: false,
+  answer({ summary: { shows, controlNeeds = [] }, measured }) {
+    if (measured.length > 0 && controlNeeds.length > 0) return controlNeeds.map(tellNeed)
+    return [...groupBy(measured, nameOf).values()].map(own => tellRollout(shows, own))
+  },
+  findings: ({ controlNeeds = [] }) => controlNeeds.flatMap(renderNeed),
+  charts: drawShares,
+  boundOf(arm) {
+    const phases = listBoundOf(arm)
+    return phases === null || phases.length === 0 ? null : `control: ${phases.join(', ')}`
+  },
+}
+
 /**
  * The result of the largest rollout where only the number of sidecars varies; else the first quantity of each arm.
  * @param {Summary['shows']} shows
  * @param {SummaryArm[]} arms of one plane
  */
-export function tellRollout({ quantities }, arms) {
+function tellRollout({ quantities }, arms) {
   const varied = findVaried(arms)
   const isOfNumbers = varied.every(name => name === 'sidecars')
   return isOfNumbers ? tellMost(arms) : tellEach(arms, { varied, quantity: quantities[0] })
@@ -32,7 +57,7 @@ export function tellRollout({ quantities }, arms) {
  * The phases that its control plane bound; null where none runs.
  * @param {SummaryArm} arm
  */
-export function listBoundOf(arm) {
+function listBoundOf(arm) {
   const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(name => quantityOf(arm, name).median)
   return rollout === null ? null : listBound({ rollout, change })
 }
@@ -76,4 +101,28 @@ function tellMost(arms) {
 function sayBound(arm, before) {
   const phases = listBoundOf(arm)
   return phases === null ? '' : `${before}${BOUND[phases.join()]}`
+}
+
+/**
+ * The share of the sidecars that have their configuration, a line for the last round of every arm that counts.
+ * @param {Drawn} drawn
+ * @returns {OwnChart[]}
+ */
+function drawShares({ arms, records }) {
+  const varied = findVaried(arms)
+  const own = arms.flatMap(arm => {
+    const rollout = records.findLast(
+      ({ trial, rollout, outcome }) => trial.arm.id === arm.id && rollout && outcome !== 'failed',
+    )?.rollout
+    return rollout ? [{ label: labelOf(arm, varied), rollout }] : []
+  })
+  return PHASES.flatMap(([phase, title]) => {
+    const lines = own.flatMap(({ label, rollout }, i) => {
+      const numbers = rollout[phase]
+      return numbers && isMeasured(rollout, phase) && !timesOf(numbers).every(isCoarse)
+        ? [{ label, colour: i + 1, curve: numbers.curve }]
+        : []
+    })
+    return lines.length > 0 ? [{ form: 'overShare', id: `over-share-${phase}`, title, lines }] : []
+  })
 }

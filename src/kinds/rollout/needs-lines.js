@@ -1,21 +1,14 @@
-import { MIB, toLimits } from '../lib/units.js'
-import { nameOf } from '../model/arms.js'
-import { toResources } from './limits.js'
+import { MIB } from '../../lib/units.js'
+import { nameOf } from '../../model/arms.js'
+import { toLimits, toResources } from '../../model/container-limits.js'
 
 /**
  * The needs of a control plane for so many sidecars, with the lines that say them. Pure.
- * @import { ControlNeed, Summary } from '../model/types.ts'
+ * @import { ControlNeed } from '../../model/types.ts'
  */
 
-/** @param {Pick<Summary, 'controlNeeds'>} summary */
-export function renderControlNeeds({ controlNeeds = [] }) {
-  return controlNeeds.flatMap(renderNeed)
-}
-
-/** The same in a sentence each. @param {Pick<Summary, 'controlNeeds'>} summary */
-export function tellControlNeeds({ controlNeeds = [] }) {
-  return controlNeeds.map(need => `${nameOf(need)}: ${tellLimits(need)}`)
-}
+/** The needs in a sentence. @param {ControlNeed} need */
+export const tellNeed = need => `${nameOf(need)}: ${tellLimits(need)}`
 
 /** @param {ControlNeed} need */
 function tellLimits({ sidecars, measuredMost, limits }) {
@@ -25,10 +18,13 @@ function tellLimits({ sidecars, measuredMost, limits }) {
   return `the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
 }
 
-/** @param {ControlNeed} need */
-function renderNeed(need) {
+/**
+ * @param {ControlNeed} need
+ * @returns {string[]} lines
+ */
+export function renderNeed(need) {
   const { memory, limits, coresMost } = need
-  const lines = [`${nameOf(need)}: ${tellLimits(need)}`]
+  const lines = [tellNeed(need)]
   if (memory) {
     const { baseBytes, bytesPerSidecar, low, high, points } = memory
     const slope = renderSlope([bytesPerSidecar, low, high], 1000)
