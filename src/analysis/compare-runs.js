@@ -2,7 +2,7 @@ import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measur
 import { PRIMARY } from '../judge/quantities.js'
 import { EXIT } from '../lib/exit-status.js'
 import { nameOf } from '../model/arms.js'
-import { BASELINE_AXES, findVaried, groupOf, isAlike } from '../model/axes.js'
+import { BASELINE_AXES, findVaried, isAlike } from '../model/axes.js'
 import { findDisparities } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
 import {
@@ -120,7 +120,6 @@ export function findCompareStatus({ comparisons, thresholds }) {
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
-  const groups = [groupOf(match.next)]
   return compareSides({
     ...pair,
     disparities: findDisparities({
@@ -132,7 +131,7 @@ function compareMatch({ old, next, match, controls }) {
       const spreads = [old, next].map(({ summary }) =>
         findSpread(
           summary.comparisons.filter(c => c.isControl),
-          { quantity, service, groups },
+          { quantity, service, arms: [match.next] },
         ),
       )
       // Between runs at other times there is no A/A: what changed without any sidecar is noise.

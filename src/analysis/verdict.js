@@ -8,6 +8,8 @@ import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.j
 
 /** A gap smaller than this is no difference, however narrow the interval. */
 export const GAP_LEAST = 0.03
+/** The same of arms that stood side by side. */
+export const GAP_LEAST_BESIDE = 0.01
 // A run that goes on until it is precise has more rounds, and some are sure to meet a gate.
 const SPOILED_MOST = 0.1
 

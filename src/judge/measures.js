@@ -115,11 +115,11 @@ export function estimatedCapacityPerSecond(record) {
 
 /**
  * From the start of the first process to the first answer, through all sidecars. Null of a rollout, whose start has other
- * times in it.
+ * times in it, and of arms that were started together.
  * @param {TrialRecord} record
  */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
-  return !trial.arm.hasSidecars || rollout ? null : (phasesSeconds.start ?? null)
+  return !trial.arm.hasSidecars || trial.deployment || rollout ? null : (phasesSeconds.start ?? null)
 }
 
 /**

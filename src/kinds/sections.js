@@ -18,6 +18,7 @@ import { turnsSections } from './turns/sections.js'
  * @property {Summary} summary with the arms and comparisons of the kind alone
  * @property {SummaryArm[]} measured its arms of which a trial was completed
  * @property {string[]} cost its planes in the primary quantity, in words: verdicts, or without two planes their values
+ * @property {boolean} isAlone the run has no trials of another kind
  */
 
 /**
@@ -35,6 +36,7 @@ import { turnsSections } from './turns/sections.js'
 
 /**
  * @typedef {object} Sections
+ * @property {(summary: Summary) => string} [heading] where an experiment measures several kinds
  * @property {(told: Told) => string[]} answer its parts; none: nothing was measured
  * @property {(summary: Summary) => string[]} [findings] lines beside the tables
  * @property {(drawn: Drawn) => OwnChart[]} [charts]

@@ -29,5 +29,5 @@ export function kindsOf({ measure, search, grows, axes }) {
 export function kindOfArm({ load, conditions }, { searches, sizes, growths }) {
   if (searches.length + sizes.length > 0) return 'search'
   if (conditions.sidecars !== undefined) return growths ? 'growth' : 'rollout'
-  return load.kind === 'turns' ? 'turns' : 'load'
+  return load.isBesideOthers ? 'turns' : 'load'
 }

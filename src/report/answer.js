@@ -15,9 +15,11 @@ import { tellVerdicts } from './verdicts.js'
  * @returns {string}
  */
 export function answerOf(summary) {
-  const told = splitByKind(summary).flatMap(({ sections, summary: own }) => {
+  const parts = splitByKind(summary)
+  const told = parts.flatMap(({ sections, summary: own }) => {
     const measured = own.arms.filter(arm => arm.trials.completed > 0)
-    return sections.answer({ summary: own, measured, cost: measured.length > 0 ? tellCost(own, measured) : [] })
+    const cost = measured.length > 0 ? tellCost(own, measured) : []
+    return sections.answer({ summary: own, measured, cost, isAlone: parts.length === 1 })
   })
   return told.length > 0 ? join(told) : 'Nothing was measured.'
 }

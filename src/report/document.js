@@ -56,7 +56,7 @@ export function createDocument(run) {
   const { arms, shows, notMeasured } = summary
   const hasRounds = hasAny(summary, 'hasRounds')
   const isPivot = shows.across !== null || arms[0]?.load.kind === 'idle'
-  const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : [tabulateArms(summary)]
+  const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : tabulateArms(summary)
   const own = tellFindings(summary)
   return {
     title: `${summary.run.experiment}${arms.length === 0 ? '' : `, link ${linksOf(summary).join(' and ')}`}`,

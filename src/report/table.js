@@ -33,9 +33,10 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   const missing = [...warnings, ...describeNotMeasured(notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
   const [{ load, target }] = arms
+  const lengths = [...new Set(arms.map(arm => arm.load.windowSeconds))]
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
   const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
-  const windows = hasAny(summary, 'hasWindows') ? `, ${load.windowSeconds} s windows` : ''
+  const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
   const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}${windows}${where}`
   const hasRounds = hasAny(summary, 'hasRounds')
   const own = tellFindings(summary)
@@ -45,7 +46,7 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
     [title, ...missing],
     [...wrapText(answerOf(summary)), ...renderAnswers(summary)],
     renderContrasts(summary),
-    ...(!hasRounds ? [own] : shows.across || isIdle ? renderPivots(summary) : [renderArms(summary)]),
+    ...(!hasRounds ? [own] : shows.across || isIdle ? renderPivots(summary) : renderArms(summary)),
     renderCpuLines(summary),
     renderSlopes(summary),
     listPlateaus(summary),
@@ -65,7 +66,7 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
 function renderAnswers(summary) {
   const groups = tellVerdicts(summary)
   return groups.flatMap(({ heading, primary, secondary, noise }) => [
-    ...(groups.length > 1 ? [`${heading}:`, ...primary.flatMap(wrapHanging)] : []),
+    ...(groups.length > 1 ? ['', `${heading}:`, ...primary.flatMap(wrapHanging)] : []),
     ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.flatMap(line => wrapText(line, '  ', '    '))] : []),
     ...(noise ? wrapHanging(noise) : []),
   ])
@@ -84,7 +85,11 @@ function listPlateaus(summary) {
 
 /** @param {Summary} summary */
 function renderArms(summary) {
-  return renderTextTable(hideColumns(tabulateArms(summary), HIDDEN))
+  const tables = tabulateArms(summary)
+  return tables.map(table => [
+    ...(tables.length > 1 ? [`${table.caption}:`] : []),
+    ...renderTextTable(hideColumns(table, HIDDEN)),
+  ])
 }
 
 /**

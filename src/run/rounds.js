@@ -10,8 +10,8 @@ import { createStopping } from './stopping.js'
  * @import { Stopping } from './stopping.js'
  */
 
-// Repetitions of unsteady windows: as many as two more rounds.
-const SPARE_ROUNDS = 2
+// Repetitions of unsteady windows: as many as two more rounds; beside turns, which say the cost, one.
+const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
 // Users that are cold after this much longer are not slow to start: their sidecars do not serve them. The run's length
 // must stay near to what was announced, also where the planned warm-up is long.
 const WARMUP_MOST_TIMES = 4
@@ -62,7 +62,7 @@ export async function measureRounds({
  */
 async function runRounds({ plan, runTogether, turns, stopping, signal }) {
   const pace = createPace(plan.trials)
-  let spare = SPARE_ROUNDS * plan.arms.length
+  let spare = plan.arms.length * (plan.kinds.length > 1 ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()

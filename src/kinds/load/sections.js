@@ -1,16 +1,49 @@
+import { QUANTITIES } from '../../judge/quantities.js'
+import { formatValue, quantityOf } from '../../judge/quantity.js'
 import { nameOf } from '../../model/arms.js'
 import { tellEstimates } from './estimates.js'
 
 /**
  * What windows under load show: the cost of planes, and what bound them. Pure.
- * @import { SummaryArm } from '../../model/types.ts'
+ * @import { Summary, SummaryArm } from '../../model/types.ts'
  * @import { Sections } from '../sections.js'
  */
 
 /** @type {Sections} */
 export const loadSections = {
-  answer: ({ summary, measured, cost }) =>
-    measured.length === 0 ? [] : [...cost, tellBound(measured), tellEstimates(summary)].filter(Boolean),
+  heading: nameCaps,
+  answer({ summary, measured, cost, isAlone }) {
+    if (measured.length === 0) return []
+    const bound = [tellBound(measured), tellEstimates(summary)]
+    // Arms that stood side by side have answered what they cost.
+    if (isAlone) return [...cost, ...bound].filter(Boolean)
+    return [`${lowerFirst(nameCaps(summary))}: ${[tellCapacities(summary), ...bound].filter(Boolean).join('; ')}`]
+  },
+}
+
+/** @param {Summary} summary */
+function nameCaps({ arms }) {
+  const caps = [...new Set(arms.flatMap(arm => arm.capCores ?? []))]
+  return caps.length === 0 ? 'One after the other, not capped' : `At a cap of ${caps.join(' or ')}`
+}
+
+/** @param {string} text */
+function lowerFirst(text) {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+/** @param {Summary} summary */
+function tellCapacities({ arms }) {
+  return arms
+    .flatMap(arm => {
+      const { median, low, high } = quantityOf(arm, 'capacity')
+      if (median === null || arm.repeatOf !== null) return []
+      const [value, ...ends] = [median, low, high].map(v => formatValue(QUANTITIES.capacity, Number(v)))
+      const at = new Set(arms.map(({ capCores }) => capCores).filter(cap => cap !== null)).size > 1
+      const name = `${nameOf(arm)}${at ? ` at ${arm.capCores}` : ''}`
+      return [`${name} delivers ${value}${low === null ? '' : ` [${ends.join(', ')}]`} requests/s`]
+    })
+    .join(', ')
 }
 
 /** @param {SummaryArm[]} arms */

@@ -281,6 +281,18 @@ export const summarySchema = z.object({
   shows,
   lines: z.array(cpuLine),
   slopes: z.array(slope),
+  turns: z
+    .object({
+      cpus: z
+        .object({ generator: count, arms: count })
+        .nullable()
+        .describe('that the generator has for itself, and that all arms share; null: all share all'),
+      connections: z
+        .array(z.object({ armId: z.string(), count: nullable }))
+        .describe("of all sidecars of an arm at the end of the window: the rounds' median"),
+    })
+    .optional()
+    .describe('of arms that stood side by side'),
   controlNeeds: z.array(controlNeed).optional().describe('of size --sidecars'),
   growths: z.array(growthFit).optional().describe('of an experiment that grows'),
   calibrations: z.array(calibration),
