@@ -1,10 +1,10 @@
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { nameOf, parseChoice } from '../model/arms.js'
 import { calibrate, createArms, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCaps } from './caps.js'
-import { assertAskable, assertFew } from './checks.js'
+import { assertFew } from './checks.js'
 import { chooseControls, countSimulated, simulatesOn } from './controls.js'
-import { noteUncontrolled } from './growth.js'
 import { resolveQuestions } from './question.js'
 import { chooseRounds, orderDeployments, orderTrials } from './rounds.js'
 
@@ -72,7 +72,7 @@ function planPart(question, { cpus, missing, ...known }) {
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   // What has no sidecars costs none, and would take turns from the others.
   const chosen = kind === 'turns' ? named.filter(({ plane }) => hasSidecars(plane)) : named
-  assertAskable(question, { planes: chosen, hasSidecars })
+  PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })
   const contenders = nameControls(question, chosen, known.controlsOf ?? (() => []))
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const lists = listValues(question)
@@ -98,7 +98,7 @@ function planPart(question, { cpus, missing, ...known }) {
     arms: measured,
     calibrations,
     notMeasured: [...notMeasured, ...refused],
-    notes: [...notes, ...(kind === 'growth' ? noteUncontrolled(possible, runsControl) : [])],
+    notes: [...notes, ...(PLANS[kind].noteArms?.(possible, runsControl) ?? [])],
     trials: trials.map(trial => ({ ...trial, kind })),
   }
 }
@@ -132,7 +132,7 @@ function nameControls({ overrides, axes }, planes, controlsOf) {
  * @throws {UsageError} where simulated ones were asked for, and none can be
  */
 function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
-  const isSimulable = kind !== 'growth' && !experiment.sizesControlOf && simulatesOn(lists)
+  const isSimulable = !PLANS[kind].isAllReal && !experiment.sizesControlOf && simulatesOn(lists)
   const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const asked = overrides.realMost ?? null
   if (asked && contenders.every(choice => ownMostOf(choice) === null))
