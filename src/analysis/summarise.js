@@ -1,7 +1,7 @@
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound, nestQuantities } from '../judge/quantity.js'
-import { isOfSearch, replaySearch } from '../kinds/search/searches.js'
+import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
@@ -9,15 +9,13 @@ import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
-import { findControlNeeds } from './control-needs.js'
 import { offerEstimates } from './estimates.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
-import { fitGrowths } from './growths.js'
 import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
- * @import { Arm, Manifest, Quantity, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { QuantityRow } from '../judge/quantities.js'
  */
 
@@ -28,10 +26,12 @@ import { evaluateThreshold, parseThreshold } from './thresholds.js'
  */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
-  const arms = manifest.search ? listArms(records) : manifest.arms
+  const sections = listSections(manifest)
+  const hasRounds = sections.every(own => own.hasRounds !== false)
+  const arms = hasRounds ? manifest.arms : listArms(records)
   const relaxed = settings.relaxes.map(r => r.gate)
   const comparisons = compareArms({
-    arms: manifest.search ? [] : arms,
+    arms: hasRounds ? arms : [],
     records,
     rounds,
     seed: run.seed,
@@ -48,9 +48,9 @@ export function summarise({ manifest, records }) {
     seed: run.seed,
     isSequence: precision !== undefined,
   })
-  /** @type {(SearchResult | SizeResult)[]} */
-  const found = replaySearches({ manifest, records })
-  const growths = fitGrowths({ arms, records })
+  /** @type {Partial<Summary>[]} */
+  const found = sections.map(own => own.summarise?.({ manifest, arms, records }) ?? {})
+  const { searches = [], sizes = [], ...own } = Object.assign({}, ...found)
   return {
     schemaVersion: SCHEMA_VERSION,
     run,
@@ -69,11 +69,10 @@ export function summarise({ manifest, records }) {
     shows: settings.shows,
     lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
     slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
-    ...(settings.sizesControlOf && { controlNeeds: findControlNeeds({ records, sidecars: settings.sizesControlOf }) }),
-    ...(growths.length > 0 && { growths }),
+    ...own,
     calibrations: manifest.calibrations,
-    searches: found.flatMap(result => ('looksFor' in result ? [result] : [])),
-    sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
+    searches,
+    sizes,
   }
 }
 
@@ -84,18 +83,6 @@ export function summarise({ manifest, records }) {
  */
 function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
-}
-
-/**
- * The results of the searches of a run; those that were cut short have none.
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- */
-function replaySearches({ manifest: { search, arms, machine }, records }) {
-  if (!search) return []
-  return arms.flatMap(template => {
-    const own = records.filter(record => isOfSearch(template, record))
-    return replaySearch({ template, spec: search, cpus: Number(machine.cpus) }, own) ?? []
-  })
 }
 
 /**

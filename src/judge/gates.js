@@ -1,10 +1,10 @@
+import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
 import { findBound } from './gates/bound.js'
 import { USES } from './gates/gate.js'
 import { LOAD_GATES, RATE_LEAST } from './gates/load.js'
 import { PROCESS_GATES } from './gates/processes.js'
 import { READING_GATES } from './gates/readings.js'
-import { ROLLOUT_GATES } from './gates/rollout.js'
 
 /**
  * Gates decide what a trial's numbers may be used for: each names the uses that it spoils, and nothing else is lost.

@@ -9,7 +9,7 @@ import { turnsSections } from './turns/sections.js'
 /**
  * What each kind of trial answers and shows of a summary, as data: the formats are the report's. A new kind is a folder
  * and a line here. Pure.
- * @import { Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { TrialKind } from '../model/kinds.js'
  */
 
@@ -37,6 +37,8 @@ import { turnsSections } from './turns/sections.js'
 /**
  * @typedef {object} Sections
  * @property {(summary: Summary) => string} [heading] where an experiment measures several kinds
+ * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) => Partial<Summary>} [summarise] what of a
+ *   summary is its own
  * @property {(told: Told) => string[]} answer its parts; none: nothing was measured
  * @property {(summary: Summary) => string[]} [findings] lines beside the tables
  * @property {(drawn: Drawn) => OwnChart[]} [charts]
@@ -55,9 +57,21 @@ const SECTIONS = {
   growth: growthSections,
 }
 
-/** @param {Parameters<typeof kindOfArm>[0]} arm @param {Parameters<typeof kindOfArm>[1]} summary */
-export function sectionsOf(arm, summary) {
-  return SECTIONS[kindOfArm(arm, summary)]
+/**
+ * @param {Pick<Arm, 'load' | 'conditions'>} arm
+ * @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary of its run
+ */
+export function sectionsOf(arm, { searches, sizes, growths }) {
+  return SECTIONS[kindOfArm(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })]
+}
+
+/**
+ * The sections of each kind of a run's trials.
+ * @param {Pick<Manifest, 'arms' | 'search' | 'settings'>} manifest
+ */
+export function listSections({ arms, search, settings }) {
+  const run = { searches: search !== null, grows: settings.grows !== undefined }
+  return [...new Set(arms.map(arm => SECTIONS[kindOfArm(arm, run)]))]
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The kinds of trial: how each measures. Each has a folder in kinds/. Pure.
- * @import { Arm, Summary } from './types.ts'
+ * @import { Arm } from './types.ts'
  */
 
 /**
@@ -21,13 +21,13 @@ export function kindsOf({ measure, search, grows, axes }) {
 }
 
 /**
- * The kind of an arm's trials, of which a summary says nothing, nor do records of older versions.
+ * The kind of an arm's trials, which records of older versions do not say.
  * @param {Pick<Arm, 'load' | 'conditions'>} arm
- * @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary of its run
+ * @param {{ searches: boolean, grows: boolean }} run
  * @returns {TrialKind}
  */
-export function kindOfArm({ load, conditions }, { searches, sizes, growths }) {
-  if (searches.length + sizes.length > 0) return 'search'
-  if (conditions.sidecars !== undefined) return growths ? 'growth' : 'rollout'
+export function kindOfArm({ load, conditions }, { searches, grows }) {
+  if (searches) return 'search'
+  if (conditions.sidecars !== undefined) return grows ? 'growth' : 'rollout'
   return load.isBesideOthers ? 'turns' : 'load'
 }

@@ -1,3 +1,4 @@
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { nameOf } from '../model/arms.js'
@@ -64,7 +65,7 @@ export function createArms(question, { lists, caps, contenders }) {
       capsOf(choice).map(cap => {
         const conditions = chooseConditions(cell, {
           hasSidecars: hasSidecars(choice.plane),
-          isLimitable: question.kind !== 'growth' || runsControl(choice),
+          isLimitable: !PLANS[question.kind].hasUncontrolled || runsControl(choice),
           simulated: cell.sidecars === null ? 0 : countSimulated(choice, cell.sidecars),
         })
         if (question.kind === 'turns') conditions.workers ??= countTurnWorkers(question)

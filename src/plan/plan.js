@@ -1,11 +1,11 @@
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { nameOf, parseChoice } from '../model/arms.js'
 import { calibrate, createArms, keepFirstOfLoads, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCaps, isOpenLoop } from './caps.js'
-import { assertAskable, assertFew } from './checks.js'
+import { assertFew } from './checks.js'
 import { chooseControls, countSimulated, simulatesOn } from './controls.js'
 import { orderDeployments, shareRates } from './deployments.js'
-import { noteUncontrolled } from './growth.js'
 import { resolveQuestions } from './question.js'
 import { chooseRounds, orderTrials } from './rounds.js'
 
@@ -74,7 +74,7 @@ function planPart(question, { cpus, missing, ...known }) {
   const isBesideOthers = kind === 'turns'
   // Without sidecars there is no cost, but a latency that others add to.
   const chosen = isBesideOthers && !isOpenLoop(question) ? named.filter(({ plane }) => hasSidecars(plane)) : named
-  assertAskable(question, { planes: chosen, hasSidecars })
+  PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })
   const contenders = nameControls(question, chosen, known.controlsOf ?? (() => []))
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const lists = listValues(question)
@@ -105,7 +105,7 @@ function planPart(question, { cpus, missing, ...known }) {
     arms: measured,
     calibrations,
     notMeasured: [...notMeasured, ...refused],
-    notes: [...notes, ...(kind === 'growth' ? noteUncontrolled(possible, runsControl) : [])],
+    notes: [...notes, ...(PLANS[kind].noteArms?.(possible, runsControl) ?? [])],
     trials: trials.map(trial => ({ ...trial, kind })),
   }
 }
@@ -139,7 +139,7 @@ function nameControls({ overrides, axes }, planes, controlsOf) {
  * @throws {UsageError} where simulated ones were asked for, and none can be
  */
 function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
-  const isSimulable = kind !== 'growth' && !experiment.sizesControlOf && simulatesOn(lists)
+  const isSimulable = !PLANS[kind].isAllReal && !experiment.sizesControlOf && simulatesOn(lists)
   const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const asked = overrides.realMost ?? null
   if (asked && contenders.every(choice => ownMostOf(choice) === null))

@@ -1,11 +1,11 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { findFault, growthSchema, observationSchema, rolloutSchema, sampleSchema } from '../model/schemas.js'
+import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
 import { readText, writeWhole } from './files.js'
 
 /**
  * The raw files of a trial: raw/<trial>/.
- * @import { GrowthRecord, ObservationRecord, Reading, RolloutRecord, Sample, SampleLine, Trial } from '../model/types.ts'
+ * @import { ObservationRecord, Reading, Sample, SampleLine, Trial } from '../model/types.ts'
  */
 
 /**
@@ -17,23 +17,21 @@ export function rawNameOf({ id, deployment }) {
 }
 
 /**
- * Writes what was observed of a trial: its samples, one moment a line, observation.json, and rollout.json of a rollout or growth.json of a growth. A value that could not be
- * read is left out; null is one that the kernel does not offer.
+ * Writes what was observed of a trial: its samples, one moment a line, observation.json, and what it has shown beside a
+ * window, in files of their own. A value that could not be read is left out; null is one that the kernel does not offer.
  * @param {string} folder
- * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
- *   rollout?: RolloutRecord, growth?: GrowthRecord }} observed names: of
- *   the processes, in the order of the readings
+ * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null, own?: Record<string, object> }} observed
+ *   names: of the processes, in the order of the readings; own: by the names of the files
  * @throws {import('../lib/errors.js').BenchError} when it cannot be written
  */
-export function writeObserved(folder, { trial, samples, names, observation = null, rollout, growth }) {
+export function writeObserved(folder, { trial, samples, names, observation = null, own = {} }) {
   const raw = `raw/${rawNameOf(trial)}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
     toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
   writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
   if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
-  if (rollout) writeWhole(folder, `${raw}/rollout.json`, `${toJson(rollout)}\n`)
-  if (growth) writeWhole(folder, `${raw}/growth.json`, `${toJson(growth)}\n`)
+  for (const [name, seen] of Object.entries(own)) writeWhole(folder, `${raw}/${name}.json`, `${toJson(seen)}\n`)
 }
 
 /**
@@ -64,27 +62,15 @@ export function readObserved(folder, trialId) {
 }
 
 /**
- * How the rollout of a trial went, as the run had it.
+ * What a trial has shown beside a window, as the run had it.
  * @param {string} folder
- * @param {string} trialId
- * @returns {RolloutRecord | null} null: it is not there, or not whole
+ * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file
+ * @returns {any} null: it is not there, or not whole
  * @throws {import('../lib/errors.js').BenchError} when it cannot be read
  */
-export function readRollout(folder, trialId) {
-  const [rollout] = parseLines(readText(path.join(folder, 'raw', trialId, 'rollout.json')))
-  return rollout === undefined || findFault(rolloutSchema, rollout) !== null ? null : rollout
-}
-
-/**
- * How the growth of a trial went, as the run had it.
- * @param {string} folder
- * @param {string} trialId
- * @returns {GrowthRecord | null} null: it is not there, or not whole
- * @throws {import('../lib/errors.js').BenchError} when it cannot be read
- */
-export function readGrowth(folder, trialId) {
-  const [growth] = parseLines(readText(path.join(folder, 'raw', trialId, 'growth.json')))
-  return growth === undefined || findFault(growthSchema, growth) !== null ? null : growth
+export function readOwnPart(folder, { trialId, name, schema }) {
+  const [seen] = parseLines(readText(path.join(folder, 'raw', trialId, `${name}.json`)))
+  return seen === undefined || findFault(schema, seen) !== null ? null : seen
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findControlNeeds } from '../../src/analysis/control-needs.js'
-import { fitGrowths } from '../../src/analysis/growths.js'
+import { fitGrowths } from '../../src/kinds/growth/fits.js'
+import { findControlNeeds } from '../../src/kinds/rollout/needs.js'
 import { tellFindings } from '../../src/kinds/sections.js'
 import { answerOf } from '../../src/report/answer.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'

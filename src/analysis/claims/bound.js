@@ -1,5 +1,5 @@
 import { quantityOf } from '../../judge/quantity.js'
-import { BOUND_LEAST } from '../../judge/rollout.js'
+import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { AXES } from '../../model/axes.js'
 
 /**

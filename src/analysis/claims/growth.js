@@ -1,4 +1,4 @@
-import { OF_MACHINE, tellEndings } from '../../judge/growth.js'
+import { OF_MACHINE, tellEndings } from '../../kinds/growth/numbers.js'
 import { summariseValues } from '../../lib/stats.js'
 import { findRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE } from './answers.js'

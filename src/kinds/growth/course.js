@@ -1,4 +1,3 @@
-import { AVAILABLE_LEAST, isHostUsedUp } from '../../judge/growth.js'
 import { BenchError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { isInTime } from '../../lib/wait.js'
@@ -13,14 +12,15 @@ import { observePhase } from '../../run/phase.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { named } from '../../run/start-sidecars.js'
 import { CONTROL, chooseControl } from '../../services/control.js'
-import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from '../../services/growth.js'
+import { AVAILABLE_LEAST, isHostUsedUp } from './numbers.js'
+import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './services.js'
 
 /**
  * Adds sidecars to a control plane step by step, until a step fails or there are as many as asked for. That one fails is
  * what the trial found, and no failure of the trial.
  * @import { Arm, EndedProcess, FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts'
  * @import { Asking } from '../../node/asking.js'
- * @import { Growth } from '../../services/growth.js'
+ * @import { Growth } from './services.js'
  * @import { Started } from '../../run/start-services.js'
  * @import { Testbed } from '../../run/testbed.js'
  */

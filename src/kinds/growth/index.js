@@ -1,6 +1,6 @@
-import { describeGrowth } from '../../judge/growth.js'
 import { measureRounds } from '../../run/rounds.js'
 import { startGrowth } from './course.js'
+import { judgeGrowth } from './numbers.js'
 
 /**
  * Sidecars are added to a control plane until a step fails. A failed step is the finding; no window follows it.
@@ -15,8 +15,8 @@ export const growth = {
     return {
       ...started,
       seen: {
-        observed: { growth: seen },
-        record: { outcome: 'completed', growth: describeGrowth(seen), ended },
+        observed: { own: { growth: seen } },
+        record: { outcome: 'completed', growth: judgeGrowth(seen), ended },
         isOver: true,
         assertWhole: async () => {},
       },

@@ -1,7 +1,8 @@
-import { tellEndings } from '../../judge/growth.js'
 import { MIB } from '../../lib/units.js'
 import { labelOf } from '../../model/arms.js'
 import { findVaried } from '../../model/axes.js'
+import { fitGrowths } from './fits.js'
+import { tellEndings } from './numbers.js'
 
 /**
  * How far control planes came with more and more sidecars, and what each sidecar took of their memory. Pure.
@@ -15,6 +16,10 @@ const POINTS_MOST = 10
 export const growthSections = {
   hasWindows: false,
   hasSeries: false,
+  summarise(run) {
+    const growths = fitGrowths(run)
+    return growths.length > 0 ? { growths } : {}
+  },
   answer: ({ summary: { arms, growths = [] } }) =>
     growths.map(growth => `${nameGrowth(arms, growth)}: ${tellEndings(growth)}`),
   findings: ({ arms, growths = [] }) => [

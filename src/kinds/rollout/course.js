@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { describeRollout } from '../../judge/rollout.js'
 import { BenchError, EndedError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
@@ -14,6 +13,7 @@ import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 import { chooseControl } from '../../services/control.js'
 import { topologyOf } from '../../services/topology.js'
+import { judgeRollout } from './numbers.js'
 import { createRollout, listRolloutNames } from './services.js'
 import { removeShard } from './shard-removal.js'
 
@@ -74,7 +74,7 @@ export async function startRollout(asked) {
  * @param {number} sidecars
  */
 function readPace(seen, sidecars) {
-  const { toldSeconds = 0 } = describeRollout(seen).change ?? {}
+  const { toldSeconds = 0 } = judgeRollout(seen).change ?? {}
   return toldSeconds > 0 ? (sidecars - 1) / toldSeconds : Number.POSITIVE_INFINITY
 }
 
@@ -87,7 +87,7 @@ async function tryRollout(asked, { name, ...other }) {
   const started = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })
   const { deployment, rollout, deadlineSeconds } = started
   await deployment.remove()
-  assertConverged(describeRollout(rollout), deadlineSeconds)
+  assertConverged(judgeRollout(rollout), deadlineSeconds)
   return rollout
 }
 

@@ -1,7 +1,7 @@
-import { describeRollout } from '../../judge/rollout.js'
 import { assertAllRun } from '../../run/alive.js'
 import { measureRounds } from '../../run/rounds.js'
 import { assertConverged, startRollout } from './course.js'
+import { judgeRollout } from './numbers.js'
 
 /**
  * Many sidecars get a first configuration and a change from their control plane; then an idle window.
@@ -13,11 +13,11 @@ export const rollout = {
   name: 'rollout',
   async start(asked) {
     const { rollout: seen, deadlineSeconds, ...started } = await startRollout(asked)
-    const judged = describeRollout(seen)
+    const judged = judgeRollout(seen)
     return {
       ...started,
       seen: {
-        observed: { rollout: seen },
+        observed: { own: { rollout: seen } },
         record: { rollout: judged },
         isOver: false,
         async assertWhole() {

@@ -1,10 +1,10 @@
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
-import { isCoarse, isMeasured, listBound, timesOf } from '../../judge/rollout.js'
 import { groupBy } from '../../lib/group-by.js'
 import { labelOf, nameOf } from '../../model/arms.js'
 import { describeAxes, findVaried } from '../../model/axes.js'
-import { renderNeed, tellNeed } from './needs-lines.js'
+import { findControlNeeds, renderNeed, tellNeed } from './needs.js'
+import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
 /**
  * What rollouts show: how soon sidecars have their configuration, and what bound that. Pure.
@@ -30,6 +30,10 @@ const PHASES = /** @type {const} */ ([
 /** @type {Sections} */
 export const rolloutSections = {
   hasSeries: false,
+  summarise({ manifest: { settings }, records }) {
+    const { sizesControlOf: sidecars } = settings
+    return sidecars === undefined ? {} : { controlNeeds: findControlNeeds({ records, sidecars }) }
+  },
   answer({ summary: { shows, controlNeeds = [] }, measured }) {
     if (measured.length > 0 && controlNeeds.length > 0) return controlNeeds.map(tellNeed)
     return [...groupBy(measured, nameOf).values()].map(own => tellRollout(shows, own))

@@ -8,7 +8,7 @@ import { findSize, startSize } from './size.js'
 /**
  * Searches for a limit, trial after trial: each is a generator that yields the arm to try next and is given how
  * that went. They are pure, so that the same records give the same answer again.
- * @import { Arm, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts'
+ * @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts'
  * @import { Outcome } from './outcome.js'
  * @import { SearchOptions } from './step.js'
  */
@@ -66,10 +66,15 @@ export function replaySearch({ template, spec, cpus }, records) {
 }
 
 /**
- * Whether a trial belongs to the search that starts from an arm.
- * @param {Pick<Arm, 'id'>} template
- * @param {Pick<TrialRecord, 'trial'>} record
+ * The results of the searches of a run; those that were cut short have none.
+ * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
+ * @returns {(SearchResult | SizeResult)[]}
+ * @throws {BenchError} as of replaySearch
  */
-export function isOfSearch(template, { trial }) {
-  return trial.searchOf === template.id
+export function replaySearches({ manifest: { search, arms, machine }, records }) {
+  if (!search) return []
+  return arms.flatMap(template => {
+    const own = records.filter(({ trial }) => trial.searchOf === template.id)
+    return replaySearch({ template, spec: search, cpus: Number(machine.cpus) }, own) ?? []
+  })
 }

@@ -4,6 +4,7 @@ import { MIB, mib } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { toResources } from '../../model/container-limits.js'
 import { limitsOf, recommendedBytes } from './memory-floor.js'
+import { replaySearches } from './searches.js'
 
 /**
  * The results of searches, with the trials that show them. Pure.
@@ -17,6 +18,13 @@ const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
 /** @type {Sections} */
 export const searchSections = {
   hasRounds: false,
+  summarise(run) {
+    const found = replaySearches(run)
+    return {
+      searches: found.flatMap(result => ('looksFor' in result ? [result] : [])),
+      sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
+    }
+  },
   answer: ({ summary: { sizes, searches } }) => [...sizes.map(tellSize), ...searches.map(tellSearch)],
   findings: ({ sizes, searches }) => [
     ...sizes.flatMap(size => [...(size.services.length > 0 ? renderService(size) : renderSize(size)), '']),

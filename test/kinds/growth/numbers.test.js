@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { countAt, describeGrowth, isHostUsedUp, tellEnding, tellEndings } from '../../src/judge/growth.js'
-import { QUANTITIES } from '../../src/judge/quantities.js'
-import { createRecord } from '../fakes/fake-records.js'
+import { QUANTITIES } from '../../../src/judge/quantities.js'
+import { countAt, isHostUsedUp, judgeGrowth, tellEnding, tellEndings } from '../../../src/kinds/growth/numbers.js'
+import { createRecord } from '../../fakes/fake-records.js'
 
-/** @import { GrowthRecord } from '../../src/model/types.ts' */
+/** @import { GrowthRecord } from '../../../src/model/types.ts' */
 
 const host = (/** @type {number} */ idle, /** @type {number} */ total) => ({
   ...{ idle, total, steal: 0, busy: total - idle, cpus: 2 },
@@ -50,7 +50,7 @@ const SEEN = {
 }
 
 describe('the numbers of a growth', () => {
-  const growth = describeGrowth(SEEN)
+  const growth = judgeGrowth(SEEN)
 
   it('are step by step, with who saw the fewest backends', () => {
     expect(growth.steps[0]).toEqual({
@@ -75,7 +75,7 @@ describe('the numbers of a growth', () => {
   })
 
   it('say that there was no control plane, and that no step held', () => {
-    const none = describeGrowth({ ...SEEN, control: null, steps: [step(1, { anonBytes: 1, isLate: true })] })
+    const none = judgeGrowth({ ...SEEN, control: null, steps: [step(1, { anonBytes: 1, isLate: true })] })
     expect(none).toMatchObject({ hasControl: false, sidecars: 0, bytesPerSidecar: null, controlPeakCores: null })
   })
 })

@@ -1,18 +1,18 @@
-import { certificatesFolder } from '../lib/certificate-files.js'
-import { PORTS } from '../model/sidecar-contract.js'
-import { createApplication } from './applications.js'
-import { createBatch } from './batches.js'
-import { createControlPlane, locateControl } from './control.js'
-import { describeSidecar } from './specs.js'
-import { trustOf } from './topology.js'
+import { certificatesFolder } from '../../lib/certificate-files.js'
+import { PORTS } from '../../model/sidecar-contract.js'
+import { createApplication } from '../../services/applications.js'
+import { createBatch } from '../../services/batches.js'
+import { createControlPlane, locateControl } from '../../services/control.js'
+import { describeSidecar } from '../../services/specs.js'
+import { trustOf } from '../../services/topology.js'
 
 /**
  * The processes of a growth: one control plane, and steps of as many sidecars each, in the form of OSM's "scale and
  * limits": 2 clients × 5 and 5 servers × 2, with one split over the 5. The servers of all steps share five applications,
  * each of which says its name. Pure.
- * @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../model/types.ts'
- * @import { Chosen } from './control.js'
- * @import { ArmServices } from './specs.js'
+ * @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts'
+ * @import { Chosen } from '../../services/control.js'
+ * @import { ArmServices } from '../../services/specs.js'
  */
 
 const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }

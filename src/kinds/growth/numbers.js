@@ -1,10 +1,12 @@
-import { groupBy } from '../lib/group-by.js'
-import { fitLine } from '../lib/stats.js'
+import { groupBy } from '../../lib/group-by.js'
+import { fitLine } from '../../lib/stats.js'
+import { growthSchema } from '../../model/schemas.js'
 
 /**
  * The numbers of a growth, from what was seen of its steps. Pure: the run computes them from what it saw, `verify` from
  * what is on disk.
- * @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../model/types.ts'
+ * @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts'
+ * @import { OwnPart } from '../parts.js'
  */
 
 /** Less idle than this, and the machine is why a step is late. */
@@ -19,12 +21,23 @@ export const OF_MACHINE = ['host-memory', 'host-cpu']
 
 /** @typedef {NonNullable<TrialRecord['growth']>} GrowthNumbers */
 
+/** @type {OwnPart<GrowthRecord, GrowthNumbers>} */
+export const growthPart = {
+  schema: growthSchema,
+  judge: judgeGrowth,
+  hasWindow: false,
+  tell({ sidecars, ended }) {
+    const reason = ended?.reason ?? null
+    return tellEnding(reason, countAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
+  },
+}
+
 /**
  * @param {GrowthRecord} seen
  * @returns {GrowthNumbers}
  */
-export function describeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
-  const described = steps.map(step => describeStep(step, backends))
+export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
+  const described = steps.map(step => judgeStep(step, backends))
   const readings = control ?? []
   const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
@@ -102,7 +115,7 @@ export function hasHeld({ seconds }) {
  * @param {number} backends
  * @returns {GrowthNumbers['steps'][number]}
  */
-function describeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
+function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
   const told = members.flatMap(member => member.told ?? [])
   const had = told.flatMap(one => one.yesMs ?? [])
   const seen = told.flatMap(one => one.backends ?? [])

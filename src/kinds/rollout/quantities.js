@@ -1,12 +1,12 @@
-import { MIB } from '../lib/units.js'
-import { sidecarsOf, sumOf, valueOfRound } from './measures.js'
-import { isCoarse, isFaithful, isMeasured, timesOf } from './rollout.js'
+import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
+import { MIB } from '../../lib/units.js'
+import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 
 /**
  * The rows of the table of quantities that are of many sidecars and the control plane that configures them. Pure.
- * @import { TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from './quantities.js'
- * @import { Part, Resource } from './rollout.js'
+ * @import { TrialRecord } from '../../model/types.ts'
+ * @import { QuantityRow } from '../../judge/quantities.js'
+ * @import { Part, Resource } from './numbers.js'
  */
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */

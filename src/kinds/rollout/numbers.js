@@ -1,9 +1,11 @@
-import { mib } from '../lib/units.js'
+import { mib } from '../../lib/units.js'
+import { rolloutSchema } from '../../model/schemas.js'
 
 /**
  * The numbers of a rollout, from when each sidecar was answered. Pure: the run computes them from what it saw, `verify`
  * from what is on disk.
- * @import { RolloutRecord, Told, TrialRecord } from '../model/types.ts'
+ * @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts'
+ * @import { OwnPart } from '../parts.js'
  */
 
 const NAMED_MOST = 20
@@ -21,23 +23,35 @@ const INFIDELITY_MOST = 0.15
 /** @typedef {NonNullable<RolloutRecord['first']['control']['start']>} Edge */
 /** A phase. @typedef {'first' | 'change' | 'removal'} Part */
 
+/** @type {OwnPart<RolloutRecord, RolloutNumbers>} */
+export const rolloutPart = {
+  schema: rolloutSchema,
+  judge: judgeRollout,
+  hasWindow: true,
+  tell({ sidecars, simulated = 0, ...phases }) {
+    const [first, change] = [phases.first, phases.change].map(phase => `${phase?.seconds?.toFixed(1)} s`)
+    const who = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
+    return `${who} sidecars configured within ${first}, changed within ${change}`
+  },
+}
+
 /**
  * @param {RolloutRecord} seen
  * @returns {RolloutNumbers}
  */
-export function describeRollout(seen) {
+export function judgeRollout(seen) {
   const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = seen
   const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
     sidecars: members.length + (simulated?.count ?? 0),
     ...(simulated && { simulated: simulated.count }),
-    ...(fidelity && { fidelity: describeFidelity(fidelity) }),
-    ...(members.some(({ pod }) => pod) && { pods: describePods(members) }),
+    ...(fidelity && { fidelity: judgeFidelity(fidelity) }),
+    ...(members.some(({ pod }) => pod) && { pods: judgePods(members) }),
     cpus,
     askedPerSecondMost,
-    first: describePhase({ members, simulated, of: 'first', phase: seen.first }),
-    ...(seen.change && { change: describePhase({ members, simulated, of: 'change', phase: seen.change }) }),
-    ...(seen.removal && { removal: describeRemoval(members, seen.removal) }),
+    first: judgePhase({ members, simulated, of: 'first', phase: seen.first }),
+    ...(seen.change && { change: judgePhase({ members, simulated, of: 'change', phase: seen.change }) }),
+    ...(seen.removal && { removal: judgeRemoval(members, seen.removal) }),
     controlAnonBytes: {
       empty: control?.[0]?.anonBytes ?? null,
       stable: seen.first.control.end?.anonBytes ?? null,
@@ -147,8 +161,8 @@ export function isFaithful(numbers, resource) {
  * @param {NonNullable<RolloutRecord['fidelity']>} fidelity
  * @returns {RolloutNumbers['fidelity']}
  */
-function describeFidelity(fidelity) {
-  const [real, simulated] = [describeRollout(fidelity.real), describeRollout(fidelity.simulated)]
+function judgeFidelity(fidelity) {
+  const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
   // What an empty control plane takes, it takes for either.
   const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
@@ -168,10 +182,10 @@ function describeFidelity(fidelity) {
  * @param {NonNullable<RolloutRecord['removal']>} phase
  * @returns {RolloutNumbers['removal']}
  */
-function describeRemoval(members, phase) {
+function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
-  const told = describePhase({ members: moved, of: 'moved', phase, fromMs: phase.endedMs })
+  const told = judgePhase({ members: moved, of: 'moved', phase, fromMs: phase.endedMs })
   const askedOfStayed = stayed.reduce((sum, { asked }) => sum + asked, 0)
   return {
     ...told,
@@ -186,7 +200,7 @@ function describeRemoval(members, phase) {
  *   fromMs?: number }} seen fromMs: when the times of all begin; absent: each has its own
  * @returns {RolloutNumbers['first']}
  */
-function describePhase({ members, simulated, of, phase, fromMs }) {
+function judgePhase({ members, simulated, of, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds } = phase
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
   const told = members.flatMap(member => member[of] ?? [])
@@ -208,7 +222,7 @@ function describePhase({ members, simulated, of, phase, fromMs }) {
     askedPerSecond: told.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
     curve: drawCurve(told, { all: members.length, startMs: beganMs }),
     controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
-    ...describeShards({ before, after, phaseSeconds }),
+    ...judgeShards({ before, after, phaseSeconds }),
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
     ownCores: ownCpuSeconds / phaseSeconds,
     missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
@@ -221,7 +235,7 @@ function describePhase({ members, simulated, of, phase, fromMs }) {
  * @param {RolloutRecord['members']} members
  * @returns {RolloutNumbers['pods']}
  */
-function describePods(members) {
+function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
   )
@@ -238,7 +252,7 @@ function spreadOf(sorted) {
  * that time is not known, for whole periods), or with all its threads running.
  * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
  */
-function describeShards({ before, after, phaseSeconds }) {
+function judgeShards({ before, after, phaseSeconds }) {
   if (!before?.each || !after?.each) return {}
   const starts = before.each
   const shares = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {

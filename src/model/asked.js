@@ -1,31 +1,55 @@
 import { UsageError } from '../lib/errors.js'
-import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { nameOf } from './arms.js'
+import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
+import { AXES, AXIS_NAMES } from './axes.js'
 
 /**
- * Whether an experiment with a control plane of many sidecars is asked what it can be. Pure.
- * @import { PlaneChoice } from '../model/types.ts'
- * @import { Question } from './question.js'
+ * What trials of many sidecars, and trials of services alone, can be asked. Pure.
+ * @import { AxisName, PlaneChoice } from './types.ts'
  */
 
-// Its file has these beside the axes of its kind.
+/**
+ * What of a question kinds of trials look at.
+ * @typedef {object} Asked
+ * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
+ *   search: { kind: string } | null }} experiment
+ * @property {{ axes: Partial<Record<AxisName, any[]>>, caps: number[] | 'none' | null, controls?: string[] | null }} overrides
+ * @property {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>> & { capCores?: any }} axes of the experiment
+ */
+
+/** @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} Chosen the planes that were chosen */
+
+// An experiment of many sidecars has these beside the axes of its kind.
 const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
 
 /** @type {string[]} */
 const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout'))
 
 /**
- * @param {Question} question
- * @param {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} chosen
- * @throws {UsageError}
+ * @param {Asked} asked
+ * @param {Chosen} chosen
+ * @throws {UsageError} for what only a control plane of many sidecars has
  */
-export function assertRollout(question, chosen) {
-  assertSharded(question)
-  assertManySidecars(question, chosen)
+export function assertAlone({ experiment: { name }, overrides, axes }, { planes }) {
+  // A sidecar that is changed while it serves has a control, too.
+  const isChanged = axes.changesPerMinute !== undefined
+  const controlled = planes.find(({ control }) => control !== undefined)
+  const own = /** @type {(keyof typeof CONTROL_PLANE_AXES)[]} */ (Object.keys(CONTROL_PLANE_AXES))
+  const asked = own.find(axis => overrides.axes[axis])
+  const option = asked
+    ? AXES[asked].option?.flags.split(' ')[0]
+    : !isChanged && ((overrides.controls && '--control') || (controlled && `--planes ${nameOf(controlled)}`))
+  if (option)
+    throw new UsageError(
+      `${option} needs an experiment with a control plane of many sidecars, such as rollout: ${name} has none`,
+    )
+  const alone = Object.keys(axes).find(axis => (axis === 'control' && !isChanged) || axis in CONTROL_PLANE_AXES)
+  if (alone) throw new UsageError(`${name} has the axis ${alone}, and no axis sidecars: give it that, too`)
 }
 
 /**
- * @param {Question} question
- * @param {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} chosen
+ * @param {Asked} asked
+ * @param {Chosen} chosen
  * @throws {UsageError} for what many sidecars without a load cannot be asked
  */
 export function assertManySidecars({ experiment, overrides, axes }, { planes, hasSidecars }) {
@@ -47,12 +71,11 @@ export function assertManySidecars({ experiment, overrides, axes }, { planes, ha
 }
 
 /**
- * @param {Question} question
+ * @param {Asked} asked
  * @throws {UsageError} for what makes no difference, for shards without a sidecar, and for a shard to be removed that is the only one
  */
 export function assertSharded({ experiment: { name }, overrides, axes }) {
-  /** @param {'sidecars' | 'shards' | 'assignment' | 'sizes' | 'isShardRemoved' | 'configuredServices'} axis @returns {any[] | undefined} */
-  const asked = axis => overrides.axes[axis] ?? axes[axis]
+  const asked = (/** @type {AxisName} */ axis) => overrides.axes[axis] ?? axes[axis]
   if (asked('assignment') && !asked('shards'))
     throw new UsageError(`${name} is asked for an assignment to shards, and has one control plane: give it --shards`)
   const shards = asked('shards') ?? [1]

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { findGates } from '../../src/judge/gates.js'
-import { QUANTITIES } from '../../src/judge/quantities.js'
-import { describeRollout } from '../../src/judge/rollout.js'
-import { createRecord, DEFAULT_CONDITIONS, describeFakeProcess } from '../fakes/fake-records.js'
+import { findGates } from '../../../src/judge/gates.js'
+import { QUANTITIES } from '../../../src/judge/quantities.js'
+import { judgeRollout } from '../../../src/kinds/rollout/numbers.js'
+import { createRecord, DEFAULT_CONDITIONS, describeFakeProcess } from '../../fakes/fake-records.js'
 
-/** @import { RolloutRecord } from '../../src/model/types.ts' */
+/** @import { RolloutRecord } from '../../../src/model/types.ts' */
 
 const host = (/** @type {number} */ idle, /** @type {number} */ total) => ({
   ...{ idle, total, steal: 0, busy: total - idle, cpus: 2 },
@@ -48,7 +48,7 @@ function told(sinceMs, lastNoMs, yesMs) {
 }
 
 describe('the numbers of a rollout', () => {
-  const { first, change: changed, ...numbers } = describeRollout(SEEN)
+  const { first, change: changed, ...numbers } = judgeRollout(SEEN)
   const change = /** @type {typeof first} */ (changed)
 
   it('are from the first start to the last yes, and of each sidecar from its own start', () => {
@@ -83,7 +83,7 @@ describe('the numbers of a rollout', () => {
       each: shards.map(([cpuSeconds, throttledPeriods]) => ({ cpuSeconds, throttledPeriods, workers: 1 })),
     })
     const of = (/** @type {[number, number | null][]} */ before, /** @type {[number, number | null][]} */ after) =>
-      describeRollout({ ...SEEN, first: { ...SEEN.first, control: { start: edge(before), end: edge(after) } } })
+      judgeRollout({ ...SEEN, first: { ...SEEN.first, control: { start: edge(before), end: edge(after) } } })
     // In 2.1 s: 7 periods of 0.1 s; without a cap, 1.05 s of CPU.
     const capped = of(
       [
@@ -113,7 +113,7 @@ describe('the numbers of a rollout', () => {
       each: [{ cpuSeconds: 1, throttledPeriods, throttledSeconds, workers: 1 }],
     })
     const shareOf = (/** @type {number} */ seconds) =>
-      describeRollout({
+      judgeRollout({
         ...SEEN,
         first: { ...SEEN.first, control: { start: burst(5, 1), end: burst(20, 1 + seconds) } },
       }).first.controlAtLimit
@@ -132,26 +132,26 @@ describe('the numbers of a rollout', () => {
       ...member,
       pod: { createdMs: 90_000, readyMs: i === 3 ? null : 91_000 + 500 * i },
     }))
-    const { pods, first: same } = describeRollout({ ...SEEN, members })
+    const { pods, first: same } = judgeRollout({ ...SEEN, members })
     expect(pods).toEqual({ ready: 3, readySeconds: { p50: 1.5, p99: 2, max: 2 } })
     expect(same).toEqual(first)
-    const rollout = describeRollout({ ...SEEN, members })
+    const rollout = judgeRollout({ ...SEEN, members })
     const record = createRecord({ rollout })
     expect(QUANTITIES.podReadyMax.measure({ record })).toBe(2)
-    expect(QUANTITIES.podReadyMax.measure({ record: createRecord({ rollout: describeRollout(SEEN) }) })).toBeNull()
+    expect(QUANTITIES.podReadyMax.measure({ record: createRecord({ rollout: judgeRollout(SEEN) }) })).toBeNull()
   })
 
   it('name the sidecars that do not have it, and then give no time of all', () => {
     const [one, two, ...others] = SEEN.members
     const members = [one, { ...two, change: told(5100, 9000, null) }, ...others]
-    const { change } = describeRollout({ ...SEEN, members })
+    const { change } = judgeRollout({ ...SEEN, members })
     expect(change).toMatchObject({ converged: 3, missing: ['client-2'], seconds: null })
     expect(change?.each.max).toBeCloseTo(0.7)
   })
 
   it('are of the first configuration alone where not all had it, or were started', () => {
     const members = SEEN.members.slice(0, 3).map(({ name, first }) => ({ name, first }))
-    const numbers = describeRollout({ ...SEEN, members: [...members, { name: 'client-4' }], change: undefined })
+    const numbers = judgeRollout({ ...SEEN, members: [...members, { name: 'client-4' }], change: undefined })
     expect(numbers.first).toMatchObject({ converged: 3, missing: ['client-4'], seconds: null })
     expect(numbers.first.curve.at(-1)?.[1]).toBe(0.75)
     expect(numbers.change).toBeUndefined()
@@ -160,7 +160,7 @@ describe('the numbers of a rollout', () => {
 
   it('are without those of a control plane where none runs', () => {
     const none = { control: { start: null, end: null } }
-    const { first, controlAnonBytes } = describeRollout({ ...SEEN, first: { ...SEEN.first, ...none }, control: null })
+    const { first, controlAnonBytes } = judgeRollout({ ...SEEN, first: { ...SEEN.first, ...none }, control: null })
     expect(first.controlCpuSeconds).toBeNull()
     expect(controlAnonBytes).toEqual({ empty: null, stable: null, peak: null })
   })
@@ -172,7 +172,7 @@ describe('the numbers of a rollout', () => {
   })
 
   it('are quantities of the table, those of the control plane over the sidecars', () => {
-    const record = createRecord({ rollout: describeRollout(SEEN) })
+    const record = createRecord({ rollout: judgeRollout(SEEN) })
     const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
     expect(measure('rolloutSeconds')).toBe(2)
     // The kit itself took half a core of two in the change.
@@ -186,7 +186,7 @@ describe('the numbers of a rollout', () => {
   })
 
   it('have the memory of a service known, against the same round without', () => {
-    const rollout = describeRollout(SEEN)
+    const rollout = judgeRollout(SEEN)
     const knows = (/** @type {number} */ configuredServices, /** @type {number} */ anonBytes) => {
       const conditions = { ...DEFAULT_CONDITIONS, configuredServices }
       const processes = [describeFakeProcess({ memory: { ...describeFakeProcess({}).memory, anonBytes } })]
@@ -199,7 +199,7 @@ describe('the numbers of a rollout', () => {
   })
 
   it('have no value where a tenth of this time is not known, whatever the others are', () => {
-    const rollout = describeRollout(SEEN)
+    const rollout = judgeRollout(SEEN)
     const record = createRecord({ rollout })
     const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
     // Of the median 200 of 300 ms, of the last 100 of 2000 ms; of the longest 200 of 1000 ms.
@@ -223,7 +223,7 @@ describe('the numbers of a rollout', () => {
     const members = SEEN.members.map(member => ({ ...member, first: told(1000, 1900, 2000) }))
     const asked = members.map(member => ({ ...member, first: { ...member.first, asked: 190 } }))
     // 760 in 2.1 s are 362 a second.
-    const record = createRecord({ rollout: describeRollout({ ...SEEN, members: asked }) })
+    const record = createRecord({ rollout: judgeRollout({ ...SEEN, members: asked }) })
     expect(QUANTITIES.rolloutSeconds.measure({ record })).toBeNull()
     expect(findGates(record).map(({ reason }) => reason)).toContain(
       'until all sidecars had their first configuration, the sidecars were asked 362 times a second, of at most 400: asking may be what was measured',
@@ -247,15 +247,15 @@ describe('the numbers of a shard that is removed', () => {
       control: { start: control(6990, 1, 20e6), end: control(8010, 1.2, 20e6) },
     },
   })
-  const recordOf = (/** @type {any[]} */ moves) => createRecord({ rollout: describeRollout(seenOf(moves)) })
+  const recordOf = (/** @type {any[]} */ moves) => createRecord({ rollout: judgeRollout(seenOf(moves)) })
   const measureOf = (/** @type {any[]} */ moves) => (/** @type {string} */ name) =>
     QUANTITIES[name].measure({ record: recordOf(moves) })
   const gatesOf = (/** @type {any[]} */ moves) =>
     findGates(recordOf(moves)).filter(({ gate, reason }) => gate === 'removal' || reason.includes('moved'))
 
   it('are from its end, of those that move alone, and leave rollout and change as they are', () => {
-    const { removal, ...others } = describeRollout(seenOf(moves))
-    expect(others).toEqual(describeRollout(SEEN))
+    const { removal, ...others } = judgeRollout(seenOf(moves))
+    expect(others).toEqual(judgeRollout(SEEN))
     expect(removal).toMatchObject({ moved: 2, converged: 2, seconds: 1, stayed: 2, silent: [], missing: [] })
     expect(removal?.each).toEqual({ p50: 0.7, p99: 1, max: 1 })
     expect(removal?.curve).toEqual([
@@ -281,7 +281,7 @@ describe('the numbers of a shard that is removed', () => {
 
   it('name a sidecar that did not get there, and then give no time', () => {
     const missing = moves.with(1, { movedTo: 0, moved: told(7400, 7900, null) })
-    expect(describeRollout(seenOf(missing)).removal).toMatchObject({
+    expect(judgeRollout(seenOf(missing)).removal).toMatchObject({
       ...{ converged: 1, moved: 2, seconds: null, missing: ['client-2'] },
     })
     expect(measureOf(missing)('moveSeconds')).toBeNull()
@@ -299,7 +299,7 @@ describe('the numbers of a shard that is removed', () => {
   })
 
   it('are none where no shard is removed', () => {
-    const record = createRecord({ rollout: describeRollout(SEEN) })
+    const record = createRecord({ rollout: judgeRollout(SEEN) })
     for (const name of ['movedSidecars', 'moveSeconds', 'moveP50', 'stayedAnswering'])
       expect(QUANTITIES[name].measure({ record })).toBeNull()
   })
@@ -319,7 +319,7 @@ describe('simulated sidecars', () => {
       ...{ first: scale(SEEN.first, rolloutCpu), control: SEEN.control?.map(read => times(read)) ?? null },
       ...(SEEN.change && { change: scale(SEEN.change, changeCpu) }),
     }
-    return describeRollout({
+    return judgeRollout({
       ...SEEN,
       simulated: { count: 12, first: told(1, null, 2) },
       fidelity: { real: SEEN, simulated },
@@ -338,14 +338,14 @@ describe('simulated sidecars', () => {
     const rollout = rolloutOf({})
     expect(rollout).toMatchObject({ sidecars: 16, simulated: 12, first: { converged: 4, isOfSimulated: true } })
     expect(rollout.change?.isOfSimulated).toBe(false)
-    expect(rollout.first.each).toEqual(describeRollout(SEEN).first.each)
+    expect(rollout.first.each).toEqual(judgeRollout(SEEN).first.each)
   })
 
   it('are held against real ones: less than 15 % apart, they count for the control plane, and for no time of all', () => {
     expect(gatesOf({})).toEqual([])
     expect(gatesOf({ rolloutCpu: 1.14, changeCpu: 0.86, memory: 0.86 })).toEqual([])
     expect(listKnown({})).toEqual([...NAMES.filter(name => name !== 'rolloutSeconds'), ...MEMORY])
-    expect(QUANTITIES.rolloutSeconds.measure({ record: createRecord({ rollout: describeRollout(SEEN) }) })).toBe(2)
+    expect(QUANTITIES.rolloutSeconds.measure({ record: createRecord({ rollout: judgeRollout(SEEN) }) })).toBe(2)
   })
 
   it('take away the CPU time of the control plane in the phase in which that is another, and no other value', () => {

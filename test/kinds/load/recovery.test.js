@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { recoverySeconds } from '../../src/judge/recovery.js'
-import { createRecord } from '../fakes/fake-records.js'
+import { QUANTITIES } from '../../../src/judge/quantities.js'
+import { createRecord } from '../../fakes/fake-records.js'
 
-/** @import { LoadPoint } from '../../src/model/types.ts' */
+/** @import { LoadPoint } from '../../../src/model/types.ts' */
 
 /**
  * Pieces of half a second at 100 requests/s; the burst is from 2 to 3 s.
@@ -14,12 +14,12 @@ const pieces = (p99s, counts = {}) =>
   p99s.map((p99Ms, i) => ({ atSeconds: i / 2, seconds: 0.5, count: counts[i] ?? 50, p50Ms: p99Ms, p99Ms }))
 /** @param {LoadPoint[] | null} series */
 const recover = (series, burst = /** @type {object | null} */ ({ factor: 5, beginsSeconds: 2, seconds: 1 })) =>
-  recoverySeconds(
-    createRecord({
+  QUANTITIES.recoverySeconds.measure({
+    record: createRecord({
       arm: { load: { kind: 'open', ratePerSecond: 100, burst: /** @type {any} */ (burst) } },
       load: { series },
     }),
-  )
+  })
 const BURST = [500, 900]
 
 describe('recoverySeconds', () => {

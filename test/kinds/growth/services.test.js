@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { placeAt } from '../../src/model/sidecar-contract.js'
-import { CONTROL } from '../../src/services/control.js'
-import { createGrowth, listGrowthNames } from '../../src/services/growth.js'
-import { fakeTool } from '../fakes/fake-bench.js'
-import { createControlledPlane } from '../fakes/fake-control.js'
-import { createServices } from '../fakes/fake-services.js'
+import { createGrowth, listGrowthNames } from '../../../src/kinds/growth/services.js'
+import { placeAt } from '../../../src/model/sidecar-contract.js'
+import { CONTROL } from '../../../src/services/control.js'
+import { fakeTool } from '../../fakes/fake-bench.js'
+import { createControlledPlane } from '../../fakes/fake-control.js'
+import { createServices } from '../../fakes/fake-services.js'
 
-/** @import { SidecarModel } from '../../src/model/types.ts' */
+/** @import { SidecarModel } from '../../../src/model/types.ts' */
 
 const names = listGrowthNames(40)
 const listed = [...names.applications, CONTROL, ...names.sidecars]
