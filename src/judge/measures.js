@@ -70,8 +70,8 @@ export function ratePerSecond(record) {
  */
 export function coresUnderLoad(record, service) {
   const cores = sumOf(sidecarsOf(record, service), p => p.cpuCores)
-  const seconds = secondsUnderLoad(record)
-  return cores === null || !record.window || !seconds ? cores : (cores * record.window.seconds) / seconds
+  const { load, window } = record
+  return cores === null || !load?.turns || !window ? cores : (cores * window.seconds) / load.turns.seconds
 }
 
 /**

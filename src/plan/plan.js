@@ -6,7 +6,7 @@ import { chooseCaps, isOpenLoop } from './caps.js'
 import { assertFew } from './checks.js'
 import { chooseControls, countSimulated, simulatesOn } from './controls.js'
 import { orderDeployments, shareRates } from './deployments.js'
-import { resolveQuestions } from './question.js'
+import { choosePlanes, resolveQuestions } from './question.js'
 import { chooseRounds, orderTrials } from './rounds.js'
 
 export { withWarmupFor } from './load.js'
@@ -37,7 +37,13 @@ const PRECISION = { default: 0.05, smoke: 0.5 }
  * @throws {UsageError}
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
-  const parts = resolveQuestions(experiment, overrides).map(question => planPart(question, { cpus, missing, ...known }))
+  const planes = choosePlanes(experiment, overrides)
+  // Where no plane has sidecars, there is no cost to measure in turns.
+  const questions = resolveQuestions(experiment, overrides).filter(
+    ({ kind }, _, { length }) =>
+      length === 1 || kind !== 'turns' || planes.some(({ plane }) => known.hasSidecars(plane)),
+  )
+  const parts = questions.map(question => planPart(question, { cpus, missing, ...known }))
   const [{ question }] = parts
   return {
     experiment: experiment.name,

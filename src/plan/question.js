@@ -48,9 +48,7 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
 export function resolveQuestions(experiment, overrides) {
   const { axes: own, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...own }
-  const all = kindsOf({ ...experiment, axes })
-  // A precision is of the cost.
-  const kinds = overrides.precision && all.includes('turns') ? all.slice(0, 1) : all
+  const kinds = chooseKinds(kindsOf({ ...experiment, axes }), overrides)
   return kinds.map(kind => ({
     experiment,
     overrides,
@@ -58,6 +56,18 @@ export function resolveQuestions(experiment, overrides) {
     kind,
     profile: profileOf(kind, { profile, kinds, overrides }),
   }))
+}
+
+/**
+ * The kinds that are measured. A precision is of the cost. A load from another machine goes to one address, so no two arms
+ * can stand side by side.
+ * @param {TrialKind[]} kinds of the experiment
+ * @param {Overrides} overrides
+ */
+function chooseKinds(kinds, { precision, isLoadElsewhere }) {
+  if (kinds.length === 1) return kinds
+  if (precision && !isLoadElsewhere) return kinds.slice(0, 1)
+  return isLoadElsewhere ? kinds.slice(1) : kinds
 }
 
 /**

@@ -2,6 +2,7 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { quantityOf } from '../judge/quantity.js'
 import { hasAny, sectionsOf, splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
+import { lowerFirst } from '../lib/letters.js'
 import { labelOf, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
@@ -57,8 +58,10 @@ export function drawCharts({ summary, records, seriesOf }) {
         table: FORMS[name].tabulate(title, lines),
       }))
   return {
-    rounds: hasRounds ? drawQuantities(arms, colourFor) : [],
-    distributions: hasRounds ? drawPercentiles({ arms, recordsOf, colourFor }) : [],
+    rounds: hasRounds ? drawKinds(summary, { arms, colourFor }) : [],
+    distributions: hasRounds
+      ? drawPercentiles({ arms: arms.filter(arm => arm.load.kind !== 'turns'), recordsOf, colourFor })
+      : [],
     overTime: drawTrials({
       arms: arms.filter(arm => sectionsOf(arm, summary).hasSeries !== false),
       recordsOf,
@@ -69,6 +72,24 @@ export function drawCharts({ summary, records, seriesOf }) {
     overShare: drawForm('overShare'),
     overSidecars: drawForm('overSidecars'),
   }
+}
+
+/**
+ * The charts of rounds of each kind of trials.
+ * @param {Summary} summary
+ * @param {{ arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given arms: that were tried
+ */
+function drawKinds(summary, { arms, colourFor }) {
+  const parts = splitByKind(summary)
+  return parts.flatMap(({ sections, summary: own }, i) => {
+    const name = parts.length > 1 ? sections.heading?.(own) : undefined
+    const charts = drawQuantities(
+      arms.filter(arm => own.arms.includes(arm)),
+      colourFor,
+    )
+    if (name === undefined) return charts
+    return charts.map(chart => ({ ...chart, id: `${chart.id}-${i + 1}`, title: `${chart.title}: ${lowerFirst(name)}` }))
+  })
 }
 
 /**

@@ -1,10 +1,10 @@
 import { CONTROL } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
+import { capitalise } from '../lib/letters.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
 import { drawOverRuns, tellPoint } from './charts/over-runs.js'
-import { capitalise } from './verdicts.js'
 
 /**
  * The charts of a history, each with the numbers behind it. Pure.

@@ -22,7 +22,6 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
   const { settings, search, calibrations, claims, precision } = plan
   const minutes = `about ${Math.ceil(seconds / 60)} min`
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
-  const varied = findVaried(arms)
   const what = search
     ? `a search for the ${search.kind} from each of ${arms.length} arms`
     : precision
@@ -41,12 +40,22 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...(arms.length > 0 ? [`Arms, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)] : []),
+    ...[...groupBy(arms, arm => arm.load.isBesideOthers).values()].flatMap(own => tellArms(own, search)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}.`,
   ]
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
+}
+
+/**
+ * @param {Arm[]} arms of one kind
+ * @param {Plan['search']} search
+ */
+function tellArms(arms, search) {
+  const varied = findVaried(arms)
+  const who = arms[0].load.isBesideOthers ? 'Arms side by side' : 'Arms'
+  return [`${who}, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)]
 }
 
 /**
@@ -66,7 +75,7 @@ function listArms(arms, varied) {
  */
 function sayShared(arms, { varied, search }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
-  const { kind, ratePerSecond, warmupSeconds, windowSeconds } = arm.load
+  const { kind, ratePerSecond, sliceMs, warmupSeconds, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
   const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
   const shared = describeAxes(
@@ -75,5 +84,7 @@ function sayShared(arms, { varied, search }) {
   )
   // It begins without a rate, and is driven at those that the search tries.
   const loop = search?.kind === 'knee' ? 'open loop at the rates that the search tries' : `${kind} loop${rate}`
+  if (kind === 'turns')
+    return `in turns of ${sliceMs} ms, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
   return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
 }

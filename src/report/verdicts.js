@@ -2,6 +2,7 @@ import { GAP_LEAST } from '../analysis/verdict.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
+import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 
@@ -156,9 +157,4 @@ export function renderNoise(comparisons) {
 /** @param {string} quantity */
 function comparedIn(quantity) {
   return QUANTITIES[quantity]?.compared
-}
-
-/** @param {string} words */
-export function capitalise(words) {
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -1,5 +1,6 @@
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { lowerFirst } from '../../lib/letters.js'
 import { nameOf } from '../../model/arms.js'
 import { tellEstimates } from './estimates.js'
 
@@ -25,11 +26,6 @@ export const loadSections = {
 function nameCaps({ arms }) {
   const caps = [...new Set(arms.flatMap(arm => arm.capCores ?? []))]
   return caps.length === 0 ? 'One after the other, not capped' : `At a cap of ${caps.join(' or ')}`
-}
-
-/** @param {string} text */
-function lowerFirst(text) {
-  return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
 /** @param {Summary} summary */
