@@ -76,7 +76,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   return compareSides({
     a: sideOf(a),
     b: sideOf(b),
-    rounds: run.rounds,
+    rounds: a.rounds ?? run.rounds,
     seed: run.seed,
     contrast,
     ...(a.load.isBesideOthers && { gapLeast: GAP_LEAST_BESIDE }),

@@ -91,11 +91,12 @@ function listArms(records) {
  */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
+  const ownRounds = arm.rounds ?? manifest.rounds
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
-    other && other !== arm ? splitRounds(byArm[other.id], manifest.rounds) : []
+    other && other !== arm ? splitRounds(byArm[other.id], ownRounds) : []
   const rounds = {
     summarise: manifest.precision ? summariseSequence : summariseValues,
-    own: splitRounds(records, manifest.rounds),
+    own: splitRounds(records, ownRounds),
     baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
     unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),
     unconfigured: roundsOf(arms.find(other => isWithout('configuredServices', other, arm))),

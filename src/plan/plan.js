@@ -53,7 +53,7 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
     seed: overrides.seed,
     rounds: Math.max(...parts.map(({ rounds }) => rounds)),
     ...(overrides.precision && { precision: overrides.precision }),
-    arms: parts.flatMap(({ arms }) => arms),
+    arms: parts.flatMap(part => withRounds(part, Math.max(...parts.map(({ rounds }) => rounds)))),
     calibrations: parts.flatMap(({ calibrations }) => calibrations),
     mostOfCapacity: experiment.mostOfCapacity,
     search: experiment.search && {
@@ -65,6 +65,15 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
     trials: parts.flatMap(({ trials }) => trials),
     settings: createSettings(question),
   }
+}
+
+/**
+ * The arms of one kind, with their number of rounds where another kind has more.
+ * @param {{ arms: Arm[], rounds: number }} part
+ * @param {number} mostRounds
+ */
+function withRounds({ arms, rounds }, mostRounds) {
+  return rounds < mostRounds ? arms.map(arm => ({ ...arm, rounds })) : arms
 }
 
 /**

@@ -79,7 +79,7 @@ function chooseKinds(kinds, { precision, isLoadElsewhere }) {
 function profileOf(kind, { profile, kinds, overrides }) {
   if (kind === 'turns') {
     const own = TURN_PROFILES[overrides.profile]
-    return { ...own, rounds: kinds.length > 1 ? profile.rounds : (overrides.rounds ?? own.rounds) }
+    return { ...own, rounds: overrides.rounds ?? own.rounds }
   }
   return { ...profile, hasControl: profile.hasControl && !kinds.includes('turns') }
 }

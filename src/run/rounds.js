@@ -1,3 +1,4 @@
+import { isSpoiled } from '../judge/gates.js'
 import { groupBy } from '../lib/group-by.js'
 import { calibrate } from './calibrate.js'
 import { createPace } from './progress.js'
@@ -92,7 +93,7 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
       if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
       const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
       // One arm that fails takes the round of the others with it.
-      const isBroken = records.length > 1 && records.some(({ outcome }) => outcome === 'failed')
+      const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
       if (!(isCold || isUnsteady || isBroken) || spare < records.length) continue
       spare -= records.length
       await runAgain(trials.map(repeat))

@@ -146,7 +146,8 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
  */
 function takePart(plan, kind) {
   const trials = plan.trials.filter(trial => trial.kind === kind)
-  return { ...plan, trials, arms: plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id)) }
+  const arms = plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id))
+  return { ...plan, trials, arms, rounds: Math.max(...trials.map(({ round }) => round)) }
 }
 
 /**

@@ -99,6 +99,11 @@ export const arm = planeChoice.extend({
   capCores: z.number().positive().nullable().describe('null: no cap, or no sidecars'),
   load,
   conditions,
+  rounds: z
+    .int()
+    .positive()
+    .optional()
+    .describe('in which it is measured, where other arms of the run have more; absent: in all'),
 })
 
 export const trial = z.object({
