@@ -1,6 +1,4 @@
-/**
- * Where certificates and keys are: a folder of each key type. Pure.
- */
+/** Where certificates and keys are: a folder of each key type. Pure. */
 
 /**
  * @param {string} folder of all certificates of a run
@@ -10,10 +8,7 @@ export function certificatesFolder(folder, tls) {
   return tls === 'rsa-2048' ? `${folder}-rsa` : folder
 }
 
-/**
- * @param {string} name of a service, or of the load
- * @param {string} folder
- */
+/** @param {string} name of a service, or of the load @param {string} folder */
 export function credentialsOf(name, folder) {
   return { certificatePath: `${folder}/${name}.pem`, keyPath: `${folder}/${name}-key.pem` }
 }

@@ -2,10 +2,7 @@ import { open } from 'node:fs/promises'
 
 const TAIL_BYTES = 64 * 1024
 
-/**
- * The end of a file that may have grown to any size.
- * @param {string} file
- */
+/** The end of a file that may have grown to any size. @param {string} file */
 export async function readTail(file, bytes = TAIL_BYTES) {
   const handle = await open(file)
   try {

@@ -134,10 +134,7 @@ export function findSlopeInterval(points) {
   return { low: slopes[first], high: slopes[last] }
 }
 
-/**
- * The slopes of all pairs, rising.
- * @param {[number, number][]} points
- */
+/** The slopes of all pairs, rising. @param {[number, number][]} points */
 function slopesOf(points) {
   return points
     .flatMap(([x0, y0], i) => points.slice(i + 1).flatMap(([x1, y1]) => (x1 === x0 ? [] : [(y1 - y0) / (x1 - x0)])))

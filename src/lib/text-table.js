@@ -1,8 +1,6 @@
 import CliTable from 'cli-table3'
 
-/**
- * Tables for the terminal. Pure.
- */
+/** Tables for the terminal. Pure. */
 
 const NO_LINES = Object.fromEntries(
   ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
@@ -29,11 +27,7 @@ export function joinParts(parts) {
     .join('\n\n')
 }
 
-/**
- * The lines of a table for the terminal, without its caption.
- * @param {Table} table
- * @returns {string[]}
- */
+/** The lines of a table for the terminal, without its caption. @param {Table} table @returns {string[]} */
 export function renderTextTable({ columns, rows }) {
   const table = new CliTable({
     head: columns.map(([name]) => name),
@@ -68,12 +62,7 @@ export function wrapText(text, indent = '', hanging = indent) {
   return lines
 }
 
-/**
- * A table without the columns of some names.
- * @param {Table} table
- * @param {string[]} hidden
- * @returns {Table}
- */
+/** A table without the columns of some names. @param {Table} table @param {string[]} hidden @returns {Table} */
 export function hideColumns({ caption, columns, rows }, hidden) {
   const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) => !hidden.includes(columns[i][0])
   const shown = columns.filter(isShown)

@@ -26,10 +26,7 @@ export function parseYaml({ text, file, schema }) {
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.join('.') || 'the file'}: ${words}`)
 }
 
-/**
- * @param {string} text
- * @param {{ lines: LineCounter, file: string }} options
- */
+/** @param {string} text @param {{ lines: LineCounter, file: string }} options */
 function parse(text, { lines, file }) {
   try {
     return parseDocument(text, { lineCounter: lines })
@@ -38,10 +35,7 @@ function parse(text, { lines, file }) {
   }
 }
 
-/**
- * @param {import('yaml').Document} document
- * @param {string} file
- */
+/** @param {import('yaml').Document} document @param {string} file */
 function resolve(document, file) {
   try {
     return document.toJS()
@@ -100,11 +94,7 @@ function keysAt(schema, path) {
   return Object.keys(at?.shape ?? {})
 }
 
-/**
- * @param {import('yaml').Document} document
- * @param {LineCounter} lines
- * @param {(string | number)[]} path
- */
+/** @param {import('yaml').Document} document @param {LineCounter} lines @param {(string | number)[]} path */
 function lineOf(document, lines, path) {
   for (let length = path.length; length > 0; length--) {
     const parent = /** @type {any} */ (document.getIn(path.slice(0, length - 1), true) ?? document.contents)

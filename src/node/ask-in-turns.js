@@ -3,10 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isEchoOf } from './convergence.js'
 import { send } from './send.js'
 
-/**
- * Asks sidecars that have their configuration whether they go on answering by it.
- * @import { Endpoint } from '../model/types.ts'
- */
+/** Asks sidecars that have their configuration whether they go on answering by it. */
+/** @import { Endpoint } from '../model/types.ts' */
 
 /** Between two of them. Beside the budget of those that wait, it takes an eighth of as much. */
 const EVERY_MS = 20

@@ -5,8 +5,8 @@ import { createPerformer } from './perform.js'
 /**
  * From where the sidecars of a rollout can be reached: what brings configurations to their control plane, and asks them
  * for it. In this program where the sidecars run on its machine, in a pod on a cluster.
- * @import { Costs } from '../model/types.ts'
  */
+/** @import { Costs } from '../model/types.ts' */
 
 /** @typedef {import('../model/types.ts').Asking} Asking */
 

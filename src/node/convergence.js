@@ -5,9 +5,9 @@ import { sendOnce } from './send-once.js'
  * Asks many sidecars whether they have a configuration yet: by a new connection to the sidecar's own listener, for a host
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
- * @import { Endpoint, Told } from '../model/types.ts'
- * @import { Answer } from './send.js'
  */
+/** @import { Endpoint, Told } from '../model/types.ts' */
+/** @import { Answer } from './send.js' */
 
 /** The requests per second that all sidecars together are asked: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400

@@ -131,10 +131,7 @@ export function removeLedger(folder) {
   }
 }
 
-/**
- * Removes ledgers whose process was killed while it made them: they hold nothing yet.
- * @param {string} [root]
- */
+/** Removes ledgers whose process was killed while it made them: they hold nothing yet. @param {string} [root] */
 export function removeHalfMadeLedgers(root = ledgersFolder()) {
   for (const name of listOwn(root).filter(name => name.startsWith('.'))) {
     const folder = path.join(root, name)
@@ -149,10 +146,7 @@ function describeOwner() {
   return { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
 }
 
-/**
- * @param {Owner | null} owner
- * @returns {LedgerEntry['state']}
- */
+/** @param {Owner | null} owner @returns {LedgerEntry['state']} */
 function stateOf(owner) {
   if (owner === null) return 'unknown'
   const here = readPlace()
@@ -161,10 +155,7 @@ function stateOf(owner) {
   return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
 }
 
-/**
- * @param {string} text
- * @returns {Owner | null}
- */
+/** @param {string} text @returns {Owner | null} */
 function parseOwner(text) {
   try {
     const owner = JSON.parse(text)
@@ -175,10 +166,7 @@ function parseOwner(text) {
   }
 }
 
-/**
- * @param {string} folder
- * @returns {Holding[]}
- */
+/** @param {string} folder @returns {Holding[]} */
 function readHoldings(folder) {
   /** @type {Map<string, Holding>} */
   const held = new Map()
@@ -202,10 +190,7 @@ function parseLine(line) {
   }
 }
 
-/**
- * Every user may write in /tmp: a folder of this name may be somebody else's.
- * @param {string} root
- */
+/** Every user may write in /tmp: a folder of this name may be somebody else's. @param {string} root */
 function makeOwnFolder(root) {
   try {
     mkdirSync(root, { mode: 0o700 })

@@ -34,10 +34,7 @@ export function readRoomFraction() {
   return readRoomBytes() / (limit > 0 ? Math.min(os.totalmem(), limit) : os.totalmem())
 }
 
-/**
- * What this machine still has for a run.
- * @returns {import('../model/types.ts').Limits}
- */
+/** What this machine still has for a run. @returns {import('../model/types.ts').Limits} */
 export function readLimits() {
   const numbers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
   const read = (/** @type {string} */ name) => numbers(readText(`/proc/sys/${name}`))
@@ -82,10 +79,7 @@ function countInotifyInstances() {
   return files.filter(file => readTarget(file) === 'anon_inode:inotify').length
 }
 
-/**
- * The CPUs that this process may use, those of one physical core together.
- * @returns {number[][]}
- */
+/** The CPUs that this process may use, those of one physical core together. @returns {number[][]} */
 export function readCores() {
   const cores = new Map()
   for (const cpu of parseCpuList(readCpuSet('self') || '0')) {
@@ -95,9 +89,7 @@ export function readCores() {
   return [...cores.values()]
 }
 
-/**
- * @param {string} text `0-3,8` (cpuset(7), list format)
- */
+/** @param {string} text `0-3,8` (cpuset(7), list format) */
 function parseCpuList(text) {
   return text.split(',').flatMap(range => {
     const [first, last = first] = range.split('-').map(Number)

@@ -2,10 +2,8 @@ import { waitUntil } from '../lib/wait.js'
 import { readHostCpu } from './kernel/host-cpu.js'
 import { collectGarbage, readOwnPeak, resetOwnPeak } from './kernel/own-memory.js'
 
-/**
- * Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster.
- * @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts'
- */
+/** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
+/** @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts' */
 
 /** Before a window that is nearer, garbage is left where it is. */
 const GARBAGE_MS = 500
@@ -68,19 +66,12 @@ export function look(probes) {
   }))
 }
 
-/**
- * @param {Probe[]} probes
- * @returns {Sample}
- */
+/** @param {Probe[]} probes @returns {Sample} */
 function takeSample(probes) {
   return { epochMs: Date.now(), readings: probes.map(p => p.read()) }
 }
 
-/**
- * @param {Probe[]} probes
- * @param {'start' | 'end'} edge
- * @returns {Edge}
- */
+/** @param {Probe[]} probes @param {'start' | 'end'} edge @returns {Edge} */
 function takeEdge(probes, edge) {
   const sample = { ...takeSample(probes), edge }
   const usage = process.cpuUsage()

@@ -7,8 +7,8 @@ import { send } from './send.js'
 /**
  * Brings configurations to where sidecars take them from: files that are moved, signals, and requests to a control
  * plane.
- * @import { ReloadAction } from '../model/types.ts'
  */
+/** @import { ReloadAction } from '../model/types.ts' */
 
 /**
  * @param {ReloadAction[]} actions one after the other

@@ -12,11 +12,11 @@ import { send } from './send.js'
 /**
  * What is done from beside the services, where they can be reached: in the orchestrator on one machine, in a pod on a
  * cluster. Arguments and results are plain data.
- * @import { Ask } from './send.js'
- * @import { Probed } from '../parity/beside/probe.js'
- * @import { Upstreams } from '../parity/beside/upstreams.js'
- * @import { Endpoint, ReloadAction } from '../model/types.ts'
  */
+/** @import { Ask } from './send.js' */
+/** @import { Probed } from '../parity/beside/probe.js' */
+/** @import { Upstreams } from '../parity/beside/upstreams.js' */
+/** @import { Endpoint, ReloadAction } from '../model/types.ts' */
 
 const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
@@ -94,10 +94,7 @@ export function createProber() {
   }
 }
 
-/**
- * @param {Endpoint} endpoint
- * @returns {Promise<boolean>}
- */
+/** @param {Endpoint} endpoint @returns {Promise<boolean>} */
 function canConnect({ address, port }) {
   return new Promise(resolve => {
     const socket = net.connect({ port, host: address, timeout: CONNECT_SECONDS * 1000 })

@@ -1,9 +1,7 @@
 import net from 'node:net'
 
-/**
- * @import { Endpoint } from '../model/types.ts'
- * @import { Answer, Ask } from './send.js'
- */
+/** @import { Endpoint } from '../model/types.ts' */
+/** @import { Answer, Ask } from './send.js' */
 
 /**
  * Sends one request over a connection of its own, with half of the CPU that Node's client takes: what asks hundreds of
@@ -68,10 +66,7 @@ function readHeader(line) {
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
 }
 
-/**
- * @param {string} text
- * @returns {string | null} null: the last chunk, which is empty, has not come
- */
+/** @param {string} text @returns {string | null} null: the last chunk, which is empty, has not come */
 function joinChunks(text) {
   let body = ''
   for (let at = 0; ; ) {

@@ -1,9 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 
-/**
- * @import { Endpoint } from '../model/types.ts'
- */
+/** @import { Endpoint } from '../model/types.ts' */
 
 /**
  * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string, isChunked?: boolean }} Ask host: null: a

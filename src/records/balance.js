@@ -5,10 +5,8 @@ import { balanceManifestSchema, balanceTrialSchema, findFault } from '../model/s
 import { readText, writeWhole } from './files.js'
 import { createResultsFolder, parseDocument } from './records.js'
 
-/**
- * The folder of a run of `balance`: the files of any run, without raw files.
- * @import { BalanceManifest, BalanceSummary, BalanceTrial } from '../model/types.ts'
- */
+/** The folder of a run of `balance`: the files of any run, without raw files. */
+/** @import { BalanceManifest, BalanceSummary, BalanceTrial } from '../model/types.ts' */
 
 /** @typedef {{ manifest: BalanceManifest, trials: BalanceTrial[] }} BalanceRun */
 

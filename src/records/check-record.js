@@ -1,7 +1,5 @@
-/**
- * Records that are whole but do not belong to the run: a copied line, an edited plan. Pure.
- * @import { Manifest, TrialRecord } from '../model/types.ts'
- */
+/** Records that are whole but do not belong to the run: a copied line, an edited plan. Pure. */
+/** @import { Manifest, TrialRecord } from '../model/types.ts' */
 
 /**
  * @param {Manifest} manifest

@@ -18,9 +18,7 @@ import {
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 
-/**
- * The files of a run's folder: whole or not there, and never outside of it.
- */
+/** The files of a run's folder: whole or not there, and never outside of it. */
 
 /** The report as a page. It is written last, so where it is, all documents are. */
 export const PAGE = 'report.html'
@@ -88,10 +86,7 @@ export function makeFolder(folder) {
   for (const at of listMissing(folder)) mkdirSync(at)
 }
 
-/**
- * What is missing of a folder and those above it, the uppermost first.
- * @param {string} folder
- */
+/** What is missing of a folder and those above it, the uppermost first. @param {string} folder */
 export function listMissing(folder) {
   const missing = []
   for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.unshift(at)
@@ -123,10 +118,7 @@ export function appendLine(folder, name, line) {
   }
 }
 
-/**
- * @param {string} file
- * @param {unknown} error
- */
+/** @param {string} file @param {unknown} error */
 export function cannotWrite(file, error) {
   if (error instanceof BenchError) return error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
@@ -149,11 +141,7 @@ function refuseLinks(folder, name) {
   }
 }
 
-/**
- * Writes all of a text, to the disk, and closes the file.
- * @param {number} descriptor
- * @param {string} text
- */
+/** Writes all of a text, to the disk, and closes the file. @param {number} descriptor @param {string} text */
 function writeFlushed(descriptor, text) {
   try {
     writeFileSync(descriptor, text)

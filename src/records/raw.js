@@ -3,10 +3,8 @@ import path from 'node:path'
 import { findFault, growthSchema, observationSchema, rolloutSchema, sampleSchema } from '../model/schemas.js'
 import { readText, writeWhole } from './files.js'
 
-/**
- * The raw files of a trial: raw/<trial>/.
- * @import { GrowthRecord, ObservationRecord, Reading, RolloutRecord, Sample, SampleLine, Trial } from '../model/types.ts'
- */
+/** The raw files of a trial: raw/<trial>/. */
+/** @import { GrowthRecord, ObservationRecord, Reading, RolloutRecord, Sample, SampleLine, Trial } from '../model/types.ts' */
 
 /**
  * The folder of a trial below raw/; those of arms that stood at the same time share one.
@@ -121,10 +119,7 @@ function toJson(value) {
   return JSON.stringify(value, (_, part) => (Number.isNaN(part) ? undefined : part))
 }
 
-/**
- * @param {string | null} text
- * @returns {any[]} without the lines that are cut off
- */
+/** @param {string | null} text @returns {any[]} without the lines that are cut off */
 function parseLines(text) {
   return (text ?? '').split('\n').flatMap(line => {
     try {

@@ -8,10 +8,8 @@ import { createRecordCheck } from './check-record.js'
 import { appendLine, cannotWrite, makeFolder, readText, writeWhole } from './files.js'
 import { rawNameOf } from './raw.js'
 
-/**
- * The manifest, the trials and the summary of a run on disk.
- * @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts'
- */
+/** The manifest, the trials and the summary of a run on disk. */
+/** @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
 
 /**
  * The folder of a run: must not exist, or be empty.
@@ -108,10 +106,7 @@ export function readSummary(folder) {
   return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
 }
 
-/**
- * @param {string} folder
- * @returns {Manifest}
- */
+/** @param {string} folder @returns {Manifest} */
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))

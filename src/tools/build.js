@@ -4,9 +4,7 @@ import { hashFolder } from '../lib/hash.js'
 import { lastLines } from '../lib/log-tail.js'
 import { ROOT } from '../lib/paths.js'
 
-/**
- * The programs that the kit builds from source of its own, with Go.
- */
+/** The programs that the kit builds from source of its own, with Go. */
 
 const BUILD_SECONDS = 300
 // Where Go's own archive is unpacked; few have it on PATH.

@@ -15,11 +15,7 @@ const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
 // A folder whose maker nobody here can ask for is left this long: no download takes as much.
 const FOREIGN_MS = 24 * 3600 * 1000
 
-/**
- * Makes a folder for a download.
- * @param {string} cache the folder of all tools
- * @param {string} name of the program
- */
+/** Makes a folder for a download. @param {string} cache the folder of all tools @param {string} name of the program */
 export async function openDownload(cache, name) {
   await mkdir(cache, { recursive: true })
   const { pid } = process
@@ -42,10 +38,7 @@ export async function removeStaleDownloads(cache = cacheFolder()) {
   return removed
 }
 
-/**
- * @param {string} folder
- * @param {string} name
- */
+/** @param {string} folder @param {string} name */
 function isStale(folder, name) {
   const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
   if (pid === undefined && !NAMELESS.test(name)) return false

@@ -65,10 +65,7 @@ export async function fetchTool(name, folder, signal) {
   }
 }
 
-/**
- * @param {string} name
- * @param {{ work: string, signal?: AbortSignal }} options
- */
+/** @param {string} name @param {{ work: string, signal?: AbortSignal }} options */
 async function fetchProgram(name, options) {
   if (name === 'pipy') return fetchPipy(options)
   if (isBuilt(name)) return buildProgram(name, options)
@@ -118,10 +115,7 @@ export function pipyUrl(own = os.arch()) {
   return `https://github.com/flomesh-io/pipy/releases/download/${PIPY_VERSION}/${file}`
 }
 
-/**
- * @param {string} url
- * @param {{ file: string, signal?: AbortSignal }} options
- */
+/** @param {string} url @param {{ file: string, signal?: AbortSignal }} options */
 async function download(url, { file, signal }) {
   const ending = new AbortController()
   const stop = () => ending.abort(signal?.reason)
@@ -145,10 +139,7 @@ async function download(url, { file, signal }) {
   }
 }
 
-/**
- * Ends a command at once when the signal aborts.
- * @param {AbortSignal} [signal]
- */
+/** Ends a command at once when the signal aborts. @param {AbortSignal} [signal] */
 function endedBy(signal) {
   return signal ? { cancelSignal: signal, killSignal: /** @type {const} */ ('SIGKILL') } : {}
 }

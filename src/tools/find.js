@@ -8,9 +8,7 @@ import { hashSource, isBuilt } from './build.js'
 import { fetchTool } from './fetch.js'
 import { askVersion } from './version.js'
 
-/**
- * @import { Tool, ToolSpec } from '../model/types.ts'
- */
+/** @import { Tool, ToolSpec } from '../model/types.ts' */
 
 // Longer than a fetch takes to fail where nothing can be reached: that is said once, of what is missing.
 const SAY_SECONDS = 6
@@ -100,10 +98,7 @@ async function hashAsFetched(folder, name) {
   )
 }
 
-/**
- * @param {string} file
- * @returns {Promise<string | null>}
- */
+/** @param {string} file @returns {Promise<string | null>} */
 async function readProgramHash(file) {
   try {
     const { programSha256 } = JSON.parse(await readFile(file, 'utf8'))
@@ -133,11 +128,7 @@ async function probeTool(spec, { program, source, sha256, signal }) {
   return { name: spec.name, path: program, version, sha256: sha256 ?? (await hashFile(program)), source }
 }
 
-/**
- * @param {string} name of a program
- * @param {string} searchPath as in PATH
- * @returns {Promise<string | null>}
- */
+/** @param {string} name of a program @param {string} searchPath as in PATH @returns {Promise<string | null>} */
 export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {
     const file = path.join(folder || '.', name)

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { lastLines } from '../lib/log-tail.js'
 
-/**
- * @import { ToolSpec } from '../model/types.ts'
- */
+/** @import { ToolSpec } from '../model/types.ts' */
 
 const DRAIN_MS = 300
 // Of a program that hangs: a slow machine takes half a minute to load Envoy's 100 MB.
@@ -77,10 +75,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
   })
 }
 
-/**
- * @param {string} program
- * @param {string[]} argv
- */
+/** @param {string} program @param {string[]} argv */
 function startSafely(program, argv) {
   try {
     return spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })

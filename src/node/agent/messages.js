@@ -10,10 +10,7 @@ export function encode(message) {
   return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? MISSING : value))
 }
 
-/**
- * @param {string} line
- * @returns {any} null: it is no message
- */
+/** @param {string} line @returns {any} null: it is no message */
 export function decode(line) {
   try {
     const message = JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value))

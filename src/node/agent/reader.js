@@ -3,19 +3,15 @@ import { createProbe } from '../kernel/probe.js'
 import { look, observe } from '../observer.js'
 import { findContainer } from './containers.js'
 
-/**
- * Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups.
- * @import { Endpoint, Probe, Window } from '../../model/types.ts'
- */
+/** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
+/** @import { Endpoint, Probe, Window } from '../../model/types.ts' */
 
 /** Where the node's /sys/fs/cgroup is mounted in the pod. */
 const ROOT = '/host/cgroup'
 
 /** A container as the target names it. @typedef {{ id: string, listens: Endpoint[] }} Watched */
 
-/**
- * @returns the procedures
- */
+/** @returns the procedures */
 export function createReader() {
   /** @type {Map<string, Probe>} */
   const probes = new Map()
@@ -29,10 +25,7 @@ export function createReader() {
     /** @param {{ watched: Watched[] }} args */
     look: ({ watched }) => look(probesOf(watched)),
 
-    /**
-     * @param {{ watched: Watched[], window: Window }} args
-     * @param {AbortSignal} signal
-     */
+    /** @param {{ watched: Watched[], window: Window }} args @param {AbortSignal} signal */
     observe: ({ watched, window }, signal) => observe(probesOf(watched), { window, signal }),
   }
 }

@@ -16,9 +16,7 @@ const SELDOM_MS = 200
 /** @typedef {{ startedMs: number, address: string }} Started startedMs: epoch milliseconds, to 10 ms */
 /** @typedef {{ uid: string, program: string, settle: (started: Started | null) => void }} Awaited */
 
-/**
- * @param {{ proc?: string, now?: () => number, startOf?: typeof readStartMs }} [options]
- */
+/** @param {{ proc?: string, now?: () => number, startOf?: typeof readStartMs }} [options] */
 export function createStarts({ proc = '/proc', now = readNowMs, startOf = readStartMs } = {}) {
   /** @type {Set<Awaited>} */
   let awaited = new Set()
@@ -40,10 +38,7 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
     }
   }, TICK_MS)
 
-  /**
-   * Settles the one whose process this is.
-   * @param {string} pid
-   */
+  /** Settles the one whose process this is. @param {string} pid */
   function look(pid) {
     const [program] = readSafely(`${proc}/${pid}/cmdline`).split('\0')
     const candidates = [...awaited].filter(one => one.program === program)

@@ -44,10 +44,7 @@ export function openCountersV1(folders) {
   }
 }
 
-/**
- * The least quota of a group and its ancestors, in cores; null when none has one.
- * @param {string} folder
- */
+/** The least quota of a group and its ancestors, in cores; null when none has one. @param {string} folder */
 function readCap(folder) {
   let least = Number.POSITIVE_INFINITY
   for (let at = folder; existsSync(path.join(at, 'cpu.cfs_quota_us')); at = path.dirname(at)) {

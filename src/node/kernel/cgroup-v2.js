@@ -3,11 +3,7 @@ import path from 'node:path'
 import { numberAfter, numberOf, openCounterFile } from './counter-file.js'
 import { readPids } from './proc-files.js'
 
-/**
- * Opens the counters of a cgroup v2.
- * @param {string} folder
- * @returns {import('./counter-file.js').Counters}
- */
+/** Opens the counters of a cgroup v2. @param {string} folder @returns {import('./counter-file.js').Counters} */
 export function openCountersV2(folder) {
   const hasPeak = existsSync(path.join(folder, 'memory.peak')) // since Linux 5.19
   const open = (/** @type {string} */ name) => openCounterFile(path.join(folder, name))
@@ -45,10 +41,7 @@ export function openCountersV2(folder) {
   }
 }
 
-/**
- * The least quota of a group and its ancestors, in cores; null when none has one.
- * @param {string} folder
- */
+/** The least quota of a group and its ancestors, in cores; null when none has one. @param {string} folder */
 function readCap(folder) {
   let least = Number.POSITIVE_INFINITY
   for (let at = folder; existsSync(path.join(at, 'cgroup.procs')); at = path.dirname(at)) {

@@ -1,8 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/**
- * @import { Reading } from '../../model/types.ts'
- */
+/** @import { Reading } from '../../model/types.ts' */
 
 /**
  * What the kernel counts of one cgroup.
@@ -28,10 +26,7 @@ export function openCounterFile(path) {
   }
 }
 
-/**
- * The number that a file holds alone; NaN where it holds something else.
- * @param {string} text
- */
+/** The number that a file holds alone; NaN where it holds something else. @param {string} text */
 export function numberOf(text) {
   return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }

@@ -2,9 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/**
- * The memory of this process: it is small beside what is measured, and known.
- */
+/** The memory of this process: it is small beside what is measured, and known. */
 
 /** Gives back what nothing needs any more, which V8 does by itself only when memory runs short. */
 export function collectGarbage() {

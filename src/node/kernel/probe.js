@@ -4,9 +4,7 @@ import { readCpuSet } from './host-cpu.js'
 import { listSafely, readSafely } from './proc-files.js'
 import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
-/**
- * @import { Endpoint, Probe, Reading } from '../../model/types.ts'
- */
+/** @import { Endpoint, Probe, Reading } from '../../model/types.ts' */
 
 /**
  * Everything that can be read of a group of processes of this kernel.

@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { numberOf } from './counter-file.js'
 
-/**
- * The entries of a folder of /proc; none when its process has ended.
- * @param {string} folder
- */
+/** The entries of a folder of /proc; none when its process has ended. @param {string} folder */
 export function listSafely(folder) {
   try {
     return readdirSync(folder)
@@ -13,10 +10,7 @@ export function listSafely(folder) {
   }
 }
 
-/**
- * The text of a file of /proc; empty when its process has ended, or it may not be read.
- * @param {string} file
- */
+/** The text of a file of /proc; empty when its process has ended, or it may not be read. @param {string} file */
 export function readSafely(file) {
   try {
     return readFileSync(file, 'utf8')
@@ -25,18 +19,12 @@ export function readSafely(file) {
   }
 }
 
-/**
- * Whether a process is stopped, by a signal or a debugger (proc(5), stat field 3).
- * @param {number} pid
- */
+/** Whether a process is stopped, by a signal or a debugger (proc(5), stat field 3). @param {number} pid */
 export function isStopped(pid) {
   return /\) [Tt] /.test(readSafely(`/proc/${pid}/stat`))
 }
 
-/**
- * The processes of a cgroup; it must be there.
- * @param {string} folder
- */
+/** The processes of a cgroup; it must be there. @param {string} folder */
 export function readPids(folder) {
   return readFileSync(`${folder}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(numberOf)
 }

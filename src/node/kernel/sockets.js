@@ -1,9 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { listSafely, readSafely } from './proc-files.js'
 
-/**
- * @import { Endpoint } from '../../model/types.ts'
- */
+/** @import { Endpoint } from '../../model/types.ts' */
 
 const LISTEN = '0A'
 const ESTABLISHED = '01'
@@ -33,10 +31,7 @@ export function listPeers({ address, port }) {
   return accepted.filter(own => own.address === address && own.port === port).map(({ remote }) => remote)
 }
 
-/**
- * How many established connections processes hold.
- * @param {number[]} pids in one network namespace
- */
+/** How many established connections processes hold. @param {number[]} pids in one network namespace */
 export function countConnections(pids) {
   if (pids.length === 0) return 0
   const inodes = listSocketInodes(pids)
@@ -44,10 +39,7 @@ export function countConnections(pids) {
   return held.filter(({ inode }) => inodes.has(inode)).length
 }
 
-/**
- * The socket inodes that processes hold.
- * @param {number[]} pids
- */
+/** The socket inodes that processes hold. @param {number[]} pids */
 export function listSocketInodes(pids) {
   const inodes = new Set()
   for (const pid of pids) {
@@ -59,10 +51,7 @@ export function listSocketInodes(pids) {
   return inodes
 }
 
-/**
- * The process that holds a socket, as `name (pid)`; null when /proc does not show it.
- * @param {string} inode
- */
+/** The process that holds a socket, as `name (pid)`; null when /proc does not show it. @param {string} inode */
 export function findOwner(inode) {
   for (const pid of listSafely('/proc').filter(entry => /^\d+$/.test(entry))) {
     if (listSocketInodes([Number(pid)]).has(inode)) return `${readSafely(`/proc/${pid}/comm`).trim()} (pid ${pid})`

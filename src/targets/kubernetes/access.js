@@ -1,7 +1,5 @@
-/**
- * What a run asks of the API server: the source of k8s/rbac.yaml, and of what the doctor asks.
- * @import { Api } from './api.js'
- */
+/** What a run asks of the API server: the source of k8s/rbac.yaml, and of what the doctor asks. */
+/** @import { Api } from './api.js' */
 
 /**
  * @typedef {object} Access
@@ -80,10 +78,7 @@ export async function checkAccess(api) {
   return checked.filter(({ verbs }) => verbs.length > 0)
 }
 
-/**
- * @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`
- * @returns {Access[]}
- */
+/** @param {Record<string, [verbs: string, why: string]>} rows by `resource.group` @returns {Access[]} */
 function table(rows) {
   return Object.entries(rows).map(([name, [verbs, why]]) => {
     const [resource, group = ''] = name.split('.')

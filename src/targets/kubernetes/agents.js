@@ -7,12 +7,10 @@ import { LABELS, renderFiles, renderProber, renderReader } from './manifests.js'
 import { findObstacle, isReady } from './pod-status.js'
 import { openSession } from './session.js'
 
-/**
- * @import { Api } from './api.js'
- * @import { Where } from './pod.js'
- * @import { PodWatch } from './pod-watch.js'
- * @import { Session } from '../converse.js'
- */
+/** @import { Api } from './api.js' */
+/** @import { Where } from './pod.js' */
+/** @import { PodWatch } from './pod-watch.js' */
+/** @import { Session } from '../converse.js' */
 
 export const READER = 'reader'
 const READY_SECONDS = 120

@@ -2,10 +2,8 @@ import { z } from 'zod'
 import { BenchError } from '../../lib/errors.js'
 import { findFault } from '../../model/schemas.js'
 
-/**
- * What the kit reads of a cluster's answers, as far as it relies on it. Pure.
- * @import { V1Node, V1Pod } from '@kubernetes/client-node'
- */
+/** What the kit reads of a cluster's answers, as far as it relies on it. Pure. */
+/** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
 
 const text = z.string()
 const words = text.nullish()
@@ -87,25 +85,13 @@ const kubeletSummary = z.looseObject({
     .nullish(),
 })
 
-/**
- * @param {unknown} answer
- * @returns {V1Pod}
- * @throws {BenchError} with the member that is not as it must be
- */
+/** @param {unknown} answer @returns {V1Pod} @throws {BenchError} with the member that is not as it must be */
 export const readPod = answer => assertAnswer(pod, 'a pod', answer)
 
-/**
- * @param {unknown} answer
- * @returns {V1Node}
- * @throws {BenchError}
- */
+/** @param {unknown} answer @returns {V1Node} @throws {BenchError} */
 export const readNode = answer => assertAnswer(node, 'a node', answer)
 
-/**
- * @param {unknown} answer
- * @returns {any}
- * @throws {BenchError}
- */
+/** @param {unknown} answer @returns {any} @throws {BenchError} */
 export const readKubeletSummary = answer => assertAnswer(kubeletSummary, "the kubelet's counters", answer)
 
 /**

@@ -5,9 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { suggest } from '../../lib/nearest.js'
 
-/**
- * @import { KubeConfig, KubernetesObject } from '@kubernetes/client-node'
- */
+/** @import { KubeConfig, KubernetesObject } from '@kubernetes/client-node' */
 
 const FIELD_MANAGER = 'sidecar-bench'
 const LOST_AFTER_SECONDS = 30
@@ -100,10 +98,7 @@ export async function connect({ context, environment = process.env, home = os.ho
     create: object =>
       request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
-    /**
-     * Whether the server would take an object, without making it.
-     * @param {KubernetesObject} object
-     */
+    /** Whether the server would take an object, without making it. @param {KubernetesObject} object */
     tryApply: object =>
       request(`apply ${describe(object)}`, () =>
         objects.patch(object, undefined, 'All', FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply),
@@ -187,11 +182,7 @@ function describe({ kind, metadata }) {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }
 
-/**
- * @param {KubeConfig} config
- * @param {NodeJS.ProcessEnv} environment
- * @param {string} home
- */
+/** @param {KubeConfig} config @param {NodeJS.ProcessEnv} environment @param {string} home */
 function loadConfig(config, environment, home) {
   const standard = path.join(home, '.kube/config')
   const files = environment.KUBECONFIG?.split(path.delimiter).filter(Boolean) ?? []

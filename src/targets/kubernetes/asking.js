@@ -1,12 +1,10 @@
 import { READER } from './agents.js'
 
-/**
- * Asks the sidecars of a rollout from the reader of their node, which sees their processes start.
- * @import { Asking } from '../../node/asking.js'
- * @import { Expected } from '../../node/convergence.js'
- * @import { Told } from '../../model/types.ts'
- * @import { Agents } from './agents.js'
- */
+/** Asks the sidecars of a rollout from the reader of their node, which sees their processes start. */
+/** @import { Asking } from '../../node/asking.js' */
+/** @import { Expected } from '../../node/convergence.js' */
+/** @import { Told } from '../../model/types.ts' */
+/** @import { Agents } from './agents.js' */
 
 /**
  * @param {{ agents: Pick<Agents, 'session'>, node: string }} options node: of all the sidecars

@@ -7,12 +7,10 @@ import { awaitPods, readLastWords } from './await-pods.js'
 import { LABELS } from './manifests.js'
 import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
-/**
- * @import { V1Pod } from '@kubernetes/client-node'
- * @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { PodWatch } from './pod-watch.js'
- */
+/** @import { V1Pod } from '@kubernetes/client-node' */
+/** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
 const ADMIN_SECONDS = 5

@@ -5,13 +5,11 @@ import { parseWhere } from './pod.js'
 import { parseQuantity } from './quantity.js'
 import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE } from './site.js'
 
-/**
- * @import { V1Node } from '@kubernetes/client-node'
- * @import { ToolSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { Finding } from './doctor.js'
- * @import { Where } from './pod.js'
- */
+/** @import { V1Node } from '@kubernetes/client-node' */
+/** @import { ToolSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Finding } from './doctor.js' */
+/** @import { Where } from './pod.js' */
 
 // With the CPU manager's static policy, a container with CPUs of its own has no quota (DisableCPUQuotaWithExclusiveCPUs).
 const NO_QUOTA_SINCE = 33
@@ -65,11 +63,7 @@ function describeNode(node, minor) {
     : ok(`${text}, ready`)
 }
 
-/**
- * @param {V1Node[]} nodes
- * @param {{ name: string, image: string }[]} chosen
- * @returns {Finding[]}
- */
+/** @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
 function describeImages(nodes, chosen) {
   const findings = chosen.map(({ name, image }) => {
     const without = nodes.filter(node => !hasImage(node, image))

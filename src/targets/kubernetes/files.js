@@ -4,11 +4,9 @@ import { hashText } from '../../lib/hash.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { renderFiles } from './manifests.js'
 
-/**
- * @import { ProcessSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { Container } from './pod.js'
- */
+/** @import { ProcessSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Container } from './pod.js' */
 
 /** Where the kit's own code is in its own pods. */
 export const KIT = '/bench/kit'
@@ -29,10 +27,7 @@ export function createFiles({ api, namespace, labels }) {
     throw new Error(`nothing is at ${at}`)
   }
 
-  /**
-   * The scripts of a folder, as a ConfigMap: once a run, named after its content.
-   * @param {string} at
-   */
+  /** The scripts of a folder, as a ConfigMap: once a run, named after its content. @param {string} at */
   async function applyScripts(at) {
     const files = readTextFiles(sourceOf(at))
     const name = `scripts-${hashText(JSON.stringify(files)).slice(0, 10)}`
@@ -45,10 +40,7 @@ export function createFiles({ api, namespace, labels }) {
   }
 
   return {
-    /**
-     * Where a process sees a folder: under its own name, and no two at one place.
-     * @param {string} source
-     */
+    /** Where a process sees a folder: under its own name, and no two at one place. @param {string} source */
     locate(source) {
       const taken = new Set([...located.values(), KIT])
       const base = `/bench/${path.basename(source)}`

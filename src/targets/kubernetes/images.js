@@ -1,10 +1,8 @@
 import { nodeTool } from '../../tools/node.js'
 
-/**
- * The images of a run, and which of them a node has. Pure.
- * @import { V1Node } from '@kubernetes/client-node'
- * @import { ToolSpec } from '../../model/types.ts'
- */
+/** The images of a run, and which of them a node has. Pure. */
+/** @import { V1Node } from '@kubernetes/client-node' */
+/** @import { ToolSpec } from '../../model/types.ts' */
 
 const ARCHIVE = 'images.tar'
 
@@ -60,10 +58,7 @@ export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')
 }
 
-/**
- * The whole name, as nodes list it: with its registry, and its digest or its tag.
- * @param {string} image
- */
+/** The whole name, as nodes list it: with its registry, and its digest or its tag. @param {string} image */
 function expandImage(image) {
   const [named, digest] = image.split('@', 2)
   const [first, ...rest] = named.split('/')

@@ -13,14 +13,12 @@ import { lookByReaders, observeByReaders } from './observations.js'
 import { findContainerId } from './pod-status.js'
 import { watchPods } from './pod-watch.js'
 
-/**
- * @import { Deployment, Handle, Place, ProcessSpec, Target } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
- * @import { Api } from './api.js'
- * @import { ContainerHandle } from './container.js'
- * @import { Where } from './pod.js'
- * @import { PodWatch } from './pod-watch.js'
- */
+/** @import { Deployment, Handle, Place, ProcessSpec, Target } from '../../model/types.ts' */
+/** @import { Ledger } from '../../node/ledger.js' */
+/** @import { Api } from './api.js' */
+/** @import { ContainerHandle } from './container.js' */
+/** @import { Where } from './pod.js' */
+/** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
 const GONE = { seconds: 60, perProcessSeconds: 1 }
@@ -145,9 +143,7 @@ export function createKubernetesTarget(options) {
   }
   return { ...target, open, namespace }
 
-  /**
-   * @param {{ service: string, specs: ProcessSpec[], start: number, folder: string }} options
-   */
+  /** @param {{ service: string, specs: ProcessSpec[], start: number, folder: string }} options */
   async function applyService({ service, specs, start, folder }) {
     const name = `${service}-${start}`
     const own = { ...labels, [LABELS.start]: `${start}` }

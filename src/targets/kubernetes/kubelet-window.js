@@ -1,9 +1,7 @@
 import { BenchError } from '../../lib/errors.js'
 
-/**
- * What counters with stamps of their own say of a window. Pure.
- * @import { Edge, HostCpu, Look, Reading, Sample, Window } from '../../model/types.ts'
- */
+/** What counters with stamps of their own say of a window. Pure. */
+/** @import { Edge, HostCpu, Look, Reading, Sample, Window } from '../../model/types.ts' */
 
 const LEAST_COVERED = 0.75
 const TICKS_PER_SECOND = 100
@@ -90,10 +88,7 @@ function fitLine({ name, counters, window: { startMs, endMs } }) {
   return { first, last, cores: (last.cpuSeconds - first.cpuSeconds) / seconds }
 }
 
-/**
- * @param {ContainerCounter} counter
- * @returns {Reading} null: the kubelet does not count it
- */
+/** @param {ContainerCounter} counter @returns {Reading} null: the kubelet does not count it */
 function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
   return {
     atSeconds: epochMs / 1000,

@@ -6,11 +6,11 @@ import { describeWindow, findSamples } from './kubelet-window.js'
 /**
  * Reads what the kubelet counts, where no pod may see the node's cgroups: CPU time and memory of each container, every
  * 10 to 20 s, with a stamp of its own.
- * @import { Look, Observation, Window } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { Watched } from './container.js'
- * @import { ContainerCounter, Counter, Poll } from './kubelet-window.js'
  */
+/** @import { Look, Observation, Window } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Watched } from './container.js' */
+/** @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
 
 // More often than the kubelet counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
@@ -96,10 +96,7 @@ export function findCounter(pods, { namespace, pod, container }) {
   return isWhole ? { ...counter, workingSetBytes, rssBytes } : null
 }
 
-/**
- * @param {any} cpu of a container, or of the node, in the summary
- * @returns {Counter | null} null where it has none
- */
+/** @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null where it has none */
 export function parseCpu(cpu) {
   if (cpu?.usageCoreNanoSeconds === undefined) return null
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }

@@ -11,10 +11,8 @@ import {
   termOf,
 } from './pod.js'
 
-/**
- * What a run asks of a cluster, as plain objects. Pure.
- * @import { Container, Where } from './pod.js'
- */
+/** What a run asks of a cluster, as plain objects. Pure. */
+/** @import { Container, Where } from './pod.js' */
 
 export const LABELS = {
   managed: 'app.kubernetes.io/managed-by',

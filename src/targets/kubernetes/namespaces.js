@@ -4,9 +4,7 @@ import { processStartTicks, readPlace } from '../../lib/process-start.js'
 import { waitFor } from '../../lib/wait.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 
-/**
- * @import { Api } from './api.js'
- */
+/** @import { Api } from './api.js' */
 
 const GONE_SECONDS = 90
 // A run without its API server has already failed: the close gives up soon, and names what is left.

@@ -1,21 +1,16 @@
 import { READER } from './agents.js'
 import { measureClockOffset } from './session.js'
 
-/**
- * What the readers of several nodes see, as one.
- * @import { Handle, Look, Observation, Window } from '../../model/types.ts'
- * @import { Agents } from './agents.js'
- * @import { ContainerHandle, Watched } from './container.js'
- */
+/** What the readers of several nodes see, as one. */
+/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' */
+/** @import { Agents } from './agents.js' */
+/** @import { ContainerHandle, Watched } from './container.js' */
 
 const TICK_MS = 100
 
 /** What the reader of one node saw. @typedef {Omit<Observation, 'clockOffsetMs'>} Seen */
 
-/**
- * @param {Agents} agents
- * @param {ContainerHandle[]} containers
- */
+/** @param {Agents} agents @param {ContainerHandle[]} containers */
 export async function lookByReaders(agents, containers) {
   /** @type {Look[]} */
   const looks = []

@@ -1,7 +1,5 @@
-/**
- * What a pod's status means. Pure.
- * @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
- */
+/** What a pod's status means. Pure. */
+/** @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node' */
 
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
 // Worth a moment: the kubelet tries again by itself.
@@ -72,11 +70,7 @@ export function isReady({ status, metadata }) {
   return isTrue && !metadata?.deletionTimestamp
 }
 
-/**
- * @param {V1Pod} pod
- * @param {string} container
- * @returns {V1ContainerStatus | undefined}
- */
+/** @param {V1Pod} pod @param {string} container @returns {V1ContainerStatus | undefined} */
 export function findContainerStatus(pod, container) {
   return statusesOf(pod).find(status => status.name === container)
 }

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readPod } from './answers.js'
 
-/**
- * @import { V1Pod } from '@kubernetes/client-node'
- * @import { Api } from './api.js'
- */
+/** @import { V1Pod } from '@kubernetes/client-node' */
+/** @import { Api } from './api.js' */
 
 const AGAIN_MS = 300
 
@@ -99,10 +97,7 @@ export async function watchPods({ api, namespaces }) {
     close: () => closing.abort(),
   }
 
-  /**
-   * @param {number} mostMs
-   * @param {AbortSignal} [signal]
-   */
+  /** @param {number} mostMs @param {AbortSignal} [signal] */
   function nextChange(mostMs, signal) {
     return new Promise(resolve => {
       const done = () => {

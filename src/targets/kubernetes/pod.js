@@ -1,7 +1,5 @@
-/**
- * The pods of a run, as plain objects. Pure.
- * @import { ProcessSpec } from '../../model/types.ts'
- */
+/** The pods of a run, as plain objects. Pure. */
+/** @import { ProcessSpec } from '../../model/types.ts' */
 
 /** Where pods may go: a node's name, or `label=value`; null anywhere. @typedef {string | null} Where */
 
@@ -91,10 +89,7 @@ function renderEnvironment({ env }) {
   return Object.entries(env).map(([name, value]) => ({ name, value }))
 }
 
-/**
- * Request and limit are the cap, so that the scheduler does not promise the CPU twice.
- * @param {ProcessSpec} spec
- */
+/** Request and limit are the cap, so that the scheduler does not promise the CPU twice. @param {ProcessSpec} spec */
 function renderResources({ cpuCores, memoryLimitBytes }) {
   const limits = {
     ...(cpuCores === null ? {} : { cpu: `${Math.round(cpuCores * 1000)}m` }),
@@ -128,10 +123,7 @@ export function affinityTo(terms) {
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } }
 }
 
-/**
- * The label that a place asks of nodes: its own, or that of a node's name.
- * @param {string} where
- */
+/** The label that a place asks of nodes: its own, or that of a node's name. @param {string} where */
 export function parseWhere(where) {
   const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
   return { label, value }

@@ -1,10 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { converse } from '../converse.js'
 
-/**
- * @import { Api } from './api.js'
- * @import { Session } from '../converse.js'
- */
+/** @import { Api } from './api.js' */
+/** @import { Session } from '../converse.js' */
 
 const AGENT = 'src/node/agent/main.js'
 const PINGS = 5

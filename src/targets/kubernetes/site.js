@@ -15,11 +15,9 @@ import { createImageTools } from './tools.js'
 export const NATIVE_SIDECARS_SINCE = 29
 const RECURSIVE_READ_ONLY_SINCE = 31
 
-/**
- * @import { V1Node } from '@kubernetes/client-node'
- * @import { Site } from '../../model/types.ts'
- * @import { Where } from './pod.js'
- */
+/** @import { V1Node } from '@kubernetes/client-node' */
+/** @import { Site } from '../../model/types.ts' */
+/** @import { Where } from './pod.js' */
 
 /**
  * @typedef {object} ClusterChoice
@@ -99,9 +97,7 @@ export async function openKubernetesSite({
   }
 }
 
-/**
- * @param {import('./api.js').Api} api
- */
+/** @param {import('./api.js').Api} api */
 export async function readVersion(api) {
   const version = api.config.makeApiClient(api.k8s.VersionApi)
   const { minor, gitVersion } = await api
@@ -139,10 +135,7 @@ export function chooseNode(nodes, wanted, option) {
   return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
 }
 
-/**
- * Why a node takes no pods of a run; null when it does.
- * @param {V1Node} node
- */
+/** Why a node takes no pods of a run; null when it does. @param {V1Node} node */
 export function findDefect({ spec, status }) {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`

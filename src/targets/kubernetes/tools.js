@@ -4,11 +4,9 @@ import { awaitPods } from './await-pods.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
 
-/**
- * @import { Tool, ToolSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { Where } from './pod.js'
- */
+/** @import { Tool, ToolSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Where } from './pod.js' */
 
 const PULL_SECONDS = 300
 const ASK_MS = 200

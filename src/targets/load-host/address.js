@@ -1,9 +1,7 @@
 import os from 'node:os'
 import { UsageError } from '../../lib/errors.js'
 
-/**
- * @import { Ledger } from '../../node/ledger.js'
- */
+/** @import { Ledger } from '../../node/ledger.js' */
 
 /**
  * The address of this machine at which the load reaches the entry: the one that was asked for, else the one that the

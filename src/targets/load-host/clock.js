@@ -1,8 +1,6 @@
 import { BenchError } from '../../lib/errors.js'
 
-/**
- * @import { Connection } from './connection.js'
- */
+/** @import { Connection } from './connection.js' */
 
 const PINGS = 8
 const APART_MOST_MS = 1000

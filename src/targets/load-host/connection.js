@@ -169,11 +169,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
     }
   }
 
-  /**
-   * What the program there answers to a word.
-   * @param {'ping' | 'time'} word
-   * @returns {Promise<string>}
-   */
+  /** What the program there answers to a word. @param {'ping' | 'time'} word @returns {Promise<string>} */
   async function ask(word) {
     assertOpen()
     const answer = await new Promise(resolve => {
@@ -202,10 +198,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
   }
 }
 
-/**
- * A command for the shell there, whatever is in its words.
- * @param {string[]} words
- */
+/** A command for the shell there, whatever is in its words. @param {string[]} words */
 export function commandOf(words) {
   return `exec ${words.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`
 }

@@ -6,10 +6,8 @@ import { chooseAddress, claimAddress } from './address.js'
 import { openLoadHost } from './host.js'
 import { ENTRY_PORTS, rehearse } from './rehearse.js'
 
-/**
- * @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts'
- * @import { Finding } from '../kubernetes/doctor.js'
- */
+/** @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts' */
+/** @import { Finding } from '../kubernetes/doctor.js' */
 
 /**
  * What a run with its load on another machine would be refused for.

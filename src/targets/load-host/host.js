@@ -7,10 +7,8 @@ import { readMachineThere } from './machine.js'
 import { startProcessThere } from './process.js'
 import { findToolThere } from './tool.js'
 
-/**
- * Another machine, as a place for the generator.
- * @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts'
- */
+/** Another machine, as a place for the generator. */
+/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' */
 
 /** @typedef {Awaited<ReturnType<typeof openLoadHost>>} LoadHost */
 
@@ -34,10 +32,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     /** @type {Map<string, ReturnType<typeof findToolThere>>} */
     const found = new Map()
 
-    /**
-     * @param {string} at a folder there
-     * @param {string[]} names of files in it, or all
-     */
+    /** @param {string} at a folder there @param {string[]} names of files in it, or all */
     const send = async (at, names) => {
       const [source] = [...located].find(([, place]) => place === at) ?? []
       if (source === undefined) throw new Error(`nothing is at ${at}`)
@@ -82,10 +77,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
         return at
       },
 
-      /**
-       * @param {ProcessSpec} spec
-       * @param {string} folder of its log, here
-       */
+      /** @param {ProcessSpec} spec @param {string} folder of its log, here */
       async start(spec, folder) {
         connection.assertOpen()
         for (const at of spec.scripts) await sendOnce(at, ['.'])

@@ -2,13 +2,11 @@ import { GENERATOR, placeAt } from '../../model/sidecar-contract.js'
 import { awaitSample } from './process.js'
 import { findNearest, readAt } from './samples.js'
 
-/**
- * Services on one target, their generator on another machine.
- * @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
- * @import { LoadHost } from './host.js'
- * @import { FarProcess } from './process.js'
- */
+/** Services on one target, their generator on another machine. */
+/** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts' */
+/** @import { Ledger } from '../../node/ledger.js' */
+/** @import { LoadHost } from './host.js' */
+/** @import { FarProcess } from './process.js' */
 
 /**
  * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;
@@ -94,10 +92,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
   }
 }
 
-/**
- * @param {Handle} process
- * @returns {process is FarProcess}
- */
+/** @param {Handle} process @returns {process is FarProcess} */
 function isFar(process) {
   return 'samples' in process
 }

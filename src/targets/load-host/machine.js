@@ -1,8 +1,6 @@
 import { BenchError } from '../../lib/errors.js'
 
-/**
- * @import { Connection } from './connection.js'
- */
+/** @import { Connection } from './connection.js' */
 
 const NEEDED = ['date', 'mktemp', 'nproc', 'setsid', 'sha256sum', 'tar']
 
@@ -22,10 +20,7 @@ for name in ${NEEDED.join(' ')}; do command -v $name >/dev/null || echo missing=
 
 /** Facts for the manifest. @typedef {Awaited<ReturnType<typeof readMachineThere>>['machine']} LoadMachine */
 
-/**
- * @param {Pick<Connection, 'run' | 'host'>} connection
- * @throws {BenchError} where no load can be made there
- */
+/** @param {Pick<Connection, 'run' | 'host'>} connection @throws {BenchError} where no load can be made there */
 export async function readMachineThere({ run, host }) {
   const { stdout } = await run(['/bin/sh', '-c', ASK])
   const facts = [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => ({ name, value: value.trim() }))

@@ -35,11 +35,7 @@ const REFUSALS = [
   },
 ]
 
-/**
- * Why there is no connection, in a sentence with what to do.
- * @param {string} host
- * @param {string} said by ssh
- */
+/** Why there is no connection, in a sentence with what to do. @param {string} host @param {string} said by ssh */
 export function describeRefusal(host, said) {
   const known = REFUSALS.find(refusal => refusal.said.test(said))
   const what = `--load-host ${host}: no connection`

@@ -4,10 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../../lib/errors.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 
-/**
- * @import { Load, LoadGenerator, Tool } from '../../model/types.ts'
- * @import { LoadHost } from './host.js'
- */
+/** @import { Load, LoadGenerator, Tool } from '../../model/types.ts' */
+/** @import { LoadHost } from './host.js' */
 
 const END_SECONDS = 15
 
@@ -41,10 +39,7 @@ export async function rehearse({ ports, ...rehearsal }) {
   for (const port of ports) await rehearseAt(port, rehearsal)
 }
 
-/**
- * @param {number} port
- * @param {Rehearsal} rehearsal
- */
+/** @param {number} port @param {Rehearsal} rehearsal */
 async function rehearseAt(port, { loadHost, load, tool, scripts, address, folder, signal }) {
   const { host } = loadHost
   const where = `${address}:${port}`

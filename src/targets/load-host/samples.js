@@ -1,9 +1,7 @@
 import { parseHostCpu } from '../../node/kernel/host-cpu.js'
 
-/**
- * Readings of the generator where it runs, as run.sh prints them.
- * @import { HostCpu, Reading } from '../../model/types.ts'
- */
+/** Readings of the generator where it runs, as run.sh prints them. */
+/** @import { HostCpu, Reading } from '../../model/types.ts' */
 
 // USER_HZ of every kernel that k6 and wrk run on (proc(5)).
 const TICKS_PER_SECOND = 100
@@ -61,11 +59,7 @@ export function readAt(samples, epochMs) {
   return { ...NOT_OFFERED, atSeconds: between('atSeconds'), cpuSeconds: between('cpuSeconds') }
 }
 
-/**
- * The sample nearest to a moment.
- * @param {FarSample[]} samples at least one
- * @param {number} epochMs
- */
+/** The sample nearest to a moment. @param {FarSample[]} samples at least one @param {number} epochMs */
 export function findNearest(samples, epochMs) {
   const apart = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)
   return samples.reduce((best, sample) => (apart(sample) < apart(best) ? sample : best))

@@ -8,9 +8,7 @@ import { openLoadHost } from './host.js'
 import { createLoadHostTarget } from './index.js'
 import { rehearse } from './rehearse.js'
 
-/**
- * @import { LoadGenerator, Site } from '../../model/types.ts'
- */
+/** @import { LoadGenerator, Site } from '../../model/types.ts' */
 
 /**
  * This machine for the services, another one for their load.

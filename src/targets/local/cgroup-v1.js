@@ -3,9 +3,7 @@ import path from 'node:path'
 import { openCountersV1 } from '../../node/kernel/cgroup-v1.js'
 import { removeCgroup } from './remove-cgroup.js'
 
-/**
- * @import { CgroupTree, GroupLimits } from './cgroups.js'
- */
+/** @import { CgroupTree, GroupLimits } from './cgroups.js' */
 
 const PERIOD_US = 100_000
 
@@ -24,11 +22,7 @@ export async function createTreeV1({ parents, name }) {
   return (group, limits) => createGroup(bases, group, limits)
 }
 
-/**
- * @param {{ cpu: string, cpuacct: string, memory: string }} bases
- * @param {string} name
- * @param {GroupLimits} limits
- */
+/** @param {{ cpu: string, cpuacct: string, memory: string }} bases @param {string} name @param {GroupLimits} limits */
 async function createGroup(bases, name, { cpuCores, memoryLimitBytes }) {
   const folders = {
     cpu: path.join(bases.cpu, name),

@@ -5,9 +5,7 @@ import { openCountersV2 } from '../../node/kernel/cgroup-v2.js'
 import { readPids } from '../../node/kernel/proc-files.js'
 import { removeCgroup } from './remove-cgroup.js'
 
-/**
- * @import { CgroupTree, GroupLimits } from './cgroups.js'
- */
+/** @import { CgroupTree, GroupLimits } from './cgroups.js' */
 
 const PERIOD_US = 100_000
 const CONTROLLERS = '+cpu +memory'
@@ -24,10 +22,7 @@ export async function createTreeV2({ parent, name }) {
   return (group, limits) => createGroup(path.join(base, group), limits)
 }
 
-/**
- * @param {string} folder
- * @param {GroupLimits} limits
- */
+/** @param {string} folder @param {GroupLimits} limits */
 async function createGroup(folder, { cpuCores, memoryLimitBytes }) {
   await mkdir(folder)
   if (cpuCores !== null)

@@ -8,10 +8,8 @@ import { createTreeV1 } from './cgroup-v1.js'
 import { createTreeV2, enableControllers } from './cgroup-v2.js'
 import { removeCgroup } from './remove-cgroup.js'
 
-/**
- * @import { Reading } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
- */
+/** @import { Reading } from '../../model/types.ts' */
+/** @import { Ledger } from '../../node/ledger.js' */
 
 /** @typedef {{ cpuCores: number | null, memoryLimitBytes: number | null }} GroupLimits */
 
@@ -117,10 +115,7 @@ export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }
 
-/**
- * The folders that hold the trees of runs, for `cleanup`.
- * @param {CapWay} way
- */
+/** The folders that hold the trees of runs, for `cleanup`. @param {CapWay} way */
 export function treeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }
@@ -130,10 +125,7 @@ export function runIdOf(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
 }
 
-/**
- * @param {string} text of /proc/self/cgroup
- * @param {string} controller '' for v2
- */
+/** @param {string} text of /proc/self/cgroup @param {string} controller '' for v2 */
 function ownPath(text, controller) {
   const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
   return line?.split(':').slice(2).join(':') ?? '/'

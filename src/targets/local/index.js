@@ -9,12 +9,10 @@ import { startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
 import { BOUND_MS } from './process-log.js'
 
-/**
- * @import { Deployment, Target } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
- * @import { CapWay, CgroupTree } from './cgroups.js'
- * @import { RunningProcess } from './process.js'
- */
+/** @import { Deployment, Target } from '../../model/types.ts' */
+/** @import { Ledger } from '../../node/ledger.js' */
+/** @import { CapWay, CgroupTree } from './cgroups.js' */
+/** @import { RunningProcess } from './process.js' */
 
 /**
  * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of

@@ -7,10 +7,8 @@ import { createProber } from '../../node/prober.js'
 import { converse } from '../converse.js'
 import { kill, renderMarks } from './marks.js'
 
-/**
- * @import { Target } from '../../model/types.ts'
- * @import { Session } from '../converse.js'
- */
+/** @import { Target } from '../../model/types.ts' */
+/** @import { Session } from '../converse.js' */
 
 const AGENT = path.join(ROOT, 'src/node/agent/main.js')
 const SAID_MOST = 2000
@@ -55,10 +53,7 @@ export function createLocalProber({ runId }) {
   }
 }
 
-/**
- * @param {{ runId: string }} options
- * @returns {Session & { ended: Promise<string> }} ended: with what it said last
- */
+/** @param {{ runId: string }} options @returns {Session & { ended: Promise<string> }} ended: with what it said last */
 function startAgent({ runId }) {
   const agent = spawn(process.execPath, [AGENT], {
     env: { PATH: process.env.PATH, ...renderMarks({ runId }) },

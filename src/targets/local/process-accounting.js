@@ -3,9 +3,7 @@ import { readThreads } from '../../node/kernel/probe.js'
 import { hasEnded, listSafely, readSafely } from '../../node/kernel/proc-files.js'
 import { kill, listMarked } from './marks.js'
 
-/**
- * @import { CgroupTree } from './cgroups.js'
- */
+/** @import { CgroupTree } from './cgroups.js' */
 
 /**
  * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be
@@ -65,10 +63,7 @@ export function createProcessAccounting({ runId }) {
   }
 }
 
-/**
- * @param {number[]} pids
- * @param {string} field of /proc/PID/status, in kB
- */
+/** @param {number[]} pids @param {string} field of /proc/PID/status, in kB */
 function sumStatus(pids, field) {
   return pids.reduce(
     (sum, pid) =>

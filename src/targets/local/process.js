@@ -14,10 +14,8 @@ import { send } from '../../node/send.js'
 import { renderMarks } from './marks.js'
 import { boundLog, openLog } from './process-log.js'
 
-/**
- * @import { Handle, Probe, ProcessSpec } from '../../model/types.ts'
- * @import { CgroupTree } from './cgroups.js'
- */
+/** @import { Handle, Probe, ProcessSpec } from '../../model/types.ts' */
+/** @import { CgroupTree } from './cgroups.js' */
 
 /** @typedef {Handle & { probe: Probe, boundLog: () => void, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 

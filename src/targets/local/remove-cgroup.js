@@ -21,10 +21,7 @@ export async function removeCgroup(folder) {
   })
 }
 
-/**
- * @param {string} folder
- * @returns {Promise<boolean>} whether it is gone
- */
+/** @param {string} folder @returns {Promise<boolean>} whether it is gone */
 async function tryRemove(folder) {
   try {
     const children = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
