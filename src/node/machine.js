@@ -1,12 +1,8 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import os from 'node:os'
 import { readCpuSet } from './kernel/host-cpu.js'
+import { listPids, listSafely, readLinkSafely, readSafely } from './kernel/proc-files.js'
 
-/**
- * Facts about this machine for the manifest; null: the kernel does not tell.
- * @returns {{ kernel: string, architecture: string, cpuModel: string, cpus: number, physicalCores: number, memoryBytes: number,
- *   smt: string | null, governor: string | null, node: string }}
- */
+/** Facts about this machine for the manifest; null: the kernel does not tell. */
 export function readMachine() {
   const cpus = os.cpus()
   return {
@@ -66,17 +62,8 @@ export function readLimits() {
 
 /** Those in use by the processes that this user may look into. */
 function countInotifyInstances() {
-  const list = (/** @type {string} */ folder) => {
-    try {
-      return readdirSync(folder)
-    } catch {
-      return []
-    }
-  }
-  const files = list('/proc').flatMap(name =>
-    /^\d+$/.test(name) ? list(`/proc/${name}/fd`).map(fd => `/proc/${name}/fd/${fd}`) : [],
-  )
-  return files.filter(file => readTarget(file) === 'anon_inode:inotify').length
+  const files = listPids().flatMap(pid => listSafely(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
+  return files.filter(file => readLinkSafely(file) === 'anon_inode:inotify').length
 }
 
 /** The CPUs that this process may use, those of one physical core together. @returns {number[][]} */
@@ -99,18 +86,5 @@ function parseCpuList(text) {
 
 /** @param {string} file */
 function readText(file) {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch {
-    return null
-  }
-}
-
-/** @param {string} link */
-function readTarget(link) {
-  try {
-    return readlinkSync(link)
-  } catch {
-    return null
-  }
+  return readSafely(file).trim() || null
 }

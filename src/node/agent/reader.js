@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { openCountersV1, openCountersV2, parseMounts } from '../kernel/cgroup.js'
 import { createProbe } from '../kernel/probe.js'
 import { look, observe } from '../observer.js'
-import { findContainer } from './containers.js'
 
 /** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
 /** @import { Endpoint, Probe, Window } from '../../model/types.ts' */
@@ -35,6 +36,56 @@ function openContainer(id) {
   const counters = findContainer({ id, root: ROOT, mountinfo: readFileSync('/proc/self/mountinfo', 'utf8') })
   if (counters === null) throw new Error(`no cgroup of the container ${id} is under ${ROOT}: is this its node?`)
   return counters
+}
+
+/**
+ * Opens the counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
+ * `cri-containerd-<id>.scope` under systemd), and the folders above it too; the container's id is in both.
+ * @param {{ id: string, root: string, mountinfo: string }} options root: where the node's /sys/fs/cgroup is;
+ *   mountinfo: of /proc/self/mountinfo
+ * @returns {import('../kernel/cgroup.js').Counters | null} null: the node has no such container
+ */
+export function findContainer({ id, root, mountinfo }) {
+  const below = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
+  const { v1, v2 } = parseMounts(below.join('\n'))
+  if (['cpu', 'cpuacct', 'memory'].every(name => v1.has(name))) {
+    const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', 'memory'].map(name => findFolder(v1.get(name), id))
+    return cpu && cpuacct && memory ? openCountersV1({ cpu, cpuacct, memory }) : null
+  }
+  const folder = v2 === null ? null : findFolder(v2, id)
+  return folder === null ? null : openCountersV2(folder)
+}
+
+/**
+ * The folder whose name carries a container's id, nearest first.
+ * @param {string} root
+ * @param {string} id
+ * @returns {string | null}
+ */
+export function findFolder(root, id) {
+  let level = [root]
+  while (level.length > 0) {
+    const next = []
+    for (const folder of level) {
+      for (const name of listFolders(folder)) {
+        if (name.includes(id)) return path.join(folder, name)
+        next.push(path.join(folder, name))
+      }
+    }
+    level = next
+  }
+  return null
+}
+
+/** @param {string} folder */
+function listFolders(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(entry => entry.isDirectory())
+      .map(entry => entry.name)
+  } catch {
+    return []
+  }
 }
 
 const GONE = {

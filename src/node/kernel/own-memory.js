@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { readSafely } from './proc-files.js'
 
 /** The memory of this process: it is small beside what is measured, and known. */
 
@@ -19,15 +20,8 @@ export function resetOwnPeak() {
   }
 }
 
-/**
- * The most memory that this process has had resident, as the kernel counts it (proc(5), VmHWM).
- * @returns {number | null} bytes; null: the kernel does not tell
- */
+/** The most memory that this process had resident (proc(5), VmHWM), in bytes; null where the kernel does not tell. */
 export function readOwnPeak() {
-  try {
-    const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
-    return kibibytes === undefined ? null : Number(kibibytes) * 1024
-  } catch {
-    return null
-  }
+  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readSafely('/proc/self/status')) ?? []
+  return kibibytes === undefined ? null : Number(kibibytes) * 1024
 }

@@ -2,9 +2,9 @@ import { readdirSync, statfsSync } from 'node:fs'
 import path from 'node:path'
 import { groupBy } from '../../lib/group-by.js'
 import { readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
+import { removeCgroup } from './cgroup-folders.js'
 import { runIdOf, treeParents } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
-import { removeCgroup } from './remove-cgroup.js'
 
 /** @import { LedgerEntry } from '../../node/ledger.js' */
 /** @import { CapWay } from './cgroups.js' */

@@ -1,4 +1,4 @@
-import { listSafely, readSafely } from '../../node/kernel/proc-files.js'
+import { listPids, readSafely } from '../../node/kernel/proc-files.js'
 
 /** Every process of a run carries these in its environment, so that `cleanup` finds what a killed run left. */
 const VARIABLES = { runId: 'SIDECAR_BENCH_RUN', start: 'SIDECAR_BENCH_START', name: 'SIDECAR_BENCH_PROCESS' }
@@ -14,15 +14,13 @@ export function renderMarks(marks) {
 
 /** The processes of every run on this machine. @returns {(Marks & { pid: number })[]} */
 export function listMarked() {
-  return listSafely('/proc')
-    .filter(entry => /^\d+$/.test(entry))
-    .flatMap(pid => {
-      const environment = readSafely(`/proc/${pid}/environ`).split('\0')
-      const [runId, start, name] = Object.values(VARIABLES).map(
-        variable => environment.find(entry => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? '',
-      )
-      return runId ? [{ pid: Number(pid), runId, start, name }] : []
-    })
+  return listPids().flatMap(pid => {
+    const environment = readSafely(`/proc/${pid}/environ`).split('\0')
+    const [runId, start, name] = Object.values(VARIABLES).map(
+      variable => environment.find(entry => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? '',
+    )
+    return runId ? [{ pid: Number(pid), runId, start, name }] : []
+  })
 }
 
 /**
