@@ -46,10 +46,25 @@ export function untilAborted(promise, signal) {
 }
 
 /**
- * Waits until a moment of the wall clock; returns at once when it has passed.
- * @param {number} epochMs
- * @param {AbortSignal} [signal]
+ * Settles as a promise does or, when that takes longer than some seconds, as what is done then.
+ * @template T, L
+ * @param {Promise<T>} promise
+ * @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
+ * @throws an AbortError when the signal aborts first; what the promise or `late` throws
  */
+export async function within(promise, { seconds, late, signal }) {
+  const settled = new AbortController()
+  const ending = signal ? AbortSignal.any([settled.signal, signal]) : settled.signal
+  const timer = delay(seconds * 1000, undefined, { signal: ending }).then(late)
+  timer.catch(() => {})
+  try {
+    return await Promise.race([promise, timer])
+  } finally {
+    settled.abort()
+  }
+}
+
+/** Waits until a moment of the wall clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] */
 export async function waitUntil(epochMs, signal) {
   const left = epochMs - Date.now()
   if (left > 0) await delay(left, undefined, { signal })

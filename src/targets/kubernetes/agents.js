@@ -1,11 +1,11 @@
+import { PassThrough } from 'node:stream'
 import { BenchError } from '../../lib/errors.js'
 import { PROBER } from '../../model/sidecar-contract.js'
+import { converse } from '../converse.js'
 import { awaitPods } from './await-pods.js'
-import { readAgentCode } from './code.js'
-import { KIT } from './files.js'
+import { KIT, readAgentCode } from './files.js'
 import { LABELS, renderFiles, renderProber, renderReader } from './manifests.js'
 import { findObstacle, isReady } from './pod-status.js'
-import { openSession } from './session.js'
 
 /** @import { Api } from './api.js' */
 /** @import { Where } from './pod.js' */
@@ -14,6 +14,8 @@ import { openSession } from './session.js'
 
 export const READER = 'reader'
 const READY_SECONDS = 120
+const AGENT = 'src/node/agent/main.js'
+const PINGS = 5
 
 /** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */
 
@@ -84,4 +86,48 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
         )
     },
   }
+}
+
+/**
+ * Starts the agent in a pod.
+ * @param {{ api: Api, namespace: string, pod: string, container: string, folder: string }} options folder: of the kit's code there
+ * @returns {Promise<Session>}
+ */
+async function openSession({ api, namespace, pod, container, folder }) {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  let said = ''
+  stderr.on('data', chunk => {
+    said = (said + chunk).slice(-2000)
+  })
+  const command = ['node', `${folder}/${AGENT}`]
+  const exec = new api.k8s.Exec(api.config)
+  const socket = await api.request(`start the agent in ${namespace}/${pod}`, () =>
+    exec.exec(namespace, pod, container, command, stdout, stderr, stdin, false),
+  )
+  return converse({
+    stdin,
+    stdout,
+    closed: new Promise(resolve => {
+      socket.on('close', () => resolve(said.trim()))
+      socket.on('error', (/** @type {Error} */ error) => resolve(error.message))
+    }),
+    end: () => socket.close(),
+    what: `${namespace}/${pod}`,
+  })
+}
+
+/**
+ * How far a pod's clock is ahead of this one, by the question that was answered fastest (as in NTP, RFC 5905, 8).
+ * @param {Session} session
+ * @returns {Promise<number>} milliseconds, right within half of the round trip
+ */
+export async function measureClockOffset(session) {
+  let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }
+  for (let i = 0; i < PINGS; i++) {
+    const sent = Date.now()
+    const there = await session.call('now', null)
+    const roundTripMs = Date.now() - sent
+    if (roundTripMs < best.roundTripMs) best = { roundTripMs, offsetMs: Number(there) - (sent + roundTripMs / 2) }
+  }
+  return best.offsetMs
 }

@@ -1,9 +1,9 @@
 import { BenchError } from '../../lib/errors.js'
 import { largestBindingCap } from '../../model/caps.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
+import { chooseNode, findDefect, parseQuantity } from './nodes.js'
 import { parseWhere } from './pod.js'
-import { parseQuantity } from './quantity.js'
-import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE } from './site.js'
+import { NATIVE_SIDECARS_SINCE } from './site.js'
 
 /** @import { V1Node } from '@kubernetes/client-node' */
 /** @import { ToolSpec } from '../../model/types.ts' */

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { hashText } from '../../lib/hash.js'
+import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { renderFiles } from './manifests.js'
 
@@ -10,6 +11,8 @@ import { renderFiles } from './manifests.js'
 
 /** Where the kit's own code is in its own pods. */
 export const KIT = '/bench/kit'
+// node/ and parity/beside import nothing else (test/architecture.test.js).
+const KIT_FOLDERS = ['src/node', 'src/parity/beside', 'src/lib']
 
 /**
  * Brings folders of this machine to where processes in pods see them.
@@ -75,4 +78,12 @@ export function createFiles({ api, namespace, labels }) {
       return { spec, folders: [...folders, { path: credentialsAt, secret: name, names }] }
     },
   }
+}
+
+/** The kit's own code that runs in pods, by its path in the kit. @returns {Record<string, string>} */
+export function readAgentCode() {
+  const files = KIT_FOLDERS.flatMap(folder =>
+    Object.entries(readTextFiles(path.join(ROOT, folder))).map(([name, text]) => [`${folder}/${name}`, text]),
+  )
+  return { 'package.json': '{ "type": "module" }\n', ...Object.fromEntries(files) }
 }

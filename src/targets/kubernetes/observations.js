@@ -1,5 +1,4 @@
-import { READER } from './agents.js'
-import { measureClockOffset } from './session.js'
+import { measureClockOffset, READER } from './agents.js'
 
 /** What the readers of several nodes see, as one. */
 /** @import { Handle, Look, Observation, Window } from '../../model/types.ts' */

@@ -1,21 +1,18 @@
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
-import { suggest } from '../../lib/nearest.js'
 import { openLedger } from '../../node/ledger.js'
 import { nodeTool } from '../../tools/node.js'
 import { readNode, readPod } from './answers.js'
 import { connect } from './api.js'
 import { createKubernetesTarget } from './index.js'
 import { readSummary } from './kubelet.js'
-import { findLimits } from './node-limits.js'
-import { HOST_LABEL, parseWhere } from './pod.js'
-import { parseQuantity } from './quantity.js'
+import { chooseNode, describeNode, findLimits } from './nodes.js'
+import { HOST_LABEL } from './pod.js'
 import { createImageTools } from './tools.js'
 
 /** Minor version of Kubernetes 1. */
 export const NATIVE_SIDECARS_SINCE = 29
 const RECURSIVE_READ_ONLY_SINCE = 31
 
-/** @import { V1Node } from '@kubernetes/client-node' */
 /** @import { Site } from '../../model/types.ts' */
 /** @import { Where } from './pod.js' */
 
@@ -110,53 +107,4 @@ export async function readVersion(api) {
       )
     })
   return { minor: Number.parseInt(minor, 10), gitVersion }
-}
-
-/**
- * @param {any[]} nodes
- * @param {Where} wanted a node's name, or label=value; null: the first that is ready and takes pods
- * @param {string} option
- */
-export function chooseNode(nodes, wanted, option) {
-  const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)
-  const isWanted = (/** @type {any} */ { metadata }) =>
-    metadata.labels?.[label] === value || (label === HOST_LABEL && metadata.name === value)
-  const found = wanted === null ? nodes : nodes.filter(isWanted)
-  if (found.length === 0) {
-    const names = nodes.map(n => n.metadata.name)
-    throw new UsageError(`${option} ${wanted}: the cluster has no such node${suggest(`${wanted}`, names)}`)
-  }
-  const node = found.find(n => findDefect(n) === null)
-  if (!node) {
-    throw new BenchError(
-      `no node can take pods: ${found.map(n => n.metadata.name).join(', ')} not ready, cordoned or tainted; name one with ${option}`,
-    )
-  }
-  return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
-}
-
-/** Why a node takes no pods of a run; null when it does. @param {V1Node} node */
-export function findDefect({ spec, status }) {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
-  if (spec?.unschedulable) return 'it is cordoned: kubectl uncordon it, or name another with --node'
-  const taint = spec?.taints?.find(({ effect }) => effect !== 'PreferNoSchedule')
-  return taint ? `its taint ${taint.key}:${taint.effect} keeps pods away: name another with --node` : null
-}
-
-/** @param {any} node */
-export function describeNode({ metadata, status }) {
-  const { nodeInfo, allocatable, capacity } = status
-  return {
-    node: metadata.name,
-    bootId: nodeInfo.bootID,
-    kernel: `Linux ${nodeInfo.kernelVersion}`,
-    architecture: nodeInfo.architecture,
-    cpus: Math.floor(parseQuantity(capacity.cpu)),
-    allocatableCpus: parseQuantity(allocatable.cpu),
-    memoryBytes: parseQuantity(capacity.memory),
-    system: nodeInfo.osImage,
-    kubelet: nodeInfo.kubeletVersion,
-    containerRuntime: nodeInfo.containerRuntimeVersion,
-  }
 }

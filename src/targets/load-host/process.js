@@ -2,13 +2,11 @@ import { closeSync, openSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import readline from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
 import { describeTail, lastLines } from '../../lib/log-tail.js'
-import { waitFor } from '../../lib/wait.js'
+import { waitFor, within } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
 
-/** @import { SiteLostError } from '../../lib/errors.js' */
 /** @import { Handle, ProcessSpec } from '../../model/types.ts' */
 /** @import { Clock } from './clock.js' */
 /** @import { Connection } from './connection.js' */
@@ -77,10 +75,7 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
 
     async stop() {
       child.stdin.end()
-      const waiting = new AbortController()
-      const late = delay(STOP_SECONDS * 1000, true, { signal: waiting.signal }).catch(() => false)
-      if (await Promise.race([exited.then(() => false), late])) child.kill('SIGKILL')
-      waiting.abort()
+      await within(exited, { seconds: STOP_SECONDS, late: () => child.kill('SIGKILL') })
     },
   }
 }
@@ -89,7 +84,7 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
  * Waits until the process was read after a moment, or has ended.
  * @param {FarProcess} process
  * @param {number} epochMs
- * @throws {SiteLostError} where the connection is lost meanwhile
+ * @throws {import('../../lib/errors.js').SiteLostError} where the connection is lost meanwhile
  */
 export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {
   const isRead = () => {

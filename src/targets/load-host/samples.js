@@ -1,15 +1,19 @@
 import { parseHostCpu } from '../../node/kernel/host-cpu.js'
 
 /** Readings of the generator where it runs, as run.sh prints them. */
-/** @import { HostCpu, Reading } from '../../model/types.ts' */
 
 // USER_HZ of every kernel that k6 and wrk run on (proc(5)).
 const TICKS_PER_SECOND = 100
 
 // It has no cgroup of its own there.
 const NOT_OFFERED = {
-  ...{ periods: null, throttledPeriods: null, throttledSeconds: null },
-  ...{ anonBytes: null, workingSetBytes: null, peakBytes: null, oomKills: null },
+  periods: null,
+  throttledPeriods: null,
+  throttledSeconds: null,
+  anonBytes: null,
+  workingSetBytes: null,
+  peakBytes: null,
+  oomKills: null,
 }
 
 /**
@@ -19,7 +23,7 @@ const NOT_OFFERED = {
  * @property {number} cpuSeconds of the generator
  * @property {string} identity
  * @property {boolean} isStopped
- * @property {HostCpu} host
+ * @property {import('../../model/types.ts').HostCpu} host
  */
 
 /**
@@ -43,12 +47,7 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
   }
 }
 
-/**
- * What the generator had used at a moment: between two samples, in proportion.
- * @param {FarSample[]} samples
- * @param {number} epochMs
- * @returns {Reading}
- */
+/** What the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
 export function readAt(samples, epochMs) {
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }
   const next = samples.findIndex(s => s.epochMs >= epochMs)

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { SiteLostError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
+import { within } from '../../lib/wait.js'
 import { createProber } from '../../node/prober.js'
 import { converse } from '../converse.js'
 import { kill, renderMarks } from './marks.js'
@@ -39,7 +39,8 @@ export function createLocalProber({ runId }) {
     const asked = call(procedure, args)
     if (procedure === 'close') {
       // A stopped agent never answers; what became of one that failed has been told.
-      await Promise.race([asked.catch(() => {}), delay(CLOSE_SECONDS * 1000, undefined, { ref: false })])
+      const answered = asked.catch(() => {})
+      await within(answered, { seconds: CLOSE_SECONDS, late: () => {} })
       return /** @type {any} */ (end())
     }
     try {
@@ -65,7 +66,7 @@ function startAgent({ runId }) {
   agent.stderr.setEncoding('utf8').on('data', text => {
     said = (said + text).slice(-SAID_MOST)
   })
-  // That it has ended is told by what is asked of it.
+  // A question to it tells that it has ended.
   agent.stdin.on('error', () => {})
   /** @type {Promise<string>} */
   const ended = new Promise(resolve => {
@@ -73,12 +74,8 @@ function startAgent({ runId }) {
     agent.once('close', (_, killedBy) => resolve(said.trim() || (killedBy ? `it ended by ${killedBy}` : '')))
   })
   const { stdin, stdout, pid } = agent
-  // With the upstream that it has stopped, which outlives it.
+  // The upstream that it has stopped would outlive it.
   const end = () => pid && kill(-pid)
   agent.once('exit', end)
-  const session = converse({
-    ...{ stdin, stdout, closed: ended, what: `process ${pid}` },
-    end,
-  })
-  return { ...session, ended }
+  return { ...converse({ stdin, stdout, closed: ended, what: `process ${pid}`, end }), ended }
 }
