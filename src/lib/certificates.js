@@ -39,8 +39,7 @@ const CLOCK_SKEW_MS = 300 * 1000
 
 /**
  * Creates a self-signed certificate authority, valid for a day unless given. Its leaves are valid as long.
- * @param {string} name its common name
- * @param {{ keyType?: KeyType, lifeMs?: number }} [options]
+ * @param {string} name its common name @param {{ keyType?: KeyType, lifeMs?: number }} [options]
  * @returns {Promise<Authority>}
  */
 export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS } = {}) {
@@ -66,7 +65,6 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
  * the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names), so its sidecar reads the subject.
  * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request keys: new
  *   ones unless given
- * @returns {Promise<{ certificatePem: string, keyPem: string }>}
  */
 export async function issueCertificate({ authority, identity, dnsName, ...options }) {
   const { usages = /** @type {const} */ (['serverAuth', 'clientAuth']), validIn, isSelfSigned } = options

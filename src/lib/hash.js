@@ -33,8 +33,7 @@ export function hashTo64Bits(text) {
 
 /**
  * The SHA-256 of the files of a folder, in hexadecimal: of their paths below it and what is in them.
- * @param {string} folder
- * @param {(path: string) => boolean} [isIncluded] default: all files and folders in it
+ * @param {string} folder @param {(path: string) => boolean} [isIncluded] default: all files and folders in it
  */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded).map(file => [
@@ -48,9 +47,7 @@ export function hashFolder(folder, isIncluded = () => true) {
 
 /**
  * The files of a folder by their paths below it, sorted; links are followed.
- * @param {string} folder
- * @param {(path: string) => boolean} isIncluded
- * @returns {string[]}
+ * @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]}
  */
 function listFiles(folder, isIncluded) {
   return readdirSync(folder)

@@ -2,8 +2,7 @@ import { closest, distance } from 'fastest-levenshtein'
 
 /**
  * Says the nearest of the valid names, for an error: `; did you mean "envoy"? (one of: none, pipy, envoy)`.
- * @param {string} word
- * @param {string[]} names
+ * @param {string} word @param {string[]} names
  */
 export function suggest(word, names) {
   const near = names.length > 0 ? closest(word, names) : null

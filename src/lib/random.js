@@ -1,7 +1,6 @@
 /**
  * Seeded random numbers in [0, 1): mulberry32 by Tommy Ettinger (public domain).
  * @param {number} seed a 32-bit integer
- * @returns {() => number}
  */
 export function createRandom(seed) {
   let state = seed >>> 0
@@ -16,9 +15,7 @@ export function createRandom(seed) {
 
 /**
  * A shuffled copy (Fisher and Yates).
- * @template T
- * @param {T[]} items
- * @param {() => number} random
+ * @template T @param {T[]} items @param {() => number} random
  */
 export function shuffle(items, random) {
   const result = [...items]

@@ -20,8 +20,7 @@ const ROUNDING = 1e-9
  * The steps of a series. The best split of any segment is held against the best splits of the same segments in random
  * order; where it holds, its two sides are segments, and so on until one does not hold. Values that are exchangeable
  * have a step with a probability of alpha at most.
- * @param {number[]} values in the order of time
- * @param {{ alpha: number, seed?: number }} options
+ * @param {number[]} values in the order of time @param {{ alpha: number, seed?: number }} options
  * @returns {Step[]} in the order of time
  */
 export function findSteps(values, { alpha, seed = 1 }) {
@@ -64,8 +63,7 @@ function countHalves(count) {
  * The split of a segment whose sides differ most: by the energy distance between them, weighted by their sizes. What is
  * before it begins with the segment, and what is behind it may end before the segment does: a level that comes and goes
  * is two steps.
- * @param {number[]} values
- * @returns {{ at: number, statistic: number }} statistic: 0 where the segment is too short
+ * @param {number[]} values @returns {{ at: number, statistic: number }} statistic: 0 where the segment is too short
  */
 export function findSplit(values) {
   const count = values.length
@@ -103,8 +101,7 @@ function sumDistances(values) {
 
 /**
  * How often segments in random order split as well. Ends early where it is clear that the split does not hold.
- * @param {number[][]} segments
- * @param {{ best: number, alpha: number, random: () => number }} options
+ * @param {number[][]} segments @param {{ best: number, alpha: number, random: () => number }} options
  */
 function testSplit(segments, { best, alpha, random }) {
   const permutations = Math.ceil(EXCEEDING_LEAST / alpha) - 1

@@ -1,7 +1,6 @@
 /**
  * Takes every step, also after one that failed: what tears down must not stop halfway.
- * @param {(() => unknown)[]} steps
- * @throws the error of the first step that failed, after the last step
+ * @param {(() => unknown)[]} steps @throws the error of the first step that failed, after the last step
  */
 export async function takeEvery(steps) {
   const errors = []

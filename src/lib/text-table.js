@@ -27,7 +27,7 @@ export function joinParts(parts) {
     .join('\n\n')
 }
 
-/** The lines of a table for the terminal, without its caption. @param {Table} table @returns {string[]} */
+/** The lines of a table for the terminal, without its caption. @param {Table} table */
 export function renderTextTable({ columns, rows }) {
   const table = new CliTable({
     head: columns.map(([name]) => name),
@@ -46,10 +46,7 @@ const COLUMNS = 100
 
 /**
  * A line broken between words, so that it can be read on a terminal of 100 columns.
- * @param {string} text
- * @param {string} [indent] of every line
- * @param {string} [hanging] of those after the first
- * @returns {string[]}
+ * @param {string} text @param {string} [indent] of every line @param {string} [hanging] of those after the first
  */
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */

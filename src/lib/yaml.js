@@ -5,10 +5,7 @@ import { sayIssue } from './say-issue.js'
 
 /**
  * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name.
- * @template T
- * @param {{ text: string, file: string, schema: import('zod').ZodType<T> }} source
- * @returns {T}
- * @throws {UsageError}
+ * @template T @param {{ text: string, file: string, schema: import('zod').ZodType<T> }} source @throws {UsageError}
  */
 export function parseYaml({ text, file, schema }) {
   const lines = new LineCounter()
@@ -46,8 +43,7 @@ function resolve(document, file) {
 
 /**
  * Nested deeper than the stack, or aliases that stand for each other or for too much.
- * @param {string} file
- * @param {unknown} error
+ * @param {string} file @param {unknown} error
  */
 function unreadable(file, error) {
   return new UsageError(`${file}: it cannot be read: ${sayError(/** @type {Error} */ (error).message)}`)
@@ -59,8 +55,7 @@ function sayError(message) {
 }
 
 /**
- * @param {import('zod').core.$ZodIssue} issue
- * @param {import('zod').ZodType} schema
+ * @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema
  * @param {(path: (string | number)[]) => unknown} read what stands there
  */
 function explain(issue, schema, read) {
@@ -78,12 +73,7 @@ function explain(issue, schema, read) {
   return { path, words: sayIssue(issue) }
 }
 
-/**
- * The names that an object of the schema may have at a path.
- * @param {any} schema
- * @param {(string | number)[]} path
- * @returns {string[]}
- */
+/** The names that an object of the schema may have at a path. @param {any} schema @param {(string | number)[]} path */
 function keysAt(schema, path) {
   let at = schema
   for (const step of path) {

@@ -93,8 +93,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
   return {
     /**
      * Asks from now on until it is answered, or asking ends.
-     * @param {Expected} expected
-     * @returns {Promise<Told>}
+     * @param {Expected} expected @returns {Promise<Told>}
      * @throws {BenchError} when it was asked over a connection that was kept, or answered before its time
      */
     expect: expected =>
@@ -123,8 +122,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
 
 /**
  * Whether an answer is the application's, to this request.
- * @param {Pick<Answer, 'status' | 'body' | 'headers'>} answer
- * @param {string} nonce
+ * @param {Pick<Answer, 'status' | 'body' | 'headers'>} answer @param {string} nonce
  */
 export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce

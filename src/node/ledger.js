@@ -34,8 +34,7 @@ export function ledgersFolder() {
 
 /**
  * Opens the ledger of a run that this process owns.
- * @param {{ runId: string, root?: string }} options root: the folder of ledgers
- * @returns {Ledger}
+ * @param {{ runId: string, root?: string }} options root: the folder of ledgers @returns {Ledger}
  * @throws {BenchError} when it cannot be written
  */
 export function openLedger({ runId, root = ledgersFolder() }) {
@@ -85,8 +84,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
     /**
      * Holds what one run at a time may hold. Of two that begin at once, neither may.
-     * @param {Kind} kind
-     * @param {string} name
+     * @param {Kind} kind @param {string} name
      * @returns {string | null} the run that may still use it, in words; null: it is held now
      */
     claim(kind, name) {
@@ -166,7 +164,7 @@ function parseOwner(text) {
   }
 }
 
-/** @param {string} folder @returns {Holding[]} */
+/** @param {string} folder */
 function readHoldings(folder) {
   /** @type {Map<string, Holding>} */
   const held = new Map()

@@ -15,7 +15,6 @@ const PERIOD_MS = 100
  * @param {Probe[]} probes
  * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void }} options signal: ends it early,
  *   with what it has; onSample: is given each as it is read, and must be quick
- * @returns {Promise<Omit<Observation, 'clockOffsetMs'>>}
  */
 export async function observe(probes, { window, signal, onSample = () => {} }) {
   /** @type {Sample[]} */
@@ -54,8 +53,7 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
 
 /**
  * Reads memory, identity and listening sockets, which costs too much inside of a window.
- * @param {Probe[]} probes
- * @returns {Look[]}
+ * @param {Probe[]} probes @returns {Look[]}
  */
 export function look(probes) {
   return probes.map(p => ({

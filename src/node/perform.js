@@ -12,9 +12,8 @@ import { send } from './send.js'
 
 /**
  * @param {ReloadAction[]} actions one after the other
- * @param {{ agent?: http.Agent, signal?: AbortSignal }} [options] agent: keeps connections for requests; absent: each has one
- *   of its own
- * @throws {BenchError} where a request is not answered by a success, or there is nobody to signal
+ * @param {{ agent?: http.Agent, signal?: AbortSignal }} [options] agent: keeps connections for requests; absent: each
+ * has one of its own @throws {BenchError} where a request is not answered by a success, or there is nobody to signal
  */
 export async function perform(actions, { agent, signal } = {}) {
   for (const action of actions) {

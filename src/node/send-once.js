@@ -6,8 +6,7 @@ import net from 'node:net'
 /**
  * Sends one request over a connection of its own, with half of the CPU that Node's client takes: what asks hundreds of
  * sidecars shares the machine with them.
- * @param {Endpoint} endpoint
- * @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
+ * @param {Endpoint} endpoint @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
  * @param {{ timeoutSeconds?: number }} [options]
  * @returns {Promise<Omit<Answer, 'localPort'>>} body: bytes as latin1; of headers that are repeated, the last
  * @throws when nothing answers in time, or the connection breaks
@@ -40,8 +39,7 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
 
 /**
  * RFC 9112, 6.3: where a body ends.
- * @param {string} text what came so far
- * @param {boolean} isEnded nothing more comes
+ * @param {string} text what came so far @param {boolean} isEnded nothing more comes
  * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: not whole
  */
 function readAnswer(text, isEnded) {

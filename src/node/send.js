@@ -12,11 +12,9 @@ import https from 'node:https'
 
 /**
  * Sends one request, over a connection of its own unless an agent keeps them.
- * @param {Endpoint} endpoint
- * @param {Ask} ask
- * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number,
- *   signal?: AbortSignal }} [options]
- * @returns {Promise<Answer>} body: bytes as latin1
+ * @param {Endpoint} endpoint @param {Ask} ask
+ * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number, signal?:
+ * AbortSignal }} [options] @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing answers in time, or the connection breaks
  */
 export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10, signal } = {}) {

@@ -6,8 +6,7 @@ import { listMissing, makeFolder } from './files.js'
 /**
  * Tries whether the results folder that was asked for can be made, before anything is looked for or started. It leaves
  * nothing behind.
- * @param {string} out
- * @throws {UsageError} where it cannot be made, or not be written
+ * @param {string} out @throws {UsageError} where it cannot be made, or not be written
  */
 export function assertOut(out) {
   const folder = path.resolve(out)

@@ -11,8 +11,7 @@ import { createResultsFolder, parseDocument } from './records.js'
 /** @typedef {{ manifest: BalanceManifest, trials: BalanceTrial[] }} BalanceRun */
 
 /**
- * @param {string} folder must not exist, or be empty
- * @param {BalanceRun & { summary: BalanceSummary }} run
+ * @param {string} folder must not exist, or be empty @param {BalanceRun & { summary: BalanceSummary }} run
  * @throws {BenchError} where something is in it, or it cannot be written
  */
 export function writeBalance(folder, { manifest, trials, summary }) {
@@ -37,8 +36,7 @@ export function isBalance(folder) {
 }
 
 /**
- * @param {string} folder of a run of `balance`
- * @returns {BalanceRun}
+ * @param {string} folder of a run of `balance` @returns {BalanceRun}
  * @throws {BenchError} where a document is missing or damaged
  */
 export function readBalance(folder) {

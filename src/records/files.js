@@ -31,8 +31,7 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
 })
 
 /**
- * @param {string} file
- * @returns {string | null} null: there is no such file
+ * @param {string} file @returns {string | null} null: there is no such file
  * @throws {BenchError} when it is there and cannot be read, or is not a file: reading a pipe would wait for its writer
  */
 export function readText(file) {
@@ -48,11 +47,8 @@ export function readText(file) {
 
 /**
  * Writes a document beside its place and renames it: a reader finds it whole, or the one before.
- * @param {string} folder
- * @param {string} name of the file below the folder
- * @param {string} text
- * @returns {string} the file
- * @throws {BenchError} when it cannot be written, or would be written through a link
+ * @param {string} folder @param {string} name of the file below the folder @param {string} text
+ * @returns {string} the file @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function writeWhole(folder, name, text) {
   const file = path.join(folder, name)
@@ -95,9 +91,7 @@ export function listMissing(folder) {
 
 /**
  * Appends a line to a file and flushes it. It begins on a line of its own, also after one that a full disk cut off.
- * @param {string} folder
- * @param {string} name
- * @param {string} line
+ * @param {string} folder @param {string} name @param {string} line
  * @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function appendLine(folder, name, line) {
@@ -127,8 +121,7 @@ export function cannotWrite(file, error) {
 
 /**
  * Results come from other people: a link among them must not name another file to overwrite.
- * @param {string} folder may be a link itself
- * @param {string} name
+ * @param {string} folder may be a link itself @param {string} name
  */
 function refuseLinks(folder, name) {
   let at = folder

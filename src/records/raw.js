@@ -15,12 +15,11 @@ export function rawNameOf({ id, deployment }) {
 }
 
 /**
- * Writes what was observed of a trial: its samples, one moment a line, observation.json, and rollout.json of a rollout or growth.json of a growth. A value that could not be
- * read is left out; null is one that the kernel does not offer.
+ * Writes what was observed of a trial: its samples, one moment a line, observation.json, and rollout.json of a rollout
+ * or growth.json of a growth. A value that could not be read is left out; null is one that the kernel does not offer.
  * @param {string} folder
- * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
- *   rollout?: RolloutRecord, growth?: GrowthRecord }} observed names: of
- *   the processes, in the order of the readings
+ * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null, rollout?:
+ *   RolloutRecord, growth?: GrowthRecord }} observed names: of the processes, in the order of the readings
  * @throws {import('../lib/errors.js').BenchError} when it cannot be written
  */
 export function writeObserved(folder, { trial, samples, names, observation = null, rollout, growth }) {
@@ -36,8 +35,7 @@ export function writeObserved(folder, { trial, samples, names, observation = nul
 
 /**
  * Removes what a trial left that was cut short before it was recorded.
- * @param {string} folder
- * @param {string} trialId
+ * @param {string} folder @param {string} trialId
  */
 export function removeRaw(folder, trialId) {
   rmSync(path.join(folder, 'raw', trialId), { recursive: true, force: true })
@@ -45,8 +43,7 @@ export function removeRaw(folder, trialId) {
 
 /**
  * What was observed of a trial's window, as the run had it.
- * @param {string} folder
- * @param {string} trialId
+ * @param {string} folder @param {string} trialId
  * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: it is not there, or not whole
  * @throws {import('../lib/errors.js').BenchError} when it cannot be read
  */
@@ -63,9 +60,7 @@ export function readObserved(folder, trialId) {
 
 /**
  * How the rollout of a trial went, as the run had it.
- * @param {string} folder
- * @param {string} trialId
- * @returns {RolloutRecord | null} null: it is not there, or not whole
+ * @param {string} folder @param {string} trialId @returns {RolloutRecord | null} null: it is not there, or not whole
  * @throws {import('../lib/errors.js').BenchError} when it cannot be read
  */
 export function readRollout(folder, trialId) {
@@ -75,9 +70,7 @@ export function readRollout(folder, trialId) {
 
 /**
  * How the growth of a trial went, as the run had it.
- * @param {string} folder
- * @param {string} trialId
- * @returns {GrowthRecord | null} null: it is not there, or not whole
+ * @param {string} folder @param {string} trialId @returns {GrowthRecord | null} null: it is not there, or not whole
  * @throws {import('../lib/errors.js').BenchError} when it cannot be read
  */
 export function readGrowth(folder, trialId) {
@@ -87,9 +80,7 @@ export function readGrowth(folder, trialId) {
 
 /**
  * Every moment that was read of a trial; lines that are cut off or damaged are left out.
- * @param {string} folder
- * @param {string} trialId
- * @returns {SampleLine[]} none where there are no samples
+ * @param {string} folder @param {string} trialId @returns {SampleLine[]} none where there are no samples
  * @throws {import('../lib/errors.js').BenchError} when they cannot be read
  */
 export function readSamples(folder, trialId) {
@@ -100,9 +91,7 @@ export function readSamples(folder, trialId) {
 
 /**
  * What the load generator of a trial printed.
- * @param {string} folder
- * @param {string} trialId
- * @returns {{ file: string, log: string } | null} null: there is none
+ * @param {string} folder @param {string} trialId @returns {{ file: string, log: string } | null} null: there is none
  * @throws {import('../lib/errors.js').BenchError} when it cannot be read
  */
 export function readLoadLog(folder, trialId) {

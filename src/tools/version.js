@@ -14,11 +14,8 @@ const LINES = 3
 /**
  * The version that a program prints. The program is ended as soon as it has, and so is whatever it started: Pipy 1.5
  * sometimes hangs when it should exit, and anything may stand in its place.
- * @param {ToolSpec} spec
- * @param {string} program
- * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
- * @returns {Promise<Answer>}
- * @throws the signal's reason, when it aborts
+ * @param {ToolSpec} spec @param {string} program @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
+ * @returns {Promise<Answer>} @throws the signal's reason, when it aborts
  */
 export async function askVersion(spec, program, { signal, deadlineSeconds = DEADLINE_SECONDS } = {}) {
   signal?.throwIfAborted()
@@ -38,10 +35,7 @@ export async function askVersion(spec, program, { signal, deadlineSeconds = DEAD
 }
 
 /**
- * @param {ToolSpec} spec
- * @param {string} program
- * @param {AbortSignal} deadline
- * @returns {Promise<Answer>}
+ * @param {ToolSpec} spec @param {string} program @param {AbortSignal} deadline @returns {Promise<Answer>}
  */
 function listen({ versionArgv, parseVersion }, program, deadline) {
   let printed = ''

@@ -41,9 +41,8 @@ function openContainer(id) {
 /**
  * Opens the counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
  * `cri-containerd-<id>.scope` under systemd), and the folders above it too; the container's id is in both.
- * @param {{ id: string, root: string, mountinfo: string }} options root: where the node's /sys/fs/cgroup is;
- *   mountinfo: of /proc/self/mountinfo
- * @returns {import('../kernel/cgroup.js').Counters | null} null: the node has no such container
+ * @param {{ id: string, root: string, mountinfo: string }} options root: where the node's /sys/fs/cgroup is; mountinfo:
+ * of /proc/self/mountinfo @returns {import('../kernel/cgroup.js').Counters | null} null: the node has no such container
  */
 export function findContainer({ id, root, mountinfo }) {
   const below = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
@@ -56,12 +55,7 @@ export function findContainer({ id, root, mountinfo }) {
   return folder === null ? null : openCountersV2(folder)
 }
 
-/**
- * The folder whose name carries a container's id, nearest first.
- * @param {string} root
- * @param {string} id
- * @returns {string | null}
- */
+/** The folder whose name carries a container's id, nearest first. @param {string} root @param {string} id */
 export function findFolder(root, id) {
   let level = [root]
   while (level.length > 0) {
@@ -102,8 +96,7 @@ const GONE = {
 
 /**
  * A container's cgroup disappears with it: from then on its readings are missing, and the others go on.
- * @param {Probe} probe
- * @returns {Probe}
+ * @param {Probe} probe @returns {Probe}
  */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */

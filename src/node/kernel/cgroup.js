@@ -65,11 +65,10 @@ export function openCountersV2(folder) {
 }
 
 /**
- * @param {{ folder: string, paths: Record<'usage' | 'stat' | 'current' | 'events', string> & { cpu?: string, peak?: string },
- *   parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string, anon: string,
- *   quotaFile: string, readQuota: (folder: string) => number }} version
- *   folder: with the quota; quotaFile: which each group has that may have a quota; readQuota: in cores
- * @returns {Counters}
+ * @param {{ folder: string, paths: Record<'usage' | 'stat' | 'current' | 'events', string> & { cpu?: string, peak?:
+ *   string }, parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string,
+ *   anon: string, quotaFile: string, readQuota: (folder: string) => number }} version folder: with the quota;
+ * quotaFile: which each group has that may have a quota; readQuota: in cores @returns {Counters}
  */
 function openCounters({ folder, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
   const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])

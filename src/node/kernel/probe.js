@@ -8,9 +8,8 @@ import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
 /**
  * Everything that can be read of a group of processes of this kernel.
- * @param {{ group: { read: () => Reading, readCapCores: () => number | null, pids: () => number[] }, listens: Endpoint[] }} options
- *   listens: where they are expected to
- * @returns {Probe}
+ * @param {{ group: { read: () => Reading, readCapCores: () => number | null, pids: () => number[] }, listens:
+ * Endpoint[] }} options listens: where they are expected to @returns {Probe}
  */
 export function createProbe({ group, listens }) {
   return {
@@ -47,8 +46,7 @@ export function readThreads(pid) {
 
 /**
  * The sockets that processes themselves listen with, the fewest of the addresses that they should.
- * @param {number[]} pids in one network namespace
- * @param {Endpoint[]} listens
+ * @param {number[]} pids in one network namespace @param {Endpoint[]} listens
  */
 function countListeners(pids, listens) {
   if (pids.length === 0 || listens.length === 0) return 0

@@ -51,8 +51,7 @@ export function renderClusterRoles() {
 
 /**
  * Asks the API server what of a run the user of the kubeconfig may not do in every namespace.
- * @param {Api} api
- * @returns {Promise<Access[]>} each with only the verbs that are denied
+ * @param {Api} api @returns {Promise<Access[]>} each with only the verbs that are denied
  * @throws {BenchError} when it cannot be asked
  */
 export async function checkAccess(api) {

@@ -57,9 +57,7 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
 
     /**
      * A conversation with the agent in the prober, or in the reader of a node.
-     * @param {string} name
-     * @param {string | null} node null: any
-     * @returns {Promise<Session>}
+     * @param {string} name @param {string | null} node null: any @returns {Promise<Session>}
      * @throws {BenchError} when there is none
      */
     async session(name, node) {
@@ -118,8 +116,7 @@ async function openSession({ api, namespace, pod, container, folder }) {
 
 /**
  * How far a pod's clock is ahead of this one, by the question that was answered fastest (as in NTP, RFC 5905, 8).
- * @param {Session} session
- * @returns {Promise<number>} milliseconds, right within half of the round trip
+ * @param {Session} session @returns {Promise<number>} milliseconds, right within half of the round trip
  */
 export async function measureClockOffset(session) {
   let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }

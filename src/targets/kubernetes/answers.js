@@ -91,14 +91,11 @@ export const readPod = answer => assertAnswer(pod, 'a pod', answer)
 /** @param {unknown} answer @returns {V1Node} @throws {BenchError} */
 export const readNode = answer => assertAnswer(node, 'a node', answer)
 
-/** @param {unknown} answer @returns {any} @throws {BenchError} */
+/** @param {unknown} answer  @throws {BenchError} */
 export const readKubeletSummary = answer => assertAnswer(kubeletSummary, "the kubelet's counters", answer)
 
 /**
- * @param {z.ZodType} schema
- * @param {string} what
- * @param {unknown} answer
- * @returns {any} as it came
+ * @param {z.ZodType} schema @param {string} what @param {unknown} answer @returns {any} as it came
  */
 function assertAnswer(schema, what, answer) {
   const fault = findFault(schema, answer)

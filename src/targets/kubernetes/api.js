@@ -43,11 +43,8 @@ export async function connect({ context, environment = process.env, home = os.ho
 
   /**
    * Asks the API server. While it does not answer, asks again for half a minute.
-   * @template T
-   * @param {string} what is done, for errors
-   * @param {() => Promise<T>} ask
+   * @template T @param {string} what is done, for errors @param {() => Promise<T>} ask
    * @param {{ lostAfterSeconds?: number }} [options]
-   * @returns {Promise<T>}
    * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
    */
   async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
@@ -85,9 +82,7 @@ export async function connect({ context, environment = process.env, home = os.ho
 
     /**
      * Server-side apply.
-     * @template {KubernetesObject} T
-     * @param {T} object
-     * @returns {Promise<T>}
+     * @template {KubernetesObject} T @param {T} object
      */
     apply: object =>
       request(`apply ${describe(object)}`, () =>
@@ -106,8 +101,7 @@ export async function connect({ context, environment = process.env, home = os.ho
 
     /**
      * Deletes an object and what it owns; nothing happens when it is gone.
-     * @param {KubernetesObject} object
-     * @param {{ lostAfterSeconds?: number }} [options]
+     * @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options]
      */
     remove: (object, options) =>
       request(
@@ -117,9 +111,7 @@ export async function connect({ context, environment = process.env, home = os.ho
       ),
 
     /**
-     * @param {string} apiVersion
-     * @param {string} kind
-     * @param {{ namespace?: string, labels?: string }} [where]
+     * @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where]
      * @returns {Promise<any[]>}
      */
     list: async (apiVersion, kind, { namespace, labels } = {}) =>
@@ -153,8 +145,7 @@ export async function connect({ context, environment = process.env, home = os.ho
 
 /**
  * An error of the API in words; passing: worth asking again.
- * @param {unknown} error
- * @returns {{ isPassing: boolean, message: string }}
+ * @param {unknown} error @returns {{ isPassing: boolean, message: string }}
  */
 export function explain(error) {
   const { body, message, cause, ...own } = /** @type {any} */ (error)
@@ -208,9 +199,7 @@ function loadConfig(config, environment, home) {
 }
 
 /**
- * @template T
- * @param {Promise<T>} answer
- * @returns {Promise<T>}
+ * @template T @param {Promise<T>} answer
  */
 async function withinTime(answer) {
   const timer = new AbortController()

@@ -28,8 +28,7 @@ const ADMIN_SECONDS = 5
 /**
  * The handle of a container, whose pod may not be there yet.
  * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, folder: string }} options
- *   start: the label of its start; folder: for its log
- * @returns {ContainerHandle}
+ * start: the label of its start; folder: for its log @returns {ContainerHandle}
  */
 export function createHandle({ api, pods, namespace, spec, start, folder }) {
   const container = spec.role

@@ -15,9 +15,8 @@ const READY_SECONDS = 120
 const GONE = { seconds: 60, perProcessSeconds: 1 }
 
 /**
- * @param {ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof import('./files.js').createFiles>,
- *   openPods: () => Promise<PodWatch> }} options
- * @returns {Target['deploy']}
+ * @param {ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof
+ * import('./files.js').createFiles>, openPods: () => Promise<PodWatch> }} options @returns {Target['deploy']}
  */
 export function createDeploy({ api, namespace, labels, files, openPods, signal, ...options }) {
   const { where, loadWhere, nodeLabel, hasNativeSidecars } = options

@@ -21,7 +21,6 @@ const RBAC = 'k8s/rbac.yaml names all that a run needs: have it applied, and its
  * Looks for everything that a default run needs on a cluster; it makes nothing there.
  * @param {{ api: Api, node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[] }} options
  *   as for a run; loadNode null: with the services; images: by the tool's name, instead of its own
- * @returns {Promise<Finding[]>}
  */
 export async function examineCluster({ api, node, loadNode, images, specs }) {
   /** @type {Finding[]} */
@@ -64,9 +63,7 @@ function describeAccess(denied) {
 
 /**
  * Whether the cluster would admit the reader: its namespace and its DaemonSet are tried as a dry run.
- * @param {Api} api
- * @param {string} image
- * @returns {Promise<Finding>}
+ * @param {Api} api @param {string} image @returns {Promise<Finding>}
  */
 async function examineReader(api, image) {
   const reader = renderReader({

@@ -23,8 +23,7 @@ const READ_BACK = 'every run reads its quotas back from the kernel anyway'
  * What the nodes of a run are, which images they have, and whether caps will hold there.
  * @param {Api} api
  * @param {{ node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[], minor: number }} options
- *   as for a run; minor: of the API server
- * @returns {Promise<Finding[]>}
+ * as for a run; minor: of the API server @returns {Promise<Finding[]>}
  * @throws {BenchError} when there is no such node, or none that takes pods
  */
 export async function examineNodes(api, { node, loadNode, images, specs, minor }) {
@@ -47,8 +46,7 @@ export async function examineNodes(api, { node, loadNode, images, specs, minor }
 
 /**
  * A node that takes no pods is only warned about: each place has one that does.
- * @param {V1Node} node
- * @param {number} minor of the API server
+ * @param {V1Node} node @param {number} minor of the API server
  */
 function describeNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
@@ -85,9 +83,7 @@ function describeImages(nodes, chosen) {
 
 /**
  * Whether the kubelet of a node enforces CPU limits: what its configuration says, where it may be read.
- * @param {Api} api
- * @param {V1Node} node
- * @returns {Promise<Finding>}
+ * @param {Api} api @param {V1Node} node @returns {Promise<Finding>}
  */
 async function examineCaps(api, node) {
   const name = nameOf(node)

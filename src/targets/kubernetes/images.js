@@ -9,7 +9,6 @@ const ARCHIVE = 'images.tar'
 /**
  * The image of each tool; the kit's own pods need Node's in every run.
  * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: by the tool's name, instead of its own
- * @returns {{ name: string, image: string }[]}
  */
 export function chooseImages({ specs, images }) {
   const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
@@ -42,8 +41,7 @@ export function listImages({ specs, images }) {
 
 /**
  * Whether a node says that it has an image. It may have more than it says: the kubelet lists its 50 largest.
- * @param {V1Node} node
- * @param {string} image
+ * @param {V1Node} node @param {string} image
  */
 export function hasImage({ status }, image) {
   const wanted = expandImage(image)

@@ -35,8 +35,7 @@ import { watchPods } from './pod-watch.js'
 
 /**
  * Runs every service in a pod. Its namespaces are made when they are first needed, and `close` removes them.
- * @param {ClusterOptions} options
- * @returns {Target & { open: () => Promise<Opened>, namespace: string }}
+ * @param {ClusterOptions} options @returns {Target & { open: () => Promise<Opened>, namespace: string }}
  */
 export function createKubernetesTarget(options) {
   const { api, ledger, namespace, sampleSource, cpus, node } = options

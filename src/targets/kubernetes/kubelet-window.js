@@ -53,8 +53,7 @@ export function describeWindow(polls, { names, cpus, window, before, after }) {
 
 /**
  * The polls with a counter of every container, and a new one of at least one.
- * @param {Poll[]} polls
- * @returns {Sample[]}
+ * @param {Poll[]} polls @returns {Sample[]}
  */
 export function findSamples(polls) {
   const stampsOf = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
@@ -68,7 +67,6 @@ export function findSamples(polls) {
  * The first counter in the window and the last, and the rate between them.
  * @template {Counter} T
  * @param {{ name: string, counters: (T | null)[], window: Window }} options counters: in the order they were read
- * @returns {{ first: T, last: T, cores: number }}
  */
 function fitLine({ name, counters, window: { startMs, endMs } }) {
   const inside = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)
@@ -106,7 +104,6 @@ function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
 /**
  * A node's CPU time in some seconds. The kubelet does not count stolen time: it is among the idle.
  * @param {{ cores: number, cpus: number, seconds: number }} options cores: that were busy
- * @returns {HostCpu}
  */
 function countTicks({ cores, cpus, seconds }) {
   const total = TICKS_PER_SECOND * cpus * seconds

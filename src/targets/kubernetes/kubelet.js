@@ -21,17 +21,13 @@ const LAST_POLL_MS = 500
 
 /**
  * Takes CPU time and memory of a node's containers from the kubelet's counters, from now to the end of the window.
- * @param {object} options
- * @param {() => Promise<any>} options.readSummary of the node
- * @param {Container[]} options.containers
- * @param {number} options.cpus of the node
- * @param {Window} options.window
+ * @param {object} options @param {() => Promise<any>} options.readSummary of the node
+ * @param {Container[]} options.containers @param {number} options.cpus of the node @param {Window} options.window
  * @param {AbortSignal} options.signal ends it early, with what it has
- * @param {() => number} [options.now] in epoch milliseconds
- * @param {typeof waitUntil} [options.wait] by the same clock
+ * @param {() => number} [options.now] in epoch milliseconds @param {typeof waitUntil} [options.wait] by the same clock
  * @returns {Promise<Observation>}
- * @throws {import('../../lib/errors.js').BenchError} when the counters of a container, or of the node, cover too
- *   little of the window, or may not be read
+ * @throws {import('../../lib/errors.js').BenchError} when the counters of a container, or of the node, cover too little
+ *   of the window, or may not be read
  */
 export async function observeByKubelet({ readSummary, containers, cpus, window, signal, ...clock }) {
   const { now = Date.now, wait = waitUntil } = clock
@@ -71,8 +67,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
 
 /**
  * What is known of containers outside of the window: their identity.
- * @param {Container[]} containers
- * @returns {Look[]}
+ * @param {Container[]} containers @returns {Look[]}
  */
 export function lookByKubelet(containers) {
   return containers
@@ -83,8 +78,7 @@ export function lookByKubelet(containers) {
 /**
  * A container's counters in the kubelet's summary; null where it has none, as in a container's first seconds.
  * @param {any[] | undefined} pods of the summary
- * @param {{ namespace: string, pod: string, container: string }} container
- * @returns {ContainerCounter | null}
+ * @param {{ namespace: string, pod: string, container: string }} container @returns {ContainerCounter | null}
  */
 export function findCounter(pods, { namespace, pod, container }) {
   const own = pods
@@ -104,9 +98,7 @@ export function parseCpu(cpu) {
 
 /**
  * Asks a node's kubelet for its counters, through the API server.
- * @param {Api} api
- * @param {string} node
- * @returns {Promise<any>}
+ * @param {Api} api @param {string} node
  * @throws {import('../../lib/errors.js').BenchError} when that is not allowed: it takes `get` on `nodes/proxy`
  */
 export function readSummary(api, node) {

@@ -178,8 +178,7 @@ export function renderVersionJob({ name, namespace, labels, image, command, wher
 
 /**
  * An object that makes pods: both carry the labels of the service.
- * @template {object} Spec
- * @template {object} Pod
+ * @template {object} Spec @template {object} Pod
  * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: all but the template
  */
 function renderController({ type, at: { service, name, namespace, labels }, spec, pod }) {

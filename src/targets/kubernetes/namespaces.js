@@ -13,8 +13,7 @@ const OWNER = 'sidecar-bench/owner'
 
 /**
  * Makes a namespace that must not be there yet.
- * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options
- * @throws {BenchError}
+ * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options @throws {BenchError}
  */
 export async function createNamespace({ api, name, runId, level }) {
   const owner = describeOwnerHere()
@@ -34,8 +33,7 @@ export async function createNamespace({ api, name, runId, level }) {
 
 /**
  * Deletes namespaces with all that is in them, and waits until they are gone.
- * @param {{ api: Api, names: string[] }} options
- * @throws {BenchError} when they are not gone in time
+ * @param {{ api: Api, names: string[] }} options @throws {BenchError} when they are not gone in time
  */
 export async function removeNamespaces({ api, names }) {
   for (const name of names) {

@@ -59,8 +59,7 @@ export function describeNode({ metadata, status }) {
 
 /**
  * What a node still has for pods, as its scheduler counts.
- * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster
- * @returns {NodeLimits}
+ * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster @returns {NodeLimits}
  */
 export function findLimits({ node: { metadata, status }, pods }) {
   const name = `${metadata?.name}`

@@ -23,9 +23,7 @@ export async function lookByReaders(agents, containers) {
 }
 
 /**
- * @param {Agents} agents
- * @param {ContainerHandle[]} containers
- * @param {{ window: Window, signal: AbortSignal }} options
+ * @param {Agents} agents @param {ContainerHandle[]} containers @param {{ window: Window, signal: AbortSignal }} options
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
   const seen = await Promise.all(
@@ -57,8 +55,7 @@ function groupByNode(containers) {
  * Samples of the same round moment are one sample; the host is that of the first sidecar or application; clocks are
  * compared with the clock of the load's node.
  * @param {{ places: number[], offsetMs: number, observation: Seen }[]} seen places: of a node's processes, among all;
- *   offsetMs: how far the node's clock is ahead of ours
- * @param {{ processes: Pick<Handle, 'spec'>[] }} options
+ * offsetMs: how far the node's clock is ahead of ours @param {{ processes: Pick<Handle, 'spec'>[] }} options
  * @returns {Observation}
  */
 export function mergeObservations(seen, { processes }) {
@@ -70,9 +67,7 @@ export function mergeObservations(seen, { processes }) {
   if (seen.length === 1) return { ...main.observation, clockOffsetMs }
 
   /**
-   * @template T
-   * @param {(T[] | null | undefined)[]} lists a node's each
-   * @returns {T[]} in the order of the processes
+   * @template T @param {(T[] | null | undefined)[]} lists a node's each @returns {T[]} in the order of the processes
    */
   const inOrder = lists => {
     /** @type {any[]} */

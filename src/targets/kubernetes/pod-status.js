@@ -7,9 +7,7 @@ const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 
 /**
  * How a container ended; null while it runs or has not started.
- * @param {V1Pod} pod
- * @param {string} container
- * @returns {string | null} `status N` where it ended by itself
+ * @param {V1Pod} pod @param {string} container @returns {string | null} `status N` where it ended by itself
  */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
@@ -70,15 +68,14 @@ export function isReady({ status, metadata }) {
   return isTrue && !metadata?.deletionTimestamp
 }
 
-/** @param {V1Pod} pod @param {string} container @returns {V1ContainerStatus | undefined} */
+/** @param {V1Pod} pod @param {string} container */
 export function findContainerStatus(pod, container) {
   return statusesOf(pod).find(status => status.name === container)
 }
 
 /**
  * The id that the container's cgroup is named after; null before it has one.
- * @param {V1Pod} pod
- * @param {string} container
+ * @param {V1Pod} pod @param {string} container
  */
 export function findContainerId(pod, container) {
   return findContainerStatus(pod, container)?.containerID?.split('://')[1] ?? null

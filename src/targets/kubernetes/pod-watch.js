@@ -17,8 +17,7 @@ const AGAIN_MS = 300
  */
 
 /**
- * @param {{ api: Api, namespaces: string[] }} options
- * @returns {Promise<PodWatch>}
+ * @param {{ api: Api, namespaces: string[] }} options @returns {Promise<PodWatch>}
  * @throws {import('../../lib/errors.js').BenchError} when it may not
  */
 export async function watchPods({ api, namespaces }) {

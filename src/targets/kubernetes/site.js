@@ -30,8 +30,7 @@ const RECURSIVE_READ_ONLY_SINCE = 31
 
 /**
  * A cluster.
- * @param {ClusterChoice & { runId: string }} options
- * @returns {Promise<Site>}
+ * @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>}
  * @throws {BenchError} when it cannot be reached, or has no such node
  */
 export async function openKubernetesSite({

@@ -58,10 +58,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
   }
 }
 
-/**
- * @param {{ api: Api, target: ToolTarget, spec: ToolSpec, name: string, signal: AbortSignal }} options
- * @returns {Promise<{ version: string | null, digest: string, said: string }>}
- */
+/** @param {{ api: Api, target: ToolTarget, spec: ToolSpec, name: string, signal: AbortSignal }} options */
 async function askVersion({ api, target, spec, name, signal }) {
   const { pods } = await target.open()
   const { namespace } = target

@@ -15,8 +15,7 @@ const APART_MOST_MS = 1000
 
 /**
  * By the question that was answered fastest, as in NTP (RFC 5905, 8).
- * @param {Pick<Connection, 'ask' | 'host'>} connection
- * @returns {Promise<Clock>}
+ * @param {Pick<Connection, 'ask' | 'host'>} connection @returns {Promise<Clock>}
  * @throws {BenchError} where its clock cannot be read
  */
 export async function measureClock({ ask, host }) {
@@ -43,9 +42,7 @@ export async function measureClock({ ask, host }) {
 
 /**
  * A difference is counted out of the window; so much of it is a clock that nobody sets, and that runs away.
- * @param {Clock} clock
- * @param {string} host
- * @throws {BenchError}
+ * @param {Clock} clock @param {string} host @throws {BenchError}
  */
 export function assertTogether({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return

@@ -86,8 +86,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
 
     /**
      * Runs a program there to its end.
-     * @param {string[]} command
-     * @param {{ input?: import('node:stream').Readable }} [options] input: its stdin
+     * @param {string[]} command @param {{ input?: import('node:stream').Readable }} [options] input: its stdin
      * @returns {Promise<Answer>}
      */
     async run(command, { input } = {}) {
@@ -137,8 +136,7 @@ function startMaster({ at, env }) {
 
 /**
  * Waits until the connection is made, and keeps it.
- * @param {ReturnType<typeof startMaster>} master
- * @param {{ host: string, signal: AbortSignal, beatMs: number }} options
+ * @param {ReturnType<typeof startMaster>} master @param {{ host: string, signal: AbortSignal, beatMs: number }} options
  */
 async function keep(master, { host, signal, beatMs }) {
   let said = ''
@@ -220,8 +218,7 @@ async function keep(master, { host, signal, beatMs }) {
 }
 
 /**
- * @param {ReturnType<typeof startMaster>} master
- * @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
+ * @param {ReturnType<typeof startMaster>} master @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
  * @returns {Promise<string | null>} the folder there; null: no connection was made
  */
 async function awaitFolder(master, { ended, signal }) {

@@ -13,7 +13,6 @@ import { ENTRY_PORTS, rehearse } from './rehearse.js'
  * What a run with its load on another machine would be refused for.
  * @param {{ host: string, asked: string | null, loads: LoadGenerator[], say: (line: string) => void, signal: AbortSignal,
  *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
- * @returns {Promise<Finding[]>}
  */
 export async function examineLoadHost({ host, asked, loads, findHere, say, signal }) {
   const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })

@@ -10,8 +10,7 @@ import { findNearest, readAt } from './samples.js'
 
 /**
  * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;
- *   address: of this machine, at which the entry listens for the load; ledger: holds the address
- * @returns {Target}
+ * address: of this machine, at which the entry listens for the load; ledger: holds the address @returns {Target}
  */
 export function createLoadHostTarget({ target, loadHost, address, ledger }) {
   return {
@@ -103,8 +102,7 @@ function split(processes) {
 }
 
 /**
- * @template T
- * @param {Handle[]} processes
+ * @template T @param {Handle[]} processes
  * @param {{ here: T[], far: (process: FarProcess) => T }} values here: in the order of the processes that are here
  * @returns {T[]} in the order of all
  */

@@ -24,8 +24,7 @@ const PRINTED_MOST = 10
 /**
  * Starts a process on another machine; its log comes back as it is printed.
  * @param {{ spec: ProcessSpec, folder: string, connection: Connection, clock: Clock, hostCpus: number }} options
- *   folder: of the log, here
- * @returns {Promise<FarProcess>}
+ * folder: of the log, here @returns {Promise<FarProcess>}
  */
 export async function startProcessThere({ spec, folder, connection, clock, hostCpus }) {
   await mkdir(folder, { recursive: true })
@@ -82,8 +81,7 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
 
 /**
  * Waits until the process was read after a moment, or has ended.
- * @param {FarProcess} process
- * @param {number} epochMs
+ * @param {FarProcess} process @param {number} epochMs
  * @throws {import('../../lib/errors.js').SiteLostError} where the connection is lost meanwhile
  */
 export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {

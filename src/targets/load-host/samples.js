@@ -28,8 +28,7 @@ const NOT_OFFERED = {
 
 /**
  * @param {string} line `@ uptime|the first line of /proc/stat|/proc/PID/stat`
- * @param {{ epochMs: number, hostCpus: number }} known
- * @returns {FarSample | null} null: it is something else
+ * @param {{ epochMs: number, hostCpus: number }} known @returns {FarSample | null} null: it is something else
  */
 export function parseFarSample(line, { epochMs, hostCpus }) {
   const [, uptime, host, pid, rest] = /^@ ([\d.]+)\|(cpu .*)\|(\d+) \(.*\) (\S.*)$/.exec(line) ?? []

@@ -12,10 +12,9 @@ import { rehearse } from './rehearse.js'
 
 /**
  * This machine for the services, another one for their load.
- * @param {{ site: Site, host: string, asked: string | null, load: LoadGenerator, say: (line: string) => void,
- *   signal: AbortSignal }} options site: this machine, which is closed where there is none; asked: the entry's address
- * @returns {Promise<Site>}
- * @throws {BenchError} where the load cannot be made there: why, and what to do
+ * @param {{ site: Site, host: string, asked: string | null, load: LoadGenerator, say: (line: string) => void, signal:
+ *   AbortSignal }} options site: this machine, which is closed where there is none; asked: the entry's address
+ * @returns {Promise<Site>} @throws {BenchError} where the load cannot be made there: why, and what to do
  */
 export async function openLoadHostSite({ site, host, asked, load, say, signal }) {
   const { ledger } = site

@@ -21,9 +21,8 @@ cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arr
 /**
  * Finds a program there as here: on PATH, else the copy of this machine's in the kit's cache there, else copied now.
  * @param {ToolSpec} spec
- * @param {{ connection: Connection, architecture: string | null,
- *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>, say: (line: string) => void }} options
- * @returns {Promise<Tool | { missing: string }>}
+ * @param {{ connection: Connection, architecture: string | null, findHere: (spec: ToolSpec) => Promise<Tool | {
+ * missing: string }>, say: (line: string) => void }} options @returns {Promise<Tool | { missing: string }>}
  * @throws {BenchError} when one is there that cannot be used, or it does not arrive as it was sent
  */
 export async function findToolThere(spec, { connection, architecture, findHere, say }) {

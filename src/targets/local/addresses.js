@@ -28,9 +28,7 @@ export function createAddresses(block) {
 
 /**
  * Takes a block of addresses in which nothing listens, and which no other run holds.
- * @param {Ledger} ledger
- * @returns {string} its first two bytes, such as 127.7
- * @throws {BenchError} where none is free
+ * @param {Ledger} ledger @returns {string} its first two bytes, such as 127.7 @throws {BenchError} where none is free
  */
 export function holdBlock(ledger) {
   const listening = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))
@@ -50,8 +48,7 @@ export function holdBlock(ledger) {
 }
 
 /**
- * @param {ProcessSpec[]} specs
- * @param {ReturnType<typeof listListeners>} [listeners]
+ * @param {ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners]
  * @throws {BenchError} where something listens already where one of them is to
  */
 export function assertPortsFree(specs, listeners = listListeners()) {

@@ -30,7 +30,6 @@ const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
  * Removes what ended runs left on this machine. It touches nothing of a run whose owner lives, may live in another
  * container, or is not known; each step is taken whatever came of the others.
  * @param {CleanupOptions} options
- * @returns {Promise<Cleaned>}
  */
 export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
   /** @type {Cleaned} */
@@ -86,8 +85,7 @@ function whyLeft({ ledger, runId, isNamed, hasRetained }) {
 
 /**
  * The cgroups of runs: those of this way to cap, and those that the ledgers name. A run may have had another way.
- * @param {CapWay} way
- * @param {LedgerEntry[]} ledgers
+ * @param {CapWay} way @param {LedgerEntry[]} ledgers
  */
 function listTrees(way, ledgers) {
   const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
@@ -110,8 +108,7 @@ function isCgroup(folder) {
 }
 
 /**
- * @param {{ what: string, take: () => unknown }[]} steps
- * @param {Cleaned} cleaned changed
+ * @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned changed
  * @returns {Promise<boolean>} whether one failed
  */
 export async function takeSteps(steps, cleaned) {

@@ -17,10 +17,9 @@ const CLOSE_SECONDS = 5
 const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
 
 /**
- * The prober of this machine. From `open` to `close` the procedures of the parity corpus run in a process of their own: its
- * bodies leave a hundred MiB behind, which would be the kit's in every window.
- * @param {{ runId: string }} options
- * @returns {Target['call']}
+ * The prober of this machine. From `open` to `close` the procedures of the parity corpus run in a process of their own:
+ * its bodies leave a hundred MiB behind, which would be the kit's in every window.
+ * @param {{ runId: string }} options @returns {Target['call']}
  */
 export function createLocalProber({ runId }) {
   const prober = createProber()

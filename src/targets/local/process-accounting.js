@@ -6,10 +6,9 @@ import { kill, listMarked } from './marks.js'
 /** @import { CgroupTree } from './cgroups.js' */
 
 /**
- * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be
- * capped, and counters that only a cgroup has are null.
- * @param {{ runId: string }} options
- * @returns {CgroupTree}
+ * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be capped, and
+ * counters that only a cgroup has are null.
+ * @param {{ runId: string }} options @returns {CgroupTree}
  */
 export function createProcessAccounting({ runId }) {
   return {

@@ -9,8 +9,7 @@ export const BOUND_MS = 30_000
 
 /**
  * An empty file, to append to: what is written after it was emptied again begins at its start.
- * @param {string} file
- * @returns {number} its descriptor
+ * @param {string} file @returns {number} its descriptor
  */
 export function openLog(file) {
   writeFileSync(file, '')
