@@ -9,12 +9,12 @@ import { sayIssue } from './say-issue.js'
  */
 export function parseYaml({ text, file, schema }) {
   const lines = new LineCounter()
-  const document = parse(text, { lines, file })
+  const document = attempt(file, () => parseDocument(text, { lineCounter: lines }))
   if (document.errors.length > 0) {
     const [{ message, pos }] = document.errors
     throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${sayError(message)}`)
   }
-  const result = schema.safeParse(resolve(document, file))
+  const result = schema.safeParse(attempt(file, () => document.toJS()))
   if (result.success) return result.data
   // A name that is unknown explains another that is missing.
   const { issues } = result.error
@@ -23,30 +23,16 @@ export function parseYaml({ text, file, schema }) {
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.join('.') || 'the file'}: ${words}`)
 }
 
-/** @param {string} text @param {{ lines: LineCounter, file: string }} options */
-function parse(text, { lines, file }) {
-  try {
-    return parseDocument(text, { lineCounter: lines })
-  } catch (error) {
-    throw unreadable(file, error)
-  }
-}
-
-/** @param {import('yaml').Document} document @param {string} file */
-function resolve(document, file) {
-  try {
-    return document.toJS()
-  } catch (error) {
-    throw unreadable(file, error)
-  }
-}
-
 /**
- * Nested deeper than the stack, or aliases that stand for each other or for too much.
- * @param {string} file @param {unknown} error
+ * Reads a text that may be nested deeper than the stack, or whose aliases may stand for each other or for too much.
+ * @template T @param {string} file @param {() => T} read
  */
-function unreadable(file, error) {
-  return new UsageError(`${file}: it cannot be read: ${sayError(/** @type {Error} */ (error).message)}`)
+function attempt(file, read) {
+  try {
+    return read()
+  } catch (error) {
+    throw new UsageError(`${file}: it cannot be read: ${sayError(/** @type {Error} */ (error).message)}`)
+  }
 }
 
 /** @param {string} message of the YAML library, whose next lines quote the text */
@@ -75,12 +61,10 @@ function explain(issue, schema, read) {
 
 /** The names that an object of the schema may have at a path. @param {any} schema @param {(string | number)[]} path */
 function keysAt(schema, path) {
-  let at = schema
-  for (const step of path) {
-    while (at?.unwrap && !at.shape && !at.element) at = at.unwrap()
-    at = typeof step === 'number' ? at?.element : (at?.shape?.[step] ?? at?.valueType)
-  }
-  while (at?.unwrap && !at.shape && !at.element) at = at.unwrap()
+  /** @type {(at: any) => any} */
+  const unwrap = at => (at?.unwrap && !at.shape && !at.element ? unwrap(at.unwrap()) : at)
+  let at = unwrap(schema)
+  for (const step of path) at = unwrap(typeof step === 'number' ? at?.element : (at?.shape?.[step] ?? at?.valueType))
   return Object.keys(at?.shape ?? {})
 }
 

@@ -1,5 +1,7 @@
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsyncSync,
@@ -10,13 +12,14 @@ import {
   readlinkSync,
   readSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 
 /** The files of a run's folder: whole or not there, and never outside of it. */
 
@@ -61,23 +64,35 @@ export function writeWhole(folder, name, text) {
     writeFlushed(openSync(beside, 'wx'), text)
     renameSync(beside, file)
   } catch (error) {
-    removeSafely(beside)
+    try {
+      rmSync(beside, { force: true })
+    } catch {
+      // The error is that the file could not be written.
+    }
     throw cannotWrite(file, error)
   }
   return file
 }
 
-/** What kept a file from being written, and not what keeps it from being removed, is to be said. @param {string} file */
-function removeSafely(file) {
+/**
+ * Tries whether the results folder that was asked for can be made, and leaves nothing behind.
+ * @param {string} out @throws {UsageError} where it cannot be made, or not be written
+ */
+export function assertOut(out) {
+  const folder = path.resolve(out)
+  const missing = listMissing(folder)
   try {
-    rmSync(file, { force: true })
-  } catch {}
+    makeFolder(folder)
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    throw new UsageError(`--out ${out}: the results folder cannot be made there: ${message}`)
+  } finally {
+    for (const at of missing.toReversed()) if (existsSync(at)) rmdirSync(at)
+  }
 }
 
-/**
- * A folder with those above it, one by one: below /proc, Node 20 never returns from making them all.
- * @param {string} folder
- */
+/** A folder with those above it, one by one: below /proc, Node 20 never returns from making them all. @param {string} folder */
 export function makeFolder(folder) {
   for (const at of listMissing(folder)) mkdirSync(at)
 }

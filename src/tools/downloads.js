@@ -22,10 +22,7 @@ export async function openDownload(cache, name) {
   return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${describePlace()}-`))
 }
 
-/**
- * Removes what interrupted downloads left, whose maker has ended.
- * @param {string} [cache] the folder of all tools @returns {Promise<string[]>} what was removed, in words
- */
+/** Removes what downloads left whose process has ended, and names it. @param {string} [cache] the folder of all tools */
 export async function removeStaleDownloads(cache = cacheFolder()) {
   const removed = []
   for (const name of await readdir(cache).catch(() => [])) {

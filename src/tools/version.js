@@ -34,9 +34,7 @@ export async function askVersion(spec, program, { signal, deadlineSeconds = DEAD
   }
 }
 
-/**
- * @param {ToolSpec} spec @param {string} program @param {AbortSignal} deadline @returns {Promise<Answer>}
- */
+/** @param {ToolSpec} spec @param {string} program @param {AbortSignal} deadline @returns {Promise<Answer>} */
 function listen({ versionArgv, parseVersion }, program, deadline) {
   let printed = ''
   return new Promise(resolve => {

@@ -52,12 +52,11 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
   await Promise.all([start(prober), readerNamespace === null ? null : start(renderReader({ ...common, ...at }))])
 
   return {
-    /** Where the prober is. */
     proberAddress: () => `${pods.find({ [LABELS.service]: PROBER }).find(isReady)?.status?.podIP}`,
 
     /**
-     * A conversation with the agent in the prober, or in the reader of a node.
-     * @param {string} name @param {string | null} node null: any @returns {Promise<Session>}
+     * A conversation with the agent in the prober, or in the reader of a node (null: any).
+     * @param {string} name @param {string | null} node @returns {Promise<Session>}
      * @throws {BenchError} when there is none
      */
     async session(name, node) {
@@ -77,11 +76,7 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
     },
 
     close() {
-      for (const session of sessions.values())
-        session.then(
-          s => s.close(),
-          () => {},
-        )
+      for (const session of sessions.values()) void session.then(s => s.close()).catch(() => {})
     },
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { waitUntil } from '../../lib/wait.js'
+import { untilAborted, waitUntil } from '../../lib/wait.js'
 import { readKubeletSummary } from './answers.js'
 import { describeWindow, findSamples } from './kubelet-window.js'
 
@@ -21,23 +21,19 @@ const LAST_POLL_MS = 500
 
 /**
  * Takes CPU time and memory of a node's containers from the kubelet's counters, from now to the end of the window.
- * @param {object} options @param {() => Promise<any>} options.readSummary of the node
- * @param {Container[]} options.containers @param {number} options.cpus of the node @param {Window} options.window
- * @param {AbortSignal} options.signal ends it early, with what it has
- * @param {() => number} [options.now] in epoch milliseconds @param {typeof waitUntil} [options.wait] by the same clock
+ * @param {{ readSummary: () => Promise<any>, containers: Container[], cpus: number, window: Window, signal: AbortSignal,
+ *   now?: () => number, wait?: typeof waitUntil }} options readSummary, cpus: of the node; signal: ends it early, with
+ *   what it has; now: epoch milliseconds
  * @returns {Promise<Observation>}
- * @throws {import('../../lib/errors.js').BenchError} when the counters of a container, or of the node, cover too little
- *   of the window, or may not be read
+ * @throws {import('../../lib/errors.js').BenchError} when counters cover too little of the window, or may not be read
  */
 export async function observeByKubelet({ readSummary, containers, cpus, window, signal, ...clock }) {
   const { now = Date.now, wait = waitUntil } = clock
-  const aborted = new Promise((_, reject) => signal.addEventListener('abort', reject, { once: true }))
-  aborted.catch(() => {})
   /** @type {Poll[]} */
   const polls = []
   const poll = async () => {
     const epochMs = now()
-    const { node, pods } = await Promise.race([readSummary(), aborted])
+    const { node, pods } = await untilAborted(readSummary(), signal)
     polls.push({ epochMs, node: parseCpu(node?.cpu), containers: containers.map(c => findCounter(pods, c.watched())) })
   }
   const pollUpTo = async (/** @type {number} */ edgeMs) => {
@@ -65,14 +61,10 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
 }
 
-/**
- * What is known of containers outside of the window: their identity.
- * @param {Container[]} containers @returns {Look[]}
- */
+/** What is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
 export function lookByKubelet(containers) {
-  return containers
-    .map(c => c.watched())
-    .map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
+  const watched = containers.map(c => c.watched())
+  return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
 }
 
 /**

@@ -33,17 +33,8 @@ const RECURSIVE_READ_ONLY_SINCE = 31
  * @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>}
  * @throws {BenchError} when it cannot be reached, or has no such node
  */
-export async function openKubernetesSite({
-  runId,
-  context,
-  node,
-  loadNode,
-  namespace,
-  images,
-  loadTool,
-  sampleSource,
-  signal,
-}) {
+export async function openKubernetesSite({ runId, context, node, loadNode, ...options }) {
+  const { namespace, images, loadTool, sampleSource, signal } = options
   const api = await connect({ context })
   const { minor, gitVersion } = await readVersion(api)
   const nodes = await api.list('v1', 'Node')
@@ -51,18 +42,16 @@ export async function openKubernetesSite({
   const machine = describeNode(readNode(where.node))
   const loadWhere = loadNode === null ? where.where : chooseNode(nodes, loadNode, '--load-node').where
   if (sampleSource === 'kubelet') {
-    if (loadWhere !== where.where) {
+    if (loadWhere !== where.where)
       throw new UsageError('--samples kubelet cannot tell how far clocks are apart: it takes no --load-node')
-    }
     // A refusal now, and not when the load runs already.
     await readSummary(api, machine.node)
   }
-  const nodeImage = images.node ?? nodeTool.image
   const ledger = openLedger({ runId })
   const target = createKubernetesTarget({
     api,
     ledger,
-    nodeImage,
+    nodeImage: images.node ?? nodeTool.image,
     loadWhere,
     signal,
     namespace: namespace ?? `sidecar-bench-${runId}`,
@@ -74,6 +63,7 @@ export async function openKubernetesSite({
     node: machine.node,
     nodeLabel: where.node.metadata.labels?.[HOST_LABEL] ?? machine.node,
   })
+  const whereOf = (/** @type {string} */ name) => (name === loadTool ? loadWhere : where.where)
   return {
     target,
     runId,
@@ -83,13 +73,7 @@ export async function openKubernetesSite({
     sampleSource,
     limits: findLimits({ node: readNode(where.node), pods: (await api.list('v1', 'Pod')).map(readPod) }),
     cores: [],
-    findTool: createImageTools({
-      api,
-      target,
-      images,
-      whereOf: name => (name === loadTool ? loadWhere : where.where),
-      signal,
-    }),
+    findTool: createImageTools({ api, target, images, whereOf, signal }),
   }
 }
 
@@ -100,10 +84,8 @@ export async function readVersion(api) {
     .request('ask for the version', () => version.getCode(), { lostAfterSeconds: 5 })
     .catch(error => {
       if (!(error instanceof SiteLostError)) throw error
-      throw new BenchError(
-        `the API server ${api.server} (context ${api.nameOf()}) cannot be reached: is the cluster up? ${error.message}`,
-        { cause: error },
-      )
+      const what = `the API server ${api.server} (context ${api.nameOf()})`
+      throw new BenchError(`${what} cannot be reached: is the cluster up? ${error.message}`, { cause: error })
     })
   return { minor: Number.parseInt(minor, 10), gitVersion }
 }

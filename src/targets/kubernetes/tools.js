@@ -28,26 +28,16 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
     const { namespace } = target
     const name = `version-${spec.name}`
     const labels = { [LABELS.managed]: MANAGER }
-    const job = renderVersionJob({
-      name,
-      namespace,
-      labels,
-      image,
-      command: [spec.name, ...spec.versionArgv],
-      where: whereOf(spec.name),
-    })
+    const command = [spec.name, ...spec.versionArgv]
+    const job = renderVersionJob({ name, namespace, labels, image, command, where: whereOf(spec.name) })
     await api.apply(job)
     try {
       const { version, digest, said } = await askVersion({ api, target, spec, name, signal })
+      const advice = `give --image ${spec.name}=…`
       if (version === null)
-        return {
-          missing: `the image ${image} has no ${spec.name} that says its version: ${said}; give --image ${spec.name}=…`,
-        }
-      if (!spec.isAccepted(version)) {
-        return {
-          missing: `the image ${image} has ${spec.name} ${version}, wanted ${spec.wanted}: give --image ${spec.name}=…`,
-        }
-      }
+        return { missing: `the image ${image} has no ${spec.name} that says its version: ${said}; ${advice}` }
+      if (!spec.isAccepted(version))
+        return { missing: `the image ${image} has ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}` }
       return { name: spec.name, path: spec.name, version, sha256: digest, source: `image ${image}`, image }
     } catch (error) {
       if (!(error instanceof BenchError) || error instanceof SiteLostError || error.exitStatus !== 1) throw error
