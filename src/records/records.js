@@ -141,8 +141,7 @@ function createRecordCheck(manifest) {
     const { id, round, arm, searchOf } = record.trial
     if (!known.has(searchOf ?? arm.id))
       return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
-    if (search === null && round > rounds)
-      return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
+    if (search === null && round > rounds) return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
     if (seen.has(id)) return `the trial ${id} is recorded before`
     seen.add(id)
     return null

@@ -2,11 +2,8 @@
 /** @import { Api } from './api.js' */
 
 /**
- * @typedef {object} Access
- * @property {string} group of the API; '' for the core
- * @property {string} resource with its subresource, such as pods/log
- * @property {string[]} verbs
- * @property {string} why
+ * group: '' for the core; resource: such as pods/log.
+ * @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access
  */
 
 /** The least that a run needs. No single namespace bounds it: every run makes its own. */
@@ -49,11 +46,7 @@ export function renderClusterRoles() {
   }))
 }
 
-/**
- * Asks the API server what of a run the user of the kubeconfig may not do in every namespace.
- * @param {Api} api @returns {Promise<Access[]>} each with only the verbs that are denied
- * @throws {BenchError} when it cannot be asked
- */
+/** The access that a run needs and the user of the kubeconfig lacks, each with the verbs denied. @param {Api} api */
 export async function checkAccess(api) {
   const authorization = api.config.makeApiClient(api.k8s.AuthorizationV1Api)
   const isDenied = async (/** @type {Access} */ { group, resource: path }, /** @type {string} */ verb) => {

@@ -54,11 +54,7 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
   return {
     proberAddress: () => `${pods.find({ [LABELS.service]: PROBER }).find(isReady)?.status?.podIP}`,
 
-    /**
-     * A conversation with the agent in the prober, or in the reader of a node (null: any).
-     * @param {string} name @param {string | null} node @returns {Promise<Session>}
-     * @throws {BenchError} when there is none
-     */
+    /** A conversation with a pod's agent on a node (null: any). @param {string} name @param {string | null} node */
     async session(name, node) {
       const own = pods.find({ [LABELS.service]: name }).filter(p => node === null || p.spec?.nodeName === node)
       const pod = own.find(isReady)
@@ -70,7 +66,7 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
       const kept = await sessions.get(key)?.catch(() => null)
       if (kept?.isOpen()) return kept
       const at = { namespace: `${pod.metadata?.namespace}`, pod: `${pod.metadata?.name}` }
-      const session = openSession({ api, ...at, container: name, folder: KIT })
+      const session = openSession({ api, ...at, container: name })
       sessions.set(key, session)
       return session
     },
@@ -81,18 +77,14 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
   }
 }
 
-/**
- * Starts the agent in a pod.
- * @param {{ api: Api, namespace: string, pod: string, container: string, folder: string }} options folder: of the kit's code there
- * @returns {Promise<Session>}
- */
-async function openSession({ api, namespace, pod, container, folder }) {
+/** Starts the agent in a pod. @param {{ api: Api, namespace: string, pod: string, container: string }} options */
+async function openSession({ api, namespace, pod, container }) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   let said = ''
   stderr.on('data', chunk => {
     said = (said + chunk).slice(-2000)
   })
-  const command = ['node', `${folder}/${AGENT}`]
+  const command = ['node', `${KIT}/${AGENT}`]
   const exec = new api.k8s.Exec(api.config)
   const socket = await api.request(`start the agent in ${namespace}/${pod}`, () =>
     exec.exec(namespace, pod, container, command, stdout, stderr, stdin, false),
@@ -110,8 +102,8 @@ async function openSession({ api, namespace, pod, container, folder }) {
 }
 
 /**
- * How far a pod's clock is ahead of this one, by the question that was answered fastest (as in NTP, RFC 5905, 8).
- * @param {Session} session @returns {Promise<number>} milliseconds, right within half of the round trip
+ * How many milliseconds a pod's clock is ahead of this one, within half of the round trip: by the question that was
+ * answered fastest (as in NTP, RFC 5905, 8). @param {Session} session
  */
 export async function measureClockOffset(session) {
   let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }

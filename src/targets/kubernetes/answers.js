@@ -40,8 +40,12 @@ const pod = z.looseObject({
   spec: z.looseObject({ nodeName: words, containers: requests, initContainers: requests }).nullish(),
   status: z
     .looseObject({
-      ...{ phase: words, reason: words, message: words, conditions },
-      ...{ containerStatuses: containers, initContainerStatuses: containers },
+      phase: words,
+      reason: words,
+      message: words,
+      conditions,
+      containerStatuses: containers,
+      initContainerStatuses: containers,
     })
     .nullish(),
 })
@@ -58,8 +62,12 @@ const node = z.looseObject({
     .nullish(),
   status: z.looseObject({
     nodeInfo: z.looseObject({
-      ...{ bootID: text, kernelVersion: text, architecture: text, osImage: text },
-      ...{ kubeletVersion: text, containerRuntimeVersion: text },
+      bootID: text,
+      kernelVersion: text,
+      architecture: text,
+      osImage: text,
+      kubeletVersion: text,
+      containerRuntimeVersion: text,
     }),
     allocatable: z.looseObject({ cpu: cpus, memory: bytes, pods: text.regex(/^\d{1,9}$/, 'it is no number of pods') }),
     capacity: z.looseObject({ cpu: cpus, memory: bytes }),
@@ -94,9 +102,7 @@ export const readNode = answer => assertAnswer(node, 'a node', answer)
 /** @param {unknown} answer  @throws {BenchError} */
 export const readKubeletSummary = answer => assertAnswer(kubeletSummary, "the kubelet's counters", answer)
 
-/**
- * @param {z.ZodType} schema @param {string} what @param {unknown} answer @returns {any} as it came
- */
+/** @param {z.ZodType} schema @param {string} what @param {unknown} answer @returns {any} */
 function assertAnswer(schema, what, answer) {
   const fault = findFault(schema, answer)
   if (fault !== null)

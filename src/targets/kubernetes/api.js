@@ -20,7 +20,7 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
 
 /**
  * The API server that a kubeconfig names.
- * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null for the current one
+ * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context null: the current
  * @throws {UsageError} when there is no kubeconfig, or no such context
  */
 export async function connect({ context, environment = process.env, home = os.homedir() }) {
@@ -43,8 +43,7 @@ export async function connect({ context, environment = process.env, home = os.ho
 
   /**
    * Asks the API server. While it does not answer, asks again for half a minute.
-   * @template T @param {string} what is done, for errors @param {() => Promise<T>} ask
-   * @param {{ lostAfterSeconds?: number }} [options]
+   * @template T @param {string} what @param {() => Promise<T>} ask @param {{ lostAfterSeconds?: number }} [options]
    * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
    */
   async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
@@ -94,7 +93,7 @@ export async function connect({ context, environment = process.env, home = os.ho
     tryApply: object => request(`apply ${describe(object)}`, () => patch(object, 'All')),
 
     /**
-     * Deletes an object and what it owns; nothing happens when it is gone.
+     * Deletes an object, if it is there, and what it owns.
      * @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options]
      */
     remove(object, options) {
@@ -102,13 +101,10 @@ export async function connect({ context, environment = process.env, home = os.ho
       return request(`delete ${describe(object)}`, () => ask().catch(ignoreGone), options)
     },
 
-    /**
-     * @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where]
-     * @returns {Promise<any[]>}
-     */
+    /** @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where] */
     async list(apiVersion, kind, { namespace, labels } = {}) {
       const ask = () => objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels)
-      return (await request(`list ${kind.toLowerCase()}s`, ask)).items
+      return /** @type {any[]} */ ((await request(`list ${kind.toLowerCase()}s`, ask)).items)
     },
 
     /** @param {string} name of a namespace; null when it is not there */
@@ -132,10 +128,7 @@ export async function connect({ context, environment = process.env, home = os.ho
   }
 }
 
-/**
- * An error of the API in words; passing: worth asking again.
- * @param {unknown} error @returns {{ isPassing: boolean, message: string }}
- */
+/** An error of the API in words, and whether it is worth asking again. @param {unknown} error */
 export function explain(error) {
   const { body, message, cause, ...own } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`

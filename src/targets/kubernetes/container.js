@@ -18,11 +18,7 @@ const ADMIN_SECONDS = 5
 /**
  * A running container: its id and its ports for a reader, its names for the kubelet.
  * @typedef {{ id: string, node: string, listens: Endpoint[], namespace: string, pod: string, container: string, restarts: number }} Watched
- */
-
-/**
  * @typedef {Handle & { watched: () => Watched, saveLog: () => Promise<void> }} ContainerHandle
- *   watched: for the reader of its node
  */
 
 /**
@@ -121,9 +117,8 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
 }
 
 /**
- * Asks what listens on a pod's own loopback, by a forwarded port.
- * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options
- * @returns {Promise<string>} the body
+ * The body of what listens on a pod's own loopback, by a forwarded port.
+ * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options @returns {Promise<string>}
  */
 async function askThroughForward({ api, namespace, pod, port, path: asked }) {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()]

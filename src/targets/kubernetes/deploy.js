@@ -93,9 +93,9 @@ export function createDeploy({ api, namespace, labels, files, openPods, signal, 
   }
 
   /**
-   * Removes services of a start with their addresses, and waits until their pods are gone.
+   * Removes services of a start with their addresses, and waits until their pods are gone; arePods: without controllers.
    * @param {ContainerHandle[]} processes
-   * @param {{ pods: PodWatch, start: number, services: string[], arePods: boolean }} options arePods: no controller makes them
+   * @param {{ pods: PodWatch, start: number, services: string[], arePods: boolean }} options
    */
   async function remove(processes, { pods, start, services, arePods }) {
     await Promise.all(processes.map(p => p.saveLog()))

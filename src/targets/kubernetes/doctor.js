@@ -40,9 +40,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
     if (denied !== null) findings.push(...describeAccess(denied))
     // What is denied would fail again when it is tried.
     const may = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
-    if (may('namespaces') && may('daemonsets')) {
-      findings.push(await examineReader(api, images.node ?? nodeTool.image))
-    }
+    if (may('namespaces') && may('daemonsets')) findings.push(await examineReader(api, images.node ?? nodeTool.image))
     if (may('nodes')) findings.push(...(await examineNodes(api, { node, loadNode, images, specs, minor })))
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
@@ -61,10 +59,7 @@ function describeAccess(denied) {
   }))
 }
 
-/**
- * Whether the cluster would admit the reader: its namespace and its DaemonSet are tried as a dry run.
- * @param {Api} api @param {string} image @returns {Promise<Finding>}
- */
+/** Tries in a dry run to make the reader. @param {Api} api @param {string} image @returns {Promise<Finding>} */
 async function examineReader(api, image) {
   const reader = renderReader({
     name: TRIED_NAME,

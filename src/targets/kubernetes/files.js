@@ -14,10 +14,7 @@ export const KIT = '/bench/kit'
 // node/ and parity/beside import nothing else (test/architecture.test.js).
 const KIT_FOLDERS = ['src/node', 'src/parity/beside', 'src/lib']
 
-/**
- * Brings folders of this machine to where processes in pods see them.
- * @param {{ api: Api, namespace: string, labels: Record<string, string> }} options
- */
+/** Brings folders to pods. @param {{ api: Api, namespace: string, labels: Record<string, string> }} options */
 export function createFiles({ api, namespace, labels }) {
   /** Where processes see folders of this machine. @type {Map<string, string>} */
   const located = new Map()
@@ -55,9 +52,8 @@ export function createFiles({ api, namespace, labels }) {
 
     /**
      * Brings what a process sees: its scripts, its rendered files, its credentials.
-     * @param {ProcessSpec} spec
-     * @param {{ name: string, own: Record<string, string>, folder: string }} at own: labels; folder: where rendered files are kept
-     * @returns {Promise<Container>}
+     * @param {ProcessSpec} spec @param {{ name: string, own: Record<string, string>, folder: string }} at own: labels;
+     *   folder: where rendered files are kept @returns {Promise<Container>}
      */
     async apply(spec, { name, own, folder }) {
       const folders = await Promise.all(spec.scripts.map(applyScripts))

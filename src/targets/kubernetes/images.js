@@ -18,10 +18,7 @@ export function chooseImages({ specs, images }) {
   })
 }
 
-/**
- * What a node without a registry needs, and how it gets there, as lines.
- * @param {{ specs: ToolSpec[], images: Record<string, string> }} options as of chooseImages
- */
+/** How a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
   const distinct = [...new Set(chosen.map(({ image }) => image))]
@@ -39,19 +36,13 @@ export function listImages({ specs, images }) {
   ]
 }
 
-/**
- * Whether a node says that it has an image. It may have more than it says: the kubelet lists its 50 largest.
- * @param {V1Node} node @param {string} image
- */
+/** Whether a node lists an image. The kubelet lists its 50 largest only. @param {V1Node} node @param {string} image */
 export function hasImage({ status }, image) {
   const wanted = expandImage(image)
   return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === wanted)) ?? false
 }
 
-/**
- * Whether a node pulls an image at every start, although it has it: so does Kubernetes where the tag is `latest` or none.
- * @param {string} image
- */
+/** Whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */
 export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')
 }

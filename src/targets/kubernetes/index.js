@@ -12,6 +12,7 @@ import { watchPods } from './pod-watch.js'
 
 /** @import { Handle, Place, Target } from '../../model/types.ts' */
 /** @import { ContainerHandle } from './container.js' */
+/** @import { Meta } from './manifests.js' */
 /** @import { Where } from './pod.js' */
 
 /**
@@ -110,8 +111,8 @@ export function createKubernetesTarget(options) {
 }
 
 /**
- * Makes the run's namespaces, with the kit's own pods in them.
- * @param {ClusterOptions & { labels: Record<string, string>, created: string[] }} options created: gets their names
+ * Makes the namespaces with the kit's own pods.
+ * @param {ClusterOptions & Pick<Meta, 'labels'> & { created: string[] }} options
  */
 async function openNamespaces({ nodeImage, created, ...options }) {
   const { api, ledger, namespace } = options

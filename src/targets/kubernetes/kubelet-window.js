@@ -13,9 +13,8 @@ const TICKS_PER_SECOND = 100
  * (cAdvisor). The RSS of a process is more: it has mapped files.
  * @typedef {Counter & { workingSetBytes: number, rssBytes: number }} ContainerCounter
  */
-
 /**
- * The counters that the kubelet gave at one moment.
+ * What the kubelet said at once.
  * @typedef {{ epochMs: number, node: Counter | null, containers: (ContainerCounter | null)[] }} Poll
  */
 
@@ -51,10 +50,7 @@ export function describeWindow(polls, { names, cpus, window, before, after }) {
   return { samples, start, end }
 }
 
-/**
- * The polls with a counter of every container, and a new one of at least one.
- * @param {Poll[]} polls @returns {Sample[]}
- */
+/** The polls with a counter of every container, at least one of them new. @param {Poll[]} polls @returns {Sample[]} */
 export function findSamples(polls) {
   const stampsOf = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
   return polls
@@ -102,8 +98,8 @@ function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
 }
 
 /**
- * A node's CPU time in some seconds. The kubelet does not count stolen time: it is among the idle.
- * @param {{ cores: number, cpus: number, seconds: number }} options cores: that were busy
+ * A node's ticks; the kubelet counts stolen time as idle.
+ * @param {{ cores: number, cpus: number, seconds: number }} busy
  */
 function countTicks({ cores, cpus, seconds }) {
   const total = TICKS_PER_SECOND * cpus * seconds

@@ -69,8 +69,8 @@ export function lookByKubelet(containers) {
 
 /**
  * A container's counters in the kubelet's summary; null where it has none, as in a container's first seconds.
- * @param {any[] | undefined} pods of the summary
- * @param {{ namespace: string, pod: string, container: string }} container @returns {ContainerCounter | null}
+ * @param {any[] | undefined} pods @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
+ * @returns {ContainerCounter | null}
  */
 export function findCounter(pods, { namespace, pod, container }) {
   const own = pods
@@ -88,11 +88,7 @@ export function parseCpu(cpu) {
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }
 }
 
-/**
- * Asks a node's kubelet for its counters, through the API server.
- * @param {Api} api @param {string} node
- * @throws {import('../../lib/errors.js').BenchError} when that is not allowed: it takes `get` on `nodes/proxy`
- */
+/** The counters of a node's kubelet; asking takes `get` on `nodes/proxy`. @param {Api} api @param {string} node */
 export function readSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
     readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),

@@ -104,7 +104,7 @@ export function renderJob({ container, where, ...at }) {
 }
 
 /**
- * A pod of the kit's own that stays idle until it is asked: it runs what `exec` starts in it.
+ * A pod of the kit's own that is idle until `exec` starts something in it.
  * @param {OwnPod & { where: Where }} options
  */
 export function renderProber({ name, namespace, labels, image, folder, where }) {

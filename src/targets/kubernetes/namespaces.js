@@ -12,8 +12,9 @@ const LOST_SECONDS = 5
 const OWNER = 'sidecar-bench/owner'
 
 /**
- * Makes a namespace that must not be there yet.
- * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options @throws {BenchError}
+ * Makes a namespace.
+ * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options
+ * @throws {BenchError} where it is there already
  */
 export async function createNamespace({ api, name, runId, level }) {
   const owner = describeOwnerHere()
@@ -50,9 +51,8 @@ export async function removeNamespaces({ api, names }) {
 /**
  * Removes the namespaces of runs that have ended. It leaves those of a run that goes on, of a run that was retained,
  * and of runs of other machines, which may go on.
- * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options isAll: those of other
- *   machines, too; run: only its own; retained: ids of runs that were
- * @returns {Promise<{ removed: string[], left: string[] }>} left: with the reason
+ * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options
+ *   isAll: those of other machines, too; run: only its own; retained: ids of runs that were
  */
 export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
   const found = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })

@@ -10,9 +10,8 @@ import { HOST_LABEL, parseWhere } from './pod.js'
 const PREFIXES = 'kMGTPE'
 
 /**
- * @param {any[]} nodes
- * @param {Where} wanted a node's name, or label=value; null: the first that is ready and takes pods
- * @param {string} option
+ * Wanted: a node's name, or label=value; null: the first that takes pods.
+ * @param {any[]} nodes @param {Where} wanted @param {string} option
  */
 export function chooseNode(nodes, wanted, option) {
   const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)

@@ -39,7 +39,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
 }
 
 /**
- * The containers of each node, with their places among all; without any, any node.
+ * The containers of each node with their places among all; any node without any.
  * @param {ContainerHandle[]} containers
  */
 function groupByNode(containers) {

@@ -28,11 +28,7 @@ const RECURSIVE_READ_ONLY_SINCE = 31
  * @property {AbortSignal} signal
  */
 
-/**
- * A cluster.
- * @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>}
- * @throws {BenchError} when it cannot be reached, or has no such node
- */
+/** A cluster. @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>} @throws without one */
 export async function openKubernetesSite({ runId, context, node, loadNode, ...options }) {
   const { namespace, images, loadTool, sampleSource, signal } = options
   const api = await connect({ context })

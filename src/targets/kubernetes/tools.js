@@ -16,8 +16,8 @@ const ASK_MS = 200
 /**
  * Finds programs in images. Each is started once to say its version: that shows a missing or a wrong image before
  * anything is measured, and pulls a good one.
- * @param {{ api: Api, target: ToolTarget, images: Record<string, string>, whereOf: (name: string) => Where, signal: AbortSignal }} options
- *   images: by the tool's name, instead of its own; whereOf: the nodes where a tool will run
+ * @param {{ api: Api, target: ToolTarget, images: Record<string, string>, whereOf: (name: string) => Where,
+ *   signal: AbortSignal }} options images: by the tool's name, instead of its own; whereOf: where a tool will run
  * @returns {(spec: ToolSpec) => Promise<Tool | { missing: string }>}
  */
 export function createImageTools({ api, target, images, whereOf, signal }) {

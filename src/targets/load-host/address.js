@@ -5,9 +5,9 @@ import { UsageError } from '../../lib/errors.js'
 
 /**
  * The address of this machine at which the load reaches the entry: the one that was asked for, else the one that the
- * other machine sees. Never all of them.
- * @param {{ asked: string | null, seenAs: string | null, host: string, own?: string[] }} options seenAs: by the other
- * machine; own: addresses of this machine @throws {UsageError}
+ * other machine sees.
+ * @param {{ asked: string | null, seenAs: string | null, host: string, own?: string[] }} options own: of this machine
+ * @throws {UsageError} where it is none of this machine's
  */
 export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() }) {
   if (asked !== null) {
@@ -21,8 +21,8 @@ export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() })
 }
 
 /**
- * Its ports are free between two trials: another run must not take them there.
- * @param {Ledger} ledger @param {string} address @throws {UsageError} where another run has its load there
+ * Keeps an address, with ports that are free between trials, from other runs.
+ * @param {Ledger} ledger @param {string} address
  */
 export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)

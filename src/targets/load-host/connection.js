@@ -85,8 +85,8 @@ export async function openConnection({ host, folder, environment, signal, beatMs
     ...kept,
 
     /**
-     * Runs a program there to its end.
-     * @param {string[]} command @param {{ input?: import('node:stream').Readable }} [options] input: its stdin
+     * Runs a program there to its end; input: its stdin.
+     * @param {string[]} command @param {{ input?: import('node:stream').Readable }} [options]
      * @returns {Promise<Answer>}
      */
     async run(command, { input } = {}) {
@@ -101,7 +101,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
 
     /**
      * Starts a program there that ends when its stdin closes.
-     * @param {{ command: string[], log: number }} options log: an open file for what it prints
+     * @param {{ command: string[], log: number }} options log: for its output
      */
     start({ command, log }) {
       kept.assertOpen()

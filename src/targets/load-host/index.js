@@ -102,9 +102,8 @@ function split(processes) {
 }
 
 /**
- * @template T @param {Handle[]} processes
- * @param {{ here: T[], far: (process: FarProcess) => T }} values here: in the order of the processes that are here
- * @returns {T[]} in the order of all
+ * The values of all processes, in their order.
+ * @template T @param {Handle[]} processes @param {{ here: T[], far: (process: FarProcess) => T }} values
  */
 function merge(processes, { here, far }) {
   let next = 0

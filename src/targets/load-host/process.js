@@ -22,9 +22,9 @@ const STOP_SECONDS = 5
 const PRINTED_MOST = 10
 
 /**
- * Starts a process on another machine; its log comes back as it is printed.
+ * Starts a process on another machine; its log comes back to a folder here as it is printed.
  * @param {{ spec: ProcessSpec, folder: string, connection: Connection, clock: Clock, hostCpus: number }} options
- * folder: of the log, here @returns {Promise<FarProcess>}
+ * @returns {Promise<FarProcess>}
  */
 export async function startProcessThere({ spec, folder, connection, clock, hostCpus }) {
   await mkdir(folder, { recursive: true })

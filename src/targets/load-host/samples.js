@@ -17,13 +17,9 @@ const NOT_OFFERED = {
 }
 
 /**
- * @typedef {object} FarSample
- * @property {number} epochMs when it was read, by this machine's clock
- * @property {number} atSeconds since that machine's start
- * @property {number} cpuSeconds of the generator
- * @property {string} identity
- * @property {boolean} isStopped
- * @property {import('../../model/types.ts').HostCpu} host
+ * epochMs: by this machine's clock; atSeconds: since that machine's start
+ * @typedef {{ epochMs: number, atSeconds: number, cpuSeconds: number, identity: string, isStopped: boolean,
+ *   host: import('../../model/types.ts').HostCpu }} FarSample
  */
 
 /**

@@ -49,8 +49,7 @@ export async function createFolders({ way, name }) {
 
 /**
  * Turns the controllers on for the children of a group of cgroup v2; processes in it are moved to a leaf first (the rule
- * of no internal processes, Documentation/admin-guide/cgroup-v2.rst).
- * @param {string} folder
+ * of no internal processes, Documentation/admin-guide/cgroup-v2.rst). @param {string} folder
  */
 export async function enableControllers(folder) {
   const control = path.join(folder, 'cgroup.subtree_control')

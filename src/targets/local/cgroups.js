@@ -20,8 +20,8 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
 
 /** @typedef {{ how: 'v1' | 'v2', version: 1 | 2, parents: Folders, isRoot: boolean }} TreeWay */
 /**
- * How processes can be capped here.
- * @typedef {TreeWay | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }} CapWay
+ * @typedef {TreeWay | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }}
+ *   CapWay
  */
 
 const PREFIX = 'sidecar-bench.'
