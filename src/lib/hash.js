@@ -31,10 +31,7 @@ export function hashTo64Bits(text) {
   return createHash('blake2b512').update(text).digest().readBigUInt64LE()
 }
 
-/**
- * The SHA-256 of the files of a folder, in hexadecimal: of their paths below it and what is in them.
- * @param {string} folder @param {(path: string) => boolean} [isIncluded] default: all files and folders in it
- */
+/** The SHA-256 of paths and contents of files. @param {string} folder @param {(path: string) => boolean} [isIncluded] */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded).map(file => [
     file,
@@ -45,10 +42,8 @@ export function hashFolder(folder, isIncluded = () => true) {
   return hashText(JSON.stringify(files))
 }
 
-/**
- * The files of a folder by their paths below it, sorted; links are followed.
- * @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]}
- */
+// Links are followed.
+/** @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]} paths below it, sorted */
 function listFiles(folder, isIncluded) {
   return readdirSync(folder)
     .sort()

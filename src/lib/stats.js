@@ -15,27 +15,17 @@ const RESAMPLES = 2000
 const TREND_Z = 2.576
 const SLOPE_Z = 1.96
 
-/**
- * One value per round as a quantity: the median of those that are there, and its 95 % interval from order statistics;
- * low and high are null below six.
- * @param {(number | null)[]} values @returns {Quantity}
- */
+/** One value per round: the interval, from six on, is of order statistics. @param {(number | null)[]} values */
 export function summariseValues(values) {
   return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findDepth(n) : 0))
 }
 
-/**
- * One value per round, of rounds that went on until they had shown enough: low and high are of the confidence sequence.
- * @param {(number | null)[]} values @returns {Quantity}
- */
+/** One value per round until they had shown enough: a confidence sequence. @param {(number | null)[]} values */
 export function summariseSequence(values) {
   return summariseAtDepth(values, findSequenceDepth)
 }
 
-/**
- * @param {(number | null)[]} values @param {(n: number) => number} findDepthOf 0: n values have no interval
- * @returns {Quantity}
- */
+/** @param {(number | null)[]} values @param {(n: number) => number} findDepthOf 0: none @returns {Quantity} */
 function summariseAtDepth(values, findDepthOf) {
   const sorted = sortPresent(values)
   if (sorted.length === 0) return { median: null, low: null, high: null, values }
@@ -105,7 +95,7 @@ export function hasTrend(values) {
 /**
  * A line through points: the slope is the median of the slopes of all pairs, the base the median of what it leaves
  * (Theil 1950; Sen, Journal of the American Statistical Association 63, 1968). One point in four may be anywhere.
- * @param {[number, number][]} points at least two, of different x @returns {{ base: number, slope: number }}
+ * @param {[number, number][]} points at least two, of different x
  */
 export function fitLine(points) {
   const slope = medianSorted(slopesOf(points))

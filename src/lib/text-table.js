@@ -10,16 +10,11 @@ const NO_LINES = Object.fromEntries(
 
 /**
  * A table, however it is shown. Lines of a cell are parted by \n.
- * @typedef {object} Table
- * @property {string} caption
- * @property {[string, 'left' | 'right'][]} columns
- * @property {(string | { content: string, colSpan: number })[][]} rows
+ * @typedef {{ caption: string, columns: [string, 'left' | 'right'][],
+ *   rows: (string | { content: string, colSpan: number })[][] }} Table
  */
 
-/**
- * Parts of a report, each of some lines, with an empty line between them.
- * @param {string[][]} parts those without lines are left out
- */
+/** Parts of a report, with an empty line between them; those without lines are left out. @param {string[][]} parts */
 export function joinParts(parts) {
   return parts
     .filter(lines => lines.length > 0)

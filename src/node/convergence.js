@@ -26,10 +26,7 @@ const SHARE_MOST = 0.5
 
 /** @typedef {import('../model/types.ts').Expected} Expected */
 
-/**
- * @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars together;
- *   ask: over a new connection
- */
+/** @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
   /** @typedef {Expected & { fromMs: number, askedMs: number, toldMs: number, isAsked: boolean, found: Set<string>, settle: () => void, fail: (error: Error) => void, seen: Told }} Waiting fromMs: asked since; askedMs: last; toldMs: its last answer */
   /** In the order in which they were asked last. @type {Set<Waiting>} */
@@ -94,7 +91,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     /**
      * Asks from now on until it is answered, or asking ends.
      * @param {Expected} expected @returns {Promise<Told>}
-     * @throws {BenchError} when it was asked over a connection that was kept, or answered before its time
+     * @throws {BenchError} when it was asked over a kept connection, or answered before its time
      */
     expect: expected =>
       new Promise((resolve, reject) => {
@@ -120,10 +117,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
   }
 }
 
-/**
- * Whether an answer is the application's, to this request.
- * @param {Pick<Answer, 'status' | 'body' | 'headers'>} answer @param {string} nonce
- */
+/** Whether an answer is the application's. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */
 export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce
 }

@@ -82,11 +82,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     },
     /** Other runs, as their ledgers say. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
-    /**
-     * Holds what one run at a time may hold. Of two that begin at once, neither may.
-     * @param {Kind} kind @param {string} name
-     * @returns {string | null} the run that may still use it, in words; null: it is held now
-     */
+    /** Holds what one run may hold; else names the run that has it. @param {Kind} kind @param {string} name */
     claim(kind, name) {
       this.hold(kind, name)
       const holder = this.others().find(
@@ -104,10 +100,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   }
 }
 
-/**
- * @param {string} [root]
- * @returns {LedgerEntry[]} none where there are none, or where somebody else could have written them
- */
+/** None where somebody else could have written them. @param {string} [root] @returns {LedgerEntry[]} */
 export function readLedgers(root = ledgersFolder()) {
   return listOwn(root)
     .filter(name => !name.startsWith('.'))

@@ -10,11 +10,10 @@ const GARBAGE_MS = 500
 const PERIOD_MS = 100
 
 /**
- * Reads every process at 10 Hz up to the end of the window, and everything at its edges. Samples stay in memory:
- * nothing is written while it runs.
+ * Reads every process at 10 Hz up to the end of the window, and everything at its edges. Nothing is written meanwhile.
  * @param {Probe[]} probes
- * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void }} options signal: ends it early,
- *   with what it has; onSample: is given each as it is read, and must be quick
+ * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void }} options
+ *   signal: ends it early, with what it has; onSample: must be quick
  */
 export async function observe(probes, { window, signal, onSample = () => {} }) {
   /** @type {Sample[]} */
@@ -51,10 +50,7 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
   return seen
 }
 
-/**
- * Reads memory, identity and listening sockets, which costs too much inside of a window.
- * @param {Probe[]} probes @returns {Look[]}
- */
+/** Reads what costs too much inside of a window. @param {Probe[]} probes @returns {Look[]} */
 export function look(probes) {
   return probes.map(p => ({
     memory: p.readMemory(),

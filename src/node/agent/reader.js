@@ -41,8 +41,8 @@ function openContainer(id) {
 /**
  * Opens the counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
  * `cri-containerd-<id>.scope` under systemd), and the folders above it too; the container's id is in both.
- * @param {{ id: string, root: string, mountinfo: string }} options root: where the node's /sys/fs/cgroup is; mountinfo:
- * of /proc/self/mountinfo @returns {import('../kernel/cgroup.js').Counters | null} null: the node has no such container
+ * @param {{ id: string, root: string, mountinfo: string }} options root: where the node's /sys/fs/cgroup is
+ * @returns null: the node has no such container
  */
 export function findContainer({ id, root, mountinfo }) {
   const below = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
@@ -94,10 +94,7 @@ const GONE = {
   oomKills: Number.NaN,
 }
 
-/**
- * A container's cgroup disappears with it: from then on its readings are missing, and the others go on.
- * @param {Probe} probe @returns {Probe}
- */
+/** A container's cgroup goes with it: then its readings are missing. @param {Probe} probe @returns {Probe} */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
   const guard = (read, otherwise) => () => {

@@ -53,10 +53,7 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
   }
 
   return {
-    /**
-     * @param {{ uid: string, program: string }} process uid: of its pod; program: as its container's command names it
-     * @returns {Promise<Started | null>} null: it was given up
-     */
+    /** null: given up. @param {{ uid: string, program: string }} process of a pod @returns {Promise<Started | null>} */
     find: ({ uid, program }) => new Promise(settle => awaited.add({ uid, program, settle })),
     giveUp() {
       for (const { settle } of awaited) settle(null)

@@ -4,11 +4,9 @@ import path from 'node:path'
 /** What the kernel counts of a cgroup, in both versions of cgroups. */
 
 /**
- * @typedef {object} Counters
- * @property {() => import('../../model/types.ts').Reading} read
- * @property {() => number | null} readCapCores the least quota of it and its ancestors
- * @property {() => number[]} pids
- * @property {() => void} close
+ * readCapCores: the least quota of it and its ancestors
+ * @typedef {{ read: () => import('../../model/types.ts').Reading, readCapCores: () => number | null,
+ *   pids: () => number[], close: () => void }} Counters
  */
 /** @typedef {{ cpu: string, cpuacct: string, memory: string }} Folders of one cgroup, by controller */
 
@@ -107,10 +105,7 @@ function openCounters({ folder, paths, parseUsage, throttled, prefix, anon, quot
   }
 }
 
-/**
- * Opens a kernel file to be read again and again from its start: opening it each time costs more than twice as much.
- * @param {string} file
- */
+/** A kernel file that is read many times: opening it each time costs more than twice as much. @param {string} file */
 export function openCounterFile(file) {
   const fd = openSync(file, 'r')
   return {
@@ -136,10 +131,7 @@ export function numberAfter(text, name) {
   return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }
 
-/**
- * Where the cgroup hierarchies are mounted: v1 by controller, v2 the first.
- * @param {string} mountinfo the text of /proc/self/mountinfo, proc(5)
- */
+/** Where cgroups are mounted: v1 by controller, v2 the first. @param {string} mountinfo as of proc(5) */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
   /** @type {string | null} */

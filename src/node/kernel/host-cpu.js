@@ -4,10 +4,7 @@ import { readSafely } from './proc-files.js'
 
 /** @import { HostCpu } from '../../model/types.ts' */
 
-/**
- * Clock ticks of all CPUs so far: idle (with iowait), stolen, busy (without interrupts), all; and the number of
- * CPUs. From /proc/stat, proc(5).
- */
+/** Clock ticks of all CPUs so far, from /proc/stat: idle (with iowait), stolen, busy (without interrupts), all. */
 export function readHostCpu() {
   return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
 }

@@ -50,10 +50,7 @@ export function findOwner(inode) {
   return null
 }
 
-/**
- * How many resets this network namespace has sent: one for each connection that it refused, and others (RFC 4022,
- * tcpOutRsts).
- */
+/** The resets that this network namespace has sent (RFC 4022, tcpOutRsts): one a refused connection, and others. */
 export function countResets() {
   return parseResets(readFileSync('/proc/net/snmp', 'utf8'))
 }

@@ -7,7 +7,6 @@ import { awaitPods, readLastWords } from './await-pods.js'
 import { LABELS } from './manifests.js'
 import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
-/** @import { V1Pod } from '@kubernetes/client-node' */
 /** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' */
 /** @import { Api } from './api.js' */
 /** @import { PodWatch } from './pod-watch.js' */
@@ -30,7 +29,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
   const container = spec.role
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
-  /** @type {V1Pod | null} */
+  /** @type {import('@kubernetes/client-node').V1Pod | null} */
   let last = null
   let isGone = false
   const own = () => {

@@ -7,15 +7,13 @@ import { findContainerId } from './pod-status.js'
 
 /** Processes as pods: a service in one of a Deployment, the load in one of a Job, a sidecar of a rollout in one alone. */
 /** @import { Deployment, Handle, ProcessSpec, Target } from '../../model/types.ts' */
-/** @import { ContainerHandle } from './container.js' */
-/** @import { ClusterOptions } from './index.js' */
 /** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
 const GONE = { seconds: 60, perProcessSeconds: 1 }
 
 /**
- * @param {ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof
+ * @param {import('./index.js').ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof
  * import('./files.js').createFiles>, openPods: () => Promise<PodWatch> }} options @returns {Target['deploy']}
  */
 export function createDeploy({ api, namespace, labels, files, openPods, signal, ...options }) {
@@ -94,7 +92,7 @@ export function createDeploy({ api, namespace, labels, files, openPods, signal, 
 
   /**
    * Removes services of a start with their addresses, and waits until their pods are gone; arePods: without controllers.
-   * @param {ContainerHandle[]} processes
+   * @param {import('./container.js').ContainerHandle[]} processes
    * @param {{ pods: PodWatch, start: number, services: string[], arePods: boolean }} options
    */
   async function remove(processes, { pods, start, services, arePods }) {

@@ -6,7 +6,6 @@ import { renderNamespace, renderReader } from './manifests.js'
 import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 
 /** @import { ToolSpec } from '../../model/types.ts' */
-/** @import { Access } from './access.js' */
 /** @import { Api } from './api.js' */
 /** @import { Where } from './pod.js' */
 
@@ -49,7 +48,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
   return findings
 }
 
-/** @param {Access[]} denied @returns {Finding[]} */
+/** @param {import('./access.js').Access[]} denied @returns {Finding[]} */
 function describeAccess(denied) {
   if (denied.length === 0) return [{ level: 'ok', text: 'access: all that a run asks is allowed' }]
   return denied.map(({ group, resource, verbs, why }, i) => ({

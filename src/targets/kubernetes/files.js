@@ -7,7 +7,6 @@ import { renderFiles } from './manifests.js'
 
 /** @import { ProcessSpec } from '../../model/types.ts' */
 /** @import { Api } from './api.js' */
-/** @import { Container } from './pod.js' */
 
 /** Where the kit's own code is in its own pods. */
 export const KIT = '/bench/kit'
@@ -53,7 +52,7 @@ export function createFiles({ api, namespace, labels }) {
     /**
      * Brings what a process sees: its scripts, its rendered files, its credentials.
      * @param {ProcessSpec} spec @param {{ name: string, own: Record<string, string>, folder: string }} at own: labels;
-     *   folder: where rendered files are kept @returns {Promise<Container>}
+     *   folder: where rendered files are kept @returns {Promise<import('./pod.js').Container>}
      */
     async apply(spec, { name, own, folder }) {
       const folders = await Promise.all(spec.scripts.map(applyScripts))

@@ -11,8 +11,6 @@ import { lookByReaders, observeByReaders } from './observations.js'
 import { watchPods } from './pod-watch.js'
 
 /** @import { Handle, Place, Target } from '../../model/types.ts' */
-/** @import { ContainerHandle } from './container.js' */
-/** @import { Meta } from './manifests.js' */
 /** @import { Where } from './pod.js' */
 
 /**
@@ -112,7 +110,7 @@ export function createKubernetesTarget(options) {
 
 /**
  * Makes the namespaces with the kit's own pods.
- * @param {ClusterOptions & Pick<Meta, 'labels'> & { created: string[] }} options
+ * @param {ClusterOptions & Pick<import('./manifests.js').Meta, 'labels'> & { created: string[] }} options
  */
 async function openNamespaces({ nodeImage, created, ...options }) {
   const { api, ledger, namespace } = options
@@ -142,5 +140,5 @@ async function openNamespaces({ nodeImage, created, ...options }) {
 
 /** @param {Handle[]} processes of this target */
 function containersOf(processes) {
-  return /** @type {ContainerHandle[]} */ (processes)
+  return /** @type {import('./container.js').ContainerHandle[]} */ (processes)
 }

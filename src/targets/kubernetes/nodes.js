@@ -5,13 +5,12 @@ import { HOST_LABEL, parseWhere } from './pod.js'
 /** Nodes of a cluster: which takes pods, what it is, and what it still has for pods. Pure. */
 /** @import { V1Node, V1Pod, V1PodSpec } from '@kubernetes/client-node' */
 /** @import { NodeLimits } from '../../model/types.ts' */
-/** @import { Where } from './pod.js' */
 
 const PREFIXES = 'kMGTPE'
 
 /**
  * Wanted: a node's name, or label=value; null: the first that takes pods.
- * @param {any[]} nodes @param {Where} wanted @param {string} option
+ * @param {any[]} nodes @param {import('./pod.js').Where} wanted @param {string} option
  */
 export function chooseNode(nodes, wanted, option) {
   const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)

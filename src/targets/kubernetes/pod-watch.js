@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readPod } from './answers.js'
 
 /** @import { V1Pod } from '@kubernetes/client-node' */
-/** @import { Api } from './api.js' */
 
 const AGAIN_MS = 300
 
@@ -17,7 +16,7 @@ const AGAIN_MS = 300
  */
 
 /**
- * @param {{ api: Api, namespaces: string[] }} options @returns {Promise<PodWatch>}
+ * @param {{ api: import('./api.js').Api, namespaces: string[] }} options @returns {Promise<PodWatch>}
  * @throws {import('../../lib/errors.js').BenchError} when it may not
  */
 export async function watchPods({ api, namespaces }) {

@@ -1,8 +1,6 @@
 import os from 'node:os'
 import { UsageError } from '../../lib/errors.js'
 
-/** @import { Ledger } from '../../node/ledger.js' */
-
 /**
  * The address of this machine at which the load reaches the entry: the one that was asked for, else the one that the
  * other machine sees.
@@ -22,7 +20,7 @@ export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() })
 
 /**
  * Keeps an address, with ports that are free between trials, from other runs.
- * @param {Ledger} ledger @param {string} address
+ * @param {import('../../node/ledger.js').Ledger} ledger @param {string} address
  */
 export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)

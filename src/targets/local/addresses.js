@@ -6,7 +6,6 @@ import { findOwner, listListeners } from '../../node/kernel/sockets.js'
  * The loopback addresses of a run: a /16 block of 127.0.0.0/8 for the run, and in it an address for each service of each
  * start, so that every service has the same ports as in a pod.
  */
-/** @import { ProcessSpec } from '../../model/types.ts' */
 /** @import { Ledger } from '../../node/ledger.js' */
 
 // Other programs take addresses in 127.0 and 127.1.
@@ -45,7 +44,7 @@ export function holdBlock(ledger) {
 
 /**
  * Throws where something listens where a process is to.
- * @param {ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners]
+ * @param {import('../../model/types.ts').ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners]
  */
 export function assertPortsFree(specs, listeners = listListeners()) {
   const taken = new Map(listeners.map(listener => [`${listener.address}:${listener.port}`, listener]))

@@ -7,7 +7,6 @@ import { createProber } from '../../node/prober.js'
 import { converse } from '../converse.js'
 import { kill, renderMarks } from './marks.js'
 
-/** @import { Target } from '../../model/types.ts' */
 /** @import { Session } from '../converse.js' */
 
 const AGENT = path.join(ROOT, 'src/node/agent/main.js')
@@ -19,7 +18,7 @@ const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.
 /**
  * The prober of this machine. From `open` to `close` the procedures of the parity corpus run in a process of their own:
  * its bodies leave a hundred MiB behind, which would be the kit's in every window.
- * @param {{ runId: string }} options @returns {Target['call']}
+ * @param {{ runId: string }} options @returns {import('../../model/types.ts').Target['call']}
  */
 export function createLocalProber({ runId }) {
   const prober = createProber()

@@ -3,12 +3,10 @@ import { readThreads } from '../../node/kernel/probe.js'
 import { hasEnded, listSafely, readSafely } from '../../node/kernel/proc-files.js'
 import { kill, listMarked } from './marks.js'
 
-/** @import { CgroupTree } from './cgroups.js' */
-
 /**
  * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be capped, and
  * counters that only a cgroup has are null.
- * @param {{ runId: string }} options @returns {CgroupTree}
+ * @param {{ runId: string }} options @returns {import('./cgroups.js').CgroupTree}
  */
 export function createProcessAccounting({ runId }) {
   return {
