@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { waitUntil } from '../lib/wait.js'
 import { readHostCpu } from './kernel/host-cpu.js'
-import { collectGarbage, readOwnPeak, resetOwnPeak } from './kernel/own-memory.js'
+import { readSafely } from './kernel/proc-files.js'
 
 /** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
 /** @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts' */
@@ -86,4 +89,25 @@ function takeEdge(probes, edge) {
 /** @param {number} epochMs */
 function ceilTo(epochMs) {
   return Math.ceil(epochMs / PERIOD_MS) * PERIOD_MS
+}
+
+/** Gives back what nothing needs any more, which V8 does by itself only when memory runs short. */
+export function collectGarbage() {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}
+
+/** Has the kernel count from now on. Where it does not, the count goes on from the start of the process. */
+export function resetOwnPeak() {
+  try {
+    writeFileSync('/proc/self/clear_refs', '5')
+  } catch {
+    // A container may have /proc read-only.
+  }
+}
+
+/** The most memory that this process had resident (proc(5), VmHWM), in bytes; null where the kernel does not tell. */
+export function readOwnPeak() {
+  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readSafely('/proc/self/status')) ?? []
+  return kibibytes === undefined ? null : Number(kibibytes) * 1024
 }

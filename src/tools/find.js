@@ -119,9 +119,7 @@ export async function findOnPath(name, searchPath) {
 }
 
 /** @param {string} file */
-function isExecutable(file) {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
+async function isExecutable(file) {
+  const refusal = await access(file, constants.X_OK).catch(error => error)
+  return refusal === undefined
 }

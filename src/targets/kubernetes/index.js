@@ -14,20 +14,13 @@ import { watchPods } from './pod-watch.js'
 /** @import { Where } from './pod.js' */
 
 /**
- * @typedef {object} ClusterOptions
- * @property {import('./api.js').Api} api
- * @property {import('../../node/ledger.js').Ledger} ledger of the run; closing the target closes it
- * @property {string} namespace of the services; the readers' is named after it
- * @property {Where} where the services go
- * @property {Where} loadWhere
- * @property {string} nodeImage of the kit's own pods
- * @property {boolean} hasNativeSidecars
- * @property {boolean} hasRecursiveReadOnly
- * @property {import('../../model/types.ts').SampleSource} sampleSource kubelet: no reader is started
- * @property {number} cpus of the services' node
- * @property {string} node that node's name
- * @property {string} nodeLabel by which that node alone is chosen
- * @property {AbortSignal} signal ends every wait
+ * ledger: closed with the target; namespace: of the services, after which the readers' is named; where: of the services;
+ * nodeImage: of the kit's own pods; sampleSource kubelet: no reader is started; cpus, node, nodeLabel: of the services'
+ * node; signal: ends every wait
+ * @typedef {{ api: import('./api.js').Api, ledger: import('../../node/ledger.js').Ledger, namespace: string, where: Where,
+ *   loadWhere: Where, nodeImage: string, hasNativeSidecars: boolean, hasRecursiveReadOnly: boolean,
+ *   sampleSource: import('../../model/types.ts').SampleSource, cpus: number, node: string, nodeLabel: string,
+ *   signal: AbortSignal }} ClusterOptions
  */
 
 /** @typedef {Awaited<ReturnType<typeof openNamespaces>>} Opened */

@@ -17,15 +17,9 @@ const RECURSIVE_READ_ONLY_SINCE = 31
 /** @import { Where } from './pod.js' */
 
 /**
- * @typedef {object} ClusterChoice
- * @property {string | null} context of the kubeconfig; null for the current
- * @property {Where} node where the services go: a node's name, or label=value
- * @property {Where} loadNode
- * @property {string | null} namespace
- * @property {Record<string, string>} images by the tool's name
- * @property {string} loadTool the name of the load generator's program
- * @property {import('../../model/types.ts').SampleSource} sampleSource
- * @property {AbortSignal} signal
+ * context null: the current one; node: for the services; images: by the tool's name; loadTool: the generator's program
+ * @typedef {{ context: string | null, node: Where, loadNode: Where, namespace: string | null, loadTool: string,
+ *   images: Record<string, string>, sampleSource: import('../../model/types.ts').SampleSource, signal: AbortSignal }} ClusterChoice
  */
 
 /** A cluster. @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>} @throws without one */

@@ -2,9 +2,9 @@ import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
 import { openLedger } from '../../node/ledger.js'
-import { chooseAddress, claimAddress } from './address.js'
 import { openLoadHost } from './host.js'
 import { ENTRY_PORTS, rehearse } from './rehearse.js'
+import { chooseAddress, claimAddress } from './site.js'
 
 /** @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts' */
 /** @import { Finding } from '../kubernetes/doctor.js' */

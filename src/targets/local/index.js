@@ -5,9 +5,8 @@ import { assertPortsFree, createAddresses, holdBlock } from './addresses.js'
 import { createTree } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
 import { createLocalProber } from './prober.js'
-import { startProcess } from './process.js'
+import { BOUND_MS, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
-import { BOUND_MS } from './process-log.js'
 
 /** @import { Deployment, Target } from '../../model/types.ts' */
 /** @import { Ledger } from '../../node/ledger.js' */
