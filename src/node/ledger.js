@@ -82,7 +82,10 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     },
     /** Other runs, as their ledgers say. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
-    /** Holds what one run may hold; else names the run that has it. @param {Kind} kind @param {string} name */
+    /**
+     * Holds what one run at a time may hold. Of two runs that begin at once, neither may.
+     * @param {Kind} kind @param {string} name @returns {string | null} the run that may still use it; null: it is held now
+     */
     claim(kind, name) {
       this.hold(kind, name)
       const holder = this.others().find(

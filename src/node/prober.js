@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
@@ -84,16 +85,15 @@ export function createProber() {
   }
 }
 
-/** @param {Endpoint} endpoint @returns {Promise<boolean>} */
-function canConnect({ address, port }) {
-  return new Promise(resolve => {
-    const socket = net.connect({ port, host: address, timeout: CONNECT_SECONDS * 1000 })
-    const settle = (/** @type {boolean} */ isConnected) => {
-      socket.destroy()
-      resolve(isConnected)
-    }
-    socket.once('connect', () => settle(true))
-    socket.once('error', () => settle(false))
-    socket.once('timeout', () => settle(false))
-  })
+/** @param {Endpoint} endpoint */
+async function canConnect({ address, port }) {
+  const socket = net.connect({ port, host: address })
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_SECONDS * 1000) })
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
 }

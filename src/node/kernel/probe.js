@@ -43,7 +43,10 @@ export function readThreads(pid) {
   })
 }
 
-/** The fewest sockets at one address. @param {number[]} pids in one network namespace @param {Endpoint[]} listens */
+/**
+ * How many sockets listen at the address that has the fewest.
+ * @param {number[]} pids in one network namespace @param {Endpoint[]} listens
+ */
 function countListeners(pids, listens) {
   if (pids.length === 0 || listens.length === 0) return 0
   const inodes = listSocketInodes(pids)

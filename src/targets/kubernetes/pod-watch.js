@@ -96,17 +96,12 @@ export async function watchPods({ api, namespaces }) {
   }
 
   /** @param {number} mostMs @param {AbortSignal} [signal] */
-  function nextChange(mostMs, signal) {
-    return new Promise(resolve => {
-      const done = () => {
-        clearTimeout(timer)
-        listeners.delete(done)
-        signal?.removeEventListener('abort', done)
-        resolve(null)
-      }
-      const timer = setTimeout(done, mostMs)
-      listeners.add(done)
-      signal?.addEventListener('abort', done, { once: true })
-    })
+  async function nextChange(mostMs, signal) {
+    const changed = new AbortController()
+    const wake = () => changed.abort()
+    listeners.add(wake)
+    const ending = signal ? AbortSignal.any([signal, changed.signal]) : changed.signal
+    await delay(mostMs, undefined, { signal: ending }).catch(() => {})
+    listeners.delete(wake)
   }
 }

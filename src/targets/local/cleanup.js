@@ -19,7 +19,7 @@ const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
  * container, or is not known; each step is taken whatever came of the others.
  * @param {{ way: CapWay, run?: string | null, hasRetained?: boolean, root?: string,
  *   isNamespaceGone?: (namespace: string) => Promise<boolean> }} options run: only this one, also where it was retained or
- *   has no ledger; hasRetained: also what runs were asked to leave; root: of ledgers; isNamespaceGone: as somebody has looked
+ *   has no ledger; hasRetained: also what runs were asked to leave; root: of ledgers; isNamespaceGone: else none counts as gone
  */
 export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
   /** @type {Cleaned} */
