@@ -1,6 +1,4 @@
-/**
- * Units as they are shown, and as people write them. Runs in browsers, too: it imports nothing. Pure.
- */
+/** Units as they are shown, and as people write them. Runs in browsers, too: it imports nothing. Pure. */
 
 export const MIB = 2 ** 20
 export const GIB = 2 ** 30
@@ -8,10 +6,7 @@ export const GIB = 2 ** 30
 /** @param {number} bytes */
 export const mib = bytes => (bytes / MIB).toFixed(1)
 
-/**
- * @param {number} share a fraction
- * @param {number} [digits]
- */
+/** @param {number} share a fraction @param {number} [digits] */
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`
 
 /** @param {number} seconds of which those below a minute and a half are said as such */

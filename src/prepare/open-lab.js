@@ -16,8 +16,7 @@ import { parseExperiment } from '../plan/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
 import { findTool } from '../tools/find.js'
-import { perfTool } from '../tools/perf.js'
-import { valgrindTool } from '../tools/valgrind.js'
+import { perfTool, valgrindTool } from '../tools/profilers.js'
 import { planRun } from './prepare.js'
 
 /**

@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { countResets } from '../../node/kernel/tcp-resets.js'
+import { countResets } from '../../node/kernel/sockets.js'
 import { send } from '../../node/send.js'
 import { CASES, EARLY_PATH, IGNORED_HEADERS } from './corpus.js'
 

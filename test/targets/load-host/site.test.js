@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chooseAddress } from '../../../src/targets/load-host/address.js'
+import { chooseAddress } from '../../../src/targets/load-host/site.js'
 
 const own = ['127.0.0.1', '10.0.0.1', '192.168.1.7']
 const given = { asked: null, seenAs: '10.0.0.1', host: 'sam@there', own }

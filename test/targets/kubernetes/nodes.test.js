@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findLimits } from '../../../src/targets/kubernetes/node-limits.js'
+import { findLimits } from '../../../src/targets/kubernetes/nodes.js'
 
 /** @import { V1Pod } from '@kubernetes/client-node' */
 

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { boundLog, openLog } from '../../../src/targets/local/process-log.js'
+import { boundLog, openLog } from '../../../src/targets/local/process.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'process-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { readTail } from '../../src/lib/read-tail.js'
+import { readTail } from '../../src/lib/log-tail.js'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'tail-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { collectGarbage, readOwnPeak, resetOwnPeak } from '../../../src/node/kernel/own-memory.js'
+import { collectGarbage, readOwnPeak, resetOwnPeak } from '../../src/node/observer.js'
 
 const MIB = 2 ** 20
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findContainer, findFolder } from '../../../src/node/agent/containers.js'
+import { findContainer, findFolder } from '../../../src/node/agent/reader.js'
 
 const ID = 'a1b2'.repeat(16)
 const V1 = {
