@@ -9,11 +9,7 @@ import { tellVerdicts } from './verdicts.js'
  * @import { Comparison, Summary, SummaryArm } from '../model/types.ts'
  */
 
-/**
- * The answers of a run's kinds of trials.
- * @param {Summary} summary
- * @returns {string}
- */
+/** The answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
 export function answerOf(summary) {
   const told = splitByKind(summary).flatMap(({ sections, summary: own }) => {
     const measured = own.arms.filter(arm => arm.trials.completed > 0)

@@ -47,7 +47,7 @@ const CAP_TOLERANCE = 0.001
  */
 
 /** @type {Kind} */
-export const growth = { name: 'growth', start: startGrowth, measure: measureRounds }
+export const growth = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
 /**
  * @param {Asked} asked
@@ -94,6 +94,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
         signal: AbortSignal.any([signal, watching.signal]),
       })
       const observed = await observing.end()
+      /** @type {GrowthRecord} */
       const seen = {
         ...{ schemaVersion: SCHEMA_VERSION, cpus, stepSidecars: STEP_SIDECARS, sidecarsMost, backends: BACKENDS },
         ...{ deadlineSeconds, steps: taken, ended },
@@ -129,11 +130,7 @@ function watchControl(control) {
   return { signal: falling.signal, close: () => clearInterval(timer) }
 }
 
-/**
- * @param {Target} target
- * @param {Handle[]} control
- * @throws {BenchError} where the kernel reports another cap
- */
+/** @param {Target} target @param {Handle[]} control @throws {BenchError} where the kernel reports another cap */
 async function assertCapped(target, control) {
   if (!control.some(({ spec }) => spec.cpuCores !== null)) return
   const start = await lookAtControl(target, control)

@@ -46,6 +46,7 @@ const REFUSALS_EVERY_MS = 1000
 /** @type {Kind} */
 export const rollout = {
   name: 'rollout',
+  hasRequests: false,
   async start(asked) {
     const { deployment, rollout: seen, deadlineSeconds } = await startRollout(asked)
     const judged = judgeRollout(seen)
@@ -89,10 +90,7 @@ async function startRollout(asked) {
   return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
 }
 
-/**
- * @param {Paced} asked
- * @param {{ name: string, sidecars: number, simulated: number }} other than what was asked
- */
+/** @param {Paced} asked @param {{ name: string, sidecars: number, simulated: number }} other than what was asked */
 async function tryRollout(asked, { name, ...other }) {
   const arm = { ...asked.arm, conditions: { ...asked.arm.conditions, ...other } }
   const started = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })

@@ -12,10 +12,7 @@ import { judgeTrial, startFirst, startSearch } from './searches.js'
  * @import { RunOne } from '../../run/run.js'
  */
 
-/**
- * Searches for the limit of each arm: first a first answer of all, then each to its end.
- * @param {Pass} pass
- */
+/** Searches for the limit of each arm: first a first answer of all, then each to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
   const searches = plan.arms.map(template => createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }))
@@ -69,10 +66,7 @@ export function createSearch({ template, spec, cpus, reusable, run, adopt, say, 
   }
 }
 
-/**
- * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'load'>} template
- * @param {FirstAnswer} first
- */
+/** @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'load'>} template @param {FirstAnswer} first */
 export function describeFirst(template, first) {
   const whose = `first answer, ${nameOf(template)}:`
   const rate = `${template.load.ratePerSecond} requests/s`

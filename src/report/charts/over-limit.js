@@ -15,10 +15,7 @@ import { createAxis, createLinesOption, shorten } from './style.js'
  * @property {{ cores: number, ratePerSecond: number, p99Ms: number | null }[]} answers
  */
 
-/**
- * @param {{ title: string, lines: LimitLine[] }} given
- * @returns {Chart}
- */
+/** @param {{ title: string, lines: LimitLine[] }} given @returns {Chart} */
 export function drawOverLimit({ title, lines }) {
   return {
     title,

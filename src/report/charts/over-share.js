@@ -11,10 +11,7 @@ import { createAxis, createLinesOption, shorten } from './style.js'
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
-/**
- * @param {{ title: string, lines: ShareLine[] }} given
- * @returns {Chart}
- */
+/** @param {{ title: string, lines: ShareLine[] }} given @returns {Chart} */
 export function drawOverShare({ title, lines }) {
   return {
     title,
@@ -37,12 +34,7 @@ export function drawOverShare({ title, lines }) {
   }
 }
 
-/**
- * When so many of the real sidecars had it.
- * @param {string} caption
- * @param {ShareLine[]} lines
- * @returns {Table}
- */
+/** When so many of the real sidecars had it. @param {string} caption @param {ShareLine[]} lines @returns {Table} */
 export function tabulateShares(caption, lines) {
   return {
     caption: `${caption}, seconds`,

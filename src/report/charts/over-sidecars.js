@@ -11,10 +11,7 @@ import { createAxis, createFittedLine, createLinesOption, shorten } from './styl
 
 /** @typedef {{ label: string, colour: number, memory: NonNullable<GrowthFit['memory']> }} MemoryLine */
 
-/**
- * @param {{ title: string, lines: MemoryLine[] }} given
- * @returns {Chart}
- */
+/** @param {{ title: string, lines: MemoryLine[] }} given @returns {Chart} */
 export function drawOverSidecars({ title, lines }) {
   return {
     title,
@@ -48,11 +45,7 @@ export function drawOverSidecars({ title, lines }) {
   }
 }
 
-/**
- * @param {string} caption
- * @param {MemoryLine[]} lines
- * @returns {Table}
- */
+/** @param {string} caption @param {MemoryLine[]} lines @returns {Table} */
 export function tabulateMemory(caption, lines) {
   const counts = [...new Set(lines.flatMap(({ memory }) => memory.points.map(p => p.sidecars)))].sort((a, b) => a - b)
   return {
