@@ -13,6 +13,7 @@ import { growthPlan } from './growth/plan.js'
  * @typedef {object} KindPlan
  * @property {(asked: Asked, chosen: Chosen) => void} assertAskable throws UsageError for what its trials cannot be
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
+ * @property {true} [hasControlPlane] many sidecars have one, whose name is part of an arm's
  * @property {true} [hasUncontrolled] an arm without a control plane has no conditions of one
  * @property {true} [isAllReal] no sidecar is simulated
  */
@@ -28,6 +29,7 @@ export const PLANS = {
     },
   },
   rollout: {
+    hasControlPlane: true,
     assertAskable(asked, chosen) {
       assertSharded(asked)
       assertManySidecars(asked, chosen)

@@ -65,10 +65,7 @@ export function sectionsOf(arm, { searches, sizes, growths }) {
   return SECTIONS[kindOfArm(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })]
 }
 
-/**
- * The sections of each kind of a run's trials.
- * @param {Pick<Manifest, 'arms' | 'search' | 'settings'>} manifest
- */
+/** The sections of each kind of a run's trials. @param {Pick<Manifest, 'arms' | 'search' | 'settings'>} manifest */
 export function listSections({ arms, search, settings }) {
   const run = { searches: search !== null, grows: settings.grows !== undefined }
   return [...new Set(arms.map(arm => SECTIONS[kindOfArm(arm, run)]))]

@@ -8,13 +8,15 @@ import { AXES, AXIS_NAMES } from './axes.js'
  * @import { AxisName, PlaneChoice } from './types.ts'
  */
 
+/** Values of axes, but for the cap of sidecars. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
+
 /**
  * What of a question kinds of trials look at.
  * @typedef {object} Asked
  * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
  *   search: { kind: string } | null }} experiment
- * @property {{ axes: Partial<Record<AxisName, any[]>>, caps: number[] | 'none' | null, controls?: string[] | null }} overrides
- * @property {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>> & { capCores?: any }} axes of the experiment
+ * @property {{ axes: Values, caps: number[] | 'none' | null, controls?: string[] | null }} overrides
+ * @property {Values & { capCores: number[] | 'none' }} axes of the experiment
  */
 
 /** @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} Chosen the planes that were chosen */
@@ -75,7 +77,7 @@ export function assertManySidecars({ experiment, overrides, axes }, { planes, ha
  * @throws {UsageError} for what makes no difference, for shards without a sidecar, and for a shard to be removed that is the only one
  */
 export function assertSharded({ experiment: { name }, overrides, axes }) {
-  const asked = (/** @type {AxisName} */ axis) => overrides.axes[axis] ?? axes[axis]
+  const asked = (/** @type {keyof Values} */ axis) => overrides.axes[axis] ?? axes[axis]
   if (asked('assignment') && !asked('shards'))
     throw new UsageError(`${name} is asked for an assignment to shards, and has one control plane: give it --shards`)
   const shards = asked('shards') ?? [1]

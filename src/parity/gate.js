@@ -32,8 +32,7 @@ const RIG_START_SECONDS = 120
  * @throws {BenchError} when an arm does not start or does not answer
  */
 export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
-  // Rollouts have no requests whose work could differ, and would be started once more.
-  const own = arms.filter(arm => arm.repeatOf === null && arm.conditions.sidecars === undefined)
+  const own = arms.filter(arm => arm.repeatOf === null)
   if (own.length === 0) return []
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(

@@ -1,10 +1,11 @@
 import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { nameOf, parseChoice } from '../model/arms.js'
+import { AXES, AXIS_NAMES } from '../model/axes.js'
 import { calibrate, createArms, keepFirstOfLoads, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCaps, isOpenLoop } from './caps.js'
 import { assertFew } from './checks.js'
-import { chooseControls, countSimulated, simulatesOn } from './controls.js'
+import { chooseControls } from './controls.js'
 import { orderDeployments, shareRates } from './deployments.js'
 import { choosePlanes, resolveQuestions } from './question.js'
 import { chooseRounds, orderTrials } from './rounds.js'
@@ -140,9 +141,9 @@ function distinctly(missing) {
  * @param {PlaneChoice[]} planes
  * @param {(plane: string) => string[]} controlsOf
  */
-function nameControls({ overrides, axes }, planes, controlsOf) {
+function nameControls({ kind, overrides, axes }, planes, controlsOf) {
   const given = overrides.controls ?? null
-  const isNamed = axes.sidecars !== undefined || given !== null || axes.control !== undefined
+  const isNamed = PLANS[kind].hasControlPlane || given !== null || axes.control !== undefined
   return isNamed ? chooseControls({ planes, given, own: axes.control ?? [], controlsOf }) : planes
 }
 
@@ -154,14 +155,21 @@ function nameControls({ overrides, axes }, planes, controlsOf) {
  * @throws {UsageError} where simulated ones were asked for, and none can be
  */
 function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
-  const isSimulable = !PLANS[kind].isAllReal && !experiment.sizesControlOf && simulatesOn(lists)
+  // Not where sidecars are shared among control planes, nor where commits are paced: simulated ones go at the pace of real ones.
+  const isSimulable =
+    !PLANS[kind].isAllReal &&
+    !experiment.sizesControlOf &&
+    AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
   const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const asked = overrides.realMost ?? null
   if (asked && contenders.every(choice => ownMostOf(choice) === null))
     throw new UsageError(
       `--real ${asked}: no control plane of this run has simulated sidecars${isSimulable ? '' : ` in ${experiment.name}`}: ${contenders.map(nameOf).join(', ') || 'there is none'}`,
     )
-  return (choice, sidecars) => countSimulated(sidecars, { realMost: ownMostOf(choice), asked })
+  return (choice, sidecars) => {
+    const realMost = ownMostOf(choice)
+    return realMost === null ? 0 : Math.max(0, sidecars - (asked ?? realMost))
+  }
 }
 
 /**

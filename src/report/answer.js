@@ -9,11 +9,7 @@ import { tellVerdicts } from './verdicts.js'
  * @import { Comparison, Summary, SummaryArm } from '../model/types.ts'
  */
 
-/**
- * The answers of a run's kinds of trials.
- * @param {Summary} summary
- * @returns {string}
- */
+/** The answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
 export function answerOf(summary) {
   const parts = splitByKind(summary)
   const told = parts.flatMap(({ sections, summary: own }) => {

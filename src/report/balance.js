@@ -1,16 +1,19 @@
 import { joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../model/balance.js'
-import { endsOf, tabulateBalance } from './balance-tables.js'
+import { drawBalance, endsOf, tabulateBalance, tabulateBalanceWords } from './balance-tables.js'
 import { tellClaims } from './claims.js'
 import { renderCsv } from './csv.js'
+import { tabulateClaims } from './document.js'
+import { tabulateProvenance } from './provenance.js'
 
 /**
- * A run of `balance` in words, for the terminal, and as CSV. Pure.
- * @import { BalanceRow, BalanceSummary } from '../model/types.ts'
+ * A run of `balance` in words, for the terminal, as CSV, and as the document of any run. Pure.
+ * @import { BalanceManifest, BalanceRow, BalanceSummary } from '../model/types.ts'
  * @import { ClaimResult } from '../analysis/claims/claims.js'
+ * @import { Document } from './document.js'
  */
 
-export const NOTES = [
+const NOTES = [
   'Assignments are computed: no process is started, and items have a size and no work.',
   'An algorithm places all items anew for every number of shards; it does not know where they were before.',
   'The weight of the weighted ring hash is ours, since the source gives no formula: its row shows such an algorithm, not theirs.',
@@ -64,6 +67,44 @@ export function answerOfBalance({ form: { items, shards, sizes }, rows }) {
 }
 
 /** @param {BalanceSummary} summary */
-export function describeForm({ form: { items, shards, seeds }, run }) {
+function describeForm({ form: { items, shards, seeds }, run }) {
   return `${items} items on ${shards} shards, ${seeds} seeds from ${run.seed}`
+}
+
+/**
+ * @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run
+ * @returns {Document}
+ */
+export function createBalanceDocument({ manifest, summary, claims }) {
+  return {
+    title: `${summary.run.experiment}, ${describeForm(summary)}`,
+    question: summary.question,
+    startedAt: summary.run.startedAt,
+    answer: answerOfBalance(summary),
+    results: summary.form.sizes.map(sizes => tabulateBalance(summary, sizes)),
+    notes: NOTES,
+    charts: {
+      rounds: drawBalance(summary),
+      distributions: [],
+      overTime: [],
+      overRate: [],
+      overLimit: [],
+      overShare: [],
+      overSidecars: [],
+    },
+    dots: 'A dot is a seed, which is a round here; a bar is the median, a band its 95 % interval.',
+    ...tabulateClaims(claims),
+    provenance: tabulateProvenance(manifest),
+    dictionary: tabulateBalanceWords(),
+    missing: [],
+    verdicts: [],
+    contrasts: [],
+    findings: [],
+    thresholds: [],
+    next: [],
+    fired: [],
+    trials: null,
+    parity: null,
+    disparities: [],
+  }
 }

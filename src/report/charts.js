@@ -124,10 +124,7 @@ function drawQuantities(arms, colourFor) {
   })
 }
 
-/**
- * Name of the rates of a closed loop: capacity only where a sidecar was the limit.
- * @param {SummaryArm[]} arms
- */
+/** Name of the rates of a closed loop: capacity only where a sidecar was the limit. @param {SummaryArm[]} arms */
 function nameThroughput(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
   const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
@@ -136,11 +133,7 @@ function nameThroughput(arms) {
   return `Capacity of ${[...new Set(bound.map(nameOf))].join(', ')}; throughput of the others`
 }
 
-/**
- * @param {Quantity} quantity
- * @param {number} factor
- * @returns {Quantity}
- */
+/** @param {Quantity} quantity @param {number} factor @returns {Quantity} */
 function scaleQuantity({ median, low, high, values }, factor) {
   const times = (/** @type {number | null} */ value) => (value === null ? null : value * factor)
   return { median: times(median), low: times(low), high: times(high), values: values.map(times) }

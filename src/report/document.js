@@ -94,20 +94,13 @@ export function createDocument(run) {
   }
 }
 
-/**
- * The note on the load generator's share where it has no CPUs of its own.
- * @param {Run} run
- */
+/** The note on the load generator's share where it has no CPUs of its own. @param {Run} run */
 function tellSharing({ manifest: { target, machine, placements }, summary: { arms } }) {
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
   return target !== 'local' || isApart || arms[0].load.kind === 'idle' ? [] : [SHARING]
 }
 
-/**
- * The gates that spoiled something.
- * @param {Summary} summary
- * @returns {Table}
- */
+/** The gates that spoiled something. @param {Summary} summary @returns {Table} */
 function tabulateGates(summary) {
   return {
     caption: 'Gates that fired, and trials that failed',
@@ -123,10 +116,7 @@ function tabulateGates(summary) {
   }
 }
 
-/**
- * @param {TrialRecord[]} records
- * @returns {Table}
- */
+/** @param {TrialRecord[]} records @returns {Table} */
 function tabulateTrials(records) {
   const show = (/** @type {number | null} */ value, digits = 0) => (value === null ? '-' : value.toFixed(digits))
   return {

@@ -16,11 +16,7 @@ const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }
 
-/**
- * The tables as lines for the terminal.
- * @param {Summary} summary
- * @returns {string[][]} lines of each
- */
+/** The tables as lines for the terminal. @param {Summary} summary @returns {string[][]} lines of each */
 export function renderPivots(summary) {
   return tabulatePivots(summary).map(table => [
     ...(table.caption ? [`${table.caption}:`] : []),
@@ -49,10 +45,7 @@ export function tabulatePivots(summary) {
   })
 }
 
-/**
- * @param {SummaryArm[]} arms
- * @param {Summary} summary without an axis across: one column
- */
+/** @param {SummaryArm[]} arms @param {Summary} summary without an axis across: one column */
 function tabulatePivot(arms, summary) {
   const { across, quantities } = summary.shows
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
@@ -103,10 +96,7 @@ function boundOf(arm, summary) {
   return own ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
-/**
- * The sidecars by name, without copies; none where there are too many to show.
- * @param {SummaryArm[]} arms
- */
+/** The sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
   const names = [...new Set(originals.map(s => s.service))]

@@ -73,7 +73,13 @@ export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal,
     await turns.take()
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
     writeManifest({
-      parity: await gate({ testbed: { ...testbed, kind: kinds[0] }, arms: plan.arms, nextIndex, signal, say }),
+      parity: await gate({
+        testbed: { ...testbed, kind: kinds[0] },
+        arms: kinds[0].hasRequests === false ? [] : plan.arms,
+        nextIndex,
+        signal,
+        say,
+      }),
     })
     for (const kind of kinds) {
       const runTogether = createRunTogether({

@@ -1,7 +1,6 @@
 import path from 'node:path'
-import { summariseBalance } from '../analysis/balance.js'
 import { evaluateClaims } from '../analysis/claims/claims.js'
-import { runBalance } from '../kinds/balance/trials.js'
+import { runBalance, summariseBalance } from '../kinds/balance/trials.js'
 import { UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { SCHEMA_VERSION } from '../model/versions.js'

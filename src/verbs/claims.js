@@ -1,6 +1,6 @@
-import { summariseBalance } from '../analysis/balance.js'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
+import { summariseBalance } from '../kinds/balance/trials.js'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { isBalance, readBalance } from '../records/balance.js'

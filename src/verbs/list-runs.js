@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { summariseBalance } from '../analysis/balance.js'
+import { summariseBalance } from '../kinds/balance/trials.js'
 import { BenchError } from '../lib/errors.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { isBalance, readBalance } from '../records/balance.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fitGrowths } from '../../src/kinds/growth/fits.js'
+import { fitGrowths } from '../../src/kinds/growth/sections.js'
 import { findControlNeeds } from '../../src/kinds/rollout/needs.js'
 import { tellFindings } from '../../src/kinds/sections.js'
 import { answerOf } from '../../src/report/answer.js'

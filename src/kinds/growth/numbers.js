@@ -32,10 +32,7 @@ export const growthPart = {
   },
 }
 
-/**
- * @param {GrowthRecord} seen
- * @returns {GrowthNumbers}
- */
+/** @param {GrowthRecord} seen @returns {GrowthNumbers} */
 export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
   const described = steps.map(step => judgeStep(step, backends))
   const readings = control ?? []
@@ -97,10 +94,7 @@ export function listMemoryPoints({ steps }) {
   )
 }
 
-/**
- * Whether a late step is the machine's doing.
- * @param {GrowthRecord['steps'][number]['host']} host over the step
- */
+/** Whether a late step is the machine's doing. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
   return idleOf(host) < HOST_IDLE_LEAST
 }
@@ -110,11 +104,7 @@ export function hasHeld({ seconds }) {
   return seconds !== null
 }
 
-/**
- * @param {GrowthRecord['steps'][number]} step
- * @param {number} backends
- * @returns {GrowthNumbers['steps'][number]}
- */
+/** @param {GrowthRecord['steps'][number]} step @param {number} backends @returns {GrowthNumbers['steps'][number]} */
 function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
   const told = members.flatMap(member => member.told ?? [])
   const had = told.flatMap(one => one.yesMs ?? [])

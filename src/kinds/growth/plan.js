@@ -6,16 +6,17 @@ import { STEP_SIDECARS } from './services.js'
 
 /**
  * What an experiment whose sidecars grow can be asked, and what is noted of its arms. Pure.
+ * @import { Values } from '../../model/asked.js'
  * @import { KindPlan } from '../plans.js'
  */
 
-const OF_ROLLOUTS_ALONE = AXIS_NAMES.filter(name => {
-  const { kinds } = AXES[name]
-  return kinds.includes('rollout') && !kinds.includes('growth')
-})
+const OF_ROLLOUTS_ALONE = /** @type {(keyof Values)[]} */ (
+  AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout') && !AXES[name].kinds.includes('growth'))
+)
 
 /** @type {KindPlan} */
 export const growthPlan = {
+  hasControlPlane: true,
   hasUncontrolled: true,
   isAllReal: true,
   assertAskable(question, chosen) {

@@ -46,10 +46,7 @@ export const GROWTH_ROWS = [
   },
 ]
 
-/**
- * @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find
- * @returns {QuantityRow['measure']}
- */
+/** @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.growth ? find(record.growth) : null)
 }

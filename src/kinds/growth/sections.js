@@ -1,12 +1,13 @@
+import { fitMemory } from '../../judge/over-sidecars.js'
+import { summariseValues } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
-import { labelOf } from '../../model/arms.js'
+import { choiceOf, labelOf } from '../../model/arms.js'
 import { findVaried } from '../../model/axes.js'
-import { fitGrowths } from './fits.js'
-import { tellEndings } from './numbers.js'
+import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
 
 /**
  * How far control planes came with more and more sidecars, and what each sidecar took of their memory. Pure.
- * @import { GrowthFit, Summary } from '../../model/types.ts'
+ * @import { Arm, GrowthFit, Summary, TrialRecord } from '../../model/types.ts'
  * @import { Sections } from '../sections.js'
  */
 
@@ -35,19 +36,45 @@ export const growthSections = {
   },
 }
 
-/**
- * @param {Summary['arms']} arms
- * @param {Pick<GrowthFit, 'armId'>} growth
- */
+/** @param {{ arms: Arm[], records: TrialRecord[] }} run @returns {GrowthFit[]} one of each arm that grew */
+export function fitGrowths({ arms, records }) {
+  return arms.flatMap(arm => {
+    const own = records.flatMap(({ trial, growth }) => (growth && trial.arm.id === arm.id ? [{ trial, growth }] : []))
+    if (own.length === 0) return []
+    const rounds = own.map(({ trial: { round }, growth: { sidecars, ended } }) => {
+      const { sidecars: failedAt = null, reason = null, why = null } = ended ?? {}
+      return { round, sidecars, failedAt, reason, why }
+    })
+    return [
+      {
+        ...choiceOf(arm),
+        armId: arm.id,
+        rounds,
+        memory: fitMemory(own.flatMap(({ growth }) => listMemoryPoints(growth))),
+        hasControl: own[0].growth.hasControl,
+        sidecarsMost: own[0].growth.sidecarsMost,
+        steps: listSteps(own.map(({ growth }) => growth)),
+      },
+    ]
+  })
+}
+
+/** @param {NonNullable<TrialRecord['growth']>[]} growths of an arm @returns {GrowthFit['steps']} */
+function listSteps(growths) {
+  const counts = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
+  return [...counts].map(sidecars => ({
+    sidecars,
+    seconds: summariseValues(growths.map(({ steps }) => steps.find(s => s.sidecars === sidecars)?.seconds ?? null)),
+  }))
+}
+
+/** @param {Summary['arms']} arms @param {Pick<GrowthFit, 'armId'>} growth */
 function nameGrowth(arms, { armId }) {
   const arm = arms.find(({ id }) => id === armId)
   return arm ? labelOf(arm, findVaried(arms)) : armId
 }
 
-/**
- * @param {GrowthFit} growth
- * @param {string} name
- */
+/** @param {GrowthFit} growth @param {string} name */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
   const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
@@ -81,11 +108,7 @@ function renderSeconds({ sidecars, seconds }) {
   return `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`
 }
 
-/**
- * At most ten, evenly apart, with the last.
- * @template T
- * @param {T[]} items
- */
+/** At most ten, evenly apart, with the last. @template T @param {T[]} items */
 function pickShown(items) {
   const every = Math.ceil(items.length / POINTS_MOST)
   return items.filter((_, i) => (i + 1) % every === 0 || i === items.length - 1)

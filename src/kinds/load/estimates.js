@@ -3,16 +3,22 @@ import { estimatedCapacityPerSecond, ratePerSecond } from '../../judge/measures.
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
 import { groupBy } from '../../lib/group-by.js'
-import { nameOf } from '../../model/arms.js'
-import { describeAxes, findVaried } from '../../model/axes.js'
+import { summariseRatios, summariseSequence, summariseValues } from '../../lib/stats.js'
+import { choiceOf, nameOf } from '../../model/arms.js'
+import { AXIS_NAMES, describeAxes, findVaried, isAlike } from '../../model/axes.js'
 
 /**
  * Capacities that were estimated, and what the run says to them. Pure.
- * @import { Summary, SummaryArm, TrialRecord } from '../../model/types.ts'
+ * @import { EstimateCheck, Summary, SummaryArm, TrialRecord } from '../../model/types.ts'
  */
 
 const TOLD_MOST = 4
 const ROW = QUANTITIES.estimatedCapacity
+/** An estimate that was off by more is not offered. */
+const ESTIMATE_OFF_MOST = 0.05
+
+// Small caps have fewer users by default.
+const SHARED_AXES = AXIS_NAMES.filter(name => name !== 'capCores' && name !== 'users')
 
 /** @param {Pick<Summary, 'arms'>} summary */
 function listEstimated({ arms }) {
@@ -78,4 +84,66 @@ function show(arm) {
   const { median, low, high } = quantityOf(arm, ROW.name)
   const of = (/** @type {number | null} */ value) => formatValue(ROW, Number(value))
   return low === null ? of(median) : `${of(median)} [${of(low)}, ${of(high)}]`
+}
+
+/**
+ * The arms without the estimates that are not offered: where a sidecar bound a round, where nothing in the run checks
+ * the estimate, and where a check failed.
+ * @param {{ arms: SummaryArm[], records: TrialRecord[], seed: number, isSequence: boolean }} options seed: of the
+ *   resampling; isSequence: what the rounds showed decided how many there are
+ * @returns {{ arms: SummaryArm[], checks: EstimateCheck[] }}
+ */
+export function offerEstimates({ arms, records, seed, isSequence }) {
+  // Not by the capacities: a gate may have spoiled those.
+  const bound = records.filter(r => r.boundBy === 'sidecar').map(r => keyOf(r.trial.arm))
+  const unbound = withhold(arms, bound)
+  const checks = checkEstimates({ arms: unbound, seed, isSequence })
+  const unkept = unbound.map(keyOf).filter(id => {
+    const own = checks.filter(({ armId }) => armId === id)
+    return own.length === 0 || own.some(({ isKept }) => !isKept)
+  })
+  return { arms: withhold(unbound, unkept), checks }
+}
+
+/**
+ * Each estimate at the smaller caps at which the same plane was bound by its sidecar, in most rounds: by the CPU per request that the estimate
+ * is of, over the capacity that was measured.
+ * @param {{ arms: SummaryArm[], seed: number, isSequence: boolean }} options
+ * @returns {EstimateCheck[]}
+ */
+function checkEstimates({ arms, seed, isSequence }) {
+  const own = arms.filter(arm => arm.repeatOf === null && arm.capCores !== null)
+  return own.flatMap(arm =>
+    own
+      .filter(bound => bound.boundBy === 'sidecar' && Number(bound.capCores) < Number(arm.capCores))
+      .filter(bound => nameOf(bound) === nameOf(arm) && isAlike(bound, arm, SHARED_AXES))
+      .flatMap(bound => {
+        const capacities = quantityOf(bound, 'capacity').values
+        const scale = Number(bound.capCores) / Number(arm.capCores)
+        const ratios = quantityOf(arm, 'estimatedCapacity').values.map((estimate, i) =>
+          estimate && capacities[i] ? (scale * estimate) / Number(capacities[i]) : null,
+        )
+        const ratio = isSequence ? summariseSequence(ratios) : summariseRatios(ratios, seed)
+        if (ratio.median === null) return []
+        const isKept = Math.abs(ratio.median - 1) <= ESTIMATE_OFF_MOST
+        return [{ ...choiceOf(arm), armId: arm.id, boundArmId: bound.id, capCores: bound.capCores, ratio, isKept }]
+      }),
+  )
+}
+
+/**
+ * @param {SummaryArm[]} arms
+ * @param {string[]} keys of those that lose their estimate
+ */
+function withhold(arms, keys) {
+  return arms.map(arm => {
+    if (!keys.includes(keyOf(arm))) return arm
+    const { values } = arm.estimatedCapacityPerSecond
+    return { ...arm, estimatedCapacityPerSecond: summariseValues(values.map(() => null)) }
+  })
+}
+
+/** An arm and its repetition have one. @param {Pick<SummaryArm, 'id' | 'repeatOf'>} arm */
+function keyOf({ id, repeatOf }) {
+  return repeatOf ?? id
 }

@@ -97,10 +97,7 @@ function tellLimits({ sidecars, measuredMost, limits }) {
   return `the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
 }
 
-/**
- * @param {ControlNeed} need
- * @returns {string[]} lines
- */
+/** @param {ControlNeed} need @returns {string[]} lines */
 export function renderNeed(need) {
   const { memory, limits, coresMost } = need
   const lines = [tellNeed(need)]
@@ -120,11 +117,7 @@ export function renderNeed(need) {
   ]
 }
 
-/**
- * @param {ControlNeed['rolloutCpu']} line
- * @param {string} what
- * @param {ControlNeed} need
- */
+/** @param {ControlNeed['rolloutCpu']} line @param {string} what @param {ControlNeed} need */
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
   const { baseSeconds, secondsPerSidecar, low, high, points } = line
@@ -135,10 +128,7 @@ function renderCpu(line, what, { sidecars }) {
   ]
 }
 
-/**
- * @param {(number | null)[]} slope with the ends of its interval
- * @param {number} unit
- */
+/** @param {(number | null)[]} slope with the ends of its interval @param {number} unit */
 function renderSlope([slope, low, high], unit) {
   const show = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
   return `${show(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${show(low)}, ${show(high)}]`}`

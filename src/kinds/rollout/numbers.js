@@ -35,10 +35,7 @@ export const rolloutPart = {
   },
 }
 
-/**
- * @param {RolloutRecord} seen
- * @returns {RolloutNumbers}
- */
+/** @param {RolloutRecord} seen @returns {RolloutNumbers} */
 export function judgeRollout(seen) {
   const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = seen
   const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
@@ -63,11 +60,7 @@ export function judgeRollout(seen) {
 
 /** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase, and what is not known of it */
 
-/**
- * The times of a phase that are censored: each by its own.
- * @param {RolloutNumbers['first']} phase
- * @returns {Time[]}
- */
+/** The times of a phase that are censored: each by its own. @param {RolloutNumbers['first']} phase @returns {Time[]} */
 export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
   return [
     { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
@@ -157,10 +150,7 @@ export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
 }
 
-/**
- * @param {NonNullable<RolloutRecord['fidelity']>} fidelity
- * @returns {RolloutNumbers['fidelity']}
- */
+/** @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
   // What an empty control plane takes, it takes for either.
@@ -230,11 +220,7 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   }
 }
 
-/**
- * How soon pods were ready.
- * @param {RolloutRecord['members']} members
- * @returns {RolloutNumbers['pods']}
- */
+/** How soon pods were ready. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
 function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
@@ -269,10 +255,7 @@ function judgeShards({ before, after, phaseSeconds }) {
   }
 }
 
-/**
- * @param {number | null | undefined} after
- * @param {number | null | undefined} before
- */
+/** @param {number | null | undefined} after @param {number | null | undefined} before */
 function subtract(after, before) {
   return typeof after === 'number' && typeof before === 'number' ? after - before : null
 }
@@ -291,10 +274,7 @@ function drawCurve(told, { all, startMs }) {
   )
 }
 
-/**
- * @param {Told} told
- * @returns {told is Told & { yesMs: number }}
- */
+/** @param {Told} told @returns {told is Told & { yesMs: number }} */
 function isTold(told) {
   return told.yesMs !== null
 }
@@ -309,11 +289,7 @@ function sort(values) {
   return values.sort((a, b) => a - b)
 }
 
-/**
- * The value that so many of them do not exceed.
- * @param {number[]} sorted
- * @param {number} q
- */
+/** The value that so many of them do not exceed. @param {number[]} sorted @param {number} q */
 function quantile(sorted, q) {
   return sorted[Math.ceil(q * sorted.length) - 1] ?? null
 }

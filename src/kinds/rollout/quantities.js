@@ -201,10 +201,7 @@ export const ROLLOUT_ROWS = [
   },
 ]
 
-/**
- * @param {(numbers: Numbers, record: TrialRecord) => number | null} find
- * @returns {QuantityRow['measure']}
- */
+/** @param {(numbers: Numbers, record: TrialRecord) => number | null} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
@@ -218,11 +215,7 @@ function ofControl(resource, find) {
   return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
 
-/**
- * The time of all sidecars; null where some are simulated.
- * @param {Part} part
- * @returns {QuantityRow['measure']}
- */
+/** The time of all sidecars; null where some are simulated. @param {Part} part @returns {QuantityRow['measure']} */
 function timeOfAll(part) {
   const find = timeOf(part, 'all')
   return given => (given.record.rollout?.simulated === undefined ? find(given) : null)
@@ -258,12 +251,7 @@ function timesOfEach({ name, label, definition, timeAt }) {
   })
 }
 
-/**
- * @param {'first' | 'change'} phase
- * @param {string} name
- * @param {string} what
- * @returns {QuantityRow[]}
- */
+/** @param {'first' | 'change'} phase @param {string} name @param {string} what @returns {QuantityRow[]} */
 function atLimitOf(phase, name, what) {
   return [
     {

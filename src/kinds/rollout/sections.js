@@ -57,19 +57,13 @@ function tellRollout({ quantities }, arms) {
   return isOfNumbers ? tellMost(arms) : tellEach(arms, { varied, quantity: quantities[0] })
 }
 
-/**
- * The phases that its control plane bound; null where none runs.
- * @param {SummaryArm} arm
- */
+/** The phases that its control plane bound; null where none runs. @param {SummaryArm} arm */
 function listBoundOf(arm) {
   const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(name => quantityOf(arm, name).median)
   return rollout === null ? null : listBound({ rollout, change })
 }
 
-/**
- * @param {SummaryArm[]} arms
- * @param {{ varied: AxisName[], quantity: string }} options
- */
+/** @param {SummaryArm[]} arms @param {{ varied: AxisName[], quantity: string }} options */
 function tellEach(arms, { varied, quantity }) {
   const row = QUANTITIES[quantity]
   const told = arms.map(arm => {
@@ -98,10 +92,7 @@ function tellMost(arms) {
   return `${nameOf(most)}: ${sidecars} sidecars ${all}${sayBound(most, '; ')}`
 }
 
-/**
- * @param {SummaryArm} arm
- * @param {string} before what it says
- */
+/** @param {SummaryArm} arm @param {string} before what it says */
 function sayBound(arm, before) {
   const phases = listBoundOf(arm)
   return phases === null ? '' : `${before}${BOUND[phases.join()]}`

@@ -106,19 +106,13 @@ function renderSearch(result) {
   return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
 }
 
-/**
- * @param {SearchStep} step
- * @param {SearchResult} result
- */
+/** @param {SearchStep} step @param {SearchResult} result */
 function renderStep({ value, held, why, trials }, result) {
   const outcome = held === null ? 'not judged' : held ? 'held' : 'failed'
   return `${formatValue(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
 }
 
-/**
- * @param {number} value
- * @param {Pick<SearchResult, 'unit'>} result
- */
+/** @param {number} value @param {Pick<SearchResult, 'unit'>} result */
 function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
   return unit === 'cores' ? `${value} cores` : `${value} requests/s`
@@ -169,11 +163,7 @@ function drawLimits({ summary: { sizes }, records, colourFor }) {
   return [{ form: 'overLimit', id: 'over-limit', title, lines }]
 }
 
-/**
- * The trials of the CPU, by whether their step held.
- * @param {SizeResult} size
- * @param {boolean} isHeld
- */
+/** The trials of the CPU, by whether their step held. @param {SizeResult} size @param {boolean} isHeld */
 function listSteps({ cpu, checks }, isHeld) {
   return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }

@@ -7,121 +7,106 @@ import { orNone, readCores, readCount, readSize } from './read.js'
 /**
  * The axes of a control plane of many sidecars. Pure.
  * @import { Axis } from './axis.js'
+ * @import { Conditions } from '../types.ts'
  */
 
-/** Each is a condition of an arm, under the same name; absent there where it is null. @satisfies {Record<string, Axis>} */
+/** Each is a condition of an arm, under the same name; absent there where it is null. */
 export const CONTROL_PLANE_AXES = {
-  sidecars: {
+  sidecars: createAxis('sidecars', {
     kinds: OF_CONTROL_PLANE,
     option: {
       flags: '--sidecars <list>',
       help: 'how many sidecars the control plane configures; on Kubernetes, a pod each',
       read: readCount,
     },
-    isOfSidecars: true,
     schema: count(5000, 'the kit has not been tried with more of one control plane'),
-    values: [null],
-    of: arm => arm.conditions.sidecars ?? null,
     show: v => (v === null ? 'no control plane' : showCount(v, 'sidecar')),
     label: 'sidecars',
-  },
-  controlCapCores: {
+  }),
+  controlCapCores: createAxis('controlCapCores', {
     kinds: OF_CONTROL_PLANE,
     option: {
       flags: '--control-cpu <list>',
       help: 'CPU limit of the control plane, such as 0.5,none',
       read: orNone(readCores),
     },
-    isOfSidecars: true,
     schema: capCores.nullable(),
-    values: [null],
-    of: arm => arm.conditions.controlCapCores ?? null,
     show: v => (v === null ? 'control plane without a cap' : `control plane at ${v} cores`),
     label: 'control plane cap',
     isUnsaidWhenNull: true,
-  },
-  controlMemoryBytes: {
+  }),
+  controlMemoryBytes: createAxis('controlMemoryBytes', {
     kinds: OF_CONTROL_PLANE,
     option: {
       flags: '--control-memory <list>',
       help: 'memory limit of the control plane, such as 256MiB',
       read: orNone(readSize),
     },
-    isOfSidecars: true,
     schema: memoryBytes.nullable(),
-    values: [null],
-    of: arm => arm.conditions.controlMemoryBytes ?? null,
     show: v => (v === null ? 'control plane without a memory limit' : `control plane with ${showMebibytes(v)}`),
     label: 'control plane memory limit',
     isUnsaidWhenNull: true,
-  },
-  shards: {
-    kinds: ['rollout'],
+  }),
+  shards: createAxis('shards', {
     option: { flags: '--shards <list>', help: 'how many control planes share the sidecars', read: readCount },
-    isOfSidecars: true,
     needsRealSidecars: true,
     schema: count(100, 'balance has no more'),
-    values: [null],
-    of: arm => arm.conditions.shards ?? null,
     show: v => (v === null ? 'not in shards' : showCount(v, 'shard')),
     label: 'shards',
-  },
-  assignment: {
-    kinds: ['rollout'],
+  }),
+  assignment: createAxis('assignment', {
     option: {
       flags: '--assignment <list>',
       help: `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`,
     },
-    isOfSidecars: true,
     schema: z.enum(ALGORITHM_NAMES),
-    values: [null],
-    of: arm => arm.conditions.assignment ?? null,
     show: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
     label: 'assignment',
-  },
-  sizes: {
-    kinds: ['rollout'],
+  }),
+  sizes: createAxis('sizes', {
     option: { flags: '--sizes <list>', help: 'services known to each sidecar: equal, random' },
-    isOfSidecars: true,
     schema: z.enum(SIZES),
-    values: [null],
-    of: arm => arm.conditions.sizes ?? null,
     show: v => `${v ?? 'equal'} sizes`,
     label: 'sizes',
-  },
-  isShardRemoved: {
-    kinds: ['rollout'],
+  }),
+  isShardRemoved: createAxis('isShardRemoved', {
     option: { flags: '--remove-shard', help: 'end the last of the shards, and move its sidecars to the others' },
-    isOfSidecars: true,
     schema: z.literal(true).nullable(),
-    values: [null],
-    of: arm => arm.conditions.isShardRemoved ?? null,
     show: v => (v === null ? 'no shard removed' : 'a shard removed'),
     label: 'shard removed',
-  },
-  commitsPerSecond: {
-    kinds: ['rollout'],
+  }),
+  commitsPerSecond: createAxis('commitsPerSecond', {
     option: { flags: '--commit-rate <list>', help: 'the most commits of a change a second', read: readCount },
-    isOfSidecars: true,
     needsRealSidecars: true,
     schema: z
       .number()
       .min(10, 'at least 10 commits/s: a sidecar is waited for 0.1 s')
       .max(10_000, 'at most 10000 commits/s: a request takes longer'),
-    values: [null],
-    of: arm => arm.conditions.commitsPerSecond ?? null,
     show: v => (v === null ? 'commits at no rate' : `at most ${v} commits/s`),
     label: 'commits/s',
-  },
-  commitsAtOnce: {
-    kinds: ['rollout'],
+  }),
+  commitsAtOnce: createAxis('commitsAtOnce', {
     option: { flags: '--concurrency <list>', help: 'commits of a change at once; default: 4', read: readCount },
-    isOfSidecars: true,
     needsRealSidecars: true,
     schema: count(256, 'each is a connection to the control plane'),
-    values: [null],
-    of: arm => arm.conditions.commitsAtOnce ?? null,
     show: v => (v === null ? 'commits at once by default' : `${showCount(v, 'commit')} at once`),
     label: 'commits at once',
-  },
+  }),
+}
+
+/**
+ * An axis of rollouts, unless it names other kinds.
+ * @template {Omit<Axis, 'kinds' | 'values' | 'of'> & { kinds?: Axis['kinds'] }} T
+ * @param {keyof Conditions} name
+ * @param {T} own
+ */
+function createAxis(name, own) {
+  const of = (/** @type {{ conditions: Conditions }} */ { conditions }) => conditions[name] ?? null
+  return {
+    kinds: /** @type {Axis['kinds']} */ (['rollout']),
+    isOfSidecars: /** @type {const} */ (true),
+    values: [null],
+    of,
+    ...own,
+  }
 }

@@ -1,5 +1,5 @@
 import { colourOf } from './palette.js'
-import { createAxis, createLinesOption, shorten } from './style.js'
+import { createLinesChart, shorten } from './style.js'
 
 /**
  * The rate that sidecars answered at each CPU limit that a sizing tried: a point is a trial, filled where it held; a diamond is an
@@ -15,45 +15,39 @@ import { createAxis, createLinesOption, shorten } from './style.js'
  * @property {{ cores: number, ratePerSecond: number, p99Ms: number | null }[]} answers
  */
 
-/**
- * @param {{ title: string, lines: LimitLine[] }} given
- * @returns {Chart}
- */
+/** @param {{ title: string, lines: LimitLine[] }} given @returns {Chart} */
 export function drawOverLimit({ title, lines }) {
-  return {
+  return createLinesChart({
     title,
-    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
-    height: 340,
-    option: createLinesOption({
-      lines,
-      xAxis: createAxis({ type: 'log', name: 'CPU limit of each sidecar, cores', nameGap: 26 }),
-      yAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 46 }),
-      series: lines.flatMap(({ label, colour, points, answers }) => [
-        {
-          type: 'scatter',
-          name: label,
-          color: colourOf(colour),
-          symbolSize: 9,
-          data: points.map(({ cores, ratePerSecond, isHeld }) => ({
-            value: [shorten(cores), shorten(ratePerSecond)],
-            name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
-            ...(isHeld ? {} : { symbol: 'emptyCircle' }),
-          })),
-        },
-        {
-          type: 'scatter',
-          name: label,
-          color: colourOf(colour),
-          symbol: 'diamond',
-          symbolSize: 18,
-          data: answers.map(answer => ({
-            value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
-            name: `${label}: ${sayAnswer(answer)}`,
-          })),
-        },
-      ]),
-    }),
-  }
+    lines,
+    say: sayLine,
+    x: { type: 'log', name: 'CPU limit of each sidecar, cores' },
+    y: { min: 0, name: 'requests/s' },
+    series: lines.flatMap(({ label, colour, points, answers }) => [
+      {
+        type: 'scatter',
+        name: label,
+        color: colourOf(colour),
+        symbolSize: 9,
+        data: points.map(({ cores, ratePerSecond, isHeld }) => ({
+          value: [shorten(cores), shorten(ratePerSecond)],
+          name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
+          ...(isHeld ? {} : { symbol: 'emptyCircle' }),
+        })),
+      },
+      {
+        type: 'scatter',
+        name: label,
+        color: colourOf(colour),
+        symbol: 'diamond',
+        symbolSize: 18,
+        data: answers.map(answer => ({
+          value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
+          name: `${label}: ${sayAnswer(answer)}`,
+        })),
+      },
+    ]),
+  })
 }
 
 /** @param {LimitLine} line */

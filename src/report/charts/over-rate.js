@@ -1,5 +1,5 @@
 import { colourOf } from './palette.js'
-import { createAxis, createFittedLine, createLinesOption, shorten } from './style.js'
+import { createFittedLine, createLinesChart, shorten } from './style.js'
 
 /**
  * CPU of all sidecars over the rate: the measured points, and the line through them where there is one. Pure.
@@ -12,29 +12,26 @@ import { createAxis, createFittedLine, createLinesOption, shorten } from './styl
  * @returns {Chart}
  */
 export function drawOverRate({ title, lines }) {
-  return {
+  return createLinesChart({
     title,
-    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
-    height: 340,
-    option: createLinesOption({
-      lines,
-      xAxis: createAxis({ type: 'value', min: 0, name: 'requests/s', nameGap: 26 }),
-      yAxis: createAxis({ type: 'value', min: 0, name: 'millicores of all sidecars', nameGap: 46 }),
-      series: lines.flatMap(({ label, colour, points, fit }) => [
-        {
-          type: 'scatter',
-          name: label,
-          color: colourOf(colour),
-          symbolSize: 9,
-          data: points.map(({ ratePerSecond, millicores }) => ({
-            value: [ratePerSecond, shorten(millicores)],
-            name: `${label} at ${ratePerSecond}/s: ${millicores.toFixed(0)} millicores`,
-          })),
-        },
-        ...(fit ? [drawFit({ label, colour, points, fit })] : []),
-      ]),
-    }),
-  }
+    lines,
+    say: sayLine,
+    x: { min: 0, name: 'requests/s' },
+    y: { min: 0, name: 'millicores of all sidecars' },
+    series: lines.flatMap(({ label, colour, points, fit }) => [
+      {
+        type: 'scatter',
+        name: label,
+        color: colourOf(colour),
+        symbolSize: 9,
+        data: points.map(({ ratePerSecond, millicores }) => ({
+          value: [ratePerSecond, shorten(millicores)],
+          name: `${label} at ${ratePerSecond}/s: ${millicores.toFixed(0)} millicores`,
+        })),
+      },
+      ...(fit ? [drawFit({ label, colour, points, fit })] : []),
+    ]),
+  })
 }
 
 /** @param {Omit<Parameters<typeof drawOverRate>[0]['lines'][0], 'fit'> & { fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } }} line */

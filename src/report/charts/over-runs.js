@@ -58,10 +58,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   }
 }
 
-/**
- * Intervals are upright, levels flat.
- * @param {Pick<DrawnLine, 'colour' | 'points' | 'levels'>} line
- */
+/** Intervals are upright, levels flat. @param {Pick<DrawnLine, 'colour' | 'points' | 'levels'>} line */
 function drawSpans({ colour, points, levels }) {
   const color = colourOf(colour)
   const intervals = points.flatMap((point, i) =>
@@ -113,20 +110,14 @@ function drawMarks(marks) {
   }
 }
 
-/**
- * @param {DrawnLine['points'][0]} point
- * @param {number} digits
- */
+/** @param {DrawnLine['points'][0]} point @param {number} digits */
 export function tellPoint(point, digits) {
   if (point === null) return '-'
   const { median, low, high } = point
   return `${median.toFixed(digits)}${low === null || high === null ? '' : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`}`
 }
 
-/**
- * @param {DrawnLine} line
- * @param {{ unit: string, digits: number }} quantity
- */
+/** @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
 function sayLine({ label, points, levels }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`

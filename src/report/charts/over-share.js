@@ -1,5 +1,5 @@
 import { colourOf } from './palette.js'
-import { createAxis, createLinesOption, shorten } from './style.js'
+import { createLinesChart, shorten } from './style.js'
 
 /**
  * The share of the real sidecars that have a configuration, over the time since the first was to have it. Pure.
@@ -11,38 +11,27 @@ import { createAxis, createLinesOption, shorten } from './style.js'
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
-/**
- * @param {{ title: string, lines: ShareLine[] }} given
- * @returns {Chart}
- */
+/** @param {{ title: string, lines: ShareLine[] }} given @returns {Chart} */
 export function drawOverShare({ title, lines }) {
-  return {
+  return createLinesChart({
     title,
-    description: `${title}. ${lines.map(({ label, curve }) => `${label}: ${sayEnd(curve)}`).join('; ')}.`,
-    height: 340,
-    option: createLinesOption({
-      lines,
-      xAxis: createAxis({ type: 'value', min: 0, name: 'seconds', nameGap: 26 }),
-      yAxis: createAxis({ type: 'value', min: 0, max: 100, name: '% of the real sidecars', nameGap: 46 }),
-      series: lines.map(({ label, colour, curve }, i) => ({
-        type: 'line',
-        name: label,
-        symbol: 'none',
-        color: colourOf(colour),
-        step: 'end',
-        lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
-        data: [[0, 0], ...curve.map(([seconds, share]) => [shorten(seconds), shorten(100 * share)])],
-      })),
-    }),
-  }
+    lines,
+    say: ({ label, curve }) => `${label}: ${sayEnd(curve)}`,
+    x: { min: 0, name: 'seconds' },
+    y: { min: 0, max: 100, name: '% of the real sidecars' },
+    series: lines.map(({ label, colour, curve }, i) => ({
+      type: 'line',
+      name: label,
+      symbol: 'none',
+      color: colourOf(colour),
+      step: 'end',
+      lineStyle: { width: 1.5, type: ['solid', 'dashed', 'dotted'][i % 3] },
+      data: [[0, 0], ...curve.map(([seconds, share]) => [shorten(seconds), shorten(100 * share)])],
+    })),
+  })
 }
 
-/**
- * When so many of the real sidecars had it.
- * @param {string} caption
- * @param {ShareLine[]} lines
- * @returns {Table}
- */
+/** When so many of the real sidecars had it. @param {string} caption @param {ShareLine[]} lines @returns {Table} */
 export function tabulateShares(caption, lines) {
   return {
     caption: `${caption}, seconds`,

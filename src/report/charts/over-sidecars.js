@@ -1,6 +1,6 @@
 import { MIB } from '../../lib/units.js'
 import { colourOf } from './palette.js'
-import { createAxis, createFittedLine, createLinesOption, shorten } from './style.js'
+import { createFittedLine, createLinesChart, shorten } from './style.js'
 
 /**
  * Memory of a control plane over the number of its sidecars: after each step, and the line through it. Pure.
@@ -11,48 +11,38 @@ import { createAxis, createFittedLine, createLinesOption, shorten } from './styl
 
 /** @typedef {{ label: string, colour: number, memory: NonNullable<GrowthFit['memory']> }} MemoryLine */
 
-/**
- * @param {{ title: string, lines: MemoryLine[] }} given
- * @returns {Chart}
- */
+/** @param {{ title: string, lines: MemoryLine[] }} given @returns {Chart} */
 export function drawOverSidecars({ title, lines }) {
-  return {
+  return createLinesChart({
     title,
-    description: `${title}. ${lines.map(sayLine).join('; ')}.`,
-    height: 340,
-    option: createLinesOption({
-      lines,
-      xAxis: createAxis({ type: 'value', min: 0, name: 'sidecars', nameGap: 26 }),
-      yAxis: createAxis({ type: 'value', min: 0, name: 'MiB of the control plane', nameGap: 46 }),
-      series: lines.flatMap(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => [
-        {
-          type: 'scatter',
-          name: label,
-          color: colourOf(colour),
-          symbolSize: 7,
-          data: points.map(({ sidecars, bytes }) => ({
-            value: [sidecars, shorten(bytes / MIB)],
-            name: `${label}, ${sidecars} sidecars: ${(bytes / MIB).toFixed(1)} MiB`,
-          })),
-        },
-        createFittedLine({
-          label,
-          colour: colourOf(colour),
-          ends: [points[0], points[points.length - 1]].map(({ sidecars }) => [
-            sidecars,
-            shorten((baseBytes + bytesPerSidecar * sidecars) / MIB),
-          ]),
-        }),
-      ]),
-    }),
-  }
+    lines,
+    say: sayLine,
+    x: { min: 0, name: 'sidecars' },
+    y: { min: 0, name: 'MiB of the control plane' },
+    series: lines.flatMap(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => [
+      {
+        type: 'scatter',
+        name: label,
+        color: colourOf(colour),
+        symbolSize: 7,
+        data: points.map(({ sidecars, bytes }) => ({
+          value: [sidecars, shorten(bytes / MIB)],
+          name: `${label}, ${sidecars} sidecars: ${(bytes / MIB).toFixed(1)} MiB`,
+        })),
+      },
+      createFittedLine({
+        label,
+        colour: colourOf(colour),
+        ends: [points[0], points[points.length - 1]].map(({ sidecars }) => [
+          sidecars,
+          shorten((baseBytes + bytesPerSidecar * sidecars) / MIB),
+        ]),
+      }),
+    ]),
+  })
 }
 
-/**
- * @param {string} caption
- * @param {MemoryLine[]} lines
- * @returns {Table}
- */
+/** @param {string} caption @param {MemoryLine[]} lines @returns {Table} */
 export function tabulateMemory(caption, lines) {
   const counts = [...new Set(lines.flatMap(({ memory }) => memory.points.map(p => p.sidecars)))].sort((a, b) => a - b)
   return {

@@ -12,10 +12,7 @@ import { createAxis, createLegend, createOption, shorten } from './style.js'
 // Its ends are no round numbers.
 const ENDS = { showMinLabel: false, showMaxLabel: false }
 
-/**
- * @param {{ title: string, sidecars: SidecarSeries[] }} given
- * @returns {Chart}
- */
+/** @param {{ title: string, sidecars: SidecarSeries[] }} given @returns {Chart} */
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ capCores }) => capCores ?? []))]
   const names = sidecars.map(({ service }) => service)

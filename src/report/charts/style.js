@@ -45,6 +45,27 @@ export function createFittedLine({ label, colour, ends }) {
 }
 
 /**
+ * A chart of labelled lines.
+ * @template {{ label: string }} L
+ * @param {{ title: string, lines: L[], say: (line: L) => string, x: Record<string, any>, y: Record<string, any>, series: object[] }} given
+ *   x, y: what the axes have of their own
+ * @returns {Chart}
+ */
+export function createLinesChart({ title, lines, say, x, y, series }) {
+  return {
+    title,
+    description: `${title}. ${lines.map(say).join('; ')}.`,
+    height: 340,
+    option: createLinesOption({
+      lines,
+      xAxis: createAxis({ type: 'value', nameGap: 26, ...x }),
+      yAxis: createAxis({ type: 'value', nameGap: 46, ...y }),
+      series,
+    }),
+  }
+}
+
+/**
  * The frame of a chart of labelled lines: the legend above them, and a mark says its name.
  * @param {{ lines: { label: string }[], top?: number, bottom?: number } & Record<string, any>} given top, bottom: the room
  *   beside the axes, in pixels

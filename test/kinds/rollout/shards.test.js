@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { drawItems } from '../../src/services/items.js'
-import { assignMoving, assignSidecars } from '../../src/services/shards.js'
+import { assignMoving, assignSidecars } from '../../../src/kinds/rollout/services.js'
+import { drawItems } from '../../../src/services/items.js'
 
 const names = Array.from({ length: 60 }, (_, i) => `client-${i + 1}`)
 const asked = { shards: 3, configuredServices: 100 }
