@@ -4,10 +4,8 @@ import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './verdict.js'
 
-/**
- * Whether the same experiment gives the same on two targets of one machine. Pure.
- * @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts'
- */
+/** Whether the same experiment gives the same on two targets of one machine. Pure. */
+/** @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
 
 /**
  * @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side
@@ -102,11 +100,7 @@ function noiseOf({ summary }) {
   return Math.max(0, ...spreads)
 }
 
-/**
- * @param {Side} side
- * @param {string} id of the arm
- * @param {(record: TrialRecord) => number | null} measure
- */
+/** @param {Side} side @param {string} id of the arm @param {(record: TrialRecord) => number | null} measure */
 function valuesOf({ records, rounds }, id, measure) {
   const own = records.filter(r => r.trial.arm.id === id)
   return splitRounds(own, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))

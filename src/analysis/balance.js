@@ -2,15 +2,10 @@ import { summariseValues } from '../lib/stats.js'
 import { BALANCE_QUANTITIES } from '../model/balance.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 
-/**
- * Assignments of many seeds as a summary. Pure.
- * @import { BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../model/types.ts'
- */
+/** Assignments of many seeds as a summary. Pure. */
+/** @import { BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../model/types.ts' */
 
-/**
- * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run
- * @returns {BalanceSummary}
- */
+/** @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary} */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>
     form.algorithms.map(algorithm => {

@@ -17,13 +17,11 @@ import {
 } from './match-runs.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
-/**
- * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
- * @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts'
- * @import { Match, RecordedRun, Refusal } from './match-runs.js'
- * @import { QuantityRow } from '../judge/quantities.js'
- * @import { Threshold } from './thresholds.js'
- */
+/** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
+/** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
+/** @import { Match, RecordedRun, Refusal } from './match-runs.js' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
+/** @import { Threshold } from './thresholds.js' */
 
 /**
  * @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun
@@ -181,10 +179,7 @@ function compareBaselines({ old, next }) {
   )
 }
 
-/**
- * Whether CPU per request is a quantity of an arm.
- * @param {Arm} arm
- */
+/** Whether CPU per request is a quantity of an arm. @param {Arm} arm */
 export function isLoaded({ load }) {
   return load.kind !== 'idle'
 }
@@ -205,27 +200,17 @@ function sideOf({ run: { records }, arm, age }) {
   return { arm, name: `${nameOf(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
 
-/**
- * The arms that can be compared: those with sidecars, each once.
- * @param {RecordedRun} run
- * @returns {Arm[]}
- */
+/** The arms that can be compared: those with sidecars, each once. @param {RecordedRun} run @returns {Arm[]} */
 export function listArms({ manifest }) {
   return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
 }
 
-/**
- * The arms that show what the applications use without sidecars.
- * @param {RecordedRun} run
- */
+/** The arms that show what the applications use without sidecars. @param {RecordedRun} run */
 export function listBaselines({ manifest }) {
   return manifest.arms.filter(arm => !arm.hasSidecars && isLoaded(arm))
 }
 
-/**
- * The services of runs: of their links, and those that were measured.
- * @param {ComparedRun[]} runs
- */
+/** The services of runs: of their links, and those that were measured. @param {ComparedRun[]} runs */
 function listServices(runs) {
   const names = runs.flatMap(({ manifest, records }) => [
     ...Object.values(manifest.topologies).flatMap(t => t.services.map(s => s.name)),

@@ -6,12 +6,10 @@ import { findVaried, groupOf, isAlike } from '../model/axes.js'
 import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
 import { matchArms, nameMatch } from './match-runs.js'
 
-/**
- * The lines of a history: what each run measured of the arms of the reference. Pure.
- * @import { Arm } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- * @import { Line, ReadRun } from './history.js'
- */
+/** The lines of a history: what each run measured of the arms of the reference. Pure. */
+/** @import { Arm } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
+/** @import { Line, ReadRun } from './history.js' */
 
 const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
 
@@ -69,11 +67,7 @@ function measureRun({ manifest, records }, { row, arm }) {
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 
-/**
- * The arms of comparable runs that are in no line.
- * @param {ReadRun[]} runs
- * @param {ReadRun} reference
- */
+/** The arms of comparable runs that are in no line. @param {ReadRun[]} runs @param {ReadRun} reference */
 export function countUnmatched(runs, reference) {
   const labels = runs.flatMap(run => {
     const { left } = matchArms({ old: listArms(run), next: listArms(reference) })

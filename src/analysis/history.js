@@ -6,13 +6,11 @@ import { countUnmatched, findArm, followLines } from './history-lines.js'
 import { tellSteps } from './history-steps.js'
 import { findIncomparable, findOtherMachine, listChanging, matchArms, refuseArms } from './match-runs.js'
 
-/**
- * All runs that can be compared with one of them, in the order of time. Pure.
- * @import { Arm, Manifest, Quantity } from '../model/types.ts'
- * @import { Step } from '../lib/steps.js'
- * @import { HistoryStep } from './history-steps.js'
- * @import { RecordedRun } from './match-runs.js'
- */
+/** All runs that can be compared with one of them, in the order of time. Pure. */
+/** @import { Arm, Manifest, Quantity } from '../model/types.ts' */
+/** @import { Step } from '../lib/steps.js' */
+/** @import { HistoryStep } from './history-steps.js' */
+/** @import { RecordedRun } from './match-runs.js' */
 
 /** The share of unchanged histories in which a step is found; all lines of a history share it. */
 const FALSE_ALARMS = 0.02

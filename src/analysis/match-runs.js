@@ -176,10 +176,7 @@ function pickScripts({ plane, variant }) {
   return { plane, variant }
 }
 
-/**
- * @param {Manifest} manifest
- * @param {'generator' | 'application'} role
- */
+/** @param {Manifest} manifest @param {'generator' | 'application'} role */
 function sumOf(manifest, role) {
   const found = findScripts(manifest, { role, plane: null, variant: null })
   return found && shorten(found.sha256)
@@ -190,18 +187,12 @@ function shorten(sha256) {
   return `sha256 ${sha256.slice(0, 12)}`
 }
 
-/**
- * The rounds that a run has come to, which are fewer than planned where it was cut short.
- * @param {RecordedRun} run
- */
+/** The rounds that a run has come to, which are fewer than planned where it was cut short. @param {RecordedRun} run */
 export function countRounds({ records }) {
   return Math.max(0, ...records.map(r => r.trial.round))
 }
 
-/**
- * The gates that a run's experiment sets aside.
- * @param {Manifest} manifest
- */
+/** The gates that a run's experiment sets aside. @param {Manifest} manifest */
 export function relaxedBy({ settings }) {
   return settings.relaxes.map(({ gate }) => gate)
 }
@@ -221,10 +212,7 @@ function sayTool({ version, sha256 }) {
   return `${version} (sha256 ${sha256.slice(0, 12) || 'unknown'})`
 }
 
-/**
- * @param {Fact} fact
- * @param {{ old: Manifest, next: Manifest }} manifests
- */
+/** @param {Fact} fact @param {{ old: Manifest, next: Manifest }} manifests */
 function sayFact({ label, of, show = of }, { old, next }) {
   const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
   return isSame ? [] : [sayBoth({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
@@ -263,10 +251,7 @@ export function matchArms({ old, next }) {
   return { matches, left: leaveOut(left, byPlane) }
 }
 
-/**
- * @param {{ old: Arm[], next: Arm[] }} arms
- * @param {Match[]} matches
- */
+/** @param {{ old: Arm[], next: Arm[] }} arms @param {Match[]} matches */
 function leaveOut({ old, next }, matches) {
   return {
     old: old.filter(arm => !matches.some(m => m.old === arm)),
@@ -274,10 +259,7 @@ function leaveOut({ old, next }, matches) {
   }
 }
 
-/**
- * @param {Arm} arm
- * @param {Arm} other
- */
+/** @param {Arm} arm @param {Arm} other */
 function isInPlaceOf(arm, other) {
   return PLACE.every(({ of }) => of(arm) === of(other))
 }
@@ -300,10 +282,7 @@ export function refuseArms({ old, next }, varied) {
   }))
 }
 
-/**
- * @param {Arm} arm
- * @param {Arm[]} others
- */
+/** @param {Arm} arm @param {Arm[]} others */
 function findNearest(arm, others) {
   const apart = (/** @type {Arm} */ other) =>
     PLACE.filter(({ of }) => of(other) !== of(arm)).length + (nameOf(other) === nameOf(arm) ? 0 : 0.5)
@@ -332,11 +311,7 @@ export function nameMatch({ arm, varied, partner = arm }) {
   ].join(', ')
 }
 
-/**
- * A value of an axis in words that stand after the axis' label.
- * @param {AxisName} name
- * @param {any} value
- */
+/** A value of an axis in words that stand after the axis' label. @param {AxisName} name @param {any} value */
 function sayValue(name, value) {
   const { label, show } = AXES[name]
   if (value === null && name === 'ratePerSecond') return 'none'

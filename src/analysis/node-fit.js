@@ -1,10 +1,7 @@
 import { recommendedBytes } from '../kinds/search/memory-floor.js'
 import { MIB, toLimits } from '../lib/units.js'
 
-/**
- * The meaning of a sizing's answer for a node. Pure.
- * @import { SizeResult } from '../model/types.ts'
- */
+/** The meaning of a sizing's answer for a node. Pure. @import { SizeResult } from '../model/types.ts' */
 
 /** The limits of a sidecar, as they are pasted. @typedef {{ millicores: number, mebibytes: number }} Limits */
 

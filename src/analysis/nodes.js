@@ -2,9 +2,7 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { GIB, MIB } from '../lib/units.js'
 
-/**
- * Nodes to fill with sidecars: known ones by their names, others by their size. Pure.
- */
+/** Nodes to fill with sidecars: known ones by their names, others by their size. Pure. */
 
 /**
  * @typedef {object} Node
@@ -42,11 +40,7 @@ export function listNodes() {
   )
 }
 
-/**
- * @param {string} text a known node, or cores and GiB such as 2c4g
- * @returns {Node}
- * @throws {UsageError}
- */
+/** @param {string} text a known node, or cores and GiB such as 2c4g @returns {Node} @throws {UsageError} */
 export function parseNode(text) {
   if (Object.hasOwn(KNOWN, text)) {
     const { cores, gibibytes, cpu } = KNOWN[text]

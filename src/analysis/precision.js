@@ -3,17 +3,12 @@ import { extrapolateCount } from '../lib/confidence-sequence.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 import { areSpoiled, countUncured } from './verdict.js'
 
-/**
- * How narrow the intervals of the primary quantity are, in a run that goes on until they are narrow enough. Pure.
- * @import { Comparison, Manifest, Precision, Quantity } from '../model/types.ts'
- */
+/** How narrow the intervals of the primary quantity are, in a run that goes on until they are narrow enough. Pure. */
+/** @import { Comparison, Manifest, Precision, Quantity } from '../model/types.ts' */
 
 /** @typedef {NonNullable<Manifest['precision']>} AskedPrecision */
 
-/**
- * @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run
- * @returns {Precision}
- */
+/** @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run @returns {Precision} */
 export function measurePrecision({ asked, rounds, comparisons }) {
   const pairs = comparisons
     .filter(c => c.quantity === PRIMARY.name && c.service === null && !c.isControl)

@@ -1,9 +1,6 @@
 import { EXIT } from '../lib/exit-status.js'
 
-/**
- * The exit status of a run that ended. Pure.
- * @import { Summary } from '../model/types.ts'
- */
+/** The exit status of a run that ended. Pure. @import { Summary } from '../model/types.ts' */
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 

@@ -77,11 +77,7 @@ export function summarise({ manifest, records }) {
   }
 }
 
-/**
- * The arms that a search came by.
- * @param {TrialRecord[]} records
- * @returns {Arm[]}
- */
+/** The arms that a search came by. @param {TrialRecord[]} records @returns {Arm[]} */
 function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
@@ -190,10 +186,7 @@ function pickMost(sidecars) {
   )
 }
 
-/**
- * @param {TrialRecord[]} records of one arm
- * @returns {SummaryArm['spoiled']}
- */
+/** @param {TrialRecord[]} records of one arm @returns {SummaryArm['spoiled']} */
 function countSpoiled(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(r =>
@@ -207,11 +200,7 @@ function countSpoiled(records) {
   })
 }
 
-/**
- * @template T
- * @param {T[]} items
- * @returns {T | null}
- */
+/** @template T @param {T[]} items @returns {T | null} */
 function mostFrequent(items) {
   const counts = new Map()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)

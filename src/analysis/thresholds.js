@@ -3,10 +3,8 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { nameOf, parseChoice } from '../model/arms.js'
 
-/**
- * Conditions on the median ratio of two planes, or of two runs, for CI. Pure.
- * @import { Arm, Comparison, ThresholdResult } from '../model/types.ts'
- */
+/** Conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
+/** @import { Arm, Comparison, ThresholdResult } from '../model/types.ts' */
 
 /** @type {Record<string, (value: number, limit: number) => boolean>} */
 const OPERATORS = {
@@ -121,11 +119,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   })
 }
 
-/**
- * Two planes at a '/', which the path of a variant may hold too.
- * @param {string} pair
- * @param {string[]} names
- */
+/** Two planes at a '/', which the path of a variant may hold too. @param {string} pair @param {string[]} names */
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {

@@ -1,10 +1,8 @@
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
 
-/**
- * The rule of a verdict, where the number of rounds was fixed and where what they showed decided it. Pure.
- * @import { Quantity, Verdict } from '../model/types.ts'
- */
+/** The rule of a verdict, where the number of rounds was fixed and where what they showed decided it. Pure. */
+/** @import { Quantity, Verdict } from '../model/types.ts' */
 
 /** A gap smaller than this is no difference, however narrow the interval. */
 export const GAP_LEAST = 0.03

@@ -1,6 +1,4 @@
-/**
- * @import { Edge, Look, ObservedProcess, ProcessRecord, Reading, ThreadCpu } from '../model/types.ts'
- */
+/** @import { Edge, Look, ObservedProcess, ProcessRecord, Reading, ThreadCpu } from '../model/types.ts' */
 
 /** A process at one edge of the window. @typedef {{ reading: Reading, state: Edge['states'][number], look: Look }} AtEdge */
 
@@ -50,20 +48,13 @@ export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/**
- * @param {number | null} from
- * @param {number | null} to
- */
+/** @param {number | null} from @param {number | null} to */
 function difference(from, to) {
   const [a, b] = [finiteOrNull(from), finiteOrNull(to)]
   return a === null || b === null ? null : b - a
 }
 
-/**
- * @param {ThreadCpu[]} before
- * @param {ThreadCpu[]} after
- * @returns {ThreadCpu[]}
- */
+/** @param {ThreadCpu[]} before @param {ThreadCpu[]} after @returns {ThreadCpu[]} */
 function threadsBetween(before, after) {
   return after.map(thread => ({
     ...thread,

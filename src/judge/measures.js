@@ -1,10 +1,8 @@
 import { busiestCoresOf, SIDECAR_BOUND } from './gates/bound.js'
 import { isSpoiled } from './gates.js'
 
-/**
- * How a number is measured of a trial; the table of quantities says what each is. Pure.
- * @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts'
- */
+/** How a number is measured of a trial; the table of quantities says what each is. Pure. */
+/** @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts' */
 
 const TAIL_REQUESTS = 10
 /** So many requests a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
@@ -40,10 +38,7 @@ export function valueOfRound(trials, use, measure) {
   return values[0] ?? null
 }
 
-/**
- * @param {TrialRecord} record
- * @param {string | null} [service] null: of all
- */
+/** @param {TrialRecord} record @param {string | null} [service] null: of all */
 export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
@@ -58,10 +53,7 @@ export function ratePerSecond({ load, window }) {
   return load && window ? load.verified / window.seconds : null
 }
 
-/**
- * The rate where a closed loop was bound by the sidecar; null where it was not.
- * @param {TrialRecord} record
- */
+/** The rate where a closed loop was bound by the sidecar; null where it was not. @param {TrialRecord} record */
 export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
@@ -137,10 +129,7 @@ export function cpuPerRequestMicros(record, processes) {
   return rate && cores !== null ? (1e6 * cores) / rate : null
 }
 
-/**
- * @param {TrialRecord} record
- * @param {number} q
- */
+/** @param {TrialRecord} record @param {number} q */
 export function quantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
 }

@@ -2,11 +2,9 @@ import { summariseValues } from '../lib/stats.js'
 import { valueOfRound } from './measures.js'
 import { QUANTITIES } from './quantities.js'
 
-/**
- * What is done with any quantity of the table. Pure.
- * @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow, Seen } from './quantities.js'
- */
+/** What is done with any quantity of the table. Pure. */
+/** @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow, Seen } from './quantities.js' */
 
 /**
  * The quantities in which arms are compared.

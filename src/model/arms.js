@@ -1,9 +1,6 @@
 import { AXES, describeAxes } from './axes.js'
 
-/**
- * How arms are named. Pure.
- * @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts'
- */
+/** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
 /**
  * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how many
@@ -69,11 +66,7 @@ export function parseChoice(text) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }
 
-/**
- * The choice alone, of what has more than that.
- * @param {PlaneChoice} choice
- * @returns {PlaneChoice}
- */
+/** The choice alone, of what has more than that. @param {PlaneChoice} choice @returns {PlaneChoice} */
 export function choiceOf({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }

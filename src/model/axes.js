@@ -32,11 +32,7 @@ export function findVaried(arms) {
   return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
 }
 
-/**
- * What an arm has on some axes, as words.
- * @param {Parameters<Axis['of']>[0]} arm
- * @param {AxisName[]} names
- */
+/** What an arm has on some axes, as words. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
 export function describeAxes(arm, names) {
   return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
 }

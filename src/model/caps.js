@@ -1,6 +1,4 @@
-/**
- * At which caps sidecars can bind. Pure.
- */
+/** At which caps sidecars can bind. Pure. */
 
 // Beside one capped core of a sidecar, its peer, k6 and the applications use about 2.5 more at saturation
 // (gateway-ratings, measured on two CPUs): a sidecar can bind where cap × this fits the machine.

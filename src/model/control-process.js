@@ -1,6 +1,4 @@
-/**
- * @import { ControlOptions, ProcessSpec } from './types.ts'
- */
+/** @import { ControlOptions, ProcessSpec } from './types.ts' */
 
 /**
  * The process of a control plane: what is the same whatever plane it is of, and what is the plane's own.

@@ -2,19 +2,14 @@ import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 
-/**
- * What a sidecar can do for a request beyond routing and mTLS, and what the axis `features` switches. Pure.
- * @import { Conditions, DataPlane, FeatureName, Features } from './types.ts'
- */
+/** What a sidecar can do for a request beyond routing and mTLS, and what the axis `features` switches. Pure. */
+/** @import { Conditions, DataPlane, FeatureName, Features } from './types.ts' */
 
 /** No features: what sidecars are compared with where nothing else is asked. */
 export const LEAN = 'lean'
 export const ALL = 'all'
 
-/**
- * Each feature as every plane is given it. In the order in which a request passes them.
- * @type {Required<Features>}
- */
+/** Each feature as every plane is given it. In the order in which a request passes them. @type {Required<Features>} */
 export const FEATURES = {
   // The fields of OSM's JSON access log that a proxy other than Envoy can have, too.
   'access-log': {
@@ -94,11 +89,7 @@ export const recordedFeatures = z
     error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
   })
 
-/**
- * What a sidecar model has for a value of the axis.
- * @param {string} [features] absent: lean
- * @returns {Features}
- */
+/** What a sidecar model has for a value of the axis. @param {string} [features] absent: lean @returns {Features} */
 export function featuresOf(features) {
   const given = listFeatures(features).map(name => [name, FEATURES[name]])
   return /** @type {Features} */ (Object.fromEntries(given))

@@ -1,7 +1,4 @@
-/**
- * What counts and limits of a route are called, the same by every plane. Pure.
- * @import { Route } from './types.ts'
- */
+/** What counts and limits of a route are called, the same by every plane. Pure. @import { Route } from './types.ts' */
 
 /**
  * Of letters, digits and underscores, as a statistic of Envoy may be called. A model in which two routes have one name is

@@ -22,10 +22,7 @@ export const GENERATOR = 'load-generator'
 /** From where services are tried: a place beside theirs. */
 export const PROBER = 'prober'
 
-/**
- * The SPIFFE identity of a service.
- * @param {string} service
- */
+/** The SPIFFE identity of a service. @param {string} service */
 export function identityOf(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
 }

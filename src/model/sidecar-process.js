@@ -1,8 +1,6 @@
 import { assertLimits } from './limits.js'
 
-/**
- * @import { ProcessSpec, SidecarOptions } from './types.ts'
- */
+/** @import { ProcessSpec, SidecarOptions } from './types.ts' */
 
 /**
  * The process of a sidecar: what is the same whatever plane it is of, and what is the plane's own.

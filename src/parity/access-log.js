@@ -1,21 +1,16 @@
 import { isInTime } from '../lib/wait.js'
 import { FEATURES, listFeatures } from '../model/features.js'
 
-/**
- * Whether sidecars log what they must.
- * @import { Ask } from '../node/send.js'
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars log what they must. */
+/** @import { Ask } from '../node/send.js' */
+/** @import { Rig } from './rig.js' */
 
 const LOG_SECONDS = 20
 const BODY = 'b'.repeat(1000)
 // What JSON has other words for, and a header may hold.
 const USER_AGENT = 'parity "\\\t"'
 
-/**
- * A request has one line at each sidecar on its way, with all the fields and their values.
- * @param {Rig} rig
- */
+/** A request has one line at each sidecar on its way, with all the fields and their values. @param {Rig} rig */
 export async function checkAccessLog(rig) {
   /** @type {Ask} */
   const ask = {
@@ -44,10 +39,7 @@ export async function checkAccessLog(rig) {
   ]
 }
 
-/**
- * A request that is tried again has one line.
- * @param {Rig} rig
- */
+/** A request that is tried again has one line. @param {Rig} rig */
 async function checkRetried(rig) {
   const path = '/retried'
   // One of two in turn is refused at first.
@@ -59,10 +51,7 @@ async function checkRetried(rig) {
     : [`${found || 'no line'} of two requests, one of them tried again, expected 200, 200`]
 }
 
-/**
- * A request that another feature refuses has a line, too, and no upstream.
- * @param {Rig} rig
- */
+/** A request that another feature refuses has a line, too, and no upstream. @param {Rig} rig */
 async function checkRefused(rig) {
   if (!listFeatures(rig.measured.features).includes('authorization')) return []
   const path = '/refused'
@@ -95,10 +84,7 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   return lines
 }
 
-/**
- * @param {string} line of a log, which may hold other lines, too
- * @returns {Record<string, unknown>[]}
- */
+/** @param {string} line of a log, which may hold other lines, too @returns {Record<string, unknown>[]} */
 function readLine(line) {
   try {
     const value = JSON.parse(line)

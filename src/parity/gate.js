@@ -9,12 +9,10 @@ import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
-/**
- * @import { Arm, ParityRow, ToolSpec } from '../model/types.ts'
- * @import { Testbed } from '../run/testbed.js'
- * @import { Row } from './beside/probe.js'
- * @import { Rig } from './rig.js'
- */
+/** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
+/** @import { Testbed } from '../run/testbed.js' */
+/** @import { Row } from './beside/probe.js' */
+/** @import { Rig } from './rig.js' */
 
 // Longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
@@ -138,11 +136,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
   }
 }
 
-/**
- * Everything that is held equal and does not depend on a link.
- * @param {Rig} rig
- * @returns {Promise<Row[]>}
- */
+/** Everything that is held equal and does not depend on a link. @param {Rig} rig @returns {Promise<Row[]>} */
 export async function probeRig(rig) {
   const { call, sidecars } = rig
   const sumLogs = async () => {
@@ -162,10 +156,7 @@ export async function probeRig(rig) {
   return [...answers, row, { name: 'parity-logging', found, expected: nothing, differences: [] }, ...features]
 }
 
-/**
- * @param {Arm[]} arms
- * @param {(arm: Arm) => object} identityOf
- */
+/** @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */
 function keepDistinct(arms, identityOf) {
   const keys = arms.map(arm => JSON.stringify(identityOf(arm)))
   return arms.filter((_, i) => keys.indexOf(keys[i]) === i)

@@ -1,9 +1,6 @@
 import { listFeatures } from '../model/features.js'
 
-/**
- * Whether sidecars begin and pass on traces, and rewrite headers.
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars begin and pass on traces, and rewrite headers. @import { Rig } from './rig.js' */
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'

@@ -2,10 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { FAILS_PATH } from './beside/corpus.js'
 import { EJECTION } from './rig.js'
 
-/**
- * Whether sidecars send nothing to an endpoint that keeps failing.
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars send nothing to an endpoint that keeps failing. @import { Rig } from './rig.js' */
 
 const { consecutiveFailures: FAILURES, baseSeconds: BASE_SECONDS } = EJECTION
 // Envoy's threads tell each other that an endpoint is ejected.
@@ -21,10 +18,7 @@ const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an
 
 /** @typedef {{ status: number, upstream: string | undefined }} Answer upstream: that answered itself */
 
-/**
- * @param {Rig} rig
- * @returns {Promise<string[]>}
- */
+/** @param {Rig} rig @returns {Promise<string[]>} */
 export async function checkEjection(rig) {
   const found = await Promise.all([checkTurns(rig), checkBroken(rig), checkLone(rig)])
   return found.flat()
@@ -80,10 +74,7 @@ export function describeEjection({ answers, backSeconds }) {
   ]
 }
 
-/**
- * An endpoint that breaks connections is ejected like one that answers 5xx.
- * @param {Rig} rig
- */
+/** An endpoint that breaks connections is ejected like one that answers 5xx. @param {Rig} rig */
 async function checkBroken(rig) {
   let broken = 0
   let ejectedMs = 0
@@ -95,11 +86,7 @@ async function checkBroken(rig) {
   return describeBroken(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
 }
 
-/**
- * @param {number} broken connections
- * @param {Answer[]} answers after them
- * @returns {string[]}
- */
+/** @param {number} broken connections @param {Answer[]} answers after them @returns {string[]} */
 export function describeBroken(broken, answers) {
   if (answers.length === 0) return [NONE_IN_TIME]
   const served = answers.filter(({ upstream }) => upstream === 'b').length
@@ -124,10 +111,7 @@ export async function askWhileEjected(ask, ejectedMs) {
   return answers
 }
 
-/**
- * A lone endpoint stays.
- * @param {Rig} rig
- */
+/** A lone endpoint stays. @param {Rig} rig */
 async function checkLone(rig) {
   for (let i = 0; i < 2 * FAILURES; i++) await askOf(rig, 'alone', '/status/500')
   await delay(SETTLED_MS, undefined, { signal: rig.signal })
@@ -135,12 +119,7 @@ async function checkLone(rig) {
   return status === 200 && upstream === 'b' ? [] : [`${status} of a lone endpoint that has failed`]
 }
 
-/**
- * @param {Rig} rig
- * @param {string} host
- * @param {string} path
- * @returns {Promise<Answer>}
- */
+/** @param {Rig} rig @param {string} host @param {string} path @returns {Promise<Answer>} */
 async function askOf({ call, entry }, host, path) {
   const { status, headers } = await call('send', { endpoint: entry, ask: { host, path } })
   return { status, upstream: /** @type {string | undefined} */ (headers['x-upstream']) }

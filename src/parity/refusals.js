@@ -2,10 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LIMIT_PER_SECOND } from './beside/corpus.js'
 import { ANSWER_SECONDS, NARROW } from './rig.js'
 
-/**
- * Whether sidecars refuse what a route or a cluster does not take.
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars refuse what a route or a cluster does not take. @import { Rig } from './rig.js' */
 
 // Of a limit: enough that some are refused, however long they take.
 const TIMES = 4
@@ -24,11 +21,7 @@ export async function checkRateLimit({ call, entry, signal }) {
   return describeStatuses(statuses, await ask())
 }
 
-/**
- * @param {number[]} statuses of requests at once
- * @param {number} later
- * @returns {string[]}
- */
+/** @param {number[]} statuses of requests at once @param {number} later @returns {string[]} */
 export function describeStatuses(statuses, later) {
   const passed = statuses.filter(status => status === 200).length
   const refused = statuses.filter(status => status === 429).length

@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ANSWER_SECONDS, RETRIES } from './rig.js'
 
-/**
- * Whether sidecars try no more requests again than their budget has.
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars try no more requests again than their budget has. @import { Rig } from './rig.js' */
 
 const REQUESTS = 8
 // Each request has its turn, and that of its retry, before the next comes.
@@ -30,11 +27,7 @@ export async function checkRetryBudget(rig) {
   return differences
 }
 
-/**
- * @param {Rig} rig
- * @param {number} times
- * @returns {Promise<number[]>} statuses
- */
+/** @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses */
 async function askApart({ call, entry, signal }, times) {
   const asked = []
   for (let i = 0; i < times; i++) {

@@ -1,11 +1,9 @@
 import { isInTime } from '../lib/wait.js'
 import { nameRoute } from '../model/route-names.js'
 
-/**
- * Whether sidecars count requests and their durations by route.
- * @import { DataPlane } from '../model/types.ts'
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars count requests and their durations by route. */
+/** @import { DataPlane } from '../model/types.ts' */
+/** @import { Rig } from './rig.js' */
 
 const REQUESTS = 20
 // Envoy brings its histograms up to date every 5 s.
@@ -39,11 +37,7 @@ export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, 
   return describeCounts(before, after)
 }
 
-/**
- * @param {ReturnType<typeof readRoute>} before
- * @param {ReturnType<typeof readRoute>} after
- * @returns {string[]}
- */
+/** @param {ReturnType<typeof readRoute>} before @param {ReturnType<typeof readRoute>} after @returns {string[]} */
 function describeCounts(before, after) {
   const counted = after.requests - before.requests
   return [
@@ -70,11 +64,7 @@ export function readRoute(text, { requests, durations }, route) {
   }
 }
 
-/**
- * @param {string} text
- * @param {string} name
- * @returns {Sample[]}
- */
+/** @param {string} text @param {string} name @returns {Sample[]} */
 function readSamples(text, name) {
   return text
     .split('\n')

@@ -6,12 +6,10 @@ import { SERVICES } from './credentials.js'
 import { probeRig } from './gate.js'
 import { createRig } from './rig.js'
 
-/**
- * One plane and the corpus, in every configuration that changes what a sidecar does.
- * @import { DataPlane, Site, Tool } from '../model/types.ts'
- * @import { Row } from './beside/probe.js'
- * @import { Measured } from './rig.js'
- */
+/** One plane and the corpus, in every configuration that changes what a sidecar does. */
+/** @import { DataPlane, Site, Tool } from '../model/types.ts' */
+/** @import { Row } from './beside/probe.js' */
+/** @import { Measured } from './rig.js' */
 
 /** @type {Measured[]} */
 export const CONFIGURATIONS = [
@@ -32,10 +30,7 @@ const NOTHING_SPECIAL = {
   changesPerMinute: null,
 }
 
-/**
- * Certificates for the corpus, of every key type.
- * @param {string} certificates a folder that only this user reads
- */
+/** Certificates for the corpus, of every key type. @param {string} certificates a folder that only this user reads */
 export function writeParityCertificates(certificates) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'] })
 }

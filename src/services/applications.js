@@ -1,8 +1,6 @@
 import { createPipyArgv } from '../dataplanes/pipy/launch.js'
 
-/**
- * @import { Endpoint, ProcessSpec, Tool } from '../model/types.ts'
- */
+/** @import { Endpoint, ProcessSpec, Tool } from '../model/types.ts' */
 
 /**
  * The application of a service, as a process of one worker.

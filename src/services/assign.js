@@ -38,10 +38,7 @@ export function assignItems(algorithm, { items, shards }) {
   return new Map(sorted.map(({ id }, i) => [id, assigned[i]]))
 }
 
-/**
- * FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv).
- * @param {string} text
- */
+/** FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
 export function hashFnv(text) {
   let hash = FNV_OFFSET
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0

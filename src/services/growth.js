@@ -39,10 +39,7 @@ const SPLIT_HOST = 'split.test'
  * @property {{ sidecars: number, spec: ProcessSpec, members: GrownMember[] }[]} steps sidecars: of all steps up to it
  */
 
-/**
- * The names that need an address.
- * @param {number} sidecars a multiple of those of a step
- */
+/** The names that need an address. @param {number} sidecars a multiple of those of a step */
 export function listGrowthNames(sidecars) {
   const services = listSteps(sidecars).flatMap(topology => topology.services)
   return { applications: listApplications(), sidecars: services.map(({ name }) => name) }
@@ -103,11 +100,7 @@ function listSteps(sidecars) {
   return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStep(i + 1))
 }
 
-/**
- * The services of one step, each with its copies; clients are first.
- * @param {number} step
- * @returns {Topology}
- */
+/** The services of one step, each with its copies; clients are first. @param {number} step @returns {Topology} */
 function createStep(step) {
   const servers = Array.from({ length: FORM.servers }, (_, i) => `server-${step}-${i + 1}`)
   const clients = Array.from({ length: FORM.clients }, (_, i) => `client-${step}-${i + 1}`)
@@ -121,11 +114,7 @@ function createStep(step) {
   }
 }
 
-/**
- * @param {Service} service
- * @param {number} copies in all
- * @returns {Service[]}
- */
+/** @param {Service} service @param {number} copies in all @returns {Service[]} */
 function copy(service, copies) {
   const more = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
   return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]

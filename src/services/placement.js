@@ -1,9 +1,7 @@
 import { topologyOf } from './topology.js'
 
-/**
- * Which CPUs generator, applications and sidecars get for themselves. Pure.
- * @import { Arm, Placement, Topology } from '../model/types.ts'
- */
+/** Which CPUs generator, applications and sidecars get for themselves. Pure. */
+/** @import { Arm, Placement, Topology } from '../model/types.ts' */
 
 /**
  * The rule by which a run places its trials, those of searches and calibrations too: by an arm's services and cap.

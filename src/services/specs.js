@@ -75,10 +75,7 @@ export function findReachable(specs, places) {
   )
 }
 
-/**
- * @param {Service} service
- * @param {ArmServices} services
- */
+/** @param {Service} service @param {ArmServices} services */
 function createApplicationSpec(service, { arm, places, programs, folders, locate }) {
   const { name, application } = service
   const { hasSidecars } = arm
@@ -124,11 +121,7 @@ export function describeSidecar(service, { arm, topology, places, programs, fold
   }
 }
 
-/**
- * @param {Service} service
- * @param {ArmServices} services
- * @returns {Controlled}
- */
+/** @param {Service} service @param {ArmServices} services @returns {Controlled} */
 function createControlled(service, services) {
   const given = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...describeSidecar(service, services), ...locateControl(given) }

@@ -27,12 +27,7 @@ const schema = z.strictObject({
   entry: z.strictObject({ service: z.string(), listener: z.enum(['inbound', 'outbound']) }),
 })
 
-/**
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @returns {Topology}
- * @throws {UsageError}
- */
+/** @param {string} text YAML @param {string} file its name, for errors @returns {Topology} @throws {UsageError} */
 export function parseTopology(text, file) {
   const topology = parseYaml({ text, file, schema })
   const names = topology.services.map(service => service.name)
@@ -103,11 +98,7 @@ export function findEntryService({ services, entry }, hasSidecars) {
   return hasSidecars || first?.application ? entry.service : (first?.calls[0] ?? entry.service)
 }
 
-/**
- * The port of this entry.
- * @param {Pick<Topology, 'entry'>} topology
- * @param {boolean} hasSidecars
- */
+/** The port of this entry. @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars */
 export function findEntryPort({ entry }, hasSidecars) {
   return hasSidecars ? PORTS[entry.listener] : PORTS.application
 }
@@ -225,11 +216,7 @@ export function trustOf(certificates, name) {
   }
 }
 
-/**
- * @param {string | null} host
- * @param {string} cluster
- * @returns {Route}
- */
+/** @param {string | null} host @param {string} cluster @returns {Route} */
 function createRoute(host, cluster) {
   return { host, pathPrefix: '/', headers: {}, split: [{ cluster, weight: 1 }] }
 }

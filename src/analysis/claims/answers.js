@@ -4,10 +4,8 @@ import { nameOf } from '../../model/arms.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
-/**
- * Parts that the answers to all kinds of claims share. Pure.
- * @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts'
- */
+/** Parts that the answers to all kinds of claims share. Pure. */
+/** @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
 
 export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
@@ -144,11 +142,7 @@ function findWidestSpread({ comparisons }, quantity) {
   return spreads.length > 0 ? Math.max(...spreads) : null
 }
 
-/**
- * @param {Summary} summary
- * @param {SummaryArm} a
- * @param {SummaryArm} b
- */
+/** @param {Summary} summary @param {SummaryArm} a @param {SummaryArm} b */
 function disparitiesOf({ parity, relaxes }, a, b) {
   return findDisparities({
     a: { arm: a, rows: parity },

@@ -1,9 +1,6 @@
 import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 
-/**
- * The arms of a run that a claim is about. Pure.
- * @import { AxisName, SummaryArm } from '../../model/types.ts'
- */
+/** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
 
 /**
  * @typedef {{ plane?: string, service?: string } & Partial<Record<AxisName, any>>} Selector what an arm must have
@@ -72,11 +69,7 @@ export function findSeries({ arms, among, over, valuesOf }) {
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
 }
 
-/**
- * The value of an arm on an axis.
- * @param {SummaryArm} arm
- * @param {AxisName | 'plane'} over
- */
+/** The value of an arm on an axis. @param {SummaryArm} arm @param {AxisName | 'plane'} over */
 export function valueOn(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
@@ -130,10 +123,7 @@ function isAlike({ a, b, of, to }) {
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
 }
 
-/**
- * Whether the number of users was chosen by the cap.
- * @param {SummaryArm} arm
- */
+/** Whether the number of users was chosen by the cap. @param {SummaryArm} arm */
 function followsCap({ load }) {
   return load.kind === 'closed'
 }
@@ -148,26 +138,17 @@ function isTold(of, to, name) {
   return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
 }
 
-/**
- * @param {SummaryArm} arm
- * @param {Selector} selector
- */
+/** @param {SummaryArm} arm @param {Selector} selector */
 function isAtCap(arm, { capCores }) {
   return capCores === undefined || arm.capCores === capCores
 }
 
-/**
- * @param {SummaryArm} a
- * @param {SummaryArm} b
- */
+/** @param {SummaryArm} a @param {SummaryArm} b */
 function capOf(a, b) {
   return Math.max(a.capCores ?? 0, b.capCores ?? 0)
 }
 
-/**
- * 2: a value in every round, 1: in some, 0: in none.
- * @param {(number | null)[]} values
- */
+/** 2: a value in every round, 1: in some, 0: in none. @param {(number | null)[]} values */
 function completeness(values) {
   const present = values.filter(v => v !== null).length
   return present === 0 ? 0 : present < values.length ? 1 : 2
@@ -194,10 +175,7 @@ export function describeSelector({ plane, service, capCores, ...axes }) {
   return [plane ?? 'any plane', ...conditions].join(', ')
 }
 
-/**
- * @param {SummaryArm[]} arms
- * @param {Selector[]} selectors
- */
+/** @param {SummaryArm[]} arms @param {Selector[]} selectors */
 function sayCaps(arms, ...selectors) {
   const asked = new Set(selectors.map(s => s.capCores).filter(cap => cap !== undefined))
   const here = new Set(arms.map(arm => arm.capCores).filter(cap => cap !== null))

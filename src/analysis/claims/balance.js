@@ -2,11 +2,9 @@ import { summariseValues } from '../../lib/stats.js'
 import { ALGORITHMS, BALANCE_QUANTITIES } from '../../model/balance.js'
 import { formatRatio, NOT_TESTABLE } from './answers.js'
 
-/**
- * The answer of a run of `balance` to a published ratio of two assignments. Pure.
- * @import { BalanceRow, BalanceSummary } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- */
+/** The answer of a run of `balance` to a published ratio of two assignments. Pure. */
+/** @import { BalanceRow, BalanceSummary } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
 
 /**
  * @typedef {Pick<BalanceRow, 'algorithm' | 'sizes'>} Assignment

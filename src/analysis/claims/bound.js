@@ -2,10 +2,8 @@ import { quantityOf } from '../../judge/quantity.js'
 import { BOUND_LEAST } from '../../judge/rollout.js'
 import { AXES } from '../../model/axes.js'
 
-/**
- * Whether the control plane was the limit of a rollout or of a change, as a claim on its knobs supposes. Pure.
- * @import { AxisName, SummaryArm } from '../../model/types.ts'
- */
+/** Whether the control plane was the limit of a rollout or of a change, as a claim on its knobs supposes. Pure. */
+/** @import { AxisName, SummaryArm } from '../../model/types.ts' */
 
 /** Times of each phase, and what says for how much of it the control plane was at its limit. @type {[RegExp, string][]} */
 const PHASES = [

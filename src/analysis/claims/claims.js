@@ -12,12 +12,10 @@ import { testPlateau } from './plateau.js'
 import { testRatio } from './ratio.js'
 import { SHAPES, testShape } from './shape.js'
 
-/**
- * Published numbers, and whether runs here show the same. Pure.
- * @import { AxisName, BalanceSummary, Summary } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- * @import { BalanceRatio } from './balance.js'
- */
+/** Published numbers, and whether runs here show the same. Pure. */
+/** @import { AxisName, BalanceSummary, Summary } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { BalanceRatio } from './balance.js' */
 
 const words = z.string().min(1)
 const read = z.enum(['table', 'text', 'chart'])
@@ -111,9 +109,7 @@ const relation = z
   })
   .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, plateau, balance, growth and untestable')
 
-/**
- * @param {string[]} [experiments] absent: not checked
- */
+/** @param {string[]} [experiments] absent: not checked */
 function createSchema(experiments) {
   const experiment = (experiments ? oneOf('experiment', experiments) : words).nullable()
   return z.strictObject({
@@ -210,11 +206,7 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   return testShape(/** @type {NonNullable<typeof shape>} */ (shape), summary)
 }
 
-/**
- * @param {Relation} relation
- * @param {{ experiment: string | null }} claim
- * @returns {Answer & { runId: null }}
- */
+/** @param {Relation} relation @param {{ experiment: string | null }} claim @returns {Answer & { runId: null }} */
 function explainLack({ untestable }, { experiment }) {
   const reason = untestable?.why ?? (experiment ? `no run of ${experiment}` : 'no experiment of the kit tests it')
   return { status: NOT_TESTABLE, ours: null, reason, runId: null }
@@ -228,10 +220,7 @@ function chooseAnswer(answers) {
   return { ...best, reason: [best.reason, ...others].filter(Boolean).join('; ') }
 }
 
-/**
- * @param {Relation} relation
- * @param {string} read
- */
+/** @param {Relation} relation @param {string} read */
 function sayTheirs({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const given = ratio ?? balance
@@ -259,11 +248,7 @@ function showTolerance(share) {
   return `${Number((100 * share).toFixed(1))} %`
 }
 
-/**
- * One of some names; the error says the nearest.
- * @param {string} kind
- * @param {string[]} names
- */
+/** One of some names; the error says the nearest. @param {string} kind @param {string[]} names */
 function oneOf(kind, names) {
   return z.string().refine(name => names.includes(name), {
     error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), names)}`,

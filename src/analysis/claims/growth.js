@@ -4,12 +4,10 @@ import { findRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE } from './answers.js'
 import { describeSelector, isMeant } from './arms.js'
 
-/**
- * The answer of a run that grows to a published limit, size or time of a control plane. Pure.
- * @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- * @import { Selector } from './arms.js'
- */
+/** The answer of a run that grows to a published limit, size or time of a control plane. Pure. */
+/** @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { Selector } from './arms.js' */
 
 /**
  * One of three: failsAt with reason; quantity with value; steps.
@@ -26,11 +24,7 @@ import { describeSelector, isMeant } from './arms.js'
 /** Slopes, whose sign says something: above 0 memory rises with the sidecars. A size has no direction. */
 const SLOPES = ['grownPerSidecar']
 
-/**
- * @param {GrowthClaim} claim
- * @param {Summary} summary
- * @returns {Answer}
- */
+/** @param {GrowthClaim} claim @param {Summary} summary @returns {Answer} */
 export function testGrowth(claim, { arms, growths = [], notMeasured }) {
   const arm = arms.find(own => isMeant(own, claim.among))
   const growth = growths.find(({ armId }) => armId === arm?.id)
@@ -45,23 +39,13 @@ export function testGrowth(claim, { arms, growths = [], notMeasured }) {
   return { status: NOT_TESTABLE, ours, reason: `indicative only: ${rounds} rounds, ${least} are needed` }
 }
 
-/**
- * @param {GrowthClaim} claim
- * @param {SummaryArm} arm
- * @param {GrowthFit} growth
- * @returns {Answer}
- */
+/** @param {GrowthClaim} claim @param {SummaryArm} arm @param {GrowthFit} growth @returns {Answer} */
 function judge(claim, arm, growth) {
   if (claim.failsAt !== undefined) return judgeFailure(claim.failsAt, claim, growth)
   return claim.quantity === undefined ? judgeSteps(claim, growth) : judgeSize(claim.quantity, claim, arm)
 }
 
-/**
- * @param {number} failsAt
- * @param {GrowthClaim} claim
- * @param {GrowthFit} growth
- * @returns {Answer}
- */
+/** @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
   const answer = (/** @type {Answer['status']} */ status, why = '') => ({
@@ -87,12 +71,7 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
     : answer('direction only', 'it fails, with another number of sidecars')
 }
 
-/**
- * @param {string} quantity
- * @param {GrowthClaim} claim
- * @param {SummaryArm} arm
- * @returns {Answer}
- */
+/** @param {string} quantity @param {GrowthClaim} claim @param {SummaryArm} arm @returns {Answer} */
 function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
   const { of, format, label } = CLAIM_QUANTITIES[quantity]
   const { median, low, high } = of(arm)

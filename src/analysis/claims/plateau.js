@@ -3,12 +3,10 @@ import { CLAIM_QUANTITIES, formatRatio, NOT_TESTABLE, valuesOf } from './answers
 import { describeConditions, findSeries, valueOn } from './arms.js'
 import { explainUnbound } from './bound.js'
 
-/**
- * The answer of a run to a published plateau: from a value of an axis on, more of it gains nothing. Pure.
- * @import { AxisName, Summary } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- * @import { Selector } from './arms.js'
- */
+/** The answer of a run to a published plateau: from a value of an axis on, more of it gains nothing. Pure. */
+/** @import { AxisName, Summary } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { Selector } from './arms.js' */
 
 /** @typedef {{ quantity: string, over: string, among: Selector, before: number, from: number }} PlateauClaim before: the published value before `from` */
 

@@ -2,12 +2,10 @@ import { describeCaveats, divideRounds, formatRatio, judgeRatios, NOT_TESTABLE, 
 import { describeConditions, findPair } from './arms.js'
 import { explainUnbound } from './bound.js'
 
-/**
- * The answer of a run to a published ratio of two arms. Pure.
- * @import { Summary, SummaryArm } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- * @import { OtherCaps, Selector } from './arms.js'
- */
+/** The answer of a run to a published ratio of two arms. Pure. */
+/** @import { Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { OtherCaps, Selector } from './arms.js' */
 
 /**
  * @typedef {{ quantity: string, toQuantity?: string, of: Selector, to: Selector, ratio: number, tolerance: number,

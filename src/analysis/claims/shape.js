@@ -14,12 +14,10 @@ import {
 } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
-/**
- * The answer of a run to a published shape: how a quantity goes with an axis. Pure.
- * @import { AxisName, Quantity, Summary, SummaryArm } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- * @import { Selector } from './arms.js'
- */
+/** The answer of a run to a published shape: how a quantity goes with an axis. Pure. */
+/** @import { AxisName, Quantity, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { Selector } from './arms.js' */
 
 /**
  * @typedef {{ shape: string, quantity: string, over: string, among: Selector, tolerance: number }} Shape tolerance: how far the largest may be above the smallest (flat), or a point from the
@@ -42,11 +40,7 @@ const FEW_WHOLE = 'too few rounds have a value at every point'
 
 export const SHAPES = Object.keys(KINDS)
 
-/**
- * @param {Shape} relation
- * @param {Summary} summary
- * @returns {Answer}
- */
+/** @param {Shape} relation @param {Summary} summary @returns {Answer} */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
   const axis = /** @type {AxisName | 'plane'} */ (over)
   const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
@@ -115,10 +109,7 @@ function findDirection({ points, judgePoints }, wanted) {
     : { status: 'reproduced', why: factor }
 }
 
-/**
- * @param {Series} series
- * @returns {Finding}
- */
+/** @param {Series} series @returns {Finding} */
 function findFlat({ points, tolerance, judgePoints }) {
   const sorted = points.toSorted((x, y) => medianOf(x) - medianOf(y))
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
@@ -129,10 +120,7 @@ function findFlat({ points, tolerance, judgePoints }) {
   return { status: NOT_TESTABLE, why: `not clear: ${factor}` }
 }
 
-/**
- * @param {Series} series
- * @returns {Finding}
- */
+/** @param {Series} series @returns {Finding} */
 function findLine(series) {
   const rise = findDirection(series, 'higher')
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
@@ -142,10 +130,7 @@ function findLine(series) {
   return { status: Number(off.median) <= series.tolerance ? 'reproduced' : 'direction only', why }
 }
 
-/**
- * @param {Series} series
- * @returns {Finding}
- */
+/** @param {Series} series @returns {Finding} */
 function findBend(series) {
   const rise = findDirection(series, 'higher')
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise

@@ -53,10 +53,7 @@ export function renderAdsBootstrap(model, { server, apiType }) {
   }
 }
 
-/**
- * @param {SidecarModel} model
- * @param {string | null} profile one of PROFILES; null: the first
- */
+/** @param {SidecarModel} model @param {string | null} profile one of PROFILES; null: the first */
 export function renderAdsResources(model, profile) {
   const clusters = model.clusters.map(cluster => renderCluster(model, cluster))
   const directions = /** @type {const} */ (['inbound', 'outbound']).filter(direction => model[direction] !== null)

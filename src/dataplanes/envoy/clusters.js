@@ -2,16 +2,11 @@ import { renderOutlierDetection, renderRetryBudget } from './features.js'
 import { BUFFER_BYTES, HTTP2_OPTIONS, seconds, socketAddress, TYPE } from './shared.js'
 import { renderTls } from './tls.js'
 
-/**
- * @import { Cluster, SidecarModel } from '../../model/types.ts'
- */
+/** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
 const UNLIMITED = 1_000_000_000
 
-/**
- * @param {SidecarModel} model
- * @param {Cluster} cluster
- */
+/** @param {SidecarModel} model @param {Cluster} cluster */
 export function renderCluster(model, cluster) {
   const { name, endpoints, balancing, mtls, protocol, maxRequests } = cluster
   const breaker = model.features['circuit-breaker']

@@ -1,10 +1,8 @@
 import { nameRoute } from '../../model/route-names.js'
 import { TYPE } from './shared.js'
 
-/**
- * What Envoy is given for the features of a model; an absent feature adds nothing.
- * @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts'
- */
+/** What Envoy is given for the features of a model; an absent feature adds nothing. */
+/** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
 
 /** How soon a line that was logged can be read; Envoy's own 10 s would hold it longer than any check waits. */
 export const FLUSH_MS = 1000
@@ -28,10 +26,7 @@ const OPERATORS = {
   request_id: '%REQ(X-REQUEST-ID)%',
 }
 
-/**
- * To the stream, not to /dev/stdout: a user other than root may not open that in a pod.
- * @param {Features} features
- */
+/** To the stream, not to /dev/stdout: a user other than root may not open that in a pod. @param {Features} features */
 export function renderAccessLogs({ 'access-log': log }) {
   if (!log) return []
   return [
@@ -45,10 +40,7 @@ export function renderAccessLogs({ 'access-log': log }) {
   ]
 }
 
-/**
- * Histograms with the buckets that both planes are given.
- * @param {Features} features
- */
+/** Histograms with the buckets that both planes are given. @param {Features} features */
 export function renderStatsConfig({ metrics }) {
   if (!metrics) return {}
   const setting = { match: { suffix: 'upstream_rq_time' }, buckets: metrics.bucketsMs }
@@ -84,11 +76,7 @@ const RBAC = 'envoy.filters.http.rbac'
 const RBAC_TYPE = `${TYPE}envoy.extensions.filters.http.rbac.v3`
 const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
 
-/**
- * The filters before the router.
- * @param {Features} features
- * @param {Route[]} routes of the direction
- */
+/** The filters before the router. @param {Features} features @param {Route[]} routes of the direction */
 export function renderFilters(features, routes) {
   const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
   // Their rules and limits are those of the routes.
@@ -128,11 +116,7 @@ export function renderRouteFeatures(features, { route, direction }) {
 // How soon after its time an endpoint comes back.
 const RETURN_INTERVAL = '1s'
 
-/**
- * Failures in a row, and nothing else that Envoy can eject by.
- * @param {Features} features
- * @param {Cluster} cluster
- */
+/** Failures in a row, and nothing else that Envoy can eject by. @param {Features} features @param {Cluster} cluster */
 export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
   if (!ejection || !every) return {}
   const baseTime = `${ejection.baseSeconds}s`
@@ -151,11 +135,7 @@ export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection
   }
 }
 
-/**
- * Among the thresholds of a cluster.
- * @param {Features} features
- * @param {Cluster} cluster
- */
+/** Among the thresholds of a cluster. @param {Features} features @param {Cluster} cluster */
 export function renderRetryBudget({ 'retry-budget': every }, { retryBudget = every }) {
   if (!retryBudget || !every) return {}
   const { share, minConcurrent } = retryBudget
@@ -170,10 +150,7 @@ function renderHeaders(headers) {
   }))
 }
 
-/**
- * @param {string} name of its statistics
- * @param {number} [perSecond] absent: no limit
- */
+/** @param {string} name of its statistics @param {number} [perSecond] absent: no limit */
 function describeRateLimit(name, perSecond) {
   const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } }
   return {

@@ -4,9 +4,7 @@ import { renderRouteConfig } from './routes.js'
 import { BUFFER_BYTES, HTTP2_OPTIONS, seconds, socketAddress, TYPE } from './shared.js'
 import { renderTls } from './tls.js'
 
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- */
+/** @import { SidecarModel } from '../../model/types.ts' */
 
 /** @typedef {Partial<Record<'inbound' | 'outbound', unknown>>} RouteSources where the routes of a listener come from; absent: they are in it */
 

@@ -1,12 +1,8 @@
-/**
- * The profile osm-1.1: what OSM 1.1 asked of its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds).
- */
+/** The profile osm-1.1: what OSM 1.1 asked of its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds). */
 
 import { TYPE } from './shared.js'
 
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- */
+/** @import { SidecarModel } from '../../model/types.ts' */
 
 export const OSM = 'osm-1.1'
 

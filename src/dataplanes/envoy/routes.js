@@ -1,16 +1,11 @@
 import { renderRouteFeatures } from './features.js'
 import { seconds } from './shared.js'
 
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- */
+/** @import { SidecarModel } from '../../model/types.ts' */
 
 const RETRY_INTERVAL = '0.001s'
 
-/**
- * @param {SidecarModel} model
- * @param {'inbound' | 'outbound'} direction
- */
+/** @param {SidecarModel} model @param {'inbound' | 'outbound'} direction */
 export function renderRouteConfig(model, direction) {
   const virtual_hosts = renderHosts(model, direction)
   return { name: direction, ignore_port_in_host_matching: true, virtual_hosts }

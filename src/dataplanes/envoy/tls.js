@@ -1,13 +1,8 @@
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- */
+/** @import { SidecarModel } from '../../model/types.ts' */
 
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
-/**
- * @param {SidecarModel} model
- * @param {string[] | null} acceptedIdentities
- */
+/** @param {SidecarModel} model @param {string[] | null} acceptedIdentities */
 export function renderTls({ tls, trust }, acceptedIdentities) {
   return {
     tls_params: {

@@ -9,11 +9,7 @@ export const NO_ROUTE = 'no_route'
 
 const HOST = 'req.hdr(host),host_only,lower'
 
-/**
- * @param {Route[]} routes
- * @param {string} mapFile where renderMap's will be
- * @returns {string[]} lines of a frontend
- */
+/** @param {Route[]} routes @param {string} mapFile where renderMap's will be @returns {string[]} lines of a frontend */
 export function renderRoutes(routes, mapFile) {
   const hosts = groupByHost(routes)
   const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE

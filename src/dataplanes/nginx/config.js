@@ -3,10 +3,7 @@ import { HERE, renderLines, time } from './directives.js'
 import { listenAt, renderListener } from './listeners.js'
 import { renderPassage } from './passage.js'
 
-/**
- * @import { Cluster, SidecarModel } from '../../model/types.ts'
- * @import { Directive } from './directives.js'
- */
+/** @import { Cluster, SidecarModel } from '../../model/types.ts' @import { Directive } from './directives.js' */
 
 // A worker makes room for all of them when it starts: 424 bytes each.
 const MOST_CONNECTIONS = 8192
@@ -15,10 +12,7 @@ const MOST_IDLE = { ofAll: 65_536, ofOne: 1024, least: 16 }
 // By default nginx closes a connection after 1000 requests, or an hour.
 const FOREVER = { requests: 1_000_000_000, time: '1d' }
 
-/**
- * @param {SidecarModel} model
- * @returns {string} nginx.conf
- */
+/** @param {SidecarModel} model @returns {string} nginx.conf */
 export function renderConfig(model) {
   const { inbound, outbound, admin, clusters } = model
   const passage = inbound?.mtls === 'permissive' ? renderPassage(inbound, model) : null
@@ -42,10 +36,7 @@ export function renderConfig(model) {
   ])
 }
 
-/**
- * @param {SidecarModel} model
- * @returns {Directive[]}
- */
+/** @param {SidecarModel} model @returns {Directive[]} */
 function renderDefaults({ timeouts, retries, clusters, ...model }) {
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])
   const [connect, request, idle] = [timeouts.connectSeconds, timeouts.requestSeconds, timeouts.idleSeconds].map(time)
@@ -72,11 +63,7 @@ function renderDefaults({ timeouts, retries, clusters, ...model }) {
   ]
 }
 
-/**
- * @param {Cluster} cluster
- * @param {SidecarModel} model
- * @returns {Directive[]}
- */
+/** @param {Cluster} cluster @param {SidecarModel} model @returns {Directive[]} */
 function renderCluster({ name, endpoints, balancing }, { clusters, retries, timeouts }) {
   const idle = Math.floor(MOST_IDLE.ofAll / clusters.length)
   // nginx tries each entry once: a lone endpoint is entered as often as it may be tried.

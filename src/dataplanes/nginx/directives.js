@@ -13,10 +13,7 @@ export function time(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }
 
-/**
- * @param {Directive[]} directives
- * @returns {string}
- */
+/** @param {Directive[]} directives @returns {string} */
 export function renderLines(directives, indent = '') {
   return directives
     .map(directive => {

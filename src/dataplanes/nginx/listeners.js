@@ -1,10 +1,8 @@
 import { escapeText, NO_ROUTE, renderRoutes, urlOf } from './routes.js'
 
-/**
- * The listeners of a sidecar: who may enter, and where requests go.
- * @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts'
- * @import { Directive } from './directives.js'
- */
+/** The listeners of a sidecar: who may enter, and where requests go. */
+/** @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts' */
+/** @import { Directive } from './directives.js' */
 
 const CLOSED = 'return 444'
 // A name that no certificate has.

@@ -53,10 +53,7 @@ function renderHost(name, { routes, urls }) {
 // In nginx's quotation marks a line break, which no header and no path can hold.
 const SEPARATOR = '\\n'
 
-/**
- * @param {Route} route
- * @param {string[]} headers that the key of the map begins with
- */
+/** @param {Route} route @param {string[]} headers that the key of the map begins with */
 function renderPattern(route, headers) {
   const values = headers.map(header =>
     header in route.headers ? escapeText(route.headers[header]) : `[^${SEPARATOR}]*`,

@@ -2,14 +2,9 @@ import { renderOpensslConf } from '../../lib/openssl-conf.js'
 import { createSidecarProcess } from '../../model/sidecar-process.js'
 import { renderConfig } from './config.js'
 
-/**
- * @import { Features, ProcessSpec, SidecarOptions } from '../../model/types.ts'
- */
+/** @import { Features, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-/**
- * @param {SidecarOptions} options
- * @returns {ProcessSpec}
- */
+/** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, tool, scripts } = options
   return createSidecarProcess(options, {

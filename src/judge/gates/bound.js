@@ -1,9 +1,7 @@
 import { withRole } from './processes-of.js'
 
-/**
- * The part of a trial that limited its throughput.
- * @import { BoundBy, ProcessRecord, TrialRecord } from '../../model/types.ts'
- */
+/** The part of a trial that limited its throughput. */
+/** @import { BoundBy, ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
 /** A sidecar counts as bound from this share of its cap on. */
 export const SIDECAR_BOUND = 0.95

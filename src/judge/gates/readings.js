@@ -1,10 +1,8 @@
 import { USES } from './gate.js'
 
-/**
- * Gates of the readings: whether the numbers cover the window.
- * @import { TrialRecord } from '../../model/types.ts'
- * @import { Gate } from './gate.js'
- */
+/** Gates of the readings: whether the numbers cover the window. */
+/** @import { TrialRecord } from '../../model/types.ts' */
+/** @import { Gate } from './gate.js' */
 
 const SAMPLE_GAP_MOST_SECONDS = 1
 const KUBELET_LEAST_SECONDS = 120

@@ -1,8 +1,6 @@
-/**
- * The contract of an axis. Pure.
- * @import { Arm } from '../types.ts'
- * @import { TrialKind } from '../kinds.js'
- */
+/** The contract of an axis. Pure. */
+/** @import { Arm } from '../types.ts' */
+/** @import { TrialKind } from '../kinds.js' */
 
 /**
  * The words of an axis on the command line.
@@ -37,10 +35,7 @@ export function showMebibytes(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
 }
 
-/**
- * @param {number} count
- * @param {string} noun
- */
+/** @param {number} count @param {string} noun */
 export function showCount(count, noun) {
   return `${count} ${count === 1 ? noun : `${noun}s`}`
 }

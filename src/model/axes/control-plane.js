@@ -4,10 +4,7 @@ import { capCores, count, memoryBytes } from '../bounds.js'
 import { OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
 import { orNone, readCores, readCount, readSize } from './read.js'
 
-/**
- * The axes of a control plane of many sidecars. Pure.
- * @import { Axis } from './axis.js'
- */
+/** The axes of a control plane of many sidecars. Pure. @import { Axis } from './axis.js' */
 
 /** Each is a condition of an arm, under the same name; absent there where it is null. @satisfies {Record<string, Axis>} */
 export const CONTROL_PLANE_AXES = {

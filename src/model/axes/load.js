@@ -3,10 +3,7 @@ import { count } from '../bounds.js'
 import { showCount, UNDER_LOAD } from './axis.js'
 import { readCount, readSize } from './read.js'
 
-/**
- * The axes of the load and of the services that it reaches. Pure.
- * @import { Axis } from './axis.js'
- */
+/** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {

@@ -4,10 +4,7 @@ import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures } from '../features
 import { OF_CONTROL_PLANE, showCount, showMebibytes, UNDER_LOAD } from './axis.js'
 import { readCores, readCount, readSize } from './read.js'
 
-/**
- * The axes of a sidecar: what it is given, and what it does. Pure.
- * @import { Axis } from './axis.js'
- */
+/** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
 
 /** Each is a condition of an arm, under the same name. @satisfies {Record<string, Axis>} */
 export const SIDECAR_AXES = {

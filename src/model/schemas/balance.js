@@ -4,9 +4,7 @@ import { kit } from './manifest.js'
 import { count, run, schemaVersion } from './parts.js'
 import { quantity } from './summary.js'
 
-/**
- * The documents of a run of `balance`: manifest.json, a line of trials.jsonl, and summary.json.
- */
+/** The documents of a run of `balance`: manifest.json, a line of trials.jsonl, and summary.json. */
 
 /** @template {string} Name @param {Record<Name, unknown>} table */
 const oneOf = table => z.enum(/** @type {[Name, ...Name[]]} */ (Object.keys(table)))

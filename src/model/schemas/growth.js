@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { count, fraction, nullable, schemaVersion } from './parts.js'
 import { controlReading, phase, told } from './rollout.js'
 
-/**
- * What a growth leaves: raw/<trial>/growth.json, and what a record says of it.
- */
+/** What a growth leaves: raw/<trial>/growth.json, and what a record says of it. */
 
 export const failureReason = z
   .enum(['oom', 'ended', 'stopped', 'nack', 'deadline', 'host-memory', 'host-cpu'])

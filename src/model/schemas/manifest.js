@@ -14,9 +14,7 @@ import {
   tool,
 } from './parts.js'
 
-/**
- * manifest.json.
- */
+/** manifest.json. */
 
 export const trafficPolicy = z.enum(['listed', 'open'])
 

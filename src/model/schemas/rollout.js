@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { count, fraction, hostCpu, nullable, schemaVersion } from './parts.js'
 
-/**
- * What a rollout leaves: raw/<trial>/rollout.json, and what a record says of it.
- */
+/** What a rollout leaves: raw/<trial>/rollout.json, and what a record says of it. */
 
 export const told = z
   .object({

@@ -19,9 +19,7 @@ import {
   tool,
 } from './parts.js'
 
-/**
- * summary.json.
- */
+/** summary.json. */
 
 export const quantity = z
   .object({ median: nullable, low: nullable, high: nullable, values: z.array(nullable) })

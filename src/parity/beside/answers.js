@@ -3,12 +3,10 @@ import { countResets } from '../../node/kernel/tcp-resets.js'
 import { send } from '../../node/send.js'
 import { CASES, EARLY_PATH, IGNORED_HEADERS } from './corpus.js'
 
-/**
- * What must be answered alike.
- * @import { Probed } from './probe.js'
- * @import { Seen } from './corpus.js'
- * @import { Ask } from '../../node/send.js'
- */
+/** What must be answered alike. */
+/** @import { Probed } from './probe.js' */
+/** @import { Seen } from './corpus.js' */
+/** @import { Ask } from '../../node/send.js' */
 
 const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
@@ -131,10 +129,7 @@ export async function ask(rig, request, agent) {
   }
 }
 
-/**
- * @template T
- * @param {() => Promise<T>} getAnswer
- */
+/** @template T @param {() => Promise<T>} getAnswer */
 async function time(getAnswer) {
   const beganAt = performance.now()
   const answer = await getAnswer()
@@ -152,10 +147,7 @@ async function isSplitRight(rig) {
   return chiSquare <= CHI_SQUARE_MOST
 }
 
-/**
- * @param {Seen & { extraHeaders: string[] }} answer
- * @param {Partial<Seen>} expected
- */
+/** @param {Seen & { extraHeaders: string[] }} answer @param {Partial<Seen>} expected */
 function findDifference(answer, expected) {
   if (answer.extraHeaders.length > 0) return `headers of its own: ${answer.extraHeaders.join(', ')}`
   if (answer.status === 503 && answer.upstream === undefined && answer.body === '') return 'a 503 without a reason'

@@ -1,11 +1,9 @@
 import https from 'node:https'
 import { send } from '../../node/send.js'
 
-/**
- * Whether a sidecar tells its callers apart where requests of theirs are mixed.
- * @import { Probed } from './probe.js'
- * @import { Answer } from '../../node/send.js'
- */
+/** Whether a sidecar tells its callers apart where requests of theirs are mixed. */
+/** @import { Probed } from './probe.js' */
+/** @import { Answer } from '../../node/send.js' */
 
 /** What a route answers whom; the corpus's routes of these hosts list the one or the other, or neither. */
 const STATUSES = {

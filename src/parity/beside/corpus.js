@@ -1,8 +1,6 @@
-/**
- * One corpus of requests that every plane must answer alike. Pure data.
- * @import { Route } from '../../model/types.ts'
- * @import { Ask } from '../../node/send.js'
- */
+/** One corpus of requests that every plane must answer alike. Pure data. */
+/** @import { Route } from '../../model/types.ts' */
+/** @import { Ask } from '../../node/send.js' */
 
 /** What a comparison of planes leaves out, because they are known to differ there. */
 export const LEFT_OUT = [
@@ -169,12 +167,7 @@ function echoed(bytes, { isChunked }) {
   }
 }
 
-/**
- * @param {string} host
- * @param {Partial<Route>} match
- * @param {[string, number][]} split
- * @returns {Route}
- */
+/** @param {string} host @param {Partial<Route>} match @param {[string, number][]} split @returns {Route} */
 function route(host, match, ...split) {
   return {
     host,

@@ -4,12 +4,10 @@ import { describeAccess, listDifferences, probeAccess } from './access.js'
 import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './negotiation.js'
 
-/**
- * Whether a plane does what every plane must, in the configuration that is measured.
- * @import { Credentials, Upstreams } from './upstreams.js'
- * @import { Check } from './answers.js'
- * @import { Endpoint, Protocol, Tls, TrafficPolicy } from '../../model/types.ts'
- */
+/** Whether a plane does what every plane must, in the configuration that is measured. */
+/** @import { Credentials, Upstreams } from './upstreams.js' */
+/** @import { Check } from './answers.js' */
+/** @import { Endpoint, Protocol, Tls, TrafficPolicy } from '../../model/types.ts' */
 
 const GIVEN_UP = 'given up by the connect timeout'
 const POOL_CLIENTS = 8
@@ -30,11 +28,7 @@ const POOL_ENTRIES = ['client', 'permissive']
 
 /** A row of the table, without the arm that it is for. @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
 
-/**
- * What is answered, refused and negotiated.
- * @param {Probed} rig
- * @returns {Promise<Row[]>}
- */
+/** What is answered, refused and negotiated. @param {Probed} rig @returns {Promise<Row[]>} */
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
   // That first, while no connection is kept: HAProxy gives this answer only to the first request of one.
@@ -122,11 +116,7 @@ async function countOpened(rig, entry) {
   return Math.max(rig.countConnections() - before, ports.size)
 }
 
-/**
- * @param {Probed} rig
- * @param {Check[]} checks
- * @returns {Promise<string[]>} what differs
- */
+/** @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} what differs */
 async function runChecks(rig, checks) {
   const found = await Promise.all(checks.map(check => check.run(rig).catch(error => `failed: ${error.message}`)))
   return checks.flatMap(({ name }, i) => (found[i] === '' ? [] : [`${name}: ${found[i]}`]))

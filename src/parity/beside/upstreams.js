@@ -7,10 +7,8 @@ import { EARLY_PATH, FAILS_PATH } from './corpus.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
-/**
- * What sidecars are tried with: upstreams that answer, refuse, reset, hang, and note what was negotiated with them.
- * @import { Endpoint, Tls } from '../../model/types.ts'
- */
+/** What sidecars are tried with: upstreams that answer, refuse, reset, hang, and note what was negotiated with them. */
+/** @import { Endpoint, Tls } from '../../model/types.ts' */
 
 const FULL_SECONDS = 60
 // Node would close a connection that is idle for 5 s, as a sidecar takes it for a request: on a slow machine, between two checks.
@@ -144,10 +142,7 @@ function echoAs(name) {
   }
 }
 
-/**
- * Takes one group only, and the suite that the client prefers.
- * @param {tls.TlsOptions} options
- */
+/** Takes one group only, and the suite that the client prefers. @param {tls.TlsOptions} options */
 function createTlsServer(options) {
   return tls.createServer({ ...options, requestCert: true, honorCipherOrder: false }).on('tlsClientError', () => {})
 }
@@ -173,10 +168,7 @@ function noteFirst(socket, note, group) {
   })
 }
 
-/**
- * Aborts where a process ends, with what it said.
- * @param {import('node:child_process').ChildProcess} child
- */
+/** Aborts where a process ends, with what it said. @param {import('node:child_process').ChildProcess} child */
 function awaitEnd(child) {
   const ended = new AbortController()
   let said = ''

@@ -1,10 +1,7 @@
 import { nameOfContender } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 
-/**
- * Whether planes do equal work, row by row. Pure.
- * @import { Arm, ParityRow } from '../../model/types.ts'
- */
+/** Whether planes do equal work, row by row. Pure. @import { Arm, ParityRow } from '../../model/types.ts' */
 
 /** What is held equal before load; each can be an experiment's axis instead. */
 export const PARITY_NAMES = [
@@ -19,10 +16,7 @@ export const PARITY_NAMES = [
   'parity-features',
 ]
 
-/**
- * What of an arm changes what its sidecars do for a request; the traffic policy is the run's.
- * @param {Arm} arm
- */
+/** What of an arm changes what its sidecars do for a request; the traffic policy is the run's. @param {Arm} arm */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN } = arm.conditions
   return {
@@ -33,10 +27,7 @@ export function configurationOf(arm) {
   }
 }
 
-/**
- * What decides how many workers an arm's sidecars have, beside its configuration.
- * @param {Arm} arm
- */
+/** What decides how many workers an arm's sidecars have, beside its configuration. @param {Arm} arm */
 export function sizeOf({ link, capCores, conditions: { workers } }) {
   return { link, capCores, workers }
 }
@@ -77,10 +68,7 @@ export function findWrong({ judged, relaxed }) {
   return [...new Set(rows.filter(isWrong).map(tellWrong))]
 }
 
-/**
- * @param {Judged} judged
- * @param {string} check
- */
+/** @param {Judged} judged @param {string} check */
 function findRow({ arm, rows, name }, check) {
   const row = rows.find(r => r.name === check && isOf(r, arm))
   return row && { ...row, plane: name ?? row.plane }
@@ -91,10 +79,7 @@ function tellWrong({ name, plane, found, expected }) {
   return `${name}: ${plane}: ${found}, ${expected} is expected`
 }
 
-/**
- * @param {ParityRow} row
- * @param {Arm} arm
- */
+/** @param {ParityRow} row @param {Arm} arm */
 function isOf({ plane, tls, protocol, features = LEAN, size }, arm) {
   const own = configurationOf(arm)
   if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
