@@ -169,13 +169,7 @@ function holdThresholds({ thresholds, compared, varied }) {
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>
-    compareQuantity({
-      ...pairOf({ old, next, match }),
-      row: CONTROL,
-      service: null,
-      aaSpread: null,
-      disparities: [],
-    }),
+    compareQuantity({ ...pairOf({ old, next, match }), row: CONTROL, service: null, aaSpread: null, disparities: [] }),
   )
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
-import { nameRoute } from './route-names.js'
+import { nameRoute } from './routes.js'
 
 /** What the features of a model may be set to, so that every plane can be given it. Pure. */
 /** @import { Route, SidecarModel } from './types.ts' */

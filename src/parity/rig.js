@@ -3,7 +3,7 @@ import { certificatesFolder } from '../lib/certificate-files.js'
 import { untilAborted } from '../lib/wait.js'
 import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
-import { ROUTES } from './beside/corpus.js'
+import { ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
 import { UPSTREAMS } from './beside/upstreams.js'
 import { readCredentials } from './credentials.js'
@@ -48,10 +48,9 @@ const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
 
 /** @type {Route[]} */
-const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) => ({
-  ...{ host, pathPrefix: '/', headers: {}, split: [{ cluster: host === 'denied' ? 'half' : 'a', weight: 1 }] },
-  allowedIdentities: [identityOf(name)],
-}))
+const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
+  route(host, { allowedIdentities: [identityOf(name)] }, [host === 'denied' ? 'half' : 'a', 1]),
+)
 
 /**
  * What is measured, as far as it changes what sidecars do for a request.
@@ -170,16 +169,10 @@ function createModels({ places, certificates, measured, timeouts }) {
           // The DNS name of their certificates, which a plane may compare with that of the cluster.
           mtls: { serverName: 'client', acceptedIdentities },
         }))
-  const to = (/** @type {string | null} */ host, /** @type {string} */ cluster) => ({
-    host,
-    pathPrefix: '/',
-    headers: {},
-    split: [{ cluster, weight: 1 }],
-  })
   const outbound = {
     address: places.client.listen,
     port: PORTS.outbound,
-    routes: [...[...observers, ...peers].map(({ name }) => to(name, name)), to(null, 'server')],
+    routes: [...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])), route(null, {}, ['server', 1])],
   }
   const clusters = [server, ...observers, ...peers]
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]

@@ -1,5 +1,5 @@
 import { isInTime } from '../lib/wait.js'
-import { nameRoute } from '../model/route-names.js'
+import { nameRoute } from '../model/routes.js'
 
 /** Whether sidecars count requests and their durations by route. */
 /** @import { DataPlane } from '../model/types.ts' */

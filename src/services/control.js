@@ -103,12 +103,7 @@ export function createMember(control, options, firstVersion = 0) {
     changeTo(version) {
       const host = hostOf(version)
       const changed = withRouteTo(host)
-      return {
-        endpoint,
-        host,
-        stage: control.stage(changed),
-        commit: control.commit(changed, version),
-      }
+      return { endpoint, host, stage: control.stage(changed), commit: control.commit(changed, version) }
     },
   }
 }

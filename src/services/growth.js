@@ -81,11 +81,7 @@ export function createGrowth({ link, sidecars, ...given }) {
     ...createControlPlane(given),
     steps: made.map((step, i) => ({
       sidecars: (i + 1) * STEP_SIDECARS,
-      spec: createBatch({
-        name: `step-${i + 1}`,
-        folder: locate(folders.own),
-        specs: step.map(({ spec }) => spec),
-      }),
+      spec: createBatch({ name: `step-${i + 1}`, folder: locate(folders.own), specs: step.map(({ spec }) => spec) }),
       members: step.map(({ member }) => member),
     })),
   }

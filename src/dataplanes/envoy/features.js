@@ -1,5 +1,5 @@
-import { nameRoute } from '../../model/route-names.js'
-import { TYPE } from './shared.js'
+import { nameRoute } from '../../model/routes.js'
+import { extension, TYPE } from './shared.js'
 
 /** What Envoy is given for the features of a model; an absent feature adds nothing. */
 /** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
@@ -30,13 +30,9 @@ const OPERATORS = {
 export function renderAccessLogs({ 'access-log': log }) {
   if (!log) return []
   return [
-    {
-      name: 'envoy.access_loggers.stdout',
-      typed_config: {
-        '@type': `${TYPE}envoy.extensions.access_loggers.stream.v3.StdoutAccessLog`,
-        log_format: { json_format: Object.fromEntries(log.fields.map(field => [field, OPERATORS[field]])) },
-      },
-    },
+    extension('envoy.access_loggers.stdout', 'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog', {
+      log_format: { json_format: Object.fromEntries(log.fields.map(field => [field, OPERATORS[field]])) },
+    }),
   ]
 }
 
@@ -60,20 +56,16 @@ export function renderTracing({ features, service }) {
     tracing: {
       // None is sampled, not even a trace that came in so.
       random_sampling: { value: 0 },
-      provider: {
-        name: 'envoy.tracers.opentelemetry',
-        typed_config: {
-          '@type': `${TYPE}envoy.config.trace.v3.OpenTelemetryConfig`,
-          service_name: service,
-          http_service: { http_uri: NO_COLLECTOR },
-        },
-      },
+      provider: extension('envoy.tracers.opentelemetry', 'envoy.config.trace.v3.OpenTelemetryConfig', {
+        service_name: service,
+        http_service: { http_uri: NO_COLLECTOR },
+      }),
     },
   }
 }
 
 const RBAC = 'envoy.filters.http.rbac'
-const RBAC_TYPE = `${TYPE}envoy.extensions.filters.http.rbac.v3`
+const RBAC_TYPE = 'envoy.extensions.filters.http.rbac.v3'
 const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
 
 /** The filters before the router. @param {Features} features @param {Route[]} routes of the direction */
@@ -81,7 +73,7 @@ export function renderFilters(features, routes) {
   const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
   // Their rules and limits are those of the routes.
   return [
-    ...(isAuthorised ? [{ name: RBAC, typed_config: { '@type': `${RBAC_TYPE}.RBAC` } }] : []),
+    ...(isAuthorised ? [extension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
     ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: describeRateLimit('none') }] : []),
   ]
 }
@@ -102,14 +94,12 @@ export function renderRouteFeatures(features, { route, direction }) {
   return {
     ...(metrics ? { stat_prefix: name } : {}),
     ...(Object.keys(filters).length > 0 ? { typed_per_filter_config: filters } : {}),
-    ...(rewrite
-      ? {
-          request_headers_to_add: renderHeaders(rewrite.request.set),
-          request_headers_to_remove: rewrite.request.remove,
-          response_headers_to_add: renderHeaders(rewrite.response.set),
-          response_headers_to_remove: rewrite.response.remove,
-        }
-      : {}),
+    ...(rewrite && {
+      request_headers_to_add: renderHeaders(rewrite.request.set),
+      request_headers_to_remove: rewrite.request.remove,
+      response_headers_to_add: renderHeaders(rewrite.response.set),
+      response_headers_to_remove: rewrite.response.remove,
+    }),
   }
 }
 
@@ -156,13 +146,11 @@ function describeRateLimit(name, perSecond) {
   return {
     '@type': `${TYPE}envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit`,
     stat_prefix: name,
-    ...(perSecond === undefined
-      ? {}
-      : {
-          token_bucket: { max_tokens: perSecond, tokens_per_fill: perSecond, fill_interval: '1s' },
-          filter_enabled: always,
-          filter_enforced: always,
-        }),
+    ...(perSecond !== undefined && {
+      token_bucket: { max_tokens: perSecond, tokens_per_fill: perSecond, fill_interval: '1s' },
+      filter_enabled: always,
+      filter_enforced: always,
+    }),
   }
 }
 
@@ -170,5 +158,5 @@ function describeRateLimit(name, perSecond) {
 function describeAllowed(identities) {
   const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
   const policies = principals.length > 0 ? { listed: { permissions: [{ any: true }], principals } } : {}
-  return { '@type': `${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: { action: 'ALLOW', policies } } }
+  return { '@type': `${TYPE}${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: { action: 'ALLOW', policies } } }
 }

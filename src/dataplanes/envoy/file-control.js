@@ -22,10 +22,7 @@ export const fileControl = createFileControl({
     return {
       ...createSidecar(options),
       files: [
-        {
-          name: 'envoy.json',
-          content: `${JSON.stringify(renderBootstrap(model, profile, { outbound }), null, 2)}\n`,
-        },
+        { name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, profile, { outbound }), null, 2)}\n` },
         { name: 'routes/outbound.json', content: renderRoutesFile(model, 0) },
       ],
     }
@@ -41,12 +38,7 @@ export const fileControl = createFileControl({
  * @type {NonNullable<Control['needsOf']>}
  */
 export function needsOf({ configuredServices, workers }) {
-  return {
-    sidecarBytes: 22e6 + 75e3 * configuredServices,
-    controlBytes: 0,
-    threads: 11 + workers,
-    inotifyInstances: 1,
-  }
+  return { sidecarBytes: 22e6 + 75e3 * configuredServices, controlBytes: 0, threads: 11 + workers, inotifyInstances: 1 }
 }
 
 /** @param {string} folder */

@@ -1,4 +1,4 @@
-import { createSidecarProcess } from '../../model/sidecar-process.js'
+import { createSidecarProcess } from '../../model/processes.js'
 import { renderBootstrap } from './config.js'
 import { OVERFLOW_PATH } from './counters.js'
 import { FLUSH_MS } from './features.js'

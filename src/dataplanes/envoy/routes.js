@@ -1,3 +1,4 @@
+import { groupByHost } from '../../model/routes.js'
 import { renderRouteFeatures } from './features.js'
 import { seconds } from './shared.js'
 
@@ -18,37 +19,30 @@ export function renderRouteConfig(model, direction) {
  * @param {'inbound' | 'outbound'} direction
  */
 function renderHosts(model, direction) {
-  const routes = model[direction]?.routes ?? []
-  const names = [...new Set(routes.map(route => route.host))]
-  const hosts = names.includes(null) ? names : [...names, null]
-  return hosts.map(host => ({
+  return groupByHost(model[direction]?.routes ?? []).map(({ host, routes }) => ({
     name: host ?? 'any',
     domains: [host ?? '*'],
-    routes: routes
-      .filter(route => route.host === null || route.host === host)
-      .map(route => ({
-        ...renderRouteFeatures(model.features, { route, direction }),
-        match: {
-          prefix: route.pathPrefix,
-          headers: Object.entries(route.headers).map(([name, exact]) => ({ name, string_match: { exact } })),
-        },
-        route: {
-          timeout: seconds(model.timeouts.requestSeconds),
-          ...(route.split.length === 1
-            ? { cluster: route.split[0].cluster }
-            : {
-                weighted_clusters: { clusters: route.split.map(({ cluster, weight }) => ({ name: cluster, weight })) },
-              }),
-          ...(model.retries > 0
-            ? {
-                retry_policy: {
-                  retry_on: 'connect-failure',
-                  num_retries: model.retries,
-                  retry_back_off: { base_interval: RETRY_INTERVAL },
-                },
-              }
-            : {}),
-        },
-      })),
+    routes: routes.map(route => ({
+      ...renderRouteFeatures(model.features, { route, direction }),
+      match: {
+        prefix: route.pathPrefix,
+        headers: Object.entries(route.headers).map(([name, exact]) => ({ name, string_match: { exact } })),
+      },
+      route: {
+        timeout: seconds(model.timeouts.requestSeconds),
+        ...(route.split.length === 1
+          ? { cluster: route.split[0].cluster }
+          : {
+              weighted_clusters: { clusters: route.split.map(({ cluster, weight }) => ({ name: cluster, weight })) },
+            }),
+        ...(model.retries > 0 && {
+          retry_policy: {
+            retry_on: 'connect-failure',
+            num_retries: model.retries,
+            retry_back_off: { base_interval: RETRY_INTERVAL },
+          },
+        }),
+      },
+    })),
   }))
 }

@@ -1,6 +1,13 @@
+import { extension } from './shared.js'
+
 /** @import { SidecarModel } from '../../model/types.ts' */
 
 const NOBODY = 'spiffe://sidecar-bench/nobody'
+
+/** The TLS of one end of connections. @param {'Upstream' | 'Downstream'} end @param {object} context */
+export function renderTransport(end, context) {
+  return extension('envoy.transport_sockets.tls', `envoy.extensions.transport_sockets.tls.v3.${end}TlsContext`, context)
+}
 
 /** @param {SidecarModel} model @param {string[] | null} acceptedIdentities */
 export function renderTls({ tls, trust }, acceptedIdentities) {

@@ -1,5 +1,5 @@
 import { renderOpensslConf } from '../../lib/openssl-conf.js'
-import { createSidecarProcess } from '../../model/sidecar-process.js'
+import { createSidecarProcess } from '../../model/processes.js'
 import { renderFiles } from './config.js'
 import { METRICS_PATH } from './counters.js'
 

@@ -1,4 +1,4 @@
-import { createSidecarProcess } from '../../model/sidecar-process.js'
+import { createSidecarProcess } from '../../model/processes.js'
 import { renderConfig } from './config.js'
 
 /** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */

@@ -1,3 +1,5 @@
+import { groupByHost, isUnconditional } from '../../model/routes.js'
+
 /**
  * Where a request goes: a look-up of its host, so that a thousand services cost a request no more than one, and patterns in
  * order for the hosts whose routes have conditions.
@@ -16,10 +18,10 @@ export const NO_ROUTE = ''
  */
 export function renderRoutes(name, { routes, clusters }) {
   const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, urlOf(cluster)]))
-  const hosts = [...new Set([...routes.map(route => route.host), null])].map((host, i) => {
-    const own = routes.filter(route => route.host === null || route.host === host)
-    return { host, ...renderHost(`${name}_${i}`, { routes: own, urls }) }
-  })
+  const hosts = groupByHost(routes).map((own, i) => ({
+    host: own.host,
+    ...renderHost(`${name}_${i}`, { routes: own.routes, urls }),
+  }))
   const maps = hosts.flatMap(host => host.maps)
   const isPartial = hosts.some(host => host.isPartial)
   if (hosts.length === 1) return { maps, target: hosts[0].target, isPartial }
@@ -74,11 +76,6 @@ function renderSplit(name, { route: { split }, urls }) {
     return `${share} ${quote(urls[cluster])}`
   })
   return { maps: [[`split_clients $request_id $${name}`, ...lines]], target: `$${name}` }
-}
-
-/** @param {Route} route */
-function isUnconditional({ pathPrefix, headers }) {
-  return pathPrefix === '/' && Object.keys(headers).length === 0
 }
 
 /** @param {string | null} host null: any */

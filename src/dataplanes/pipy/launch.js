@@ -1,5 +1,5 @@
 import { renderOpensslConf } from '../../lib/openssl-conf.js'
-import { createSidecarProcess } from '../../model/sidecar-process.js'
+import { createSidecarProcess } from '../../model/processes.js'
 import { renderConfig } from './config.js'
 
 /** @import { Features, ProcessSpec, SidecarOptions } from '../../model/types.ts' */

@@ -1,5 +1,5 @@
 /** The contract of an axis. Pure. */
-/** @import { Arm } from '../types.ts' */
+/** @import { Arm, Conditions } from '../types.ts' */
 /** @import { TrialKind } from '../kinds.js' */
 
 /**
@@ -38,4 +38,22 @@ export function showMebibytes(bytes) {
 /** @param {number} count @param {string} noun */
 export function showCount(count, noun) {
   return `${count} ${count === 1 ? noun : `${noun}s`}`
+}
+
+/**
+ * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
+ * @template {string} Name
+ * @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
+ */
+export function createConditions(axes) {
+  const made = Object.entries(axes).map(([name, own]) => {
+    /** @type {Pick<Axis, 'isOfSidecars' | 'values' | 'of'>} */
+    const shared = {
+      isOfSidecars: true,
+      values: [null],
+      of: ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null,
+    }
+    return [name, { ...shared, .../** @type {Partial<Axis>} */ (own) }]
+  })
+  return /** @type {Record<Name, Axis>} */ (Object.fromEntries(made))
 }

@@ -41,13 +41,8 @@ export const ROUTES = [
   ),
   route('paths', { pathPrefix: '/api/v2' }, ['b', 1]),
   route('paths', { pathPrefix: '/api' }, ['a', 1]),
-  {
-    host: 'any-header',
-    pathPrefix: '/',
-    headers: { 'x-canary': 'yes', 'x-tier': '1' },
-    split: [{ cluster: 'b', weight: 1 }],
-  },
-  { host: null, pathPrefix: '/everywhere', headers: {}, split: [{ cluster: 'b', weight: 1 }] },
+  route('any-header', { headers: { 'x-canary': 'yes', 'x-tier': '1' } }, ['b', 1]),
+  route(null, { pathPrefix: '/everywhere' }, ['b', 1]),
   route('narrow', {}, ['narrow', 1]),
   route('limited', { limitPerSecond: LIMIT_PER_SECOND }, ['a', 1]),
   route('echo', {}, ['a', 1]),
@@ -167,13 +162,14 @@ function echoed(bytes, { isChunked }) {
   }
 }
 
-/** @param {string} host @param {Partial<Route>} match @param {[string, number][]} split @returns {Route} */
-function route(host, match, ...split) {
-  return {
-    host,
-    pathPrefix: '/',
-    headers: {},
-    ...match,
-    split: split.map(([cluster, weight]) => ({ cluster, weight })),
-  }
+/**
+ * A route of all paths of a host, but for what else it matches and demands.
+ * @param {string | null} host null: any
+ * @param {Partial<Route>} more
+ * @param {[cluster: string, weight: number][]} split
+ * @returns {Route}
+ */
+export function route(host, more, ...split) {
+  const shares = split.map(([cluster, weight]) => ({ cluster, weight }))
+  return { host, pathPrefix: '/', headers: {}, ...more, split: shares }
 }

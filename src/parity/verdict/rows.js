@@ -19,12 +19,7 @@ export const PARITY_NAMES = [
 /** What of an arm changes what its sidecars do for a request; the traffic policy is the run's. @param {Arm} arm */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN } = arm.conditions
-  return {
-    plane: nameOfContender({ ...arm, repeatOf: null, control: undefined }),
-    tls,
-    protocol,
-    features,
-  }
+  return { plane: nameOfContender({ ...arm, repeatOf: null, control: undefined }), tls, protocol, features }
 }
 
 /** What decides how many workers an arm's sidecars have, beside its configuration. @param {Arm} arm */
