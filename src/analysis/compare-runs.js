@@ -1,25 +1,18 @@
 import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { PRIMARY } from '../judge/quantities.js'
-import { EXIT } from '../lib/exit-status.js'
 import { nameOf } from '../model/arms.js'
 import { BASELINE_AXES, findVaried, groupOf, isAlike } from '../model/axes.js'
 import { findDisparities } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
-import {
-  countRounds,
-  findIncomparable,
-  findWarnings,
-  matchArms,
-  nameMatch,
-  refuseArms,
-  relaxedBy,
-  sayScripts,
-} from './match-runs.js'
+import { matchArms, nameMatch, refuseArms } from './match-arms.js'
+import { countRounds, findIncomparable, findWarnings, relaxedBy, sayScripts } from './match-runs.js'
+import { conclude } from './status.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
 /** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
-/** @import { Match, RecordedRun, Refusal } from './match-runs.js' */
+/** @import { Match, Refusal } from './match-arms.js' */
+/** @import { RecordedRun } from './match-runs.js' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
 /** @import { Threshold } from './thresholds.js' */
 
@@ -99,15 +92,13 @@ export function findCompareStatus({ comparisons, thresholds }) {
     const why = arm === null ? 'no arm that has its quantity was compared' : `its quantity was spoiled (${arm})`
     if (held === null) nothing.push(`the threshold ${expression} could not be tested: ${why}`)
   }
-  if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
-
   const crossed = thresholds.filter(t => t.held === false)
-  return {
-    status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done,
-    reasons: crossed.map(
+  return conclude({
+    nothing,
+    crossed: crossed.map(
       ({ expression, arm, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)} (${arm})`,
     ),
-  }
+  })
 }
 
 /**

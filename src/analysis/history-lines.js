@@ -4,7 +4,7 @@ import { measureRound } from '../judge/quantity.js'
 import { summariseValues } from '../lib/stats.js'
 import { findVaried, groupOf, isAlike } from '../model/axes.js'
 import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
-import { matchArms, nameMatch } from './match-runs.js'
+import { matchArms, nameMatch } from './match-arms.js'
 
 /** The lines of a history: what each run measured of the arms of the reference. Pure. */
 /** @import { Arm } from '../model/types.ts' */

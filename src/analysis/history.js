@@ -4,10 +4,11 @@ import { findVaried } from '../model/axes.js'
 import { listArms } from './compare-runs.js'
 import { countUnmatched, findArm, followLines } from './history-lines.js'
 import { tellSteps } from './history-steps.js'
-import { findIncomparable, findOtherMachine, listChanging, matchArms, refuseArms } from './match-runs.js'
+import { matchArms, refuseArms } from './match-arms.js'
+import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
-/** @import { Arm, Manifest, Quantity } from '../model/types.ts' */
+/** @import { Arm, Quantity } from '../model/types.ts' */
 /** @import { Step } from '../lib/steps.js' */
 /** @import { HistoryStep } from './history-steps.js' */
 /** @import { RecordedRun } from './match-runs.js' */
@@ -49,7 +50,7 @@ const FALSE_ALARMS = 0.02
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
-  const reference = inOrder.findLast(run => (folder === undefined ? isComparable(run.manifest) : run.folder === folder))
+  const reference = inOrder.findLast(run => (folder === undefined ? explain(run).length === 0 : run.folder === folder))
   const checked = inOrder.map(run => ({ run, reasons: reference ? findReasons(run, reference) : explain(run) }))
   const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
   const lines = reference ? followLines(kept, reference) : []
@@ -68,12 +69,7 @@ export function createHistory(runs, folder) {
   }
 }
 
-/** @param {Manifest} manifest */
-function isComparable(manifest) {
-  return findIncomparable({ old: manifest, next: manifest }).length === 0
-}
-
-/** @param {ReadRun} run that is comparable with no other */
+/** Why a run is comparable with no other. @param {ReadRun} run */
 function explain({ manifest }) {
   return findIncomparable({ old: manifest, next: manifest })
 }

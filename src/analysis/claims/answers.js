@@ -6,6 +6,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdi
 
 /** Parts that the answers to all kinds of claims share. Pure. */
 /** @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
+/** @import { QuantityRow } from '../../judge/quantities.js' */
 
 export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
@@ -15,24 +16,17 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
  * @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer
  */
 
-/**
- * @typedef {{ label: string, of: (arm: SummaryArm, service?: string) => Quantity, format: (value: number) => string }} Claimed
- */
+/** An answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
+export function untested(reason, ours = null) {
+  return { status: NOT_TESTABLE, ours, reason }
+}
+
+/** @typedef {{ label: string, of: (arm: SummaryArm, service?: string) => Quantity, format: (value: number) => string }} Claimed */
 
 /** @type {Record<string, Claimed>} */
 export const CLAIM_QUANTITIES = {
   ...Object.fromEntries(
-    Object.values(QUANTITIES)
-      .filter(row => !row.isEstimate)
-      .map(row => [
-        row.name,
-        {
-          label: row.label,
-          of: (/** @type {SummaryArm} */ arm, /** @type {string | undefined} */ service) =>
-            quantityOf(arm, row.name, service),
-          format: (/** @type {number} */ value) => formatValue(row, value),
-        },
-      ]),
+    Object.values(QUANTITIES).flatMap(row => (row.isEstimate ? [] : [[row.name, createClaimed(row)]])),
   ),
   // Mean time of a request by Little's law, where all users wait for one (milliseconds).
   meanByLittle: {
@@ -44,6 +38,15 @@ export const CLAIM_QUANTITIES = {
     },
     format: value => value.toFixed(1),
   },
+}
+
+/** @param {QuantityRow} row @returns {Claimed} */
+function createClaimed(row) {
+  return {
+    label: row.label,
+    of: (arm, service) => quantityOf(arm, row.name, service),
+    format: value => formatValue(row, value),
+  }
 }
 
 /**

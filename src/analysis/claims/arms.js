@@ -1,11 +1,8 @@
+import { groupBy } from '../../lib/group-by.js'
 import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 
 /** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
-
-/**
- * @typedef {{ plane?: string, service?: string } & Partial<Record<AxisName, any>>} Selector what an arm must have
- * @typedef {'ratio' | 'direction' | 'never'} OtherCaps
- */
+/** @import { Ratio, Selector } from './schema.js' */
 
 /** @type {AxisName[]} */
 const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
@@ -13,31 +10,25 @@ const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
 /**
  * Two arms that are alike in everything but what the selectors tell apart: those with a value in every round before
  * those with fewer, at the published cap before another, at a large cap before a small one.
- * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: OtherCaps,
+ * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'],
  *   valuesOf: (a: SummaryArm, b: SummaryArm) => (number | null)[] }} options valuesOf: of each round
  * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }}
  */
 export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   const [as, bs] = [of, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
-  for (const [selector, found] of /** @type {const} */ ([
-    [of, as],
-    [to, bs],
-  ])) {
-    if (found.length === 0) return { why: `no arm here is ${describeSelector(selector)}` }
-  }
+  if (as.length === 0 || bs.length === 0)
+    return { why: `no arm here is ${describeSelector(as.length === 0 ? of : to)}` }
   const pairs = as
     .flatMap(a => bs.map(b => ({ a, b })))
     .filter(({ a, b }) => isAlike({ a, b, of, to }))
     .map(pair => ({ pair, isAtCap: isAtCap(pair.a, of) && isAtCap(pair.b, to) }))
   const hasTwoCaps = isTold(of, to, 'capCores')
   const allowed = pairs.filter(p => p.isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
-  if (allowed.length === 0)
-    return {
-      why:
-        pairs.length > 0 || hasTwoCaps
-          ? sayCaps([...as, ...bs], of, to)
-          : 'no two arms here are alike but for what the claim compares',
-    }
+  if (allowed.length === 0) {
+    const areAlike = pairs.length > 0 || hasTwoCaps
+    const unlike = 'no two arms here are alike but for what the claim compares'
+    return { why: areAlike ? sayCaps([...as, ...bs], of, to) : unlike }
+  }
   return best(allowed, ({ pair: { a, b }, isAtCap }) => [completeness(valuesOf(a, b)), Number(isAtCap), capOf(a, b)])
 }
 
@@ -50,16 +41,16 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
 export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
   if (meant.length === 0) return { why: `no arm here is ${describeSelector(among)}` }
-  /** @type {Map<string, SummaryArm[]>} */
-  const groups = new Map()
-  for (const arm of meant) {
+  const groups = groupBy(meant, arm => {
     const names = AXIS_NAMES.filter(
       name => name !== over && !(name === 'users' && followsCap(arm) && over === 'capCores'),
     )
-    const plane = over === 'plane' ? null : arm.plane
-    const key = JSON.stringify([plane, arm.load.kind, ...names.map(name => AXES[name].of(arm))])
-    groups.set(key, [...(groups.get(key) ?? []), arm])
-  }
+    return JSON.stringify([
+      over === 'plane' ? null : arm.plane,
+      arm.load.kind,
+      ...names.map(name => AXES[name].of(arm)),
+    ])
+  })
   const series = best([...groups.values()], arms => [
     arms.filter(arm => completeness(valuesOf(arm)) === 2).length,
     Number(isAtCap(arms[0], among)),
@@ -80,7 +71,7 @@ export function valueOn(arm, over) {
  * @param {{ hasCap: boolean }} options
  */
 export function describeConditions(arms, { hasCap }) {
-  const withSidecars = arms.filter(hasSidecars)
+  const withSidecars = arms.filter(arm => arm.hasSidecars)
   const judged = withSidecars.length > 0 ? withSidecars : arms
   const [first] = judged
   const names = AXIS_NAMES.filter(name => {
@@ -90,11 +81,6 @@ export function describeConditions(arms, { hasCap }) {
     return ALWAYS_SAID.includes(name) || value !== AXES[name].values[0]
   })
   return describeAxes(first, names)
-}
-
-/** @param {SummaryArm} arm */
-function hasSidecars(arm) {
-  return arm.hasSidecars
 }
 
 /**
@@ -113,7 +99,7 @@ export function isMeant(arm, { plane, service, capCores, ...axes }) {
 
 /** @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options */
 function isAlike({ a, b, of, to }) {
-  const isBare = !hasSidecars(a) || !hasSidecars(b)
+  const isBare = !a.hasSidecars || !b.hasSidecars
   const names = AXIS_NAMES.filter(
     name =>
       !isTold(of, to, name) &&
