@@ -53,11 +53,7 @@ export function compareTargets({ local, other }) {
   }
 }
 
-/**
- * @param {ReturnType<typeof compareTargets>} agreement
- * @param {string} other the name of the other target
- * @returns {string}
- */
+/** @param {ReturnType<typeof compareTargets>} agreement @param {string} other the name of the other target */
 export function renderAgreement({ planes, network, pairs }, other) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(0))
   const lines = planes.map(({ name, local, other: there, ratio, floor, verdict }) => {

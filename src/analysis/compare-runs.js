@@ -104,7 +104,6 @@ export function findCompareStatus({ comparisons, thresholds }) {
 /**
  * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
  *   controls: of the arm without sidecars that belongs to these
- * @returns {Comparison[]}
  */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
@@ -135,7 +134,6 @@ function compareMatch({ old, next, match, controls }) {
 /**
  * Each threshold at every match that has its quantity.
  * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} options
- * @returns {HeldThreshold[]}
  */
 function holdThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {
@@ -155,7 +153,6 @@ function holdThresholds({ thresholds, compared, varied }) {
 /**
  * The change of what the applications use where nothing is before them, wherever both runs have such an arm.
  * @param {{ old: ComparedRun, next: ComparedRun }} runs
- * @returns {Comparison[]}
  */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)

@@ -97,7 +97,6 @@ function findReasons(run, reference) {
  * Each run, with what changed since it was last known.
  * @param {ReadRun[]} runs
  * @param {ReadRun | undefined} reference
- * @returns {HistoryRun[]}
  */
 function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, shown: string }>} */
@@ -122,7 +121,6 @@ function listRuns(runs, reference) {
  * The steps of all lines. The more lines, the less each may err.
  * @param {Line[]} lines
  * @param {{ runs: HistoryRun[], server: string | null }} history server: the tool that serves the applications
- * @returns {Pick<History, 'steps' | 'test'>}
  */
 function findHistorySteps(lines, history) {
   const placed = lines.map(line => ({

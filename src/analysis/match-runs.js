@@ -164,10 +164,7 @@ export function relaxedBy({ settings }) {
   return settings.relaxes.map(({ gate }) => gate)
 }
 
-/**
- * Says another version, or another program of the same one.
- * @param {{ label: string, old: Tool, next: Tool }} tools
- */
+/** Says another version, or another program of the same one. @param {{ label: string, old: Tool, next: Tool }} tools */
 function sayTools({ label, old, next }) {
   const say = old.version === next.version ? sayTool : (/** @type {Tool} */ { version }) => version
   return sayDifference({ label, old: say(old), next: say(next) })

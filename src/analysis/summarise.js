@@ -77,7 +77,7 @@ export function summarise({ manifest, records }) {
   }
 }
 
-/** The arms that a search came by. @param {TrialRecord[]} records @returns {Arm[]} */
+/** The arms that a search came by. @param {TrialRecord[]} records */
 function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
@@ -94,10 +94,7 @@ function replaySearches({ manifest: { search, arms, machine }, records }) {
   })
 }
 
-/**
- * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
- * @returns {SummaryArm}
- */
+/** @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
@@ -186,7 +183,7 @@ function pickMost(sidecars) {
   )
 }
 
-/** @param {TrialRecord[]} records of one arm @returns {SummaryArm['spoiled']} */
+/** @param {TrialRecord[]} records of one arm */
 function countSpoiled(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(r =>
@@ -200,7 +197,7 @@ function countSpoiled(records) {
   })
 }
 
-/** @template T @param {T[]} items @returns {T | null} */
+/** @template T @param {T[]} items */
 function mostFrequent(items) {
   const counts = new Map()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)

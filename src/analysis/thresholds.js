@@ -62,11 +62,7 @@ export function parseRunThreshold(expression, arms, services) {
   return parseExpression(expression, { sides: RUNS, arms, services })
 }
 
-/**
- * @param {string} expression
- * @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
- * @returns {Threshold}
- */
+/** @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options */
 function parseExpression(expression, { sides, arms, services }) {
   const { names, one, many, wantsOpen, wantsClosed } = sides
   const example = `write it as '${sides.example}'`

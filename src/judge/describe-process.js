@@ -54,7 +54,7 @@ function difference(from, to) {
   return a === null || b === null ? null : b - a
 }
 
-/** @param {ThreadCpu[]} before @param {ThreadCpu[]} after @returns {ThreadCpu[]} */
+/** @param {ThreadCpu[]} before @param {ThreadCpu[]} after */
 function threadsBetween(before, after) {
   return after.map(thread => ({
     ...thread,

@@ -63,7 +63,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
   }
 }
 
-/** @param {Pick<ProcessSpec, 'service' | 'cpuCores'>} spec @param {number} place @returns {Tracked} */
+/** @param {Pick<ProcessSpec, 'service' | 'cpuCores'>} spec @param {number} place */
 function startTracking({ service, cpuCores: capCores }, place) {
   const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
   return {

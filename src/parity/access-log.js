@@ -65,7 +65,6 @@ async function checkRefused(rig) {
  * The lines of a sidecar's log about a path, as soon as there are so many.
  * @param {Rig} rig
  * @param {{ service: string, path: string | undefined, least?: number }} wanted
- * @returns {Promise<Record<string, unknown>[]>}
  */
 async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   const process = sidecars.processes.find(({ spec }) => spec.service === service)
@@ -84,7 +83,7 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   return lines
 }
 
-/** @param {string} line of a log, which may hold other lines, too @returns {Record<string, unknown>[]} */
+/** @param {string} line of a log, which may hold other lines, too */
 function readLine(line) {
   try {
     const value = JSON.parse(line)
@@ -94,11 +93,7 @@ function readLine(line) {
   }
 }
 
-/**
- * @param {Record<string, unknown>[]} lines
- * @param {Record<string, unknown>} expected fields whose value is known
- * @returns {string[]}
- */
+/** @param {Record<string, unknown>[]} lines @param {Record<string, unknown>} expected fields whose value is known */
 export function describeLines(lines, expected) {
   const at = `at ${expected.upstream_cluster === 'server' ? 'client' : 'server'}`
   if (lines.length !== 1) return [`${lines.length} lines for one request ${at}`]

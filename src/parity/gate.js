@@ -75,7 +75,6 @@ async function countStartedWorkers({ testbed, arm, index, signal }) {
 /**
  * Tries the plane of an arm with the corpus; a plane that does not serve it falls short of every row.
  * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
- * @returns {Promise<Row[]>}
  */
 async function probePlane(options) {
   return tryPlane(options).catch(error => {

@@ -7,21 +7,14 @@ const SPAN = '00f067aa0ba902b7'
 // Whether a trace is sampled is left to each plane.
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 
-/**
- * A request without a trace gets one of its own; the trace of a request goes on, as another span.
- * @param {Rig} rig
- * @returns {Promise<string[]>}
- */
+/** A request without a trace gets one of its own; the trace of a request goes on, as another span. @param {Rig} rig */
 export async function checkTrace(rig) {
   const [first, second] = [await sendThrough(rig, {}), await sendThrough(rig, {})].map(({ got }) => got.traceparent)
   const { got } = await sendThrough(rig, { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'vendor=1' })
   return describeTraces({ made: [first, second], passedOn: got.traceparent, tracestate: got.tracestate })
 }
 
-/**
- * @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} found
- * @returns {string[]}
- */
+/** @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} found */
 export function describeTraces({ made, passedOn, tracestate }) {
   const traces = made.map(header => TRACEPARENT.exec(header ?? '')?.[1])
   const [, trace, span] = TRACEPARENT.exec(passedOn ?? '') ?? []
@@ -37,7 +30,6 @@ export function describeTraces({ made, passedOn, tracestate }) {
  * Headers are set, also over those that came, and removed, of a request and of its answer: also of one that the sidecar
  * gives itself, for an upstream that fails or a peer that it refuses.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkRewrite(rig) {
   const { got, answered } = await sendThrough(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })

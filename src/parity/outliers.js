@@ -18,7 +18,7 @@ const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an
 
 /** @typedef {{ status: number, upstream: string | undefined }} Answer upstream: that answered itself */
 
-/** @param {Rig} rig @returns {Promise<string[]>} */
+/** @param {Rig} rig */
 export async function checkEjection(rig) {
   const found = await Promise.all([checkTurns(rig), checkBroken(rig), checkLone(rig)])
   return found.flat()
@@ -60,7 +60,6 @@ async function checkTurns(rig) {
 /**
  * @param {{ answers: Answer[], backSeconds: number | null }} found answers: just after the ejection of b; backSeconds: after
  *   which b answered again, null: not in time
- * @returns {string[]}
  */
 export function describeEjection({ answers, backSeconds }) {
   const elsewhere = answers.filter(({ upstream }) => upstream !== 'a')
@@ -86,7 +85,7 @@ async function checkBroken(rig) {
   return describeBroken(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
 }
 
-/** @param {number} broken connections @param {Answer[]} answers after them @returns {string[]} */
+/** @param {number} broken connections @param {Answer[]} answers after them */
 export function describeBroken(broken, answers) {
   if (answers.length === 0) return [NONE_IN_TIME]
   const served = answers.filter(({ upstream }) => upstream === 'b').length
@@ -119,7 +118,7 @@ async function checkLone(rig) {
   return status === 200 && upstream === 'b' ? [] : [`${status} of a lone endpoint that has failed`]
 }
 
-/** @param {Rig} rig @param {string} host @param {string} path @returns {Promise<Answer>} */
+/** @param {Rig} rig @param {string} host @param {string} path */
 async function askOf({ call, entry }, host, path) {
   const { status, headers } = await call('send', { endpoint: entry, ask: { host, path } })
   return { status, upstream: /** @type {string | undefined} */ (headers['x-upstream']) }

@@ -12,7 +12,6 @@ const AT_ONCE = 4 * NARROW
 /**
  * The first requests of a second come through, as many as the limit; some of four times as many do not; and later others do.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkRateLimit({ call, entry, signal }) {
   const ask = async () => (await call('send', { endpoint: entry, ask: { host: 'limited' } })).status
@@ -21,7 +20,7 @@ export async function checkRateLimit({ call, entry, signal }) {
   return describeStatuses(statuses, await ask())
 }
 
-/** @param {number[]} statuses of requests at once @param {number} later @returns {string[]} */
+/** @param {number[]} statuses of requests at once @param {number} later */
 export function describeStatuses(statuses, later) {
   const passed = statuses.filter(status => status === 200).length
   const refused = statuses.filter(status => status === 429).length
@@ -38,7 +37,6 @@ export function describeStatuses(statuses, later) {
  * A route takes the requests of those it lists: of the client's sidecar, whose connections all its requests share, and of
  * two callers with connections of their own, whose requests then share those to the upstream.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkAuthorization({ call, entry }) {
   const ofCallers = await call('probeCallers', undefined)
@@ -55,7 +53,6 @@ export async function checkAuthorization({ call, entry }) {
 /**
  * As many requests as the cluster takes wait for their upstream, which does not answer; the others are refused at once.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkBreaker({ call, entry }) {
   const ask = async () =>

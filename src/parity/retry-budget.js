@@ -14,7 +14,6 @@ const TRIES = 3
  * tried again wait at the endpoint that is next, which does not answer, and the others are answered 503. Later there is a
  * budget again.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkRetryBudget(rig) {
   /** @type {string[]} */
@@ -43,7 +42,6 @@ async function askApart({ call, entry, signal }, times) {
 /**
  * @param {number[]} many statuses of requests that were under way at a time
  * @param {number[]} few later, not more than may be tried again
- * @returns {string[]}
  */
 export function describeRetries(many, few) {
   // The turns of the two endpoints: two for each request that is tried again, and then every other one is refused.

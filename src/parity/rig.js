@@ -147,7 +147,6 @@ export function chooseTimeouts(startSeconds) {
 /**
  * The models of the measured configuration, with the corpus's routes and upstreams in place of applications.
  * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'] }} options
- * @returns {SidecarModel[]}
  */
 function createModels({ places, certificates, measured, timeouts }) {
   const [client, ...servers] = TOPOLOGY.services.map(service => ({
@@ -178,11 +177,7 @@ function createModels({ places, certificates, measured, timeouts }) {
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
 }
 
-/**
- * @param {SidecarModel} model
- * @param {(name: string) => Cluster['endpoints'][number]} upstream
- * @returns {SidecarModel}
- */
+/** @param {SidecarModel} model @param {(name: string) => Cluster['endpoints'][number]} upstream */
 function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
   // Routes can tell two callers apart only where the handshake lets in both.
   const acceptedIdentities =

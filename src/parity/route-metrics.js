@@ -16,11 +16,7 @@ const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADE
 /** @typedef {NonNullable<DataPlane['metrics']>} Names */
 /** @typedef {{ labels: string, value: number }} Sample */
 
-/**
- * The counter and the histogram of a route grow by the requests that it was asked for.
- * @param {Rig} rig
- * @returns {Promise<string[]>}
- */
+/** The counter and the histogram of a route grow by the requests that it was asked for. @param {Rig} rig */
 export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, signal }) {
   const server = sidecars.processes.find(({ spec }) => spec.service === 'server')
   if (!metrics || !server) return ['the plane names no metrics']
@@ -37,7 +33,7 @@ export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, 
   return describeCounts(before, after)
 }
 
-/** @param {ReturnType<typeof readRoute>} before @param {ReturnType<typeof readRoute>} after @returns {string[]} */
+/** @param {ReturnType<typeof readRoute>} before @param {ReturnType<typeof readRoute>} after */
 function describeCounts(before, after) {
   const counted = after.requests - before.requests
   return [
@@ -64,7 +60,7 @@ export function readRoute(text, { requests, durations }, route) {
   }
 }
 
-/** @param {string} text @param {string} name @returns {Sample[]} */
+/** @param {string} text @param {string} name */
 function readSamples(text, name) {
   return text
     .split('\n')

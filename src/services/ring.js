@@ -32,7 +32,6 @@ export function findShard(id, { shards, accepts }) {
  * The points in the order of their hashes. A point's name is the shard's followed by its index, as in Argo CD: from 12
  * shards on, two points have one name (1 and 15, 11 and 5), and the shard that was added later has it.
  * @param {number} shards
- * @returns {Point[]}
  */
 function createRing(shards) {
   /** @type {Map<bigint, Point>} */

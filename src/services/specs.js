@@ -121,7 +121,7 @@ export function describeSidecar(service, { arm, topology, places, programs, fold
   }
 }
 
-/** @param {Service} service @param {ArmServices} services @returns {Controlled} */
+/** @param {Service} service @param {ArmServices} services */
 function createControlled(service, services) {
   const given = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...describeSidecar(service, services), ...locateControl(given) }

@@ -216,7 +216,7 @@ export function trustOf(certificates, name) {
   }
 }
 
-/** @param {string | null} host @param {string} cluster @returns {Route} */
+/** @param {string | null} host @param {string} cluster */
 function createRoute(host, cluster) {
   return { host, pathPrefix: '/', headers: {}, split: [{ cluster, weight: 1 }] }
 }

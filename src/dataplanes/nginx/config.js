@@ -36,7 +36,7 @@ export function renderConfig(model) {
   ])
 }
 
-/** @param {SidecarModel} model @returns {Directive[]} */
+/** @param {SidecarModel} model */
 function renderDefaults({ timeouts, retries, clusters, ...model }) {
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])
   const [connect, request, idle] = [timeouts.connectSeconds, timeouts.requestSeconds, timeouts.idleSeconds].map(time)
@@ -63,7 +63,7 @@ function renderDefaults({ timeouts, retries, clusters, ...model }) {
   ]
 }
 
-/** @param {Cluster} cluster @param {SidecarModel} model @returns {Directive[]} */
+/** @param {Cluster} cluster @param {SidecarModel} model */
 function renderCluster({ name, endpoints, balancing }, { clusters, retries, timeouts }) {
   const idle = Math.floor(MOST_IDLE.ofAll / clusters.length)
   // nginx tries each entry once: a lone endpoint is entered as often as it may be tried.

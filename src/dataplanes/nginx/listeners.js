@@ -54,7 +54,6 @@ export function listenAt({ address, port }) {
  * Who may come in. nginx ends the handshake with a peer that it refuses, and closes the connection instead of an answer.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {SidecarModel} model
- * @returns {{ maps: Directive[], directives: Directive[] }}
  */
 function renderEntry({ acceptedIdentities }, { trust, tls }) {
   // Compared by patterns, which heed the case: nginx shows the subject and no URI names. Plaintext, of a permissive listener, has no subject.
@@ -82,7 +81,6 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
  * only that there are none.
  * @param {string} name
  * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
- * @returns {{ maps: Directive[], directives: Directive[] }}
  */
 function renderExit(name, { model: { trust, tls }, clusters, target }) {
   const secured = clusters.flatMap(({ mtls, ...cluster }) =>

@@ -63,11 +63,7 @@ function renderPattern(route, headers) {
   return `^${[...values, escapeText(route.pathPrefix)].join(SEPARATOR)}`
 }
 
-/**
- * @param {string} name of its variable
- * @param {{ route: Route, urls: Record<string, string> }} options
- * @returns {{ maps: string[][], target: string }}
- */
+/** @param {string} name of its variable @param {{ route: Route, urls: Record<string, string> }} options */
 function renderSplit(name, { route: { split }, urls }) {
   if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
   const sum = split.reduce((total, { weight }) => total + weight, 0)

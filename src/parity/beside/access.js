@@ -64,7 +64,7 @@ export function probeAccess(rig) {
   )
 }
 
-/** @param {Tried[]} tried @returns {string[]} */
+/** @param {Tried[]} tried */
 export function listDifferences(tried) {
   return tried
     .filter(({ found, expected }) => found !== expected)

@@ -40,7 +40,6 @@ export async function probeCallers({ sidecars, credentials }) {
 /**
  * @param {{ caller: string, statuses: Record<string, number>,
  *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} found
- * @returns {string[]}
  */
 export function describeCaller({ caller, statuses, answers }) {
   const wrong = answers.filter(({ host, answer }) => answer.status !== statuses[host])

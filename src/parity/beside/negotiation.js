@@ -50,7 +50,7 @@ export function describeSession(socket, group) {
   return [...words, ...(socket.isSessionReused() ? ['resumed'] : [])].join(' ')
 }
 
-/** @param {Endpoint} endpoint @param {tls.ConnectionOptions} options @returns {Promise<string>} */
+/** @param {Endpoint} endpoint @param {tls.ConnectionOptions} options */
 function handshake({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, servername: 'server', rejectUnauthorized: false, ...options })

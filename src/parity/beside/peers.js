@@ -55,7 +55,6 @@ export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.inclu
  * @param {string} name
  * @param {string | null} credential
  * @param {Partial<Peer>} [more]
- * @returns {Peer}
  */
 function refused(name, credential, more) {
   return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...more }

@@ -40,7 +40,6 @@ export function isWrong({ found, expected }) {
 /**
  * Why two arms did not do equal work; empty when they did, or when only what the experiment sets aside differs.
  * @param {{ a: Judged, b: Judged, relaxed: string[] }} options
- * @returns {string[]}
  */
 export function findDisparities({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
@@ -55,7 +54,6 @@ export function findDisparities({ a, b, relaxed }) {
 /**
  * What arms do other than they must, each for itself: of two whose configurations differ, no more can be held equal.
  * @param {{ judged: Judged[], relaxed: string[] }} options
- * @returns {string[]}
  */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))

@@ -30,12 +30,12 @@ export function tabulateParity({ parity }) {
   }
 }
 
-/** What differs, plane by plane. @param {Pick<Summary, 'parity'>} summary @returns {string[]} */
+/** What differs, plane by plane. @param {Pick<Summary, 'parity'>} summary */
 export function listDisparities({ parity }) {
   return [...new Set(parity.flatMap(row => row.differences.map(difference => `${row.plane}: ${difference}`)))]
 }
 
-/** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary @returns {string[]} */
+/** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary */
 export function tellPolicy({ parity }) {
   const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
   return isOpen
