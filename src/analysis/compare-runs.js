@@ -81,7 +81,6 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
 /**
  * A spoiled quantity goes before a crossed threshold.
  * @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result
- * @returns {{ status: number, reasons: string[] }}
  */
 export function findCompareStatus({ comparisons, thresholds }) {
   const nothing = []
@@ -151,7 +150,7 @@ function holdThresholds({ thresholds, compared, varied }) {
 }
 
 /**
- * The change of what the applications use where nothing is before them, wherever both runs have such an arm.
+ * Compares what the applications use alone, wherever both runs have such an arm.
  * @param {{ old: ComparedRun, next: ComparedRun }} runs
  */
 function compareBaselines({ old, next }) {

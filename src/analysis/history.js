@@ -74,12 +74,7 @@ function explain({ manifest }) {
   return findIncomparable({ old: manifest, next: manifest })
 }
 
-/**
- * Why a run is not in the history of another.
- * @param {ReadRun} run
- * @param {ReadRun} reference
- * @returns {string[]} none where it is
- */
+/** Says why a run is not in the history of another, if it is not. @param {ReadRun} run @param {ReadRun} reference */
 function findReasons(run, reference) {
   const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
   const [old, next] = isLater ? [reference, run] : [run, reference]
@@ -93,11 +88,7 @@ function findReasons(run, reference) {
   )
 }
 
-/**
- * Each run, with what changed since it was last known.
- * @param {ReadRun[]} runs
- * @param {ReadRun | undefined} reference
- */
+/** Lists runs, each with what changed since it was last known. @param {ReadRun[]} runs @param {ReadRun} [reference] */
 function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, shown: string }>} */
   const known = new Map()

@@ -63,10 +63,7 @@ const SAID = [
   ...CHANGING,
 ]
 
-/**
- * Lists why nothing of two runs can be compared; nothing where something can.
- * @param {{ old: Manifest, next: Manifest }} manifests
- */
+/** Lists why nothing of two runs can be compared. @param {{ old: Manifest, next: Manifest }} manifests */
 export function findIncomparable({ old, next }) {
   const profiles = { old: old.settings.profile, next: next.settings.profile }
   const searches = { old: old.search?.kind ?? 'none', next: next.search?.kind ?? 'none' }
@@ -108,10 +105,7 @@ export function listChanging(manifest, arms) {
   ]
 }
 
-/**
- * Lists differences between two runs that do not forbid a comparison.
- * @param {{ old: RecordedRun, next: RecordedRun }} runs
- */
+/** Lists differences that do not forbid a comparison. @param {{ old: RecordedRun, next: RecordedRun }} runs */
 export function findWarnings({ old, next }) {
   const [x, y] = [old.manifest, next.manifest]
   const [before, now] = [old, next].map(countRounds)

@@ -6,8 +6,8 @@ import { MIB, toLimits } from '../lib/units.js'
 /** The limits of a sidecar, as they are pasted. @typedef {{ millicores: number, mebibytes: number }} Limits */
 
 /**
+ * The limits of an answer, in whole millicores and MiB; null where none was found.
  * @param {Pick<SizeResult, 'cpu' | 'memory'>} size
- * @returns {Limits | null} in whole millicores and MiB; null: no answer was found
  */
 export function limitsOf({ cpu, memory }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null

@@ -15,26 +15,15 @@ export function measurePrecision({ asked, rounds, comparisons }) {
     .map(({ a, b, link, capCores, load, conditions, contrast, ratio }) => {
       const width = widthOf(ratio)
       const isNarrow = isPrecise(ratio, asked.width)
-      return {
-        a,
-        b,
-        link,
-        capCores,
-        load,
-        conditions,
-        contrast,
-        width,
-        isNarrow,
-        roundsMore: isNarrow ? 0 : countMore(ratio, asked.width),
-      }
+      const roundsMore = isNarrow ? 0 : countMore(ratio, asked.width)
+      return { a, b, link, capCores, load, conditions, contrast, width, isNarrow, roundsMore }
     })
   return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
 /**
- * Whether no more rounds are needed: the interval is narrow, and one that more rounds can give a verdict has it.
- * @param {Quantity} ratio
- * @param {number} asked the width
+ * Whether no more rounds are needed: the interval is narrow, and too few rounds are spoiled to matter.
+ * @param {Quantity} ratio @param {number} asked the width
  */
 export function isPrecise(ratio, asked) {
   const width = widthOf(ratio)
@@ -47,9 +36,8 @@ function widthOf({ low, high }) {
 }
 
 /**
- * @param {Quantity} ratio of the rounds so far
- * @param {number} asked the width
- * @returns {number | null} null: not known, or more than a run can have
+ * Counts the rounds that are still needed; null: not known, or more than a run can have.
+ * @param {Quantity} ratio @param {number} asked the width
  */
 function countMore({ values, ...ratio }, asked) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))

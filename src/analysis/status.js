@@ -6,9 +6,7 @@ const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
 /**
  * A spoiled quantity goes before a crossed threshold.
- * @param {Summary} summary
- * @param {{ isVerdictRequired: boolean }} options
- * @returns {{ status: number, reasons: string[] }}
+ * @param {Summary} summary @param {{ isVerdictRequired: boolean }} options
  */
 export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
   const pairs = comparisons.filter(c => !c.isControl)
@@ -30,9 +28,8 @@ export function findStatus({ arms, comparisons, thresholds, searches }, { isVerd
 }
 
 /**
- * The status by what was not shown, which goes first, and by the thresholds that were crossed.
+ * The status by what was not shown, which goes first, and by crossed thresholds.
  * @param {{ nothing: string[], crossed: string[] }} reasons
- * @returns {{ status: number, reasons: string[] }}
  */
 export function conclude({ nothing, crossed }) {
   if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }

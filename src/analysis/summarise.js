@@ -82,10 +82,7 @@ function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
 
-/**
- * The results of the searches of a run; those that were cut short have none.
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- */
+/** The results of the searches that were not cut short. @param {{ manifest: Manifest, records: TrialRecord[] }} run */
 function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []
   return arms.flatMap(template => {
@@ -130,19 +127,13 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     addedLatencyMs: null,
     changes: null,
     ...nestQuantities(quantities, arm.load),
-    sidecars: sidecars.map(({ service, copyOf, ...own }) => ({
-      service,
-      copyOf,
-      ...nestQuantities(own.quantities, arm.load),
-    })),
+    sidecars: sidecars.map(({ quantities: own, ...sidecar }) => ({ ...sidecar, ...nestQuantities(own, arm.load) })),
   })
 }
 
 /**
- * Whether an arm is what another is with none of a condition: changes of configuration, or services known.
- * @param {'changesPerMinute' | 'configuredServices'} axis
- * @param {Arm} other
- * @param {Arm} arm
+ * Whether an arm is another one with none of a condition.
+ * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
  */
 function isWithout(axis, other, arm) {
   return nameOf(other) === nameOf(arm) && other.conditions[axis] === 0 && groupOf(other, axis) === groupOf(arm, axis)
@@ -169,9 +160,8 @@ function summariseQuantities({ rounds, service }) {
 }
 
 /**
- * The quantity of an arm's sidecar that has the most of it.
+ * The quantity of an arm's sidecar that has the most of it, by header.
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
- * @returns {Record<string, Quantity>} by header
  */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)

@@ -96,10 +96,8 @@ function parseExpression(expression, { sides, arms, services }) {
 }
 
 /**
- * A threshold at every link, cap and load of the run.
- * @param {Threshold} threshold
- * @param {Comparison[]} comparisons
- * @returns {ThresholdResult[]}
+ * Holds a threshold at every link, cap and load of the run.
+ * @param {Threshold} threshold @param {Comparison[]} comparisons
  */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)

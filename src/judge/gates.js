@@ -6,11 +6,8 @@ import { PROCESS_GATES } from './gates/processes.js'
 import { READING_GATES } from './gates/readings.js'
 import { ROLLOUT_GATES } from './gates/rollout.js'
 
-/**
- * Gates decide what a trial's numbers may be used for: each names the uses that it spoils, and nothing else is lost.
- * Pure: a record in, judgements out, so that `verify` comes to the same.
- * @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts'
- */
+/** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
+/** @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts' */
 
 /** @typedef {import('./gates/gate.js').Measured} Measured */
 

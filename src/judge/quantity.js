@@ -16,11 +16,7 @@ export function listCompared(kinds) {
   )
 }
 
-/**
- * What a gate must not have spoiled.
- * @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row
- * @param {Pick<Load, 'kind'>} load
- */
+/** The use that a gate may spoil. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
 export function useOf({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
@@ -50,7 +46,7 @@ export function quantityOf(arm, name, service = null) {
   const whole = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
   const group = groupOf(row, arm.load)
   const members = group === undefined ? whole : group === null ? null : whole?.[group]
-  return members?.[keyOf(row)] ?? summariseValues([])
+  return members?.[row.key ?? row.header] ?? summariseValues([])
 }
 
 /**
@@ -67,7 +63,7 @@ export function nestQuantities(quantities, load) {
     if (quantity === undefined || group === null) continue
     if (row.isSparse && quantity.values.every(value => value === null)) continue
     if (group === undefined) nested[row.header] = quantity
-    else nested[group] = { ...nested[group], [keyOf(row)]: quantity }
+    else nested[group] = { ...nested[group], [row.key ?? row.header]: quantity }
   }
   return nested
 }
@@ -79,11 +75,6 @@ export function nestQuantities(quantities, load) {
  */
 function groupOf({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
-}
-
-/** @param {QuantityRow} row */
-function keyOf({ key, header }) {
-  return key ?? header
 }
 
 /**

@@ -1,4 +1,5 @@
 import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
+import { finiteOrNull, subtract } from './describe-process.js'
 
 /** What the samples of a trial say of each sidecar, sample after sample. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */
@@ -113,15 +114,4 @@ function findThrottled(first, reading) {
   const periods = subtract(reading.periods, first?.periods)
   const throttled = subtract(reading.throttledPeriods, first?.throttledPeriods)
   return periods === null || throttled === null || periods <= 0 ? null : throttled / periods
-}
-
-/** @param {number | null | undefined} later @param {number | null | undefined} earlier */
-function subtract(later, earlier) {
-  const [a, b] = [finiteOrNull(later), finiteOrNull(earlier)]
-  return a === null || b === null ? null : a - b
-}
-
-/** @param {number | null | undefined} value what was not read is NaN, and null in JSON */
-export function finiteOrNull(value) {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
 }

@@ -14,10 +14,7 @@ export function nameOf({ plane, profile, control, variant, repeatOf, conditions 
   return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
-/**
- * The name of a contender at any number of sidecars, which decides how many of them are simulated.
- * @param {Parameters<typeof nameOf>[0]} arm
- */
+/** The name of a contender at any number of sidecars, simulated or not. @param {Parameters<typeof nameOf>[0]} arm */
 export function nameOfContender(arm) {
   return nameOf({ ...arm, conditions: undefined })
 }
@@ -45,18 +42,16 @@ export function labelOf(arm, varied) {
 }
 
 /**
- * The name of an arm where the same plane is compared with itself on an axis.
- * @param {Arm} arm
- * @param {AxisName | null} contrast
+ * The name of an arm where a plane is compared with itself on an axis.
+ * @param {Arm} arm @param {AxisName | null} contrast
  */
 export function nameOnAxis(arm, contrast) {
   return contrast === null ? nameOf(arm) : `${nameOf(arm)} with ${AXES[contrast].show(AXES[contrast].of(arm))}`
 }
 
 /**
- * A data plane as it is written in `--planes` and in experiments: `name`, `name:profile`, `name@control` or `name=folder`.
- * @param {string} text
- * @returns {PlaneChoice} variant: the folder as it was written
+ * Reads `name`, `name:profile`, `name@control` or `name=folder`, as in `--planes` and in experiments.
+ * @param {string} text @returns {PlaneChoice} variant: the folder as it was written
  */
 export function parseChoice(text) {
   // What comes after the first "=" is a path, which may contain others.

@@ -1,8 +1,5 @@
-/**
- * The words of `balance`: algorithms that assign items to shards, and what is counted of an assignment. Every table,
- * chart, claim and page reads them here. Pure.
- * @import { BalanceTrial } from './types.ts'
- */
+/** The algorithms of `balance`, and the quantities of an assignment. Pure. */
+/** @import { BalanceTrial } from './types.ts' */
 
 /** What each algorithm does, by name. */
 export const ALGORITHMS = /** @type {const} */ ({

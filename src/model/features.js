@@ -96,9 +96,8 @@ export function featuresOf(features) {
 }
 
 /**
- * Why a plane cannot be given the features of an arm; null where it can.
- * @param {Pick<DataPlane, 'features'>} plane
- * @param {Pick<Conditions, 'features' | 'tls'>} conditions
+ * Says why a plane cannot be given the features of an arm; null where it can.
+ * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions
  */
 export function findLackingFeatures({ features = [] }, conditions) {
   const asked = listFeatures(conditions.features)

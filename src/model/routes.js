@@ -11,10 +11,7 @@ export function nameRoute(direction, { host, pathPrefix, headers }) {
   return [direction, '/', host ?? 'any', pathPrefix, ...matched].join('').replaceAll(/[^A-Za-z0-9]+/g, '_')
 }
 
-/**
- * Each host, and any other (null), with the routes that its requests can take, in order; those of any host may be none.
- * @param {Route[]} routes
- */
+/** Each host, and any other (null), with the routes that its requests can take, in order. @param {Route[]} routes */
 export function groupByHost(routes) {
   const hosts = [...new Set([...routes.map(route => route.host), null])]
   return hosts.map(host => ({ host, routes: routes.filter(route => route.host === null || route.host === host) }))

@@ -1,8 +1,5 @@
-/**
- * What both ends of a connection know of a sidecar: its ports, its TLS, its identity. Pure, and without imports:
- * it also runs inside of pods.
- * @import { Place } from './types.ts'
- */
+/** A sidecar's ports, TLS and identity, for both ends of a connection. Pure, without imports: it runs in pods. */
+/** @import { Place } from './types.ts' */
 
 /** The ports of every service, as in a pod; each service has an address of its own. */
 export const PORTS = {
@@ -27,11 +24,7 @@ export function identityOf(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
 }
 
-/**
- * A place whose one address serves for everything: on one machine, where every service has a loopback address.
- * @param {string} address
- * @returns {Place}
- */
+/** A place whose one address serves for everything, as on one machine. @param {string} address @returns {Place} */
 export function placeAt(address) {
   return { reach: address, listen: address, inside: address }
 }

@@ -62,9 +62,9 @@ async function checkRefused(rig) {
 }
 
 /**
- * The lines of a sidecar's log about a path, as soon as there are so many.
- * @param {Rig} rig
- * @param {{ service: string, path: string | undefined, least?: number }} wanted
+ * Reads the lines of a sidecar's log about a path, as soon as there are so many.
+ * @param {Rig} rig @param {{ service: string, path?: string, least?: number }} wanted
+ * @returns {Promise<Record<string, unknown>[]>}
  */
 async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   const process = sidecars.processes.find(({ spec }) => spec.service === service)

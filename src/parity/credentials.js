@@ -30,9 +30,8 @@ export const FLAWED = {
 }
 
 /**
- * What the rig's peers show, by name.
- * @param {string} folder of certificates
- * @returns {{ ca: string, credentials: Record<string, Credentials> }}
+ * Reads what the rig's peers show, by name, from a folder of certificates.
+ * @param {string} folder @returns {{ ca: string, credentials: Record<string, Credentials> }}
  */
 export function readCredentials(folder) {
   const read = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')

@@ -27,8 +27,7 @@ export function describeTraces({ made, passedOn, tracestate }) {
 }
 
 /**
- * Headers are set, also over those that came, and removed, of a request and of its answer: also of one that the sidecar
- * gives itself, for an upstream that fails or a peer that it refuses.
+ * Headers are set and removed, of a request and of its answer, also of one that the sidecar gives itself.
  * @param {Rig} rig
  */
 export async function checkRewrite(rig) {

@@ -25,8 +25,7 @@ export async function checkEjection(rig) {
 }
 
 /**
- * Of two endpoints, the one that fails so often in a row gets no request for the base time. The other then stays, however
- * it answers: ejected, there would be too few.
+ * One of two endpoints that fails too often in a row gets no request for a time; the other stays, however it answers.
  * @param {Rig} rig
  */
 async function checkTurns(rig) {
@@ -95,9 +94,8 @@ export function describeBroken(broken, answers) {
 }
 
 /**
- * The answers that came before the ejected endpoint may be back: on a busy machine, not to all requests.
- * @param {(i: number) => Promise<Answer>} ask
- * @param {number} ejectedMs at the earliest
+ * Collects answers until the endpoint may be back, which on a busy machine is before the last request.
+ * @param {(i: number) => Promise<Answer>} ask @param {number} ejectedMs at the earliest
  */
 export async function askWhileEjected(ask, ejectedMs) {
   /** @type {Answer[]} */

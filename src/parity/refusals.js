@@ -10,7 +10,7 @@ const REFILLED_MS = 1500
 const AT_ONCE = 4 * NARROW
 
 /**
- * The first requests of a second come through, as many as the limit; some of four times as many do not; and later others do.
+ * A second takes as many requests as the limit, some of four times as many are refused, and later ones pass.
  * @param {Rig} rig
  */
 export async function checkRateLimit({ call, entry, signal }) {
@@ -34,8 +34,7 @@ export function describeStatuses(statuses, later) {
 }
 
 /**
- * A route takes the requests of those it lists: of the client's sidecar, whose connections all its requests share, and of
- * two callers with connections of their own, whose requests then share those to the upstream.
+ * A route takes the requests of those it lists: the client's sidecar, and callers whose requests share connections.
  * @param {Rig} rig
  */
 export async function checkAuthorization({ call, entry }) {
@@ -51,7 +50,7 @@ export async function checkAuthorization({ call, entry }) {
 }
 
 /**
- * As many requests as the cluster takes wait for their upstream, which does not answer; the others are refused at once.
+ * As many requests as the cluster takes wait for an upstream that does not answer; others are refused at once.
  * @param {Rig} rig
  */
 export async function checkBreaker({ call, entry }) {

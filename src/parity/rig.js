@@ -77,18 +77,8 @@ const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
  *   index: of a start that no other has; certificates: of all key types, as in certificate-files.js
  * @returns {Promise<Rig>}
  */
-export async function createRig({
-  target,
-  index,
-  plane,
-  tool,
-  scripts,
-  folder,
-  measured,
-  profile,
-  signal,
-  ...options
-}) {
+export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
+  const { tool, scripts, profile } = options
   const certificates = certificatesFolder(options.certificates, measured.tls)
   const places = await target.placesFor(
     index,
@@ -118,8 +108,7 @@ export async function createRig({
     const timeouts = chooseTimeouts((performance.now() - startedAt) / 1000)
     const models = createModels({ places, certificates: target.locate(certificates), measured, timeouts })
     const specs = models.map(model => {
-      const sidecarFolder = target.locate(path.join(folder, model.service))
-      const where = { scripts: target.locate(scripts), folder: sidecarFolder }
+      const where = { scripts: target.locate(scripts), folder: target.locate(path.join(folder, model.service)) }
       return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null })
     })
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })

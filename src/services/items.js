@@ -10,9 +10,8 @@ export const MEAN_SIZE = 100
 const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
 
 /**
- * Items in the order of their ids. The ids of a seed are the same for both kinds of sizes.
- * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options
- * @returns {Item[]}
+ * Draws items in the order of their ids, which are the same for both kinds of sizes.
+ * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options @returns {Item[]}
  */
 export function drawItems({ count, sizes, seed }) {
   const random = createRandom(seed)

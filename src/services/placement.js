@@ -28,9 +28,8 @@ export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false
 }
 
 /**
- * Half of the CPUs for the generator, and the others for all sidecars and applications together, the same for every arm.
- * @param {{ cores: number[][], isLoadElsewhere: boolean }} options
- * @returns {Placement | null} null where there is one CPU
+ * Halves the CPUs between the generator and all services of every arm; null where there is one CPU.
+ * @param {{ cores: number[][], isLoadElsewhere: boolean }} options @returns {Placement | null}
  */
 export function placeTurns({ cores, isLoadElsewhere }) {
   const cpus = cores.flat()

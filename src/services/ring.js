@@ -14,7 +14,7 @@ export const POINTS_OF_SHARD = 1000
 const rings = new Map()
 
 /**
- * The shard of the first point after the hash of an id that is accepted; behind the last point follows the first.
+ * The shard of the first accepted point after the hash of an id; behind the last point follows the first.
  * @param {string} id
  * @param {{ shards: number, accepts: (point: Point) => boolean }} options accepts: some point must be
  */

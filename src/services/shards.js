@@ -1,11 +1,8 @@
 import { assignItems } from './assign.js'
 import { drawItems, MEAN_SIZE } from './items.js'
 
-/**
- * Which control plane has which sidecar, and how many services each sidecar knows: those of `balance` with the same seed.
- * Pure.
- * @import { Conditions } from '../model/types.ts'
- */
+/** The sidecars of each control plane, and the services that each knows, as in `balance` with the same seed. Pure. */
+/** @import { Conditions } from '../model/types.ts' */
 
 /**
  * The same by as many shards as an arm has and, where its last is removed, by those that are left: then movesTo is the shard

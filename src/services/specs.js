@@ -63,9 +63,7 @@ export function countWorkers({ plane, profile, capCores, conditions }, { cpus, p
 
 /**
  * Where others reach what listens for them.
- * @param {ProcessSpec[]} specs
- * @param {Record<string, Place>} places
- * @returns {Endpoint[]}
+ * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
  */
 export function findReachable(specs, places) {
   return specs.flatMap(({ service, listens }) =>
@@ -92,9 +90,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
 
 /**
  * What the sidecar of a service is given.
- * @param {Service} service
- * @param {ArmServices} services
- * @returns {SidecarOptions}
+ * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
 export function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {
   const { tls, protocol, configuredServices, features } = arm.conditions

@@ -5,7 +5,7 @@ import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 
 /**
- * @import { Arm, AxisName } from '../../src/model/types.ts'
+ * @import { Arm } from '../../src/model/types.ts'
  */
 
 const TOOLS = {

@@ -50,10 +50,8 @@ function createClaimed(row) {
 }
 
 /**
- * A quantity of an arm, round by round; empty where such an arm has none.
- * @param {SummaryArm} arm
- * @param {string} quantity
- * @param {string | undefined} service
+ * A quantity of an arm by round; empty where it has none.
+ * @param {SummaryArm} arm @param {string} quantity @param {string} [service]
  */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
@@ -61,9 +59,7 @@ export function valuesOf(arm, quantity, service) {
 
 /**
  * One over the other in each round; null where either has no value above 0.
- * @param {(number | null)[]} over
- * @param {(number | null)[]} under
- * @returns {(number | null)[]}
+ * @param {(number | null)[]} over @param {(number | null)[]} under
  */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
@@ -120,9 +116,8 @@ export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
 }
 
 /**
- * Gates that spoiled arms, and in a search for capacity the part that bound them: `: envoy: generator`.
- * @param {SummaryArm[]} arms
- * @param {string} quantity
+ * Gates that spoiled arms, and what bound them in a search for capacity.
+ * @param {SummaryArm[]} arms @param {string} quantity
  */
 export function describeSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
@@ -134,9 +129,8 @@ export function describeSpoiled(arms, quantity) {
 }
 
 /**
- * How far an arm was from itself in the run, at most; null without an A/A pair.
- * @param {Summary} summary
- * @param {string} quantity
+ * How far an arm was from itself, at most; null without an A/A pair.
+ * @param {Summary} summary @param {string} quantity
  */
 function findWidestSpread({ comparisons }, quantity) {
   const spreads = comparisons

@@ -66,9 +66,8 @@ export function valueOn(arm, over) {
 }
 
 /**
- * Under which conditions arms were measured: what they share, link, cap and load always, the rest where it is not usual.
- * @param {SummaryArm[]} arms
- * @param {{ hasCap: boolean }} options
+ * The conditions that arms share: link, cap and load always, others where they are not usual.
+ * @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options
  */
 export function describeConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
@@ -84,9 +83,8 @@ export function describeConditions(arms, { hasCap }) {
 }
 
 /**
- * The published arms are the planes' own, at any cap: a cap is chosen last.
- * @param {SummaryArm} arm
- * @param {Selector} selector
+ * Whether a selector means an arm of the plane's own, at any cap.
+ * @param {SummaryArm} arm @param {Selector} selector
  */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
@@ -114,12 +112,7 @@ function followsCap({ load }) {
   return load.kind === 'closed'
 }
 
-/**
- * Whether two selectors tell arms apart on an axis.
- * @param {Selector} of
- * @param {Selector} to
- * @param {AxisName} name
- */
+/** Whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
 function isTold(of, to, name) {
   return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
 }
@@ -141,10 +134,8 @@ function completeness(values) {
 }
 
 /**
- * The first item with the highest ranks, compared one after the other.
- * @template T
- * @param {T[]} items
- * @param {(item: T) => number[]} rank
+ * The first item with the highest ranks, compared in order.
+ * @template T @param {T[]} items @param {(item: T) => number[]} rank
  */
 function best(items, rank) {
   const ranks = new Map(items.map(item => [item, rank(item)]))

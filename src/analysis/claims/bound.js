@@ -12,7 +12,7 @@ const PHASES = [
 ]
 
 /**
- * Why an arm's time may be the kit's; null where the control plane bound it, or the quantity is no time of a phase.
+ * Says why an arm's time of a phase may be the kit's; null where the control plane bound it, or for another quantity.
  * @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options
  */
 export function explainUnbound({ arm, quantity, over }) {

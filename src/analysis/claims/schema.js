@@ -102,10 +102,7 @@ const relation = z
   .partial()
   .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, plateau, balance, growth and untestable')
 
-/**
- * Makes the schema of a file of claims.
- * @param {string[]} [experiments] the names that are known; absent: they are not checked
- */
+/** Makes the schema of a file of claims. @param {string[]} [experiments] those that there are; absent: not checked */
 export function createClaimsSchema(experiments) {
   const experiment = (experiments ? oneOf('experiment', experiments) : words).nullable()
   return z.strictObject({
@@ -138,9 +135,7 @@ export function createClaimsSchema(experiments) {
 
 /**
  * One of some names; the error says the nearest.
- * @template {string} Name
- * @param {string} kind
- * @param {readonly Name[]} names
+ * @template {string} Name @param {string} kind @param {readonly Name[]} names
  */
 function oneOf(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {

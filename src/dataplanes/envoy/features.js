@@ -47,7 +47,7 @@ export function renderStatsConfig({ metrics }) {
 const NO_COLLECTOR = { cluster: 'no-collector', uri: 'http://no-collector.test/v1/traces', timeout: '1s' }
 
 /**
- * Envoy makes spans by a tracer only. OpenTelemetry's writes the W3C header; of what is not sampled it reports nothing.
+ * Envoy makes spans by a tracer only: OpenTelemetry's writes the W3C header, and reports nothing unsampled.
  * @param {SidecarModel} model
  */
 export function renderTracing({ features, service }) {
@@ -80,8 +80,7 @@ export function renderFilters(features, routes) {
 
 /**
  * What a route is given beside its clusters.
- * @param {Features} features
- * @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
+ * @param {Features} features @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
  */
 export function renderRouteFeatures(features, { route, direction }) {
   const { allowedIdentities, limitPerSecond } = route

@@ -4,11 +4,8 @@ import { createSidecar } from './launch.js'
 import { renderRouteConfig } from './routes.js'
 import { TYPE } from './shared.js'
 
-/**
- * Envoy watches a folder of its own, and takes the routes of a file that is moved there (its route discovery service, from
- * the file system); a file written in place it does not notice.
- * @import { Control, SidecarModel } from '../../model/types.ts'
- */
+/** Envoy watches a folder, and takes the routes of a file that is moved there, not of one written in place. */
+/** @import { Control, SidecarModel } from '../../model/types.ts' */
 
 export const fileControl = createFileControl({
   needsOf,

@@ -13,10 +13,8 @@ export function renderRouteConfig(model, direction) {
 }
 
 /**
- * One virtual host per name and one for any, each with its routes in order: first match wins, and a
- * thousand services cost a request one look-up (as in pipy-scripts/router.js).
- * @param {SidecarModel} model
- * @param {'inbound' | 'outbound'} direction
+ * A virtual host per name and one for any: a thousand services cost a request one look-up, and the first match wins.
+ * @param {SidecarModel} model @param {'inbound' | 'outbound'} direction
  */
 function renderHosts(model, direction) {
   return groupByHost(model[direction]?.routes ?? []).map(({ host, routes }) => ({

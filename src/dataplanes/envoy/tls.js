@@ -28,7 +28,7 @@ export function renderTls({ tls, trust }, acceptedIdentities) {
 }
 
 /**
- * An empty list would accept everybody; who accepts nobody names an identity that nobody has.
+ * An empty list would accept everybody: to accept nobody, it names an identity that nobody has.
  * @param {string[]} identities
  */
 function renderAccepted(identities) {

@@ -111,7 +111,7 @@ function renderInbound(model, inbound, routes) {
 }
 
 /**
- * Asked once a connection, after its handshake. The identity is read from the common name: HAProxy shows no URI names.
+ * Refuses identities once a connection, by the common name: HAProxy shows no URI names.
  * @param {string[] | null} identities
  */
 function renderAccepted(identities) {

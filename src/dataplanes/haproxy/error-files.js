@@ -1,7 +1,4 @@
-/**
- * What HAProxy answers for an upstream that failed: a whole response each, sent as it is. A file may say another status
- * than the one that it stands for.
- */
+/** Whole responses of HAProxy for an upstream that failed; their status may be another than the one they stand for. */
 
 const MARK = 'x-sidecar-bench-failed'
 

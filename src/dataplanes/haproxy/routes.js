@@ -1,10 +1,7 @@
 import { groupByHost, isUnconditional } from '../../model/routes.js'
 
-/**
- * Which backend a request goes to: a look-up of the host, so that a thousand services cost a request no more than one;
- * and rules, in order, for the hosts whose routes have conditions.
- * @import { Route } from '../../model/types.ts'
- */
+/** The backend of a request: a look-up of the host, and rules in order for hosts whose routes have conditions. */
+/** @import { Route } from '../../model/types.ts' */
 
 /** The backend that answers 404. A service has no underscore in its name. */
 export const NO_ROUTE = 'no_route'
@@ -26,10 +23,7 @@ export function renderRoutes(routes, mapFile) {
   ]
 }
 
-/**
- * @param {Route[]} routes
- * @returns {string} a line of each host: its name, and its backend or what its rules call it
- */
+/** Renders a line of each host: its name, and its backend or what its rules call it. @param {Route[]} routes */
 export function renderMap(routes) {
   return nameBackends(routes)
     .filter(({ host }) => host !== null)

@@ -1,10 +1,7 @@
 import { groupByHost, isUnconditional } from '../../model/routes.js'
 
-/**
- * Where a request goes: a look-up of its host, so that a thousand services cost a request no more than one, and patterns in
- * order for the hosts whose routes have conditions.
- * @import { Cluster, Route } from '../../model/types.ts'
- */
+/** The upstream of a request: a look-up of the host, and patterns in order for hosts whose routes have conditions. */
+/** @import { Cluster, Route } from '../../model/types.ts' */
 
 // What a map takes for its own words.
 const RESERVED = /^(default|hostnames|include|volatile)$/

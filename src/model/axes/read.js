@@ -29,9 +29,7 @@ export function readCores(text) {
 
 /**
  * A reader that takes `none`, too.
- * @template T
- * @param {(text: string) => T} read
- * @returns {(text: string) => T | null}
+ * @template T @param {(text: string) => T} read @returns {(text: string) => T | null}
  */
 export function orNone(read) {
   return text => (text === 'none' ? null : read(text))

@@ -26,8 +26,7 @@ export function describeAccess({ tls, trafficPolicy }) {
 
 /**
  * Every peer at an inbound listener of either mode, and as an upstream.
- * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
- * @returns {Attempt[]}
+ * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration @returns {Attempt[]}
  */
 export function listAttempts({ tls, trafficPolicy }) {
   const hasTls = tls !== 'plaintext'
@@ -82,11 +81,8 @@ async function enter(rig, service, { credential, options }) {
 }
 
 /**
- * The upstream notes what reaches it, and closes without an answer: the client's sidecar answers 503 for it, or 504 where
- * it waits on a closed HTTP/2 connection (HAProxy).
- * @param {Probed} rig
- * @param {string} upstream
- * @param {Peer} peer
+ * The upstream notes what reaches it, and closes: the client's sidecar answers 503, or 504 in HTTP/2 (HAProxy).
+ * @param {Probed} rig @param {string} upstream @param {Peer} peer
  */
 async function leaveTo(rig, upstream, { options }) {
   const { status } = await ask(rig, { host: upstream })

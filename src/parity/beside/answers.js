@@ -20,10 +20,7 @@ const NO_HOST = [400, 404]
 const CONNECT_SHARE_MOST = 0.9
 const LONE = { tries: 2, times: 3, timesMost: 10 }
 
-/**
- * One thing a plane must do.
- * @typedef {{ name: string, run: (rig: Probed) => Promise<string> }} Check run: the difference found; empty without one
- */
+/** @typedef {{ name: string, run: (rig: Probed) => Promise<string> }} Check run: the difference found, or empty */
 
 /** @type {Check[]} */
 export const ANSWERS = [

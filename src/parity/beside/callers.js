@@ -13,9 +13,8 @@ const STATUSES = {
 const TURNS = 5
 
 /**
- * Each caller keeps one connection, and both ask for every route in turn and at once.
+ * Keeps one connection of each caller, and asks for every route over each in turn and at once.
  * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
- * @returns {Promise<string[]>} what differs
  */
 export async function probeCallers({ sidecars, credentials }) {
   const found = await Promise.all(

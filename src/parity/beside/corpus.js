@@ -146,9 +146,8 @@ export const CASES = [
 ]
 
 /**
- * A body that comes back. It is made where it is asked for: one of 10 MiB would otherwise stay in memory.
- * @param {number} bytes
- * @param {{ isChunked: boolean }} framing
+ * A body that comes back, made where it is asked for: one of 10 MiB would stay in memory.
+ * @param {number} bytes @param {{ isChunked: boolean }} framing
  */
 function echoed(bytes, { isChunked }) {
   return {
@@ -164,9 +163,7 @@ function echoed(bytes, { isChunked }) {
 
 /**
  * A route of all paths of a host, but for what else it matches and demands.
- * @param {string | null} host null: any
- * @param {Partial<Route>} more
- * @param {[cluster: string, weight: number][]} split
+ * @param {string | null} host null: any @param {Partial<Route>} more @param {[cluster: string, weight: number][]} split
  * @returns {Route}
  */
 export function route(host, more, ...split) {

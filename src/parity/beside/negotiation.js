@@ -20,7 +20,7 @@ export function describeNegotiation({ tls, suite, group }) {
 }
 
 /**
- * What the server's sidecar negotiates, offered every group that Node has; and that it takes no other.
+ * Tells what the server's sidecar negotiates, offered every group of Node, and whether it takes another.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions }} peer
  */
 export async function negotiateAsServer({ endpoint, credentials }) {
@@ -29,10 +29,7 @@ export async function negotiateAsServer({ endpoint, credentials }) {
   return other === NO_TLS ? found : TAKES_OTHERS
 }
 
-/**
- * What the client's sidecar negotiates, twice, afresh each time; that it takes no other group; and the HTTP it speaks.
- * @param {Probed} rig
- */
+/** Tells what the client's sidecar negotiates, whether it takes another group, and its HTTP. @param {Probed} rig */
 export async function negotiateAsClient(rig) {
   const before = rig.observed.length
   for (const host of ['observed', 'observed', 'p256']) await ask(rig, { host }).catch(() => {})

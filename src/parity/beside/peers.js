@@ -52,9 +52,7 @@ export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.inclu
 
 /**
  * A peer that no configuration with TLS accepts.
- * @param {string} name
- * @param {string | null} credential
- * @param {Partial<Peer>} [more]
+ * @param {string} name @param {string | null} credential @param {Partial<Peer>} [more] @returns {Peer}
  */
 function refused(name, credential, more) {
   return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...more }

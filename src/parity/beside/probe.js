@@ -42,25 +42,10 @@ export async function probeAnswers(rig) {
   const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
   const words = describeAccess(configuration)
   return [
-    { name: 'parity-answers', found: count(answers.length), expected: count(0), differences: answers },
-    {
-      name: 'parity-connect-timeout',
-      found: connects.length === 0 ? GIVEN_UP : `not ${GIVEN_UP}`,
-      expected: GIVEN_UP,
-      differences: connects,
-    },
-    {
-      name: 'parity-early-answers',
-      found: early.length === 0 ? 'passed on whole' : 'cut off',
-      expected: 'passed on whole',
-      differences: early,
-    },
-    {
-      name: 'parity-refusals',
-      found: access.length === 0 ? words : `${access.length} peers treated otherwise`,
-      expected: words,
-      differences: access,
-    },
+    createRow('parity-answers', answers, { right: count(0), wrong: count(answers.length) }),
+    createRow('parity-connect-timeout', connects, { right: GIVEN_UP, wrong: `not ${GIVEN_UP}` }),
+    createRow('parity-early-answers', early, { right: 'passed on whole', wrong: 'cut off' }),
+    createRow('parity-refusals', access, { right: words, wrong: `${access.length} peers treated otherwise` }),
     {
       name: 'parity-tls',
       found: asServer === asClient.tls ? asServer : `as a server ${asServer}, as a client ${asClient.tls}`,
@@ -74,6 +59,11 @@ export async function probeAnswers(rig) {
       differences: [],
     },
   ]
+}
+
+/** @param {string} name @param {string[]} differences @param {{ right: string, wrong: string }} words of what was found */
+function createRow(name, differences, { right, wrong }) {
+  return { name, found: differences.length === 0 ? right : wrong, expected: right, differences }
 }
 
 /**
@@ -95,9 +85,8 @@ export async function probePooling(rig) {
 }
 
 /**
- * @param {Probed} rig
- * @param {string} entry the service whose sidecar is called
- * @returns {Promise<number>} connections, on the side that has more
+ * Counts the connections on the side of a sidecar that has more.
+ * @param {Probed} rig @param {string} entry the sidecar's service
  */
 async function countOpened(rig, entry) {
   const before = rig.countConnections()

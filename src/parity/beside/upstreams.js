@@ -29,10 +29,7 @@ export const UPSTREAMS = Object.fromEntries(
 
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
 
-/**
- * What came over one connection to an observer.
- * @typedef {{ observer: string, tls: string, protocol: string }} Observed in words
- */
+/** What came over one connection, in words. @typedef {{ observer: string, tls: string, protocol: string }} Observed */
 
 /**
  * @typedef {object} Upstreams
@@ -66,23 +63,14 @@ export async function startUpstreams({ address, ca, credentials, group, ...optio
   }
   try {
     let connections = 0
-    await serve(
-      'a',
-      http.createServer(KEEPING, echoAs('a')).on('connection', () => connections++),
-    )
-    await serve('b', http.createServer(KEEPING, echoAs('b')))
-    await serve(
-      'slow',
-      http.createServer(() => {}),
-    )
-    await serve(
-      'rude',
-      net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
-    )
-    await serve(
-      'quiet',
-      net.createServer(socket => void socket.once('data', () => socket.end())),
-    )
+    const servers = {
+      a: http.createServer(KEEPING, echoAs('a')).on('connection', () => connections++),
+      b: http.createServer(KEEPING, echoAs('b')),
+      slow: http.createServer(() => {}),
+      rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
+      quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
+    }
+    for (const [name, server] of Object.entries(servers)) await serve(name, server)
     /** @type {Observed[]} */
     const observed = []
     const observe = (/** @type {string} */ name, /** @type {tls.TlsOptions | null} */ own) => {
@@ -149,9 +137,7 @@ function createTlsServer(options) {
 
 /**
  * Notes what a connection brings first, and ends it without an answer: HTTP/2 would want a whole server.
- * @param {net.Socket} socket
- * @param {(note: Omit<Observed, 'observer'>) => void} note
- * @param {string} group
+ * @param {net.Socket} socket @param {(note: Omit<Observed, 'observer'>) => void} note @param {string} group
  */
 function noteFirst(socket, note, group) {
   socket.on('error', () => {})
@@ -183,10 +169,8 @@ function awaitEnd(child) {
 }
 
 /**
- * Connects until a connection is no longer taken.
- * @param {Endpoint} endpoint
- * @param {AbortSignal} signal aborts where nothing will listen there
- * @returns {Promise<() => void>} lets go
+ * Connects until a connection is no longer taken; what it returns lets go.
+ * @param {Endpoint} endpoint @param {AbortSignal} signal aborts where nothing will listen there
  */
 async function fillBacklog({ address, port }, signal) {
   /** @type {net.Socket[]} */

@@ -28,8 +28,8 @@ export function sizeOf({ link, capCores, conditions: { workers } }) {
 }
 
 /**
- * Whether a row says that a plane does other work than it has to.
- * @param {{ found: string, expected: string | null }} row expected: null: planes may differ, if they are alike
+ * Whether a row shows other work than is expected; null: planes may differ.
+ * @param {{ found: string, expected: string | null }} row
  */
 export function isWrong({ found, expected }) {
   return expected !== null && found !== expected
@@ -38,7 +38,7 @@ export function isWrong({ found, expected }) {
 /** @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged an arm, and what was found in its run; name: what it is called, else by its plane */
 
 /**
- * Why two arms did not do equal work; empty when they did, or when only what the experiment sets aside differs.
+ * Why two arms did not do equal work, but for what the experiment sets aside.
  * @param {{ a: Judged, b: Judged, relaxed: string[] }} options
  */
 export function findDisparities({ a, b, relaxed }) {
@@ -52,7 +52,7 @@ export function findDisparities({ a, b, relaxed }) {
 }
 
 /**
- * What arms do other than they must, each for itself: of two whose configurations differ, no more can be held equal.
+ * What arms of other configurations do wrong, each for itself: no more can be held equal.
  * @param {{ judged: Judged[], relaxed: string[] }} options
  */
 export function findWrong({ judged, relaxed }) {

@@ -8,9 +8,8 @@ import { PARITY_NAMES } from './rows.js'
 const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 /**
- * What was found before load, with the planes that it was found of: planes that do equal work share a line.
- * @param {Pick<Summary, 'parity'>} summary
- * @returns {Table}
+ * Tabulates what was found before load: planes that do equal work share a line.
+ * @param {Pick<Summary, 'parity'>} summary @returns {Table}
  */
 export function tabulateParity({ parity }) {
   const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
