@@ -57,7 +57,7 @@ function leaveOut({ old, next }, matches) {
 }
 
 /**
- * Says in what each arm without a partner differs from the nearest of its plane that has none either; a pair is said once.
+ * Says in what each arm without a partner differs from the nearest of its plane without one; a pair is said once.
  * @param {{ old: Arm[], next: Arm[] }} left
  * @param {AxisName[]} varied
  * @returns {Refusal[]}

@@ -3,7 +3,7 @@ import { generatorOf } from '../model/generators.js'
 import { findScripts } from '../model/scripts.js'
 import { sayBoth, sayDifference } from './match-arms.js'
 
-/** Facts of two runs: those that they must share to be compared, and those that may differ. Pure. @import { Match } from './match-arms.js' */
+/** Facts that two runs must share to be compared, and others. Pure. @import { Match } from './match-arms.js' */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
 
 /**
@@ -78,7 +78,7 @@ export function findIncomparable({ old, next }) {
   ]
 }
 
-/** Lists differences between the machines of two runs, or in their use. @param {{ old: Manifest, next: Manifest }} manifests */
+/** Lists differences between the machines of two runs. @param {{ old: Manifest, next: Manifest }} manifests */
 export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => sayFact(fact, manifests))
 }

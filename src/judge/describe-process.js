@@ -3,7 +3,7 @@
 /** A process at one edge of the window. @typedef {{ reading: Reading, state: Edge['states'][number], look: Look }} AtEdge */
 
 /**
- * What one process did between the edges. Pure.
+ * Makes the record of a process between the edges. Pure.
  * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, overflows: number | null }} options
  *   the looks are from before any load and from after the window
  * @returns {ProcessRecord}
@@ -45,7 +45,7 @@ export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** The rise of a counter; null where either end could not be read. @param {(number | null | undefined)[]} ends later, earlier */
+/** The rise of a counter, null where it could not be read. @param {(number | null | undefined)[]} ends later, earlier */
 export function subtract(...ends) {
   const [later, earlier] = ends.map(finiteOrNull)
   return later === null || earlier === null ? null : later - earlier

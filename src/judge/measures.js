@@ -62,7 +62,7 @@ function cpuOfCap(record) {
   return mostOf(sidecarsOf(record), p => (p.capCores === null ? null : p.cpuCores / p.capCores))
 }
 
-/** The rate at which the sidecar that uses most of its cap would use it all, at this CPU per request. @param {TrialRecord} record */
+/** The rate at which the sidecar that uses most of its cap would use all of it. @param {TrialRecord} record */
 export function rateAtCapPerSecond(record) {
   const [rate, used] = [ratePerSecond(record), cpuOfCap(record)]
   return rate && used ? rate / used : null
@@ -107,7 +107,7 @@ export function mostOf(processes, of) {
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** CPU time over verified requests of a window, each by its own clock. @param {TrialRecord} record @param {ProcessRecord[]} processes */
+/** CPU time over verified requests, each by its clock. @param {TrialRecord} record @param {ProcessRecord[]} processes */
 export function cpuPerRequestMicros(record, processes) {
   const rate = ratePerSecond(record)
   const cores = sumOf(processes, p => p.cpuCores)

@@ -2,7 +2,7 @@ import { summariseValues } from '../lib/stats.js'
 import { valueOfRound } from './measures.js'
 import { QUANTITIES } from './quantities.js'
 
-/** What is done with any quantity of the table. Pure. */
+/** Functions of any quantity of the table. Pure. */
 /** @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow, Seen } from './quantities.js' */
 
@@ -16,7 +16,7 @@ export function listCompared(kinds) {
   )
 }
 
-/** The use that a gate may spoil. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
+/** The use of a row. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
 export function useOf({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }

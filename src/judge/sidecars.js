@@ -1,14 +1,14 @@
 import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
 import { finiteOrNull, subtract } from './describe-process.js'
 
-/** What the samples of a trial say of each sidecar, sample after sample. Pure. */
+/** Follows each sidecar through the samples of a trial. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */
 
 // An edge of the window is read at its own time, at times right after a sample: over so little, CPU time says nothing.
 const APART_LEAST_SECONDS = 0.05
 
 /**
- * What a sidecar does now; null: not known.
+ * A sidecar now; null: not known.
  * @typedef {object} SidecarNow
  * @property {string} service
  * @property {number | null} cores between the last two readings

@@ -20,7 +20,7 @@ export function nameOfContender(arm) {
 }
 
 /**
- * What an arm has on the axes that vary; what it does not have at all is left out, such as the cap of no sidecars.
+ * The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
  * @param {AxisName[]} varied
  */

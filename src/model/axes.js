@@ -28,7 +28,7 @@ export function findVaried(arms) {
   return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
 }
 
-/** What an arm has on some axes, as words. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
+/** The values of an arm on some axes, in words. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
 export function describeAxes(arm, names) {
   return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
 }
@@ -53,7 +53,7 @@ export function isAlike(a, b, names) {
 }
 
 /**
- * What arms must share to be compared, but for an axis.
+ * A key of what arms must share to be compared, but for an axis.
  * @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except]
  */
 export function groupOf(arm, except = null) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
 import { nameRoute } from './routes.js'
 
-/** What the features of a model may be set to, so that every plane can be given it. Pure. */
+/** Limits of a model that every plane can be given. Pure. */
 /** @import { Route, SidecarModel } from './types.ts' */
 
 // No plane has a bucket, or a circuit, for 0.

@@ -1,6 +1,6 @@
 import { assertLimits } from './limits.js'
 
-/** Processes as plain data for a target. Pure. @import { ControlOptions, ProcessSpec, SidecarOptions } from './types.ts' */
+/** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, SidecarOptions } from './types.ts' */
 
 /**
  * Fills in what is usual: one worker, no limits, and nothing to read.

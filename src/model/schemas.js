@@ -19,7 +19,7 @@ export * from './schemas/rollout.js'
 export * from './schemas/summary.js'
 export * from './schemas/trial.js'
 
-/** What is published under `schema/`, by file name. */
+/** The schemas that are published under `schema/`, by file name. */
 export const SCHEMAS = {
   manifest: manifestSchema,
   trial: trialSchema,

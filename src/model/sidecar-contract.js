@@ -13,10 +13,10 @@ export const PORTS = {
 
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
-/** Who the load is where it speaks mTLS itself. */
+/** The name of a load that speaks mTLS itself. */
 export const GENERATOR = 'load-generator'
 
-/** From where services are tried: a place beside theirs. */
+/** The name of the place from which services are tried. */
 export const PROBER = 'prober'
 
 /** The SPIFFE identity of a service. @param {string} service */

@@ -7,7 +7,7 @@ import { FEATURES, listFeatures } from '../model/features.js'
 
 const LOG_SECONDS = 20
 const BODY = 'b'.repeat(1000)
-// What JSON has other words for, and a header may hold.
+// Characters that JSON escapes, and a header may hold.
 const USER_AGENT = 'parity "\\\t"'
 
 /** A request has one line at each sidecar on its way, with all the fields and their values. @param {Rig} rig */

@@ -6,7 +6,7 @@ import { identityOf } from '../model/sidecar-contract.js'
 
 /** The services of the rig that have a certificate. */
 export const SERVICES = ['client', 'server']
-/** Of the flawed certificates, below that of the services'. */
+/** The folder of the flawed certificates, below that of the services'. */
 export const REFUSED_FOLDER = 'refused'
 /** Whose place the flawed certificates take. */
 export const CLIENT = identityOf('client')

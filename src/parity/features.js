@@ -11,7 +11,7 @@ import { checkMetrics } from './route-metrics.js'
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' */
 
-/** What differs, empty where nothing does. @type {Record<FeatureName, (rig: Rig) => Promise<string[]>>} */
+/** Each check lists what differs. @type {Record<FeatureName, (rig: Rig) => Promise<string[]>>} */
 const CHECKS = {
   'access-log': checkAccessLog,
   authorization: checkAuthorization,

@@ -148,7 +148,7 @@ export async function probeRig(rig) {
   const { row, requests } = await call('probePooling', undefined)
   const bytes = (await sumLogs()) - before
   const features = await probeFeatures(rig)
-  // What an access log says is tried as a feature.
+  // An access log is tried as a feature.
   if (listFeatures(rig.measured.features).includes('access-log')) return [...answers, row, ...features]
   const nothing = `nothing for ${requests} requests`
   const found = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`

@@ -32,7 +32,7 @@ export function describeTraces({ made, passedOn, tracestate }) {
  */
 export async function checkRewrite(rig) {
   const { got, answered } = await sendThrough(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
-  // Of one sidecar: the client's would set the header in any answer of the server's.
+  // The answer of one sidecar: the client's would set the header in any answer of the server's.
   const meshOf = async (/** @type {string} */ host) =>
     (await rig.call('send', { endpoint: rig.permissive, ask: { host } })).headers['x-mesh']
   const isAuthorised = listFeatures(rig.measured.features).includes('authorization')

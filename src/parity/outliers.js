@@ -11,7 +11,7 @@ const SETTLED_MS = 100
 const LATE_SECONDS = 3
 const OFTEN_MS = 20
 const OTHERS = 10
-// Of the turns of two endpoints, so many come to each at least.
+// Each of two endpoints gets at least one of so many requests.
 const TURNS = 4
 
 const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an ejection`

@@ -4,7 +4,7 @@ import { ANSWER_SECONDS, NARROW } from './rig.js'
 
 /** Whether sidecars refuse what a route or a cluster does not take. @import { Rig } from './rig.js' */
 
-// Of a limit: enough that some are refused, however long they take.
+// Times the limit: enough that some are refused, however long they take.
 const TIMES = 4
 const REFILLED_MS = 1500
 const AT_ONCE = 4 * NARROW

@@ -31,7 +31,7 @@ async function askApart({ call, entry, signal }, times) {
   const asked = []
   for (let i = 0; i < times; i++) {
     const one = call('send', { endpoint: entry, ask: { host: 'crowded' }, timeoutSeconds: ANSWER_SECONDS })
-    // Where another check fails, nobody awaits it.
+    // Nobody awaits it when another check fails.
     one.catch(() => {})
     asked.push(one)
     await delay(APART_MS, undefined, { signal })

@@ -26,7 +26,7 @@ const TOPOLOGY = {
 // A busy machine takes more than a second for a body of 10 MiB. One that is slower still is told by how long it takes to start
 // the upstreams, a quarter of a second as a rule.
 const REQUEST_SECONDS = { least: 4, most: 60, timesStart: 16 }
-// Of the limit of a request: both tries of a connection end well within it.
+// Share of the limit of a request: both tries of a connection end well within it.
 const CONNECT_SHARE = 1 / 4
 
 /** After which an answer is late: longer than the sidecars' own timeouts. */
@@ -35,13 +35,13 @@ export const ANSWER_SECONDS = 2 * REQUEST_SECONDS.most
 /** Requests at a time to the cluster of that name, where circuits are broken. */
 export const NARROW = 2
 
-/** Of clusters whose endpoints fail, where outliers are ejected. */
+/** The ejection of clusters whose endpoints fail. */
 export const EJECTION = { consecutiveFailures: 3, baseSeconds: 2, maxShare: 0.5 }
 
 /** Retries at a time to the cluster `crowded`, where they have a budget. */
 export const RETRIES = 2
 const CROWDED = { share: 0.2, minConcurrent: RETRIES }
-// Where what refuses is to stay in turn.
+// For an endpoint that refuses and is to stay in turn.
 const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 
 /** Routes that list who may call them, by host: one of the two callers, or another, to a cluster of two endpoints. */
@@ -53,7 +53,7 @@ const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
 )
 
 /**
- * What is measured, as far as it changes what sidecars do for a request.
+ * The conditions that change what sidecars do for a request.
  * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, features?: string }} Measured
  */
 
@@ -123,7 +123,7 @@ export async function createRig({ target, index, plane, folder, measured, signal
 }
 
 /**
- * What the sidecars give a request, and four times within it a connection.
+ * Chooses the time for a request, which has room for four connect timeouts.
  * @param {number} startSeconds that the upstreams took to start
  * @returns {SidecarModel['timeouts']}
  */

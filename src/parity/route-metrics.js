@@ -44,7 +44,7 @@ function describeCounts(before, after) {
 }
 
 /**
- * What is told of a route.
+ * Reads the metrics of a route.
  * @param {string} text in Prometheus' text format
  * @param {Names} names
  * @param {string} route what its labels contain

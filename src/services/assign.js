@@ -13,7 +13,7 @@ const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 const BOUND = 1.25
 
-/** @typedef {(items: Item[], shards: number) => number[]} Assign items: in the order of their ids; gives their shards */
+/** @typedef {(items: Item[], shards: number) => number[]} Assign items: by id; gives their shards */
 
 /** @type {Record<BalanceTrial['algorithm'], Assign>} */
 const ASSIGN = {

@@ -42,7 +42,7 @@ export function chooseControl({ planes, tools }, arm) {
 }
 
 /**
- * Where sidecars find their control plane, and what it hands out.
+ * The address of a control plane for its sidecars, and what it hands out.
  * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<Chosen, 'controlTool'>} services
  * @param {string} [name] of one control plane among several
  * @returns {Omit<ControlOptions, 'folder'>}

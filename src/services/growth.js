@@ -16,7 +16,7 @@ import { trustOf } from './topology.js'
  */
 
 const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
-/** That a client must see. */
+/** The number of backends that a client must see. */
 export const BACKENDS = FORM.servers
 export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
 const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
@@ -114,7 +114,7 @@ function copy(service, copies) {
 }
 
 /**
- * What a sidecar is given: a client the split beside its routes, a server the application that it shares.
+ * Gives a client the split beside its routes, and a server the application that it shares.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
 function describeGrown(service, services) {

@@ -1,6 +1,6 @@
 import { createRandom } from '../lib/random.js'
 
-/** What is assigned to shards: items with an id and a size. Pure. */
+/** Items with an id and a size, which are assigned to shards. Pure. */
 
 /** @typedef {{ id: string, size: number }} Item size: what it adds to the load of its shard */
 

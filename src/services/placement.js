@@ -1,6 +1,6 @@
 import { topologyOf } from './topology.js'
 
-/** Which CPUs generator, applications and sidecars get for themselves. Pure. */
+/** The CPUs that generator, applications and sidecars get for themselves. Pure. */
 /** @import { Arm, Placement, Topology } from '../model/types.ts' */
 
 /**

@@ -5,7 +5,7 @@ import { hashTo64Bits } from '../lib/hash.js'
  * (Karger et al., Consistent Hashing and Random Trees, STOC 1997). Pure.
  */
 
-/** Of each shard, as in Argo CD. */
+/** Points of each shard, as in Argo CD. */
 export const POINTS_OF_SHARD = 1000
 
 /** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */

@@ -62,7 +62,7 @@ export function countWorkers({ plane, profile, capCores, conditions }, { cpus, p
 }
 
 /**
- * Where others reach what listens for them.
+ * The endpoints at which others reach what listens for them.
  * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
  */
 export function findReachable(specs, places) {
@@ -89,7 +89,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
 }
 
 /**
- * What the sidecar of a service is given.
+ * The options of the sidecar of a service.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
 export function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {

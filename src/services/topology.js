@@ -9,7 +9,7 @@ import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
  * @import { Arm, Cluster, Endpoint, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
-// Where configured services are that nobody calls: addresses kept for benchmarks (RFC 2544), never connected to.
+// Addresses of configured services that nobody calls: kept for benchmarks (RFC 2544), never connected to.
 const NOWHERE = '198.18'
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 

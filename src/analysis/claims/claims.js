@@ -59,7 +59,7 @@ export function evaluateClaims({ files, summaries }) {
   )
 }
 
-/** @param {Relation} relation @param {Summary | BalanceSummary} summary of a run of `balance` where the relation is of one */
+/** @param {Relation} relation @param {Summary | BalanceSummary} summary */
 function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   if ('kind' in summary) return testBalance(/** @type {BalanceRatio} */ (balance), summary)
   if (ratio) return testRatio(ratio, summary)

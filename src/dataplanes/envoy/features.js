@@ -1,7 +1,7 @@
 import { nameRoute } from '../../model/routes.js'
 import { extension, TYPE } from './shared.js'
 
-/** What Envoy is given for the features of a model; an absent feature adds nothing. */
+/** Envoy's configuration for the features of a model; an absent feature adds nothing. */
 /** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
 
 /** How soon a line that was logged can be read; Envoy's own 10 s would hold it longer than any check waits. */
@@ -79,7 +79,7 @@ export function renderFilters(features, routes) {
 }
 
 /**
- * What a route is given beside its clusters.
+ * Renders what a route has beside its clusters.
  * @param {Features} features @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
  */
 export function renderRouteFeatures(features, { route, direction }) {

@@ -2,7 +2,7 @@
 
 const MARK = 'x-sidecar-bench-failed'
 
-/** What tells HAProxy's own 503 from an application's, and is taken away before anybody sees it. */
+/** A header tells HAProxy's own 503 from an application's, and is removed before anybody sees it. */
 export const MARK_FAILED = `res.hdr(${MARK}) -m found`
 export const UNMARK_FAILED = `del-header ${MARK}`
 

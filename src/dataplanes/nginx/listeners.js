@@ -51,7 +51,7 @@ export function listenAt({ address, port }) {
 }
 
 /**
- * Who may come in. nginx ends the handshake with a peer that it refuses, and closes the connection instead of an answer.
+ * Renders who may come in. nginx ends the handshake with a refused peer, and closes the connection without an answer.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {SidecarModel} model
  */

@@ -3,7 +3,7 @@ import { groupByHost, isUnconditional } from '../../model/routes.js'
 /** The upstream of a request: a look-up of the host, and patterns in order for hosts whose routes have conditions. */
 /** @import { Cluster, Route } from '../../model/types.ts' */
 
-// What a map takes for its own words.
+// Words that a map reserves.
 const RESERVED = /^(default|hostnames|include|volatile)$/
 export const NO_ROUTE = ''
 

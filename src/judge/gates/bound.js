@@ -34,7 +34,7 @@ export function isUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST
 }
 
-/** The busiest thread's share of a core; where threads were not read, the mean of the workers. @param {ProcessRecord} process */
+/** Cores of the busiest thread; where threads were not read, the workers' mean. @param {ProcessRecord} process */
 export function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
 }

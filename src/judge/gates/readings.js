@@ -46,7 +46,7 @@ export const READING_GATES = [
   },
 ]
 
-/** Whether CPU time is from the kubelet, which knows no caps, threads and sockets. @param {Pick<TrialRecord, 'samples'>} record */
+/** Whether CPU time is the kubelet's, which knows no caps and sockets. @param {Pick<TrialRecord, 'samples'>} record */
 export function isByKubelet({ samples }) {
   return samples?.source === 'kubelet'
 }

@@ -3,7 +3,7 @@ import { ask } from './answers.js'
 import { NO_TLS } from './negotiation.js'
 import { PEERS, SERVERS } from './peers.js'
 
-/** Which peers a sidecar accepts, as a server and as a client, by traffic policy. */
+/** The peers that a sidecar accepts, as a server and as a client, by traffic policy. */
 /** @import { Configuration, Probed } from './probe.js' */
 /** @import { Peer } from './peers.js' */
 
@@ -13,7 +13,7 @@ import { PEERS, SERVERS } from './peers.js'
 const ACCEPTED = 'accepted'
 const REFUSED = 'refused'
 
-/** What a configuration accepts, in words. @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration */
+/** Says what a configuration accepts. @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration */
 export function describeAccess({ tls, trafficPolicy }) {
   if (tls === 'plaintext') return 'nobody refused: there is no TLS'
   const listNames = (/** @type {Peer[]} */ peers) => peers.map(({ name }) => name).join(', ')

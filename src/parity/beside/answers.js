@@ -3,14 +3,14 @@ import { countResets } from '../../node/kernel/tcp-resets.js'
 import { send } from '../../node/send.js'
 import { CASES, EARLY_PATH, IGNORED_HEADERS } from './corpus.js'
 
-/** What must be answered alike. */
+/** Requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */
 /** @import { Seen } from './corpus.js' */
 /** @import { Ask } from '../../node/send.js' */
 
 const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
-// Of one degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
+// One degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
 const CHI_SQUARE_MOST = 7.879
 // Longer than the sidecars' own timeouts, also on a slow machine.
 const ANSWER_SECONDS = 120
@@ -151,7 +151,7 @@ function findDifference(answer, expected) {
   for (const [name, value] of Object.entries(expected)) {
     const found = answer[/** @type {keyof Seen} */ (name)]
     if (found === value) continue
-    // What answers for a failure says why.
+    // An answer to a failure says why.
     const why =
       name === 'status' && answer.upstream === undefined && answer.body ? ` (${answer.body.slice(0, 100)})` : ''
     return `${name} ${show(found)}${why}, expected ${show(value)}`

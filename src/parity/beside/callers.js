@@ -5,7 +5,7 @@ import { send } from '../../node/send.js'
 /** @import { Probed } from './probe.js' */
 /** @import { Answer } from '../../node/send.js' */
 
-/** What a route answers whom; the corpus's routes of these hosts list the one or the other, or neither. */
+/** The answers of routes to each caller: the corpus's routes of these hosts list the one or the other, or neither. */
 const STATUSES = {
   client: { allowed: 200, guest: 403, denied: 403 },
   server: { allowed: 403, guest: 200, denied: 403 },

@@ -2,7 +2,7 @@
 /** @import { Route } from '../../model/types.ts' */
 /** @import { Ask } from '../../node/send.js' */
 
-/** What a comparison of planes leaves out, because they are known to differ there. */
+/** Behaviour that a comparison of planes leaves out, because they are known to differ there. */
 export const LEFT_OUT = [
   'repeated request headers other than cookies (Pipy keeps the last)',
   'trailers (Pipy drops them)',
@@ -15,13 +15,13 @@ export const LEFT_OUT = [
 export const IGNORED_HEADERS =
   /^(connection|keep-alive|transfer-encoding|content-length|server|date|x-envoy-.*|x-forwarded-.*|x-request-id)$/
 
-/** Of the route that is limited where rates are. */
+/** The limit of the route `limited`. */
 export const LIMIT_PER_SECOND = 10
 
 /** Below it, the name of an upstream of the corpus that answers 500 there; the others answer 200. */
 export const FAILS_PATH = '/fails'
 
-/** Where an upstream of the corpus begins its answer before it has the whole request. */
+/** The path at which an upstream begins its answer before it has the whole request. */
 export const EARLY_PATH = '/early'
 
 /**
@@ -49,7 +49,7 @@ export const ROUTES = [
 ]
 
 /**
- * What the corpus looks at in an answer: who gave it, and what it had got.
+ * The parts of an answer that the corpus looks at: who gave it, and what it had got.
  * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number }} Seen
  */
 

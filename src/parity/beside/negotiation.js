@@ -1,7 +1,7 @@
 import tls from 'node:tls'
 import { ask } from './answers.js'
 
-/** Which TLS and which HTTP sidecars speak with each other. */
+/** The TLS and the HTTP that sidecars speak with each other. */
 /** @import { X509Certificate } from 'node:crypto' */
 /** @import { Configuration, Probed } from './probe.js' */
 /** @import { Endpoint } from '../../model/types.ts' */
@@ -14,7 +14,7 @@ const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA25
 export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
-/** What must be negotiated, in words. @param {Configuration} configuration */
+/** Says what must be negotiated. @param {Configuration} configuration */
 export function describeNegotiation({ tls, suite, group }) {
   return tls === 'plaintext' ? NO_TLS : `TLSv1.3 ${suite} ${group} ${tls}`
 }

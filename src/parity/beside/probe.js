@@ -16,22 +16,22 @@ const POOL_REQUESTS = 10
 const POOL_ENTRIES = ['client', 'permissive']
 
 /**
- * What the sidecars were given, and what they are pinned to.
+ * The configuration of the sidecars, and what they are pinned to.
  * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string }} Configuration
  */
 
 /**
- * What a check needs.
+ * The rig as a check needs it.
  * @typedef {Pick<Upstreams, 'countConnections' | 'observed'> & { sidecars: Record<string, Endpoint>,
  *   credentials: Record<string, Credentials>, configuration: Configuration }} Probed sidecars: where each listens, by service
  */
 
 /** A row of the table, without the arm that it is for. @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
 
-/** What is answered, refused and negotiated. @param {Probed} rig @returns {Promise<Row[]>} */
+/** Tells what is answered, refused and negotiated. @param {Probed} rig @returns {Promise<Row[]>} */
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
-  // That first, while no connection is kept: HAProxy gives this answer only to the first request of one.
+  // The connect timeout first, while no connection is kept: HAProxy gives this answer only to the first request of one.
   const [connects, many] = await Promise.all([[CONNECT_TIMEOUT], ANSWERS].map(checks => runChecks(rig, checks)))
   const answers = [...many, ...(await runChecks(rig, [LONE_RETRY]))]
   const early = await runChecks(rig, [EARLY_ANSWER])
@@ -61,7 +61,7 @@ export async function probeAnswers(rig) {
   ]
 }
 
-/** @param {string} name @param {string[]} differences @param {{ right: string, wrong: string }} words of what was found */
+/** @param {string} name @param {string[]} differences @param {{ right: string, wrong: string }} words */
 function createRow(name, differences, { right, wrong }) {
   return { name, found: differences.length === 0 ? right : wrong, expected: right, differences }
 }

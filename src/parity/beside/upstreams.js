@@ -7,7 +7,7 @@ import { EARLY_PATH, FAILS_PATH } from './corpus.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
-/** What sidecars are tried with: upstreams that answer, refuse, reset, hang, and note what was negotiated with them. */
+/** Upstreams that answer, refuse, reset, hang, and note what was negotiated with them. */
 /** @import { Endpoint, Tls } from '../../model/types.ts' */
 
 const FULL_SECONDS = 60
@@ -29,7 +29,7 @@ export const UPSTREAMS = Object.fromEntries(
 
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
 
-/** What came over one connection, in words. @typedef {{ observer: string, tls: string, protocol: string }} Observed */
+/** The beginning of a connection, in words. @typedef {{ observer: string, tls: string, protocol: string }} Observed */
 
 /**
  * @typedef {object} Upstreams

@@ -3,7 +3,7 @@ import { LEAN } from '../../model/features.js'
 
 /** Whether planes do equal work, row by row. Pure. @import { Arm, ParityRow } from '../../model/types.ts' */
 
-/** What is held equal before load; each can be an experiment's axis instead. */
+/** The rows that are held equal before load; each can be an experiment's axis instead. */
 export const PARITY_NAMES = [
   'parity-answers',
   'parity-connect-timeout',
@@ -16,13 +16,13 @@ export const PARITY_NAMES = [
   'parity-features',
 ]
 
-/** What of an arm changes what its sidecars do for a request; the traffic policy is the run's. @param {Arm} arm */
+/** The parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN } = arm.conditions
   return { plane: nameOfContender({ ...arm, repeatOf: null, control: undefined }), tls, protocol, features }
 }
 
-/** What decides how many workers an arm's sidecars have, beside its configuration. @param {Arm} arm */
+/** The parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
 export function sizeOf({ link, capCores, conditions: { workers } }) {
   return { link, capCores, workers }
 }
@@ -52,7 +52,7 @@ export function findDisparities({ a, b, relaxed }) {
 }
 
 /**
- * What arms of other configurations do wrong, each for itself: no more can be held equal.
+ * Lists what arms of two configurations do wrong, each for itself: no more can be held equal.
  * @param {{ judged: Judged[], relaxed: string[] }} options
  */
 export function findWrong({ judged, relaxed }) {

@@ -29,7 +29,7 @@ export function tabulateParity({ parity }) {
   }
 }
 
-/** What differs, plane by plane. @param {Pick<Summary, 'parity'>} summary */
+/** Lists what differs, plane by plane. @param {Pick<Summary, 'parity'>} summary */
 export function listDisparities({ parity }) {
   return [...new Set(parity.flatMap(row => row.differences.map(difference => `${row.plane}: ${difference}`)))]
 }
