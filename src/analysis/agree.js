@@ -33,7 +33,8 @@ export function compareTargets({ local, other }) {
     )
     const spoiled = ratio.values.some(value => value === null)
     const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= ROUNDS_LEAST })
-    return { name: armName(arm), local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
+    const name = `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`
+    return { name, local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
   const pairs = local.summary.comparisons
     .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
@@ -100,9 +101,4 @@ function noiseOf({ summary }) {
 function valuesOf({ records, rounds }, id, measure) {
   const own = records.filter(r => r.trial.arm.id === id)
   return splitRounds(own, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
-}
-
-/** @param {Arm} arm */
-function armName(arm) {
-  return `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`
 }

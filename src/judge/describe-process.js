@@ -45,7 +45,7 @@ export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** The rise of a counter, null where it could not be read. @param {(number | null | undefined)[]} ends later, earlier */
+/** The rise of a counter, null where it was not read. @param {(number | null | undefined)[]} ends later, earlier */
 export function subtract(...ends) {
   const [later, earlier] = ends.map(finiteOrNull)
   return later === null || earlier === null ? null : later - earlier

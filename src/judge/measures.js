@@ -107,7 +107,7 @@ export function mostOf(processes, of) {
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** CPU time over verified requests, each by its clock. @param {TrialRecord} record @param {ProcessRecord[]} processes */
+/** CPU time over verified requests, by own clocks. @param {TrialRecord} record @param {ProcessRecord[]} processes */
 export function cpuPerRequestMicros(record, processes) {
   const rate = ratePerSecond(record)
   const cores = sumOf(processes, p => p.cpuCores)

@@ -22,13 +22,7 @@ export const CONFIGURATIONS = [
   { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', features: ALL },
 ]
 
-const NOTHING_SPECIAL = {
-  services: 1,
-  workers: null,
-  configuredServices: 0,
-  memoryLimitBytes: null,
-  changesPerMinute: null,
-}
+const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
 
 /** Certificates for the corpus, of every key type. @param {string} certificates a folder that only this user reads */
 export function writeParityCertificates(certificates) {
@@ -58,7 +52,7 @@ export async function tryPlane({ site, measured, folder, ...options }) {
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
 export function findUntried({ tls, protocol, features }, { plane, tool, profile = null }) {
-  const conditions = { ...NOTHING_SPECIAL, tls, protocol, features }
+  const conditions = { ...USUAL, tls, protocol, features }
   const cpus = os.availableParallelism()
   return (
     findLackingFeatures(plane, conditions) ??

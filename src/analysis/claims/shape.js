@@ -27,7 +27,7 @@ import { describeConditions, findSeries, valueOn } from './arms.js'
  *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
  */
 
-/** least: points that are needed. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
+/** least: points needed. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
 const KINDS = {
   rises: { least: 2, find: series => findDirection(series, 'higher') },
   falls: { least: 2, find: series => findDirection(series, 'lower') },
