@@ -76,11 +76,7 @@ export function summarise({ manifest, records }) {
   }
 }
 
-/**
- * The arms that a search came by.
- * @param {TrialRecord[]} records
- * @returns {Arm[]}
- */
+/** The arms that a search came by. @param {TrialRecord[]} records */
 function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
@@ -125,19 +121,13 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     addedLatencyMs: null,
     changes: null,
     ...nestQuantities(quantities, arm.load),
-    sidecars: sidecars.map(({ service, copyOf, ...own }) => ({
-      service,
-      copyOf,
-      ...nestQuantities(own.quantities, arm.load),
-    })),
+    sidecars: sidecars.map(({ quantities: own, ...sidecar }) => ({ ...sidecar, ...nestQuantities(own, arm.load) })),
   })
 }
 
 /**
- * Whether an arm is what another is with none of a condition: changes of configuration, or services known.
- * @param {'changesPerMinute' | 'configuredServices'} axis
- * @param {Arm} other
- * @param {Arm} arm
+ * Whether an arm is another one with none of a condition.
+ * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
  */
 function isWithout(axis, other, arm) {
   return nameOf(other) === nameOf(arm) && other.conditions[axis] === 0 && groupOf(other, axis) === groupOf(arm, axis)
@@ -164,9 +154,8 @@ function summariseQuantities({ rounds, service }) {
 }
 
 /**
- * The quantity of an arm's sidecar that has the most of it.
+ * The quantity of an arm's sidecar that has the most of it, by header.
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
- * @returns {Record<string, Quantity>} by header
  */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
@@ -178,10 +167,7 @@ function pickMost(sidecars) {
   )
 }
 
-/**
- * @param {TrialRecord[]} records of one arm
- * @returns {SummaryArm['spoiled']}
- */
+/** @param {TrialRecord[]} records of one arm */
 function countSpoiled(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(r =>
@@ -195,11 +181,7 @@ function countSpoiled(records) {
   })
 }
 
-/**
- * @template T
- * @param {T[]} items
- * @returns {T | null}
- */
+/** @template T @param {T[]} items */
 function mostFrequent(items) {
   const counts = new Map()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)

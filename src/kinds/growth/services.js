@@ -16,9 +16,10 @@ import { trustOf } from '../../services/topology.js'
  */
 
 const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
-/** That a client must see. */
+/** The number of backends that a client must see. */
 export const BACKENDS = FORM.servers
 export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
+const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
 const SPLIT_HOST = 'split.test'
 
 /**
@@ -42,7 +43,7 @@ const SPLIT_HOST = 'split.test'
 /** The names that need an address. @param {number} sidecars a multiple of those of a step */
 export function listGrowthNames(sidecars) {
   const services = listSteps(sidecars).flatMap(topology => topology.services)
-  return { applications: listApplications(), sidecars: services.map(({ name }) => name) }
+  return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
 }
 
 /**
@@ -54,7 +55,7 @@ export function createGrowth({ link, sidecars, ...given }) {
   const { arm, control, places, programs, folders, locate } = given
   const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
   const trust = trustOf(certificates, link.entry.service)
-  const applications = listApplications().map(name =>
+  const applications = APPLICATIONS.map(name =>
     createApplication({
       service: name,
       kind: 'named',
@@ -81,18 +82,10 @@ export function createGrowth({ link, sidecars, ...given }) {
     ...createControlPlane(given),
     steps: made.map((step, i) => ({
       sidecars: (i + 1) * STEP_SIDECARS,
-      spec: createBatch({
-        name: `step-${i + 1}`,
-        folder: locate(folders.own),
-        specs: step.map(({ spec }) => spec),
-      }),
+      spec: createBatch({ name: `step-${i + 1}`, folder: locate(folders.own), specs: step.map(({ spec }) => spec) }),
       members: step.map(({ member }) => member),
     })),
   }
-}
-
-function listApplications() {
-  return Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
 }
 
 /** @param {number} sidecars */
@@ -121,10 +114,8 @@ function copy(service, copies) {
 }
 
 /**
- * What a sidecar is given: a client the split beside its routes, a server the application that it shares.
- * @param {Service} service
- * @param {ArmServices} services
- * @returns {SidecarOptions}
+ * Gives a client the split beside its routes, and a server the application that it shares.
+ * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
 function describeGrown(service, services) {
   const options = describeSidecar(service, services)
@@ -135,7 +126,7 @@ function describeGrown(service, services) {
     return { ...options, model: { ...model, outbound: { ...model.outbound, routes } } }
   }
   const [client] = services.topology.services
-  const application = listApplications()[client.calls.indexOf(service.copyOf ?? service.name)]
+  const application = APPLICATIONS[client.calls.indexOf(service.copyOf ?? service.name)]
   const endpoints = [{ address: services.places[application].listen, port: PORTS.application }]
   const clusters = model.clusters.map(c => (c.name === 'application' ? { ...c, endpoints } : c))
   return { ...options, model: { ...model, clusters } }

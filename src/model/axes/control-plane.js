@@ -1,18 +1,12 @@
 import { z } from 'zod'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { capCores, count, memoryBytes } from '../bounds.js'
-import { OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
+import { createConditions, OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
 import { orNone, readCores, readCount, readSize } from './read.js'
 
-/**
- * The axes of a control plane of many sidecars. Pure.
- * @import { Axis } from './axis.js'
- * @import { Conditions } from '../types.ts'
- */
-
-/** Each is a condition of an arm, under the same name; absent there where it is null. */
-export const CONTROL_PLANE_AXES = {
-  sidecars: createAxis('sidecars', {
+/** The axes of a control plane of many sidecars; a condition is absent where the axis is null. Pure. */
+export const CONTROL_PLANE_AXES = createConditions({
+  sidecars: {
     kinds: OF_CONTROL_PLANE,
     option: {
       flags: '--sidecars <list>',
@@ -22,8 +16,8 @@ export const CONTROL_PLANE_AXES = {
     schema: count(5000, 'the kit has not been tried with more of one control plane'),
     show: v => (v === null ? 'no control plane' : showCount(v, 'sidecar')),
     label: 'sidecars',
-  }),
-  controlCapCores: createAxis('controlCapCores', {
+  },
+  controlCapCores: {
     kinds: OF_CONTROL_PLANE,
     option: {
       flags: '--control-cpu <list>',
@@ -34,8 +28,8 @@ export const CONTROL_PLANE_AXES = {
     show: v => (v === null ? 'control plane without a cap' : `control plane at ${v} cores`),
     label: 'control plane cap',
     isUnsaidWhenNull: true,
-  }),
-  controlMemoryBytes: createAxis('controlMemoryBytes', {
+  },
+  controlMemoryBytes: {
     kinds: OF_CONTROL_PLANE,
     option: {
       flags: '--control-memory <list>',
@@ -46,15 +40,17 @@ export const CONTROL_PLANE_AXES = {
     show: v => (v === null ? 'control plane without a memory limit' : `control plane with ${showMebibytes(v)}`),
     label: 'control plane memory limit',
     isUnsaidWhenNull: true,
-  }),
-  shards: createAxis('shards', {
+  },
+  shards: {
+    kinds: ['rollout'],
     option: { flags: '--shards <list>', help: 'how many control planes share the sidecars', read: readCount },
     needsRealSidecars: true,
     schema: count(100, 'balance has no more'),
     show: v => (v === null ? 'not in shards' : showCount(v, 'shard')),
     label: 'shards',
-  }),
-  assignment: createAxis('assignment', {
+  },
+  assignment: {
+    kinds: ['rollout'],
     option: {
       flags: '--assignment <list>',
       help: `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`,
@@ -62,20 +58,23 @@ export const CONTROL_PLANE_AXES = {
     schema: z.enum(ALGORITHM_NAMES),
     show: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
     label: 'assignment',
-  }),
-  sizes: createAxis('sizes', {
+  },
+  sizes: {
+    kinds: ['rollout'],
     option: { flags: '--sizes <list>', help: 'services known to each sidecar: equal, random' },
     schema: z.enum(SIZES),
     show: v => `${v ?? 'equal'} sizes`,
     label: 'sizes',
-  }),
-  isShardRemoved: createAxis('isShardRemoved', {
+  },
+  isShardRemoved: {
+    kinds: ['rollout'],
     option: { flags: '--remove-shard', help: 'end the last of the shards, and move its sidecars to the others' },
     schema: z.literal(true).nullable(),
     show: v => (v === null ? 'no shard removed' : 'a shard removed'),
     label: 'shard removed',
-  }),
-  commitsPerSecond: createAxis('commitsPerSecond', {
+  },
+  commitsPerSecond: {
+    kinds: ['rollout'],
     option: { flags: '--commit-rate <list>', help: 'the most commits of a change a second', read: readCount },
     needsRealSidecars: true,
     schema: z
@@ -84,29 +83,13 @@ export const CONTROL_PLANE_AXES = {
       .max(10_000, 'at most 10000 commits/s: a request takes longer'),
     show: v => (v === null ? 'commits at no rate' : `at most ${v} commits/s`),
     label: 'commits/s',
-  }),
-  commitsAtOnce: createAxis('commitsAtOnce', {
+  },
+  commitsAtOnce: {
+    kinds: ['rollout'],
     option: { flags: '--concurrency <list>', help: 'commits of a change at once; default: 4', read: readCount },
     needsRealSidecars: true,
     schema: count(256, 'each is a connection to the control plane'),
     show: v => (v === null ? 'commits at once by default' : `${showCount(v, 'commit')} at once`),
     label: 'commits at once',
-  }),
-}
-
-/**
- * An axis of rollouts, unless it names other kinds.
- * @template {Omit<Axis, 'kinds' | 'values' | 'of'> & { kinds?: Axis['kinds'] }} T
- * @param {keyof Conditions} name
- * @param {T} own
- */
-function createAxis(name, own) {
-  const of = (/** @type {{ conditions: Conditions }} */ { conditions }) => conditions[name] ?? null
-  return {
-    kinds: /** @type {Axis['kinds']} */ (['rollout']),
-    isOfSidecars: /** @type {const} */ (true),
-    values: [null],
-    of,
-    ...own,
-  }
-}
+  },
+})

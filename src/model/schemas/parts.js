@@ -4,10 +4,7 @@ import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
-/**
- * What several documents of a run have in common.
- * @import { AxisName } from '../types.ts'
- */
+/** Parts of several documents of a run. @import { AxisName } from '../types.ts' */
 
 export const schemaVersion = z.literal(SCHEMA_VERSION)
 export const count = z.int().min(0)

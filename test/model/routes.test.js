@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nameRoute } from '../../src/model/route-names.js'
+import { nameRoute } from '../../src/model/routes.js'
 
 it('names a route by its direction and by all that it matches', () => {
   const route = { host: null, pathPrefix: '/', headers: {} }
