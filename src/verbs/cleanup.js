@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { readLedgers } from '../node/ledger.js'
-import { TARGET } from '../prepare/options.js'
+import { CONTEXT, TARGET } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
@@ -11,11 +11,8 @@ import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { removeStaleDownloads } from '../tools/downloads.js'
 
 /**
- * `cleanup`: removes what a killed run left.
- * @import { Command } from 'commander'
  * @import { Api } from '../targets/kubernetes/api.js'
  * @import { Cleaned } from '../targets/local/cleanup.js'
- * @import { Context } from './program.js'
  */
 
 /** @type {Cleaned} */
@@ -28,16 +25,13 @@ function idOf(run) {
   return resumed?.at(-1)?.id ?? id
 }
 
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `cleanup`: removes what a killed run left. @type {import('./program.js').AddVerb} */
 export function addCleanup(verb, { print }) {
   verb
     .argument('[run]', 'one run, retained or not, by its results folder or its id; default: every run that was killed')
-    .addOption(TARGET())
+    .addOption(TARGET)
     .option('--retained', 'also what runs with --retain were asked to leave')
-    .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
+    .addOption(CONTEXT)
     .option('--all', 'on Kubernetes: also what other machines started')
     .option(
       '--cluster-gone',

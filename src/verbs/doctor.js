@@ -4,44 +4,25 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/exit-status.js'
 import { findLoad, loads } from '../loads/registry.js'
 import { examineMachine } from '../prepare/local-doctor.js'
-import { createImageParser, TARGET, withLoadHost } from '../prepare/options.js'
-import { assertLoadHost, toolSpecs } from '../prepare/preparation.js'
+import { TARGET, withImage, withLoadHost, withNodes } from '../prepare/options.js'
+import { toolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
+import { assertLoadHost } from '../prepare/site.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { examineLoadHost } from '../targets/load-host/doctor.js'
 import { findTool } from '../tools/find.js'
 
-/**
- * `doctor`: what is here, and what is missing.
- * @import { Command } from 'commander'
- * @import { Context } from './program.js'
- * @import { Finding } from '../targets/kubernetes/doctor.js'
- */
+/** @import { Finding } from '../targets/kubernetes/doctor.js' */
 
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
 export function addDoctor(verb, { print, say, end, signal }) {
-  const toolNames = toolSpecs().map(t => t.name)
-  withLoadHost(verb)
-    .addOption(TARGET())
-    .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
-    .option('--node <name>', 'on Kubernetes: the node of the services, by name or label=value')
-    .option('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services')
-    .option(
-      '--image <tool=image>',
-      'on Kubernetes: another image, such as pipy=registry/pipy:1.5',
-      createImageParser(toolNames),
-      {},
-    )
-    .addOption(
-      new Option(
-        '--control <name>',
-        'on this machine: looks for the program of this control plane, too, and builds it',
-      ).choices(listControls().map(({ name }) => name)),
-    )
+  const controls = new Option(
+    '--control <name>',
+    'on this machine: looks for the program of this control plane, too, and builds it',
+  )
+  withImage(withNodes(withLoadHost(verb).addOption(TARGET)))
+    .addOption(controls.choices(listControls().map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
       assertLoadHost({ target, loadHost, address })
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
@@ -64,7 +45,7 @@ export function addDoctor(verb, { print, say, end, signal }) {
         )
       signal.throwIfAborted()
       const isReady = findings.every(({ level }) => level !== 'missing')
-      print(describe(findings, isReady))
+      print(renderFindings(findings, isReady))
       if (!isReady) end(EXIT.failed)
     })
 }
@@ -92,11 +73,8 @@ function listControls() {
   return dataPlanes.flatMap(({ controls = [] }) => controls.flatMap(({ name, tool }) => (tool ? [{ name, tool }] : [])))
 }
 
-/**
- * @param {Finding[]} findings
- * @param {boolean} isReady
- */
-function describe(findings, isReady) {
+/** @param {Finding[]} findings @param {boolean} isReady */
+function renderFindings(findings, isReady) {
   const lines = findings.flatMap(({ level, text, more = [] }) => [
     `${level.padEnd(8)} ${text}`,
     ...more.map(line => `${' '.repeat(9)}${line}`),

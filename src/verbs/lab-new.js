@@ -2,16 +2,7 @@ import path from 'node:path'
 import { copyScripts } from '../lab/new-scripts.js'
 import { UsageError } from '../lib/errors.js'
 
-/**
- * `lab new`: a copy of the kit's scripts to change, and what can be done with it.
- * @import { Command } from 'commander'
- * @import { Context } from './program.js'
- */
-
-/**
- * @param {Command} lab
- * @param {Pick<Context, 'print'>} context
- */
+/** `lab new`: a copy of the kit's scripts to change, and what can be done with it. @type {import('./program.js').AddVerb} */
 export function addLabNew(lab, { print }) {
   lab
     .command('new')
@@ -21,16 +12,12 @@ export function addLabNew(lab, { print }) {
       // Wherever they stand, the options of a count are read by `lab`.
       const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
-      const tests = copyScripts(folder)
-      print(describeNew(folder, tests))
+      print(renderNew(folder, copyScripts(folder)))
     })
 }
 
-/**
- * @param {string} folder
- * @param {string[]} tests
- */
-function describeNew(folder, tests) {
+/** @param {string} folder @param {string[]} tests */
+function renderNew(folder, tests) {
   const named = quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
   return [
     `${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`,

@@ -9,21 +9,26 @@ import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { openLab } from '../prepare/open-lab.js'
 import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
-import { openSite } from '../prepare/preparation.js'
 import { readTopology } from '../prepare/read-experiment.js'
+import { withSite } from '../prepare/site.js'
 import { writeWhole } from '../records/files.js'
 import { addLabNew } from './lab-new.js'
 import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
 /**
- * `lab`: what a change to a Pipy pipeline costs, in instructions a request.
- * @import { Command } from 'commander'
  * @import { SidecarCount } from '../lab/count.js'
  * @import { Sides } from '../lab/comparison.js'
+ * @import { Side } from '../lab/sides.js'
  * @import { Found } from '../lab/text.js'
- * @import { Lab } from '../prepare/open-lab.js'
+ * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
+ */
+
+/**
+ * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
+ *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, out?: string, json?: boolean }} LabOptions
+ * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[] }} Asked
  */
 
 const LINKS = ['pair', 'gateway-ratings']
@@ -33,12 +38,8 @@ const UNDER_LOAD = { link: ['pair'] }
 /** Options of a count alone. */
 const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `lab`: what a change to a Pipy pipeline costs, in instructions a request. @type {import('./program.js').AddVerb} */
 export function addLab(verb, context) {
-  const { print, say, end, signal } = context
   addLabNew(verb, context)
   verb
     .argument('[folder]', 'the scripts to count', 'pipy-scripts')
@@ -61,58 +62,72 @@ export function addLab(verb, context) {
     .option('--profile', 'where the CPU time goes under load: samples by perf, instead of a count')
     .option('--out <dir>', 'write lab.html, with flame graphs, and lab.json there')
     .option('--json', 'print lab.json instead of the tables')
-    .action(async (folder, options) => {
-      const isSampled = options.profile === true
-      const odd = NOT_SAMPLED.find(name => isSampled && verb.getOptionValueSource(name) === 'cli')
+    .action(async (folder, given) => {
+      const odd = NOT_SAMPLED.find(name => given.profile && verb.getOptionValueSource(name) === 'cli')
       if (odd) throw new UsageError(`--profile samples a load: --${odd} belongs to a count, leave one of them out`)
-      const usual = { link: LINKS, requests: 2000, ...(options.watch && ON_SAVE), ...(isSampled && UNDER_LOAD) }
-      const { link, requests } = { ...usual, ...options }
-      const services = link.flatMap((/** @type {string} */ name) => readTopology(name).services.map(s => s.name))
-      const thresholds = options.threshold.map((/** @type {string} */ text) => parseLabThreshold(text, services))
+      const usual = { link: LINKS, requests: 2000, ...(given.watch && ON_SAVE), ...(given.profile && UNDER_LOAD) }
+      /** @type {LabOptions} */
+      const options = { ...usual, ...given }
+      const services = options.link.flatMap(name => readTopology(name).services.map(s => s.name))
+      const thresholds = options.threshold.map(text => parseLabThreshold(text, services))
       const side = findSide(folder)
       if (options.watch) assertOldStays(side.scripts, options)
-      const site = await openSite({ target: 'local', cpu: 'none', out: options.out }, context)
-      if (site === null) return
-      /** @type {Lab | null} */
-      let lab = null
-      const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
-        const labels = /** @type {Lab} */ (lab).labels
-        const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
-        if (options.out) await writeFound(options.out, { found, counts })
-        print(options.json ? JSON.stringify(found, null, 2) : renderLab(found))
-        if (options.out) say(`to look at: ${path.join(options.out, 'lab.html')}`)
-        const { held, crossed, undecided } = judgeThresholds(thresholds, found)
-        for (const line of [...held, ...crossed, ...undecided]) say(line)
-        // With --watch the scripts that are saved next may hold it.
-        if (!options.watch && crossed.length + undecided.length > 0)
-          end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
-      }
-      try {
-        const { against = null, payload, pipy, parity } = options
-        const asked = { site, side, against, link, payload, pipy, requests, hasHandshakes: !options.watch, isSampled }
-        lab = await openLab(asked)
-        await lab.checkProfiler(signal)
-        const given = { lab, hasParity: parity, show, signal }
-        if (options.watch) await countSaves({ ...given, folder: side.scripts, say })
-        else {
-          if (parity) await lab.checkParity(signal)
-          if (isSampled) {
-            say(`sampling ${link.join(' and ')} under load, each side twice, in turns`)
-            const { notes, ...sides } = await lab.sample(signal)
-            return await show(sides, notes)
-          }
-          say(`counting ${requests} requests of ${link.join(' and ')}, of both sides at once`)
-          const [old, next] = await together(signal, [
-            own => given.lab.count('old', own),
-            own => given.lab.count('new', own),
-          ])
-          await show({ old, new: next })
-        }
-      } finally {
-        lab?.close()
-        await site.target.close()
-      }
+      await withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
+        compareSides({ site, side, options, thresholds }, context),
+      )
     })
+}
+
+/**
+ * @param {Asked} asked
+ * @param {Context} context
+ */
+async function compareSides({ site, side, options, thresholds }, context) {
+  const { say, signal } = context
+  const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options
+  const lab = await openLab({ site, side, against, link, payload, pipy, requests, hasHandshakes: !watch, isSampled })
+  const { labels } = lab
+  const show = (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) =>
+    showCounts({ counts, labels, notes, options, thresholds }, context)
+  try {
+    await lab.checkProfiler(signal)
+    if (watch) return await countSaves({ lab, hasParity: options.parity, show, signal, folder: side.scripts, say })
+    if (options.parity) await lab.checkParity(signal)
+    const links = link.join(' and ')
+    if (isSampled) {
+      say(`sampling ${links} under load, each side twice, in turns`)
+      const { notes, ...sides } = await lab.sample(signal)
+      return await show(sides, notes)
+    }
+    say(`counting ${requests} requests of ${links}, of both sides at once`)
+    const [old, next] = await together(signal, [own => lab.count('old', own), own => lab.count('new', own)])
+    await show({ old, new: next })
+  } finally {
+    lab.close()
+  }
+}
+
+/**
+ * Prints what was counted, and judges it.
+ * @param {Pick<Asked, 'options' | 'thresholds'> & Pick<Found, 'labels' | 'notes'> & { counts: Sides }} counted
+ * @param {Context} context
+ */
+async function showCounts({ counts, labels, notes, options, thresholds }, { print, say, end }) {
+  const { out, json, watch } = options
+  const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
+  if (out) {
+    // What draws charts takes long to load.
+    const { renderLabPage } = await import('../lab/page.js')
+    writeWhole(out, 'lab.json', `${JSON.stringify(found, null, 2)}\n`)
+    writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
+  }
+  print(json ? JSON.stringify(found, null, 2) : renderLab(found))
+  if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
+  const { held, crossed, undecided } = judgeThresholds(thresholds, found)
+  for (const line of [...held, ...crossed, ...undecided]) say(line)
+  // With --watch the scripts that are saved next may hold it.
+  if (watch || crossed.length + undecided.length === 0) return
+  end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
 }
 
 /**
@@ -144,17 +159,6 @@ async function together(signal, tasks) {
   return Promise.all(running).catch(error => {
     throw failing.signal.reason ?? error
   })
-}
-
-/**
- * @param {string} folder
- * @param {{ found: Found, counts: Sides }} given
- */
-async function writeFound(folder, { found, counts }) {
-  // What draws charts takes long to load.
-  const { renderLabPage } = await import('../lab/page.js')
-  writeWhole(folder, 'lab.json', `${JSON.stringify(found, null, 2)}\n`)
-  writeWhole(folder, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
 }
 
 /** @param {string} text */

@@ -104,7 +104,7 @@ const OTHERS = [
 ]
 
 const bench = new Command().exitOverride().configureOutput({ writeErr() {}, outputError() {} })
-withCluster(withExperiment(bench), ['pipy', 'envoy', 'k6'])
+withCluster(withExperiment(bench))
 /** @param {string[]} argv of `bench` */
 const parseOptions = argv => bench.parse(argv, { from: 'user' }).opts()
 
