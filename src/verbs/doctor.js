@@ -13,16 +13,19 @@ import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { examineLoadHost } from '../targets/load-host/doctor.js'
 import { findTool } from '../tools/find.js'
 
-/** @import { Finding } from '../targets/kubernetes/doctor.js' */
+/** The control planes that have a program of their own. */
+const CONTROLS = dataPlanes
+  .flatMap(({ controls = [] }) => controls)
+  .flatMap(({ name, tool }) => (tool ? [{ name, tool }] : []))
 
 /** `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
 export function addDoctor(verb, { print, say, end, signal }) {
-  const controls = new Option(
+  const control = new Option(
     '--control <name>',
     'on this machine: looks for the program of this control plane, too, and builds it',
   )
   withImage(withNodes(withLoadHost(verb).addOption(TARGET)))
-    .addOption(controls.choices(listControls().map(({ name }) => name)))
+    .addOption(control.choices(CONTROLS.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
       assertLoadHost({ target, loadHost, address })
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
@@ -39,19 +42,24 @@ export function addDoctor(verb, { print, say, end, signal }) {
               findTool: findHere,
               findBuilt: spec => findTool(spec, { say, signal, fetch: null }),
             })
-      if (loadHost)
-        findings.push(
-          ...(await examineLoadHost({ host: loadHost, asked: address ?? null, loads, findHere, say, signal })),
-        )
+      if (loadHost) {
+        const asked = address ?? null
+        findings.push(...(await examineLoadHost({ host: loadHost, asked, loads, findHere, say, signal })))
+      }
       signal.throwIfAborted()
       const isReady = findings.every(({ level }) => level !== 'missing')
-      print(renderFindings(findings, isReady))
+      const lines = findings.flatMap(({ level, text, more = [] }) => [
+        `${level.padEnd(8)} ${text}`,
+        ...more.map(line => `${' '.repeat(9)}${line}`),
+      ])
+      const verdict = isReady ? 'Everything a default run needs is here.' : 'A default run needs what is missing above.'
+      print([...lines, verdict].join('\n'))
       if (!isReady) end(EXIT.failed)
     })
 }
 
 /**
- * The programs that only those need who name a plane or a control plane, each with the first option that does.
+ * Lists the programs of planes and control planes that no default run needs, each with the first option that names it.
  * @param {string[]} byDefault planes
  * @param {string} [asked] the control plane whose program is built now; of the others, the first run that needs it does
  */
@@ -59,26 +67,12 @@ function listOthers(byDefault, asked) {
   const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
     tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
   )
-  const askedTool = listControls().find(({ name }) => name === asked)?.tool
-  const ofControls = listControls().map(({ name, tool }) => ({
+  const askedTool = CONTROLS.find(({ name }) => name === asked)?.tool
+  const firsts = CONTROLS.filter(({ tool }, i) => CONTROLS.findIndex(other => other.tool === tool) === i)
+  const ofControls = firsts.map(({ name, tool }) => ({
     spec: tool,
     option: `--control ${name}`,
     isLater: tool !== askedTool,
   }))
-  return [...ofPlanes, ...ofControls.filter(({ spec }, i) => ofControls.findIndex(other => other.spec === spec) === i)]
-}
-
-/** The control planes that have a program of their own. */
-function listControls() {
-  return dataPlanes.flatMap(({ controls = [] }) => controls.flatMap(({ name, tool }) => (tool ? [{ name, tool }] : [])))
-}
-
-/** @param {Finding[]} findings @param {boolean} isReady */
-function renderFindings(findings, isReady) {
-  const lines = findings.flatMap(({ level, text, more = [] }) => [
-    `${level.padEnd(8)} ${text}`,
-    ...more.map(line => `${' '.repeat(9)}${line}`),
-  ])
-  const conclusion = isReady ? 'Everything a default run needs is here.' : 'A default run needs what is missing above.'
-  return [...lines, conclusion].join('\n')
+  return [...ofPlanes, ...ofControls]
 }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
+import { copyScripts } from '../lab/new-scripts.js'
 import { findSide } from '../lab/sides.js'
 import { renderLab } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
@@ -12,7 +13,6 @@ import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
 import { withSite } from '../prepare/site.js'
 import { writeWhole } from '../records/files.js'
-import { addLabNew } from './lab-new.js'
 import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
@@ -174,4 +174,35 @@ function parseRequests(text) {
   const requests = parseCount(text)
   if (requests < 100 || requests > 100_000) throw new InvalidArgumentError('100 to 100000 requests can be counted')
   return requests
+}
+
+/** `lab new`: a copy of the kit's scripts to change, and what can be done with it. @type {import('./program.js').AddVerb} */
+function addLabNew(lab, { print }) {
+  lab
+    .command('new')
+    .description('make a copy of pipy-scripts to change, with the tests of its pure parts')
+    .argument('<folder>', 'a new folder, such as my-scripts')
+    .action(folder => {
+      // Wherever they stand, the options of a count are read by `lab`.
+      const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
+      if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
+      print(renderNew(folder, copyScripts(folder)))
+    })
+}
+
+/** @param {string} folder @param {string[]} tests */
+function renderNew(folder, tests) {
+  const named = quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
+  return [
+    `${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`,
+    'After a change:',
+    `  node --test ${named}/*.test.mjs                # these tests`,
+    `  npm run lab -- ${named}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
+    `  npm run bench -- --planes pipy,pipy=${named}   # CPU time, memory and latency, beside pipy-scripts`,
+  ].join('\n')
+}
+
+/** For a shell. @param {string} word */
+function quote(word) {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
