@@ -109,20 +109,14 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
     /** @param {SideName} name @param {AbortSignal} signal */
     count: (name, signal) => countSide(rig, { name, ...counting, signal }),
 
-    /**
-     * Samples both sides under load.
-     * @param {AbortSignal} signal
-     */
+    /** Samples both sides under load. @param {AbortSignal} signal */
     sample: signal => sampleSides(rig, signal),
 
     close: () => close({ retain: false }),
   }
 }
 
-/**
- * @param {Rig} rig
- * @param {{ label: string, signal: AbortSignal }} options
- */
+/** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options */
 async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
   // Its links start as they are counted.
   const rows = await tryPlane({ testbed: testbeds.new, arm: arms[0], index: nextStart(), signal })
@@ -237,11 +231,7 @@ async function findPipys(paths) {
   return { old, new: next ?? old }
 }
 
-/**
- * @param {ToolSpec} spec
- * @param {string} lack what is not possible without it
- * @param {Site['findTool']} [look]
- */
+/** @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look] */
 async function find(spec, lack, look = spec => findTool(spec)) {
   const found = await look(spec)
   if ('missing' in found) throw new BenchError(`${lack}: ${found.missing}`)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { Help, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
 import { readMilliseconds } from '../lib/units.js'
+import { parseAddress } from '../live/address.js'
 import { parseChoice } from '../model/arms.js'
 import { readCount } from '../model/axes/read.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
@@ -36,7 +37,6 @@ import { readAnyExperiment } from './read-experiment.js'
  *   maxMinutes: number, yes?: boolean, retain?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
  */
 
-const DEFAULT_MINUTES = 60
 const DEFAULT_EXPERIMENT = 'cap'
 const HELP = ['-h', '--help']
 
@@ -44,26 +44,12 @@ const HELP = ['-h', '--help']
 const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS_NAMES]))].flatMap(name => {
   const { option: words, kinds } = AXES[name]
   if (words === undefined) return []
-  const option = new Option(words.flags, words.help)
+  const option = word(words.flags, words.help)
   const parse = parseOnAxis(name)
   // Without a placeholder it takes no text to read.
   if (option.required) option.argParser(text => (text === words.all ? text : parseList(text).map(parse)))
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
-
-export const TARGET = new Option('--target <name>', 'where services run')
-  .choices(['local', 'kubernetes'])
-  .default('local')
-
-export const GENERATOR = new Option(
-  '--generator <name>',
-  'what makes the load; wrk: closed loops only, at a fraction of the CPU of k6',
-)
-  .choices(GENERATORS)
-  .default(GENERATORS[0])
-
-export const OUT = new Option('--out <dir>', 'results folder; must not exist or be empty')
-export const CONTEXT = new Option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
 
 /** Kinds of trial that can be asked each of these, beside axes; the other options are for all. @type {Record<string, TrialKind[]>} */
 const KINDS = {
@@ -83,13 +69,75 @@ export const parseMilliseconds = within(p99Ms, text =>
 
 export const parseSeed = within(seed, text => Number(demand(/^\d+$/.exec(text)?.[0], 'a whole number is needed')))
 
+/** Options that several verbs share. */
+const SHARED = {
+  maxMinutes: word('--max-minutes <n>', 'refuse a longer run, unless --yes is given', parseCount).default(60),
+  yes: word('--yes', 'run it whatever its length'),
+  precision: word(
+    '--precision <width>',
+    'measure rounds until the interval of CPU per request is as narrow as this, such as 3%, for every pair; ends at --max-minutes',
+    within(precisionWidth, text => {
+      const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? []
+      return Number(demand(percent, 'a width in percent such as 3% is needed')) / 100
+    }),
+  ),
+  generator: word(
+    '--generator <name>',
+    'what makes the load; wrk: closed loops only, at a fraction of the CPU of k6',
+    GENERATORS,
+  ).default(GENERATORS[0]),
+  noPin: word('--no-pin', 'let generator, applications and sidecars share CPUs'),
+  p99: word('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds),
+  loadHost: word('--load-host <user@host>', 'make the load on another machine, over ssh', text =>
+    // One that begins with a hyphen would be an option of ssh.
+    demand(/^[^\s-]\S*$/.exec(text)?.[0], 'a host as ssh takes it is needed, such as user@host'),
+  ),
+  address: word(
+    '--address <a.b.c.d>',
+    'with --load-host: the address of this machine to which the load goes; default: the one that it sees',
+    text => demand(isIP(text) === 4 ? text : null, 'an IPv4 address such as 10.0.0.1 is needed'),
+  ),
+  target: word('--target <name>', 'where services run', ['local', 'kubernetes']).default('local'),
+  context: word('--context <name>', 'on Kubernetes: the context of the kubeconfig'),
+  node: word('--node <name>', 'on Kubernetes: the node of the services, by name or label=value'),
+  loadNode: word('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services'),
+  namespace: word('--namespace <name>', 'on Kubernetes: the namespace to create; <name>-reader is created, too'),
+  image: createImageOption('on Kubernetes: '),
+  samples: word('--samples <source>', 'on Kubernetes: the source of CPU and memory counters', [
+    'cgroup',
+    'kubelet',
+  ]).default('cgroup'),
+  live: word(
+    '--live <address>',
+    'serve a page that shows the run as it goes, such as :8080 (this machine alone)',
+    text => parseAddress(text, '--live'),
+  ),
+  metrics: word(
+    '--metrics <address>',
+    'serve metrics for Prometheus under /metrics, such as :9464 (this machine alone)',
+    text => parseAddress(text, '--metrics'),
+  ),
+  out: word('--out <dir>', 'results folder; must not exist or be empty'),
+}
+
+/** @typedef {keyof typeof SHARED} SharedName */
+
+/** Options of a cluster. @type {SharedName[]} */
+export const CLUSTER = ['context', 'node', 'loadNode', 'namespace', 'image', 'samples']
+
+/** Adds options that several verbs share. @param {Command} command @param {SharedName[]} names */
+export function withOptions(command, ...names) {
+  for (const name of names) command.addOption(SHARED[name])
+  return command
+}
+
 /**
  * Adds the options of an experiment. All are accepted of every one, and an experiment refuses what it cannot use; help shows
  * those of its kind.
  * @param {Command} command
  */
 export function withExperiment(command) {
-  withLength(command)
+  withOptions(command, 'maxMinutes', 'yes')
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
     .option('--planes <list>', 'data planes, each a name, name:profile, name@control or name=./scripts', parsePlanes)
     .option(
@@ -98,8 +146,7 @@ export function withExperiment(command) {
       parseList,
     )
   for (const axis of AXIS_OPTIONS) command.addOption(axis.option)
-  const apps = new Option('--app <name>', 'what serves the applications; default: pipy where it is here')
-  return command
+  command
     .option(
       '--real <n>',
       'Envoys over ADS beyond n, at least 30, are simulated; default: beyond 400',
@@ -108,10 +155,9 @@ export function withExperiment(command) {
     .option('--rounds <n>', 'how often each arm is measured', within(rounds, parseCount))
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
-    .option('--no-pin', 'let generator, applications and sidecars share CPUs')
-    .addOption(GENERATOR)
-    .addOption(apps.choices(['pipy', 'node']))
-    .option('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+  return withOptions(command, 'noPin', 'generator')
+    .addOption(word('--app <name>', 'what serves the applications; default: pipy where it is here', ['pipy', 'node']))
+    .addOption(SHARED.p99)
     .configureHelp({ visibleOptions })
     .addHelpText('after', () => {
       const other = `npm run ${command.name()} -- EXPERIMENT --help`
@@ -119,11 +165,7 @@ export function withExperiment(command) {
     })
 }
 
-/**
- * The options that help shows: those of the experiment's kind.
- * @this {Help}
- * @param {Command} command
- */
+/** The options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
 function visibleOptions(command) {
   const asked = kindsAsked(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => {
@@ -166,63 +208,8 @@ export function readAxes(options) {
   return Object.fromEntries(asked.map(({ name, attribute }) => [name, [given.get(attribute)].flat()]))
 }
 
-/** @param {Command} command */
-export function withPrecision(command) {
-  return command.option(
-    '--precision <width>',
-    'measure rounds until the interval of CPU per request is as narrow as this, such as 3%, for every pair; ends at --max-minutes',
-    within(precisionWidth, text => {
-      const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? []
-      return Number(demand(percent, 'a width in percent such as 3% is needed')) / 100
-    }),
-  )
-}
-
-/** @param {Command} command */
-export function withLength(command) {
-  return command
-    .option('--max-minutes <n>', 'refuse a longer run, unless --yes is given', parseCount, DEFAULT_MINUTES)
-    .option('--yes', 'run it whatever its length')
-}
-
-/** @param {Command} command */
-export function withLoadHost(command) {
-  return command
-    .option('--load-host <user@host>', 'make the load on another machine, over ssh', text =>
-      // One that begins with a hyphen would be an option of ssh.
-      demand(/^[^\s-]\S*$/.exec(text)?.[0], 'a host as ssh takes it is needed, such as user@host'),
-    )
-    .option(
-      '--address <a.b.c.d>',
-      'with --load-host: the address of this machine to which the load goes; default: the one that it sees',
-      text => demand(isIP(text) === 4 ? text : null, 'an IPv4 address such as 10.0.0.1 is needed'),
-    )
-}
-
-/** Adds the options that choose nodes of a cluster. @param {Command} command */
-export function withNodes(command) {
-  return command
-    .addOption(CONTEXT)
-    .option('--node <name>', 'on Kubernetes: the node of the services, by name or label=value')
-    .option('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services')
-}
-
-/** @param {Command} command */
-export function withCluster(command) {
-  return withImage(
-    withNodes(command).option(
-      '--namespace <name>',
-      'on Kubernetes: the namespace to create; <name>-reader is created, too',
-    ),
-  ).addOption(
-    new Option('--samples <source>', 'on Kubernetes: the source of CPU and memory counters')
-      .choices(['cgroup', 'kubelet'])
-      .default('cgroup'),
-  )
-}
-
-/** Adds the option that names other images. @param {Command} command @param {string} [where] they are used */
-export function withImage(command, where = 'on Kubernetes: ') {
+/** Makes the option that names other images. @param {string} where they are used */
+export function createImageOption(where) {
   const tools = toolSpecs().map(({ name }) => name)
   /** @type {(text: string, before: Record<string, string>) => Record<string, string>} */
   const parse = (text, before) => {
@@ -230,14 +217,22 @@ export function withImage(command, where = 'on Kubernetes: ') {
     if (tools.includes(tool)) return { ...before, [tool]: image }
     throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${tools.join(', ')}`)
   }
-  return command.option('--image <tool=image>', `${where}another image, such as pipy=registry/pipy:1.5`, parse, {})
+  const help = `${where}another image, such as pipy=registry/pipy:1.5`
+  return new Option('--image <tool=image>', help).argParser(parse).default({})
 }
 
 /**
- * @param {string} text
- * @returns {PlaneChoice[]}
- * @throws {UsageError} for a variant that holds no scripts
+ * @param {string} flags
+ * @param {string} help
+ * @param {readonly string[] | ((text: string) => unknown)} [values] its choices, or what reads its value
  */
+function word(flags, help, values) {
+  const option = new Option(flags, help)
+  if (typeof values === 'function') return option.argParser(values)
+  return values ? option.choices(values) : option
+}
+
+/** @param {string} text @returns {PlaneChoice[]} @throws {UsageError} for a variant that holds no scripts */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
     const choice = parseChoice(entry)
@@ -302,12 +297,7 @@ function within(schema, read) {
   }
 }
 
-/**
- * @template T
- * @param {T | null | undefined} value
- * @param {string} words what is needed instead of nothing
- * @returns {T}
- */
+/** @template T @param {T | null | undefined} value @param {string} words what is needed instead of nothing @returns {T} */
 function demand(value, words) {
   if (value === null || value === undefined) throw new InvalidArgumentError(words)
   return value

@@ -49,10 +49,7 @@ export function readAsked(experiment, options) {
   }
 }
 
-/**
- * @param {RunOptions} options
- * @returns {Overrides}
- */
+/** @param {RunOptions} options @returns {Overrides} */
 function readOverrides(options) {
   const { precision: width, maxMinutes } = options
   if (width && options.yes)
@@ -103,11 +100,7 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   return preparation
 }
 
-/**
- * Says what a run lacked, as its last line.
- * @param {Preparation} preparation
- * @param {Pick<Context, 'say'>} context
- */
+/** Says what a run lacked, as its last line. @param {Preparation} preparation @param {Pick<Context, 'say'>} context */
 export function sayLacks(preparation, { say }) {
   for (const { name, lack } of findLacks(preparation))
     say(`${name} was missing, so this run lacks ${lack}; the first line says what to do`)

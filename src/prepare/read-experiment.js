@@ -38,11 +38,7 @@ export function readAnyExperiment(name) {
   return /^kind:/m.test(text) ? parseBalance(text, shown) : parseExperiment(text, shown)
 }
 
-/**
- * Reads the topology of a link.
- * @param {string} link
- * @throws {UsageError} where there is none
- */
+/** Reads the topology of a link. @param {string} link @throws {UsageError} where there is none */
 export function readTopology(link) {
   const shown = `${TOPOLOGIES}/${link}.yaml`
   return parseTopology(readOrSuggest(path.join(ROOT, shown), { name: link, what: 'link', folder: TOPOLOGIES }), shown)

@@ -13,10 +13,7 @@ export function describeRoom(bytes = readRoomBytes()) {
   return { isEnough: bytes >= NEEDED_MIB * MIB, text: `memory: ${Math.floor(bytes / MIB)} MiB can be had; ${needed}` }
 }
 
-/**
- * @param {number} [bytes] that can be had
- * @throws {BenchError} where it is too little for any run
- */
+/** @param {number} [bytes] that can be had @throws {BenchError} where it is too little for any run */
 export function assertRoom(bytes) {
   const { isEnough, text } = describeRoom(bytes)
   if (!isEnough) throw new BenchError(`${text}: end other programs, or take a machine or a memory limit with more`)

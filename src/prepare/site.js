@@ -47,11 +47,7 @@ export async function withSite(options, context, task) {
   }
 }
 
-/**
- * @param {SiteOptions} options
- * @param {Context} context
- * @returns {Promise<Site | null>}
- */
+/** @param {SiteOptions} options @param {Context} context @returns {Promise<Site | null>} */
 async function openSite(options, context) {
   const { cpu, target, out, generator, loadHost: host, address: asked = null } = options
   const { say, signal } = context
@@ -95,10 +91,7 @@ async function startInScope({ signal, end }) {
   return null
 }
 
-/**
- * @param {SiteOptions} options
- * @throws {UsageError} where they do not go together
- */
+/** @param {SiteOptions} options @throws {UsageError} where they do not go together */
 export function assertLoadHost({ loadHost, address, target }) {
   if (address && !loadHost)
     throw new UsageError(`--address ${address} needs --load-host: it is where the load of another machine goes`)

@@ -11,10 +11,7 @@ import { planes } from './programs.js'
  * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool } from '../model/types.ts'
  */
 
-/**
- * @param {PlaneChoice} choice
- * @throws {UsageError} for a plane, profile or variant that the kit does not have
- */
+/** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
 export function assertKnown({ plane, profile, variant, control }) {
   if (!Object.hasOwn(planes, plane))
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
@@ -34,11 +31,7 @@ export function listControls(plane) {
   return (planes[plane].controls ?? []).map(({ name }) => name)
 }
 
-/**
- * @param {LoadGenerator} load
- * @param {Arm[]} arms
- * @throws {UsageError} where it cannot make the load of one
- */
+/** @param {LoadGenerator} load @param {Arm[]} arms @throws {UsageError} where it cannot make the load of one */
 export function assertCanLoad(load, arms) {
   for (const arm of arms.filter(({ load: { kind } }) => kind !== 'idle')) {
     const reason = load.findUnsupported(arm)

@@ -6,7 +6,7 @@ import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { createTurns } from '../lib/turns.js'
 import { measure } from '../prepare/measure.js'
-import { OUT, withCluster, withExperiment } from '../prepare/options.js'
+import { CLUSTER, withExperiment, withOptions } from '../prepare/options.js'
 import { announce, chooseSeed, prepareWith } from '../prepare/preparation.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { stampNow, withSite } from '../prepare/site.js'
@@ -24,22 +24,17 @@ const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 
 /** `agree`: the same experiment on this machine and on its cluster, round by round in turn. @type {import('./program.js').AddVerb} */
 export function addAgree(verb, context) {
-  withCluster(withExperiment(verb))
-    .addOption(OUT)
-    .action(async (name, given) => {
-      // On the cluster nothing is pinned: so here neither.
-      const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
-      const [here, there] = TARGETS.map(target => ({ ...options, target }))
-      await withSite(here, context, local =>
-        withSite(there, context, cluster => compareSites({ name, options, sites: [local, cluster] }, context)),
-      )
-    })
+  withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, given) => {
+    // On the cluster nothing is pinned: so here neither.
+    const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
+    const [here, there] = TARGETS.map(target => ({ ...options, target }))
+    await withSite(here, context, local =>
+      withSite(there, context, cluster => compareSites({ name, options, sites: [local, cluster] }, context)),
+    )
+  })
 }
 
-/**
- * @param {{ name: string, options: RunOptions, sites: Site[] }} asked sites: as TARGETS
- * @param {Context} context
- */
+/** @param {{ name: string, options: RunOptions, sites: Site[] }} asked sites: as TARGETS @param {Context} context */
 async function compareSites({ name, options, sites }, context) {
   const [here, there] = sites.map(site => site.machine)
   if (here.bootId !== there.bootId)

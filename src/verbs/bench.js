@@ -2,12 +2,11 @@ import { Command } from 'commander'
 import { findStatus } from '../analysis/status.js'
 import { UsageError } from '../lib/errors.js'
 import { loadAfter } from '../prepare/measure.js'
-import { collect, OUT, TARGET, withCluster, withExperiment, withLoadHost, withPrecision } from '../prepare/options.js'
+import { CLUSTER, collect, withExperiment, withOptions } from '../prepare/options.js'
 import { readAnyExperiment } from '../prepare/read-experiment.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { openInterrupted } from '../run/resume.js'
 import { sayWhere, writeDocuments } from './documents.js'
-import { withWatchers } from './watchers.js'
 
 /**
  * @import { RunOptions } from '../prepare/options.js'
@@ -54,14 +53,14 @@ export function addBench(verb, context) {
 
 /** @param {Command} command */
 function defineBench(command) {
-  return withWatchers(withCluster(withLoadHost(withPrecision(withExperiment(command)))))
-    .addOption(OUT)
+  const shared = /** @type {const} */ (['precision', 'loadHost', 'address', ...CLUSTER, 'live', 'metrics', 'out'])
+  withOptions(withExperiment(command), ...shared)
     .option('--resume <results>', 'go on with a run that was cut short: measure what it lacks')
     .option('--json', 'print summary.json instead of the table')
     .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
     .option('--require-verdict', 'status 3 where no verdict is reached')
     .option('--retain', 'leave the services of the last trial running')
-    .addOption(TARGET)
+  return withOptions(command, 'target')
 }
 
 /**

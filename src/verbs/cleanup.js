@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { readLedgers } from '../node/ledger.js'
-import { CONTEXT, TARGET } from '../prepare/options.js'
+import { withOptions } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
@@ -17,11 +17,10 @@ import { removeStaleDownloads } from '../tools/downloads.js'
 
 /** `cleanup`: removes what a killed run left. @type {import('./program.js').AddVerb} */
 export function addCleanup(verb, { print }) {
-  verb
+  withOptions(verb, 'target')
     .argument('[run]', 'one run, retained or not, by its results folder or its id; default: every run that was killed')
-    .addOption(TARGET)
     .option('--retained', 'also what runs with --retain were asked to leave')
-    .addOption(CONTEXT)
+  withOptions(verb, 'context')
     .option('--all', 'on Kubernetes: also what other machines started')
     .option(
       '--cluster-gone',
@@ -58,10 +57,7 @@ function idOf(run) {
   return resumed?.at(-1)?.id ?? id
 }
 
-/**
- * Tries each step, whatever came of the others.
- * @param {(() => Promise<Partial<Cleaned>>)[]} steps
- */
+/** Tries each step, whatever came of the others. @param {(() => Promise<Partial<Cleaned>>)[]} steps */
 async function attemptAll(steps) {
   /** @type {Cleaned} */
   const { removed, left, failed } = { removed: [], left: [], failed: [] }

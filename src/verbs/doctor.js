@@ -4,7 +4,7 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/exit-status.js'
 import { findLoad, loads } from '../loads/registry.js'
 import { examineMachine } from '../prepare/local-doctor.js'
-import { TARGET, withImage, withLoadHost, withNodes } from '../prepare/options.js'
+import { withOptions } from '../prepare/options.js'
 import { toolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { assertLoadHost } from '../prepare/site.js'
@@ -24,7 +24,7 @@ export function addDoctor(verb, { print, say, end, signal }) {
     '--control <name>',
     'on this machine: looks for the program of this control plane, too, and builds it',
   )
-  withImage(withNodes(withLoadHost(verb).addOption(TARGET)))
+  withOptions(verb, 'loadHost', 'address', 'target', 'context', 'node', 'loadNode', 'image')
     .addOption(control.choices(CONTROLS.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
       assertLoadHost({ target, loadHost, address })

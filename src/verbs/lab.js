@@ -78,10 +78,7 @@ export function addLab(verb, context) {
     })
 }
 
-/**
- * @param {Asked} asked
- * @param {Context} context
- */
+/** @param {Asked} asked @param {Context} context */
 async function compareSides({ site, side, options, thresholds }, context) {
   const { say, signal } = context
   const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options

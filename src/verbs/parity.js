@@ -30,10 +30,7 @@ export function addParity(verb, context) {
   })
 }
 
-/**
- * @param {{ site: Site, choice: PlaneChoice, spec: ToolSpec }} asked
- * @param {Context} context
- */
+/** @param {{ site: Site, choice: PlaneChoice, spec: ToolSpec }} asked @param {Context} context */
 async function tryAll({ site, choice: { plane: name, profile, variant }, spec }, { print, say, end, signal }) {
   const plane = planes[name]
   const tool = await site.findTool(spec)

@@ -7,15 +7,7 @@ import { readKit } from '../lib/kit.js'
 import { FEATURE_NAMES } from '../model/features.js'
 import { parseServices } from '../plan/services-file.js'
 import { createControlExperiment, createServicesExperiment, createSizeExperiment } from '../plan/size-experiment.js'
-import {
-  GENERATOR,
-  OUT,
-  parseMilliseconds,
-  parseOnAxis,
-  parsePlanes,
-  parseSeed,
-  withLength,
-} from '../prepare/options.js'
+import { parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { renderControlNeeds } from '../report/control-needs.js'
@@ -27,11 +19,10 @@ import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
 import { sayWhere, writeDocuments } from './documents.js'
-import { withWatchers } from './watchers.js'
 
 /**
  * @import { PlaneChoice, Site } from '../model/types.ts'
- * @import { RunOptions } from '../prepare/options.js'
+ * @import { parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
  * @import { Preparation } from '../run/execute.js'
  */
 
@@ -88,9 +79,12 @@ function defineSize(verb) {
     'instead of --rate: what the control plane of so many sidecars needs (--planes pipy)',
   )
   const format = new Option('--format <name>', 'print the limits alone, to paste, and the rest to stderr')
-  return withWatchers(withLength(verb))
-    .option('--rate <n>', 'requests per second to hold', parseOnAxis('ratePerSecond'))
-    .option('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+  withOptions(verb, 'maxMinutes', 'yes', 'live', 'metrics').option(
+    '--rate <n>',
+    'requests per second to hold',
+    parseOnAxis('ratePerSecond'),
+  )
+  withOptions(verb, 'p99')
     .addOption(file.conflicts(['rate', 'extrapolate']))
     .addOption(
       sidecars
@@ -112,17 +106,12 @@ function defineSize(verb) {
     .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
     .option('--extrapolate', 'where no limit here holds, extrapolate from lower rates')
     .option('--seed <n>', 'seed', parseSeed)
-    .addOption(GENERATOR)
-    .option('--no-pin', 'let generator, applications and sidecars share CPUs')
-    .addOption(OUT)
+  return withOptions(verb, 'generator', 'noPin', 'out')
     .addOption(new Option('--json', 'print summary.json instead of the answer').conflicts('format'))
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
 }
 
-/**
- * @param {string[]} folders of earlier runs
- * @param {{ preparation: Preparation, site: Site }} now
- */
+/** @param {string[]} folders of earlier runs @param {{ preparation: Preparation, site: Site }} now */
 async function findReusable(folders, { preparation: { plan, programs, layout }, site }) {
   const { arms, settings } = plan
   const scripts = hashScripts({ arms, planes: programs.planes, folders: findScriptFolders(programs) })
@@ -130,20 +119,14 @@ async function findReusable(folders, { preparation: { plan, programs, layout }, 
   return openReusable({ folders, machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings })
 }
 
-/**
- * @param {SizeOptions} options
- * @throws {UsageError}
- */
+/** @param {SizeOptions} options @throws {UsageError} */
 function readAskedNode({ node, reserve }) {
   if (node !== undefined) return readNode(node, reserve ?? null)
   if (reserve !== undefined) throw new UsageError(`--reserve ${reserve} needs --node, such as --node 2c4g`)
   return null
 }
 
-/**
- * @param {SizeOptions} options
- * @throws {UsageError}
- */
+/** @param {SizeOptions} options @throws {UsageError} */
 function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], extrapolate = false, ...own }) {
   if (sidecars !== undefined) {
     assertControlled(planes)
@@ -160,10 +143,7 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
   return createSizeExperiment({ ...asked, ratePerSecond: rate, p99Ms, isExtrapolated: extrapolate })
 }
 
-/**
- * @param {PlaneChoice[]} planes
- * @throws {UsageError} for one without a control plane that could need something
- */
+/** @param {PlaneChoice[]} planes @throws {UsageError} for one without a control plane that could need something */
 function assertControlled(planes) {
   for (const choice of planes.filter(({ plane }) => Object.hasOwn(known, plane))) {
     const control = findControl(known[choice.plane], choice)
@@ -173,10 +153,7 @@ function assertControlled(planes) {
   }
 }
 
-/**
- * @param {string} file
- * @throws {UsageError}
- */
+/** @param {string} file @throws {UsageError} */
 function readServices(file) {
   let text
   try {

@@ -1,4 +1,3 @@
-import { parseAddress } from '../live/address.js'
 import { createRunState } from '../live/state.js'
 import { readLibrary, readReportFile } from './report-assets.js'
 
@@ -12,21 +11,6 @@ import { readLibrary, readReportFile } from './report-assets.js'
 
 // Of the report's charts, those that the page shows, too.
 const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
-
-/** @param {import('commander').Command} command */
-export function withWatchers(command) {
-  return command
-    .option(
-      '--live <address>',
-      'serve a page that shows the run as it goes, such as :8080 (this machine alone)',
-      (/** @type {string} */ text) => parseAddress(text, '--live'),
-    )
-    .option(
-      '--metrics <address>',
-      'serve metrics for Prometheus under /metrics, such as :9464 (this machine alone)',
-      (/** @type {string} */ text) => parseAddress(text, '--metrics'),
-    )
-}
 
 /**
  * Opens the views of a run.

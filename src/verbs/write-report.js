@@ -70,10 +70,7 @@ export function openBalanceDocuments(run) {
   return openDocument(createBalanceDocument(run), {})
 }
 
-/**
- * @param {Document} document
- * @param {Record<string, SidecarSeries[]>} series by the trial's id
- */
+/** @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id */
 function openDocument(document, series) {
   return {
     markdown: () => renderMarkdown(document),
