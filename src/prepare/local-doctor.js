@@ -7,9 +7,8 @@ import { describeRoom } from './room.js'
 /**
  * @import { Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Finding } from '../targets/kubernetes/doctor.js'
+ * @typedef {{ spec: ToolSpec, option: string, isLater?: boolean }} Other isLater: the first run that needs it builds it
  */
-
-/** @typedef {{ spec: ToolSpec, option: string, isLater?: boolean }} Other isLater: the first run that needs it builds it */
 
 /**
  * Looks for everything that a default run needs on this machine.

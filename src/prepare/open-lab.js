@@ -22,7 +22,6 @@ import { planes } from './programs.js'
 
 /**
  * From the words of `lab` to two sides that can be tried and counted.
- * @import { SidecarCount } from '../lab/count.js'
  * @import { Side } from '../lab/sides.js'
  * @import { Sides } from '../lab/comparison.js'
  * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts'
@@ -86,37 +85,26 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
     nextStart: () => starts++,
   }
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
-
   return {
     labels: { old: labelOf('old'), new: labelOf('new') },
-
-    /**
-     * Tries the profiler, so that a refusal is told before anything starts.
-     * @param {AbortSignal} signal
-     * @throws {BenchError} where the kernel does not let perf sample
-     */
+    /** Tries the profiler, so that a refusal is told before anything starts. @param {AbortSignal} signal */
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
-
-    /**
-     * Tries the new side with the parity corpus.
-     * @param {AbortSignal} signal
-     * @throws {BenchError} where it does other work than a sidecar has to
-     */
-    checkParity: signal => checkParity(rig, { label: side.label, signal }),
-
-    /** @param {SideName} name @param {AbortSignal} signal */
-    count: (name, signal) => countSide(rig, { name, ...counting, signal }),
-
-    /** Samples both sides under load. @param {AbortSignal} signal */
-    sample: signal => sampleSides(rig, signal),
-
+    checkParity: (/** @type {AbortSignal} */ signal) => checkParity(rig, { label: side.label, signal }),
+    count: (/** @type {SideName} */ name, /** @type {AbortSignal} */ signal) =>
+      countSide(rig, { name, ...counting, signal }),
+    sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
   }
 }
 
-/** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options */
+/**
+ * Tries the new side with the parity corpus.
+ * @param {Rig} rig
+ * @param {{ label: string, signal: AbortSignal }} options
+ * @throws {BenchError} where it does other work than a sidecar has to
+ */
 async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
   // Its links start as they are counted.
   const rows = await tryPlane({ testbed: testbeds.new, arm: arms[0], index: nextStart(), signal })
@@ -133,7 +121,7 @@ async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
 /**
  * @param {Rig} rig
  * @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options
- * @returns {Promise<SidecarCount[]>}
+ * @returns {Promise<import('../lab/count.js').SidecarCount[]>}
  */
 async function countSide({ arms, testbeds, profiler: valgrind, own, nextStart }, { name, ...options }) {
   const counts = []
@@ -146,11 +134,7 @@ async function countSide({ arms, testbeds, profiler: valgrind, own, nextStart },
   return counts
 }
 
-/**
- * @param {Rig} rig
- * @param {AbortSignal} signal
- * @returns {Promise<Sides & { notes: string[] }>} notes: what the samples do not say
- */
+/** Samples both sides under load. notes: what the samples do not say. @param {Rig} rig @param {AbortSignal} signal */
 async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal) {
   /** @type {Sides} */
   const sides = { old: [], new: [] }
@@ -201,12 +185,12 @@ function planLab({ link, payload, site, pipy }) {
     overrides: {
       planes: null,
       caps: 'none',
-      axes: { payloadBytes: payload === undefined ? undefined : [payload], workers: [1] },
       rounds: null,
       profile: 'smoke',
       seed: 1,
       app: 'pipy',
       isPinned: false,
+      axes: { payloadBytes: payload === undefined ? undefined : [payload], workers: [1] },
     },
     site,
     tools: { pipy },

@@ -10,11 +10,10 @@ import { findLacks } from './programs.js'
  * From the words of the command line to a plan, and what is said of it before it runs.
  * @import { Site } from '../model/types.ts'
  * @import { Experiment } from '../plan/experiment.js'
- * @import { Overrides } from '../plan/plan.js'
  * @import { Preparation } from '../run/execute.js'
+ * @import { Interrupted } from '../run/resume.js'
  * @import { Context } from '../verbs/program.js'
  * @import { RunOptions } from './options.js'
- * @import { Asked } from './prepare.js'
  */
 
 // Its counters are renewed every 10 to 20 s: the edges of a window of two minutes would be too far from them.
@@ -29,7 +28,7 @@ export function chooseSeed() {
  * Joins an experiment with what was asked beside it.
  * @param {Experiment} experiment
  * @param {RunOptions} options
- * @returns {Asked}
+ * @returns {import('./prepare.js').Asked}
  * @throws {UsageError} where the experiment does not run on the target
  */
 export function readAsked(experiment, options) {
@@ -49,7 +48,7 @@ export function readAsked(experiment, options) {
   }
 }
 
-/** @param {RunOptions} options @returns {Overrides} */
+/** @param {RunOptions} options @returns {import('../plan/plan.js').Overrides} */
 function readOverrides(options) {
   const { precision: width, maxMinutes } = options
   if (width && options.yes)
@@ -108,21 +107,21 @@ export function sayLacks(preparation, { say }) {
 
 /**
  * Says what is about to run.
- * @param {{ plan: Preparation['plan'], options: Pick<RunOptions, 'maxMinutes' | 'yes'>, recorded?: string }} planned recorded: what
- *   of it was measured before
+ * @param {{ plan: Preparation['plan'], options: Pick<RunOptions, 'maxMinutes' | 'yes'>, interrupted?: Interrupted }} planned
  * @param {Pick<Context, 'say'>} context
  * @throws {UsageError} where it takes longer than was agreed to
  */
-export function announce({ plan, options: { maxMinutes, yes }, recorded }, { say }) {
+export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, notes, notMeasured, trials, settings, search, precision } = plan
   const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
   const what = search ? `a search of up to ${countSearchTrials(search)} trials an arm` : `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)
   say(`${precision ? 'at most ' : ''}${what}, about ${minutes} min (profile ${settings.profile})`)
-  if (recorded) say(recorded)
-  if (minutes > maxMinutes && !yes)
-    throw new UsageError(
-      `${experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (${search ? 'a higher --rate, --planes' : '--profile quick, --rounds, --planes'})`,
-    )
+  if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
+  if (minutes <= maxMinutes || yes) return
+  const less = search ? 'a higher --rate, --planes' : '--profile quick, --rounds, --planes'
+  throw new UsageError(
+    `${experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (${less})`,
+  )
 }

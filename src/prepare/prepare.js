@@ -16,9 +16,8 @@ import { assertCanLoad, assertKnown, assertOneEntry, findUnsupported, listContro
  * @import { Overrides } from '../plan/plan.js'
  * @import { Preparation } from '../run/execute.js'
  * @import { Found } from './programs.js'
+ * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked
  */
-
-/** @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked */
 
 /**
  * Plans what would run, from the question and what is known of programs: none is looked for.

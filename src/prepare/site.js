@@ -14,7 +14,6 @@ import { assertRoom } from './room.js'
 /**
  * The place where services run, from the words of the command line.
  * @import { Site } from '../model/types.ts'
- * @import { CapWay } from '../targets/local/cgroups.js'
  * @import { Context } from '../verbs/program.js'
  * @import { SiteOptions } from './options.js'
  */
@@ -24,8 +23,7 @@ export function stampNow() {
 }
 
 /**
- * Does a task on a site, closes that, and says what stays there. Nothing is done where this program was started again
- * inside a systemd scope that can cap.
+ * Does a task on a site, and says what stays there. Does nothing where this program was started again in a systemd scope.
  * @param {SiteOptions} options
  * @param {Context} context
  * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves running what runs
@@ -34,13 +32,11 @@ export function stampNow() {
 export async function withSite(options, context, task) {
   const site = await openSite(options, context)
   if (site === null) return
-  let retain = false
+  const ended = { retain: false }
   try {
-    await task(site, () => {
-      retain = true
-    })
+    await task(site, () => Object.assign(ended, { retain: true }))
   } finally {
-    const left = await site.target.close({ retain })
+    const left = await site.target.close(ended)
     const where = options.target === 'kubernetes' ? ' --target kubernetes' : ''
     if (left.length > 0)
       context.say(`retained: ${left.join(', ')}; remove them with: npm run cleanup -- ${site.runId}${where}`)
@@ -101,7 +97,7 @@ export function assertLoadHost({ loadHost, address, target }) {
 
 /**
  * Removes what killed runs left here, and says which run goes on beside this one.
- * @param {CapWay} way
+ * @param {import('../targets/local/cgroups.js').CapWay} way
  * @param {Pick<Context, 'say'>} context
  */
 async function makeRoom(way, { say }) {
@@ -110,8 +106,7 @@ async function makeRoom(way, { say }) {
   if (failed.length > 0) say(`cannot remove what a killed run left: ${failed.join('; ')}`)
   for (const { state, owner } of readLedgers()) {
     if (state !== 'alive' || owner === null || owner.pid === process.pid) continue
-    say(
-      `another run is in progress here, process ${owner.pid} (${owner.command.join(' ')}): the two disturb each other's figures`,
-    )
+    const other = `process ${owner.pid} (${owner.command.join(' ')})`
+    say(`another run is in progress here, ${other}: the two disturb each other's figures`)
   }
 }

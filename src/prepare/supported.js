@@ -64,10 +64,11 @@ export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   const isOnNode = limits !== undefined && 'node' in limits
   const version = (plane.tool && tools[plane.tool.name]?.version) ?? ''
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
+  const lack = lacks[control?.tool?.name ?? '']
   return (
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
-    findUncontrolled({ conditions, control, isOnNode, version, lacks }) ??
+    (conditions.sidecars === undefined ? lack : findUncontrolled({ control, isOnNode, version, lack })) ??
     (control && findUnlimitable({ control, conditions, cpus })) ??
     findImmovable({ conditions, control, isOnNode }) ??
     (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits })) ??
@@ -75,9 +76,7 @@ export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   )
 }
 
-/** @typedef {{ conditions: Conditions, control?: Control, isOnNode: boolean }} Controlled isOnNode: of a cluster */
-
-/** @param {Controlled} options */
+/** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
 function findUnchangeable({ conditions: { changesPerMinute }, control, isOnNode }) {
   if (changesPerMinute === null) return null
   if (!control) return 'it takes no other configuration while it serves'
@@ -85,16 +84,14 @@ function findUnchangeable({ conditions: { changesPerMinute }, control, isOnNode 
 }
 
 /**
- * Why an arm cannot have its control plane.
- * @param {Controlled & { version: string, lacks: Record<string, string> }} options
+ * Why an arm cannot have a control plane of many sidecars.
+ * @param {{ control?: Control, isOnNode: boolean, version: string, lack?: string }} options lack: of the control plane's program
  */
-function findUncontrolled({ conditions: { sidecars }, control, isOnNode, version, lacks }) {
-  const lack = lacks[control?.tool?.name ?? '']
-  if (sidecars === undefined) return lack || null
+function findUncontrolled({ control, isOnNode, version, lack }) {
   if (!control?.needsOf) return 'the kit has no control plane for many of its sidecars'
   if (isOnNode && control.tool)
     return `its control plane is ${control.name}, and there is no image of ${control.tool.name}`
-  return (lack ?? control.findUnsupported?.(version)) || null
+  return lack ?? control.findUnsupported?.(version)
 }
 
 /**
@@ -109,20 +106,16 @@ function findUnlimitable({ control, conditions: { controlCapCores, controlMemory
   return `a control plane at ${controlCapCores} cores: this machine has ${cpus} CPUs`
 }
 
-/** Why sidecars cannot be changed in pods. @param {Controlled} options */
+/** @param {Parameters<typeof findUnchangeable>[0]} options */
 function findImmovable({ conditions: { sidecars, isShardRemoved }, control, isOnNode }) {
   if (!isOnNode) return null
   if (sidecars !== undefined && !control?.createProcess)
     return 'its sidecars watch files, which nobody can change in a pod that runs'
-  return isShardRemoved
-    ? 'a sidecar that moves to another shard is started anew, which the kit does on one machine only'
-    : null
+  if (!isShardRemoved) return null
+  return 'a sidecar that moves to another shard is started anew, which the kit does on one machine only'
 }
 
-/**
- * What there is too little of for the sidecars of an arm.
- * @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']> }} options
- */
+/** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']> }} options */
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits }) {
   const { sidecars, simulated = 0, services, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })

@@ -16,7 +16,6 @@ import { writeDocuments } from './documents.js'
 /**
  * @import { Site } from '../model/types.ts'
  * @import { RunOptions } from '../prepare/options.js'
- * @import { Preparation } from '../run/execute.js'
  * @import { Context } from './program.js'
  */
 
@@ -59,7 +58,7 @@ async function compareSites({ name, options, sites }, context) {
 
 /**
  * Runs both at once, of which one measures at a time; where one fails, the other is stopped.
- * @param {{ sites: Site[], preparations: Preparation[], folders: string[] }} sides
+ * @param {{ sites: Site[], preparations: import('../run/execute.js').Preparation[], folders: string[] }} sides
  * @param {Context} context
  * @throws what the first of them failed with
  */

@@ -15,10 +15,8 @@ import { answerClaims } from './read-claims.js'
 /**
  * A run of `balance`: made by `bench`, read by `report`, `verify` and `claims`.
  * @import { Command } from 'commander'
- * @import { BalanceExperiment } from '../kinds/balance/experiment.js'
  * @import { BalanceManifest, BalanceSummary } from '../model/types.ts'
  * @import { BalanceRun } from '../records/balance.js'
- * @import { Context } from './program.js'
  */
 
 // The same numbers on every machine, unless another seed is given.
@@ -26,8 +24,8 @@ const FIRST_SEED = 1
 const TAKEN = ['seed', 'out', 'json']
 
 /**
- * @param {{ experiment: BalanceExperiment, command: Command }} asked
- * @param {Context} context
+ * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} asked
+ * @param {import('./program.js').Context} context
  * @throws {UsageError} for an option that such a run does not have
  */
 export async function benchBalance({ experiment, command }, context) {

@@ -10,10 +10,8 @@ import { sayWhere, writeDocuments } from './documents.js'
 
 /**
  * @import { RunOptions } from '../prepare/options.js'
- * @import { Interrupted } from '../run/resume.js'
+ * @typedef {RunOptions & { resume?: string, json?: boolean, requireVerdict?: boolean }} BenchOptions
  */
-
-/** @typedef {RunOptions & { resume?: string, json?: boolean, requireVerdict?: boolean }} BenchOptions */
 
 // What may be said anew of a run that goes on: it changes no number.
 const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes', 'retain']
@@ -65,7 +63,7 @@ function defineBench(command) {
 
 /**
  * Reads what a run was asked from its own command line.
- * @param {Interrupted} interrupted
+ * @param {import('../run/resume.js').Interrupted} interrupted
  * @param {Command} command that resumes it
  * @returns {{ name: string, options: BenchOptions }}
  * @throws {UsageError} when something else is asked beside

@@ -10,10 +10,7 @@ import { findCapWay } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { removeStaleDownloads } from '../tools/downloads.js'
 
-/**
- * @import { Api } from '../targets/kubernetes/api.js'
- * @import { Cleaned } from '../targets/local/cleanup.js'
- */
+/** @import { Cleaned } from '../targets/local/cleanup.js' */
 
 /** `cleanup`: removes what a killed run left. @type {import('./program.js').AddVerb} */
 export function addCleanup(verb, { print }) {
@@ -75,7 +72,7 @@ async function attemptAll(steps) {
   return { removed, left, failed: [...errors, ...failed] }
 }
 
-/** @param {Api} api of the cluster whose namespaces it knows */
+/** @param {import('../targets/kubernetes/api.js').Api} api of the cluster whose namespaces it knows */
 function createNamespaceCheck(api) {
   return async (/** @type {string} */ held) => {
     const [name, server] = held.split(' of ')

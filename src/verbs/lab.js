@@ -17,15 +17,11 @@ import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
 /**
- * @import { SidecarCount } from '../lab/count.js'
  * @import { Sides } from '../lab/comparison.js'
  * @import { Side } from '../lab/sides.js'
  * @import { Found } from '../lab/text.js'
  * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
- */
-
-/**
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
  *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, out?: string, json?: boolean }} LabOptions
  * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[] }} Asked
@@ -47,12 +43,16 @@ export function addLab(verb, context) {
       '--against <folder>',
       'the scripts to hold them against, a folder or git:REF; default: pipy-scripts, and of pipy-scripts git:HEAD',
     )
-    .option('--link <list>', 'links; default: pair,gateway-ratings; with --watch or --profile pair', parseLinks)
-    .option(
-      '--requests <n>',
-      'requests to count, after a quarter as many; default: 2000, with --watch 100',
-      parseRequests,
-    )
+    .option('--link <list>', 'links; default: pair,gateway-ratings; with --watch or --profile pair', text => {
+      const links = text.split(',')
+      if (links.every(link => LINKS.includes(link)) && new Set(links).size === links.length) return links
+      throw new InvalidArgumentError(`a list of ${LINKS.join(', ')} is needed, each once at most`)
+    })
+    .option('--requests <n>', 'requests to count, after a quarter as many; default: 2000, with --watch 100', text => {
+      const requests = parseCount(text)
+      if (requests >= 100 && requests <= 100_000) return requests
+      throw new InvalidArgumentError('100 to 100000 requests can be counted')
+    })
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
@@ -143,7 +143,7 @@ function assertOldStays(scripts, { against, pipy }) {
 /**
  * Does all at once; where one fails, the others are ended.
  * @param {AbortSignal} signal
- * @param {((signal: AbortSignal) => Promise<SidecarCount[]>)[]} tasks
+ * @param {((signal: AbortSignal) => Promise<import('../lab/count.js').SidecarCount[]>)[]} tasks
  */
 async function together(signal, tasks) {
   const failing = new AbortController()
@@ -156,21 +156,6 @@ async function together(signal, tasks) {
   return Promise.all(running).catch(error => {
     throw failing.signal.reason ?? error
   })
-}
-
-/** @param {string} text */
-function parseLinks(text) {
-  const links = text.split(',')
-  if (links.some(link => !LINKS.includes(link)) || new Set(links).size < links.length)
-    throw new InvalidArgumentError(`a list of ${LINKS.join(', ')} is needed, each once at most`)
-  return links
-}
-
-/** @param {string} text */
-function parseRequests(text) {
-  const requests = parseCount(text)
-  if (requests < 100 || requests > 100_000) throw new InvalidArgumentError('100 to 100000 requests can be counted')
-  return requests
 }
 
 /** `lab new`: a copy of the kit's scripts to change, and what can be done with it. @type {import('./program.js').AddVerb} */

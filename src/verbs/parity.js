@@ -14,7 +14,6 @@ import { assertKnown } from '../prepare/supported.js'
 
 /**
  * @import { PlaneChoice, Site, ToolSpec } from '../model/types.ts'
- * @import { Row } from '../parity/beside/probe.js'
  * @import { Context } from './program.js'
  */
 
@@ -69,7 +68,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec },
 }
 
 /**
- * @param {Row[]} rows
+ * @param {import('../parity/beside/probe.js').Row[]} rows
  * @param {Record<string, string>} lacks
  * @returns {{ isKnown: boolean, text: string }[]} a line for each difference; known: the plane declares it
  */

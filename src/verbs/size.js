@@ -22,14 +22,11 @@ import { sayWhere, writeDocuments } from './documents.js'
 
 /**
  * @import { PlaneChoice, Site } from '../model/types.ts'
- * @import { parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
+ * @import { RunOptions } from '../prepare/options.js'
  * @import { Preparation } from '../run/execute.js'
- */
-
-/**
- * p99 is milliseconds, payload bytes.
  * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, file?: string,
- *   sidecars?: number, reserve?: string, format?: string, from?: string[], extrapolate?: boolean, json?: boolean }} SizeOptions
+ *   sidecars?: number, reserve?: string, format?: string, from?: string[], extrapolate?: boolean,
+ *   json?: boolean }} SizeOptions p99 is milliseconds, payload bytes
  */
 
 const FILE_HELP = `

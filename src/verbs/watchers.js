@@ -5,9 +5,8 @@ import { readLibrary, readReportFile } from './report-assets.js'
  * Watchers of a run: a terminal, browsers, Prometheus. None of them can end it.
  * @import { LiveAddress } from '../live/address.js'
  * @import { RunEvent } from '../run/events.js'
+ * @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher
  */
-
-/** @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher */
 
 // Of the report's charts, those that the page shows, too.
 const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
