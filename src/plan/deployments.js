@@ -52,7 +52,8 @@ export function orderDeployments({ arms, rounds, seed }) {
       const name = groups.length > 1 ? `-${groups.indexOf(group) + 1}` : ''
       const turned = group.map((_, i) => group[(i + round) % group.length])
       const deployment = `r${round}-turns${name}`
-      for (const arm of round % 2 === 0 ? turned.toReversed() : turned)
+      const isReversed = Math.floor(round / group.length) % 2 === 1
+      for (const arm of isReversed ? turned.toReversed() : turned)
         trials.push({ id: `r${round}${name}-${arm.id}`, round, arm, deployment, repeats: null, searchOf: null })
     }
   }

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { evaluateClaims } from '../analysis/claims/claims.js'
 import { runBalance, summariseBalance } from '../kinds/balance/trials.js'
 import { UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
