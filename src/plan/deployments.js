@@ -24,16 +24,16 @@ const RATE_SLICES_LEAST = 3
  * @returns {Arm[]}
  */
 export function shareRates(arms, cpus) {
-  return groupArms(arms).flatMap(group =>
-    group.map(arm => {
-      const { ratePerSecond, ...load } = arm.load
-      if (ratePerSecond === undefined || group.length * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
-      const least = (group.length * RATE_SLICES_LEAST * RATE_SLICE_MS) / 1000
-      const windowSeconds = Math.ceil(Math.max(load.windowSeconds, least))
-      const warmupSeconds = Math.max(load.warmupSeconds, (group.length * RATE_SLICE_MS) / 1000)
-      return { ...arm, load: { ...load, ratePerSecond, sliceMs: RATE_SLICE_MS, windowSeconds, warmupSeconds } }
-    }),
-  )
+  const groups = groupArms(arms)
+  return arms.map(arm => {
+    const { ratePerSecond, ...load } = arm.load
+    const count = Math.max(...groups.map(group => (group.includes(arm) ? group.length : 0)))
+    if (ratePerSecond === undefined || count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
+    const cycleSeconds = (count * RATE_SLICE_MS) / 1000
+    const windowSeconds = Math.ceil(Math.max(load.windowSeconds, RATE_SLICES_LEAST * cycleSeconds))
+    const warmupSeconds = Math.max(load.warmupSeconds, cycleSeconds)
+    return { ...arm, load: { ...load, ratePerSecond, sliceMs: RATE_SLICE_MS, windowSeconds, warmupSeconds } }
+  })
 }
 
 /**

@@ -54,7 +54,7 @@ export function resolveQuestions(experiment, overrides) {
     overrides,
     axes,
     kind,
-    profile: profileOf(kind, { profile, kinds, overrides }),
+    profile: profileOf(kind, { experiment, profile, kinds, overrides }),
   }))
 }
 
@@ -73,13 +73,15 @@ function chooseKinds(kinds, { precision, isLoadElsewhere }) {
 /**
  * The profile of one kind of trial. Beside turns, which show the noise, windows repeat no arm for it.
  * @param {TrialKind} kind
- * @param {{ profile: Profile, kinds: TrialKind[], overrides: Overrides }} options
+ * @param {{ experiment: Experiment, profile: Profile, kinds: TrialKind[], overrides: Overrides }} options
  * @returns {Profile}
  */
-function profileOf(kind, { profile, kinds, overrides }) {
+function profileOf(kind, { experiment, profile, kinds, overrides }) {
   if (kind === 'turns') {
-    const own = TURN_PROFILES[overrides.profile]
-    return { ...own, rounds: overrides.rounds ?? own.rounds }
+    // What an experiment of two kinds says of its lengths is about the windows.
+    const own = kinds.length === 1 ? experiment.profiles[/** @type {'quick'} */ (overrides.profile)] : {}
+    const lengths = { ...TURN_PROFILES[overrides.profile], ...own }
+    return { ...lengths, rounds: overrides.rounds ?? lengths.rounds }
   }
   return { ...profile, hasControl: profile.hasControl && !kinds.includes('turns') }
 }

@@ -1,6 +1,6 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
-import { sectionsOf } from '../kinds/sections.js'
+import { sectionsOf, splitByKind } from '../kinds/sections.js'
 import { renderTextTable } from '../lib/text-table.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
@@ -24,12 +24,24 @@ export function renderPivots(summary) {
   ])
 }
 
+/** The tables of each kind of trials. @param {Summary} summary @returns {Table[]} */
+export function tabulatePivots(summary) {
+  const parts = splitByKind(summary)
+  return parts.flatMap(({ sections, summary: own }) => {
+    const heading = parts.length > 1 ? sections.heading?.(own) : undefined
+    return tabulateKind(own).map(({ caption, ...table }) => ({
+      ...table,
+      caption: [heading, caption].filter(Boolean).join(': '),
+    }))
+  })
+}
+
 /**
  * One table for every combination of the other axes, which is its caption.
  * @param {Summary} summary
  * @returns {Table[]}
  */
-export function tabulatePivots(summary) {
+function tabulateKind(summary) {
   const own = summary.arms.filter(arm => arm.repeatOf === null)
   const { across } = summary.shows
   // An axis that arms without sidecars lack makes no table of its own.
@@ -82,8 +94,10 @@ function tabulatePivot(arms, summary) {
       }
     }
   }
-  for (const plane of planes)
-    rows.push([`bound by, ${plane}`, ...values.map(value => boundOf(find(plane, value), summary))])
+  for (const plane of planes) {
+    const bound = values.map(value => boundOf(find(plane, value), summary))
+    if (bound.some(cell => cell !== '-')) rows.push([`bound by, ${plane}`, ...bound])
+  }
   return { columns, rows }
 }
 

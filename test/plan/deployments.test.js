@@ -50,6 +50,11 @@ describe('shareRates', () => {
       arm(plane, { load: { kind: 'open', ratePerSecond, isBesideOthers: beside, windowSeconds: 4 } }),
     )
 
+  it('gives each arm back once, also where deployments share some', () => {
+    const arms = ['a', 'b', 'c', 'd', 'e'].flatMap(name => ['pipy', 'envoy'].map(p => arm(p, withFeatures(name))))
+    expect(shareRates(arms, 2)).toEqual(arms)
+  })
+
   it('lets all arms have a low rate at the same time', () => {
     expect(shareRates(open(250), 2).map(a => a.load.sliceMs)).toEqual([undefined, undefined])
   })

@@ -88,11 +88,13 @@ export const LOAD_GATES = [
   {
     // A request costs Pipy 12 to 17 % more where it goes round over 400 more kept connections: docs/method.md.
     name: 'connections',
-    finds: 'arms of one plane that stood at the same time with connections that differ by more than 10 % and 4',
+    finds: 'in turns: arms of one plane with connections that differ by more than 10 % and 4',
     isOfLoad: true,
     words: 'unequal connections',
     spoils: ['cpuPerRequest'],
     find: ({ beside = [], trial }) => {
+      // In an open loop, connections are as many as requests happened to be under way.
+      if (trial.arm.load.kind !== 'turns') return []
       const own = beside.find(({ armId }) => armId === trial.arm.id)
       return beside.map(
         other =>
