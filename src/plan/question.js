@@ -20,6 +20,7 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
  * @property {number[] | 'none' | null} caps
  * @property {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
+ * @property {('turns' | 'load')[]} [measure] instead of what the experiment measures
  * @property {NonNullable<Plan['precision']>} [precision] rounds go on until this is reached
  * @property {string} profile
  * @property {number} seed
@@ -48,7 +49,7 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
 export function resolveQuestions(experiment, overrides) {
   const { axes: own, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...own }
-  const kinds = chooseKinds(kindsOf({ ...experiment, axes }), overrides)
+  const kinds = chooseKinds(askKinds({ ...experiment, axes }, overrides), overrides)
   return kinds.map(kind => ({
     experiment,
     overrides,
@@ -56,6 +57,19 @@ export function resolveQuestions(experiment, overrides) {
     kind,
     profile: profileOf(kind, { experiment, profile, kinds, overrides }),
   }))
+}
+
+/**
+ * The kinds of trials that were asked for, else those of the experiment.
+ * @param {Experiment} experiment
+ * @param {Overrides} overrides
+ * @throws {UsageError} for an experiment of other kinds
+ */
+function askKinds(experiment, { measure }) {
+  const own = kindsOf(experiment)
+  if (measure === undefined) return own
+  if (own.every(kind => kind === 'turns' || kind === 'load') && experiment.load.kind !== 'idle') return measure
+  throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
 }
 
 /**

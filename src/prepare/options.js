@@ -32,12 +32,13 @@ import { readAnyExperiment } from './read-experiment.js'
 
 /**
  * What a run was asked beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
- * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, rounds?: number, precision?: number,
+ * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
  *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
  *   maxMinutes: number, yes?: boolean, retain?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
  */
 
 const DEFAULT_EXPERIMENT = 'cap'
+const MEASURED = /** @type {const} */ (['turns', 'load'])
 const HELP = ['-h', '--help']
 
 /** The options of the axes, the cap of sidecars first: it is asked for most. */
@@ -57,6 +58,7 @@ const KINDS = {
   real: ['rollout'],
   rounds: ['turns', 'load', 'rollout', 'growth'],
   precision: ['turns', 'load'],
+  measure: ['turns', 'load'],
   p99: ['search'],
 }
 
@@ -152,6 +154,11 @@ export function withExperiment(command) {
       'Envoys over ADS beyond n, at least 30, are simulated; default: beyond 400',
       within(realSidecars, parseCount),
     )
+    .option(
+      '--measure <list>',
+      'turns: the cost of arms side by side; load: what each delivers at its cap; default: as the experiment says',
+      parseMeasured,
+    )
     .option('--rounds <n>', 'how often each arm is measured', within(rounds, parseCount))
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
@@ -163,6 +170,13 @@ export function withExperiment(command) {
       const other = `npm run ${command.name()} -- EXPERIMENT --help`
       return `\nThe options are those of the experiment ${nameAsked(command)}; those of another: ${other}`
     })
+}
+
+/** @param {string} text @returns {('turns' | 'load')[]} */
+function parseMeasured(text) {
+  const asked = parseList(text)
+  if (asked.some(name => name !== 'turns' && name !== 'load')) throw new InvalidArgumentError('turns, load, or both')
+  return MEASURED.filter(name => asked.includes(name))
 }
 
 /** The options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */

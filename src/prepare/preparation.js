@@ -62,6 +62,7 @@ function readOverrides(options) {
     caps: options.cpu ?? null,
     axes: readAxes(options),
     rounds: options.rounds ?? null,
+    ...(options.measure && { measure: options.measure }),
     ...(width && { precision: { width, maxMinutes } }),
     profile: options.profile,
     seed: options.seed ?? chooseSeed(),
