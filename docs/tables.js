@@ -56,18 +56,60 @@ function renderTable([header, ...rows]) {
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** Quantities by the names that experiments use; those of a family together. */
+/** Quantities by the names that experiments use; those that are defined alike in one row. */
 function tabulateQuantities() {
-  /** @type {Map<string, Map<string, string[]>>} the rows of each table */
+  /** @type {Map<string, QuantityRow[]>} */
   const tables = new Map()
   for (const { name, group, family, label, definition } of Object.values(QUANTITIES)) {
     const table = (typeof group === 'string' && QUANTITIES_OF.get(group)) || 'Quantities'
-    const rows = tables.get(table) ?? new Map()
-    const shown = family ?? { label, definition }
-    const [names = ''] = rows.get(shown.label) ?? []
-    rows.set(shown.label, [[names, `\`${name}\``].filter(Boolean).join(', '), shown.label, shown.definition])
-    tables.set(table, rows)
+    const rows = tables.get(table) ?? []
+    const row = { names: [name], label, definition, ...family }
+    const last = rows.at(-1)
+    const joined = last && joinAlike(last, row)
+    tables.set(table, joined ? [...rows.slice(0, -1), joined] : [...rows, row])
   }
   const header = ['name', 'shown as', 'definition']
-  return [...tables].map(([table, rows]) => /** @type {[string, string[][]]} */ ([table, [header, ...rows.values()]]))
+  return [...tables].map(([table, rows]) => {
+    const cells = rows.map(({ names, label, definition }) => [
+      names.map(name => `\`${name}\``).join(', '),
+      label,
+      definition,
+    ])
+    return /** @type {[string, string[][]]} */ ([table, [header, ...cells]])
+  })
+}
+
+/** @typedef {{ names: string[], label: string, definition: string }} QuantityRow */
+
+/**
+ * Two rows as one: where their labels differ in one word, and their definitions likewise or behind the last colon only.
+ * @param {QuantityRow} one @param {QuantityRow} other
+ * @returns {QuantityRow | null}
+ */
+function joinAlike(one, other) {
+  const label = joinByWord(one.label, other.label)
+  const definition = joinByWord(one.definition, other.definition) ?? joinAfterColon(one.definition, other.definition)
+  if (label === null || definition === null) return null
+  return { names: [...one.names, ...other.names], label, definition }
+}
+
+/** @param {string} one @param {string} other */
+function joinAfterColon(one, other) {
+  const end = other.lastIndexOf(': ') + 2
+  return end > 1 && one.startsWith(other.slice(0, end)) ? `${one.slice(0, -1)}; ${other.slice(end)}` : null
+}
+
+/** With `a/b` for the one word in which two texts differ, however often it stands there. @param {string} one @param {string} other */
+function joinByWord(one, other) {
+  const [words, others] = [one.split(' '), other.split(' ')]
+  const differing = new Set(
+    words.flatMap((word, i) => (word === others[i] ? [] : [`${trim(word)}/${trim(others[i])}`])),
+  )
+  if (words.length !== others.length || differing.size > 1) return null
+  return words.map((word, i) => (word === others[i] ? word : `${trim(word)}/${others[i]}`)).join(' ')
+}
+
+/** Without the punctuation behind a word. @param {string} [word] */
+function trim(word = '') {
+  return word.replace(/[.,:]$/, '')
 }

@@ -7,9 +7,7 @@ import { EXIT } from './lib/exit-status.js'
 import { readVersion } from './lib/kit.js'
 import { showControls } from './lib/printable.js'
 
-/**
- * @import { Context } from './verbs/program.js'
- */
+/** @import { Context } from './verbs/program.js' */
 
 // Its young generation would grow to 48 MiB, which the kit would have beside what is measured.
 setFlagsFromString('--semi-space-growth-factor=1')
@@ -17,12 +15,10 @@ setFlagsFromString('--semi-space-growth-factor=1')
 // Node opens every module at once, the kit every process's counters.
 const LEAST_OPEN_FILES = 512
 const LIMITS = '/proc/self/limits'
-const limits = existsSync(LIMITS) ? readFileSync(LIMITS, 'utf8') : ''
-const openFiles = Number(/Max open files +(\d+)/.exec(limits)?.[1])
-if (openFiles < LEAST_OPEN_FILES) {
-  process.stderr.write(
-    `error: ${openFiles} open files are too few, the kit needs ${LEAST_OPEN_FILES}: ulimit -n 1024\n`,
-  )
+const [, openFiles] = (existsSync(LIMITS) && /Max open files +(\d+)/.exec(readFileSync(LIMITS, 'utf8'))) || []
+if (Number(openFiles) < LEAST_OPEN_FILES) {
+  const needed = `the kit needs ${LEAST_OPEN_FILES}: ulimit -n 1024`
+  process.stderr.write(`error: ${openFiles} open files are too few, ${needed}\n`)
   process.exit(EXIT.failed)
 }
 const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')
@@ -32,6 +28,11 @@ let sayBeside = null
 const write = (/** @type {string} */ line) => void process.stderr.write(`${showControls(line)}\n`)
 const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
 
+const failAtExit = () =>
+  process.once('exit', () => {
+    process.exitCode ||= EXIT.failed
+  })
+
 // stdout and stderr may be closed by their reader (`| head`) or with the terminal: the run goes on to its end.
 const UNREAD = ['EPIPE', 'EIO']
 for (const stream of [process.stdout, process.stderr]) {
@@ -40,9 +41,7 @@ for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', () => {})
     if (UNREAD.includes(`${error.code}`)) return
     write(`error: the output cannot be written: ${error.message}; what was measured is in the results folder`)
-    process.once('exit', () => {
-      process.exitCode ||= EXIT.failed
-    })
+    failAtExit()
   })
 }
 
@@ -57,11 +56,7 @@ setMaxListeners(0, stopping.signal)
 const STOP_MS = 120_000
 let stoppedAt = 0
 
-/**
- * Stops what runs, in order.
- * @param {BenchError} reason
- * @param {string} line
- */
+/** Stops what runs, in order. @param {BenchError} reason @param {string} line */
 function stop(reason, line) {
   stoppedAt = Date.now()
   say(`${line}: stopping what runs; what was measured is kept`)
@@ -70,11 +65,8 @@ function stop(reason, line) {
 
 // npm passes on the signal that its process group got, too: the second one is nobody's wish.
 const SAME_SIGNAL_MS = 1000
-for (const [name, status] of /** @type {const} */ ([
-  ['SIGINT', EXIT.interrupted],
-  ['SIGTERM', EXIT.terminated],
-  ['SIGHUP', EXIT.hangup],
-])) {
+const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup }
+for (const [name, status] of Object.entries(SIGNALS)) {
   process.on(name, () => {
     if (!stopping.signal.aborted) {
       stop(new BenchError(`interrupted by ${name}`, { exitStatus: status }), name)
@@ -85,9 +77,7 @@ for (const [name, status] of /** @type {const} */ ([
   })
 }
 process.on('uncaughtException', error => {
-  process.once('exit', () => {
-    process.exitCode ||= EXIT.failed
-  })
+  failAtExit()
   if (stopping.signal.aborted) return say(`${messageOf(error)}`)
   stop(new BenchError(error.message, { cause: error }), `${messageOf(error)}`)
   // What waits for the part that failed would wait for good.
@@ -106,11 +96,13 @@ const context = {
     const { openWatchers } = await import('./verbs/watchers.js')
     const watchers = await openWatchers(options, { stream: process.stderr, say: write })
     sayBeside = watchers.say
-    const close = async () => {
-      sayBeside = null
-      await watchers.close()
+    return {
+      ...watchers,
+      async close() {
+        sayBeside = null
+        await watchers.close()
+      },
     }
-    return { ...watchers, close }
   },
 }
 

@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { dataPlanes } from '../src/dataplanes/registry.js'
-import { readAgentCode } from '../src/targets/kubernetes/code.js'
+import { readAgentCode } from '../src/targets/kubernetes/files.js'
 
 // The folders that each folder of src/ may import beside itself and lib/: files and types alike. Nothing runs back up.
 // `kinds` is the part of each kind with effects; the rest of a kind is pure, and what judges and reports runs may read it.
+// `kinds/judge` is what a kind judges one record by.
 const MAY_IMPORT = {
   lib: [],
   model: [],
@@ -15,17 +16,19 @@ const MAY_IMPORT = {
   dataplanes: ['model'],
   loads: ['model'],
   tools: ['model'],
-  judge: ['model'],
+  // Its tables have the rows of kinds.
+  judge: ['model', 'kinds/judge'],
+  'kinds/judge': ['model', 'judge'],
   services: ['model', 'dataplanes'],
-  plan: ['model', 'judge', 'services', 'parity/verdict'],
-  'kinds/pure': ['model', 'judge', 'services'],
+  plan: ['model', 'judge', 'services', 'kinds/pure', 'parity/verdict'],
+  'kinds/pure': ['model', 'judge', 'services', 'kinds/judge'],
   records: ['model', 'judge'],
   targets: ['model', 'node', 'tools'],
-  run: ['model', 'plan', 'services', 'judge', 'records', 'node', 'parity', 'parity/verdict'],
+  run: ['model', 'plan', 'services', 'judge', 'kinds/judge', 'records', 'node', 'parity', 'parity/verdict'],
   parity: ['model', 'services', 'judge', 'node', 'parity/beside', 'parity/verdict', 'run'],
-  kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/pure', 'run'],
-  analysis: ['model', 'kinds/pure', 'judge', 'records', 'parity/verdict'],
-  report: ['model', 'analysis', 'kinds/pure', 'judge', 'parity/verdict'],
+  kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/judge', 'kinds/pure', 'run'],
+  analysis: ['model', 'kinds/judge', 'kinds/pure', 'judge', 'records', 'parity/verdict'],
+  report: ['model', 'analysis', 'kinds/judge', 'kinds/pure', 'judge', 'parity/verdict'],
   live: ['model', 'judge', 'report', 'run'],
   lab: ['model', 'node', 'run', 'report'],
   prepare: ['*'],
@@ -33,9 +36,21 @@ const MAY_IMPORT = {
   'cli.js': ['verbs'],
 }
 // No files, processes, clock or randomness.
-const PURE = ['model', 'plan', 'services', 'judge', 'kinds/pure', 'parity/verdict', 'analysis', 'report', 'dataplanes']
+const PURE = [
+  'model',
+  'plan',
+  'services',
+  'judge',
+  'kinds/judge',
+  'kinds/pure',
+  'parity/verdict',
+  'analysis',
+  'report',
+  'dataplanes',
+]
 
 const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(index|course|shard-removal))\.js$/
+const JUDGING = /^src\/kinds\/(parts|[^/]+\/(numbers|quantities|gates))\.js$/
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)(?!\.)/gm
 const TYPE_IMPORT = /@import [^'"]*?from '([^']+)'|import\('([^']+)'\)\./g
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
@@ -136,7 +151,7 @@ describe('what may import what', () => {
 /** @param {string} file of src/ @returns {string} its line of the table */
 function folderOf(file) {
   const [, folder, inner] = file.split('/')
-  if (folder === 'kinds') return WITH_EFFECTS.test(file) ? 'kinds' : 'kinds/pure'
+  if (folder === 'kinds') return WITH_EFFECTS.test(file) ? 'kinds' : JUDGING.test(file) ? 'kinds/judge' : 'kinds/pure'
   return Object.hasOwn(MAY_IMPORT, `${folder}/${inner}`) ? `${folder}/${inner}` : folder
 }
 

@@ -139,7 +139,7 @@ describe('bad input', () => {
     [
       'too many trials',
       ['plan', '--users', '1,2,3,4,5,6,7,8,9,10,11', '--rounds', '10000'],
-      'cap would be 330000 trials, at most 100000',
+      'cap would be 220000 trials, at most 100000',
     ],
     [
       'a size of no sidecars',

@@ -1,4 +1,5 @@
--- Closed loop: every user posts, waits for the answer and posts again, through warm-up, window and tail.
+-- Closed loop: every user posts, waits for the answer and posts again, through warm-up, window and tail. With ARMS, in
+-- turns: each thread has the users of one arm, and they send only while it is the turn of their arm.
 -- Run by wrk: setup and done in a Lua state of their own, the other functions in one for each thread.
 local bit, ffi = require('bit'), require('ffi')
 
@@ -33,6 +34,9 @@ local function classOf(micros)
   return bit.rshift(double.words[HIGH], 11)
 end
 
+-- Of arms in turn: the address of each, whose turn it is in each slice, and how long a slice takes.
+local ARMS, ORDER, SLICE_MS = os.getenv('ARMS'), os.getenv('ORDER'), tonumber(os.getenv('SLICE_MS'))
+
 -- The window is agreed in epoch milliseconds, for all threads alike.
 local threads, beganMs, ended = {}, nil, ffi.new('char[64]')
 function setup(thread)
@@ -41,6 +45,11 @@ function setup(thread)
     ffi.C.sem_init(ended, 0, 0)
   end
   thread:set('number', #threads)
+  local index = 0
+  for host, port in (ARMS or ''):gmatch('([%d.]+):(%d+)') do
+    if index == #threads then thread.addr = wrk.lookup(host, port)[1] end
+    index = index + 1
+  end
   thread:set('commonBeganMs', beganMs)
   thread:set('commonEnded', tonumber(ffi.cast('intptr_t', ended)))
   table.insert(threads, thread)
@@ -53,6 +62,7 @@ local corrupted, rested, sumMicros, classes, warmed = 0, 0, 0, {}, {}
 local edges, users, threadCount, payloadBytes, filler, beganText, firstNumber
 local isAsked = false
 local phase = 1
+local startMs, windowMs, warmupMs, perSecond = 0, 0, 0, {}
 local function enterPhase(now)
   while phase < 5 and now >= edges[phase] do phase = phase + 1 end
 end
@@ -132,7 +142,7 @@ function init(args)
   filler = ('x'):rep(payloadBytes)
   firstNumber = number * 1e6
   beganText = string.format('-%.0f-', commonBeganMs)
-  local startMs = commonBeganMs + given.warmupMs
+  startMs, windowMs, warmupMs = commonBeganMs + given.warmupMs, given.windowMs, given.warmupMs
   local endMs = startMs + given.windowMs
   local epochToMonotonic = readMicros(MONOTONIC) - readMicros(REALTIME)
   edges = {}
@@ -143,6 +153,36 @@ function init(args)
     io.stdout:write(string.format('window %.0f %.0f\n', startMs, endMs))
     io.stdout:flush()
   end
+end
+
+local function armOf(slice)
+  return tonumber(ORDER:sub(slice % #ORDER + 1, slice % #ORDER + 1))
+end
+
+-- The milliseconds until it is the turn of the arm of this thread. wrk asks before each request, where this function is.
+if ARMS then
+  function delay()
+    local ms = readMicros(REALTIME) / 1e3 - commonBeganMs
+    if ms < 0 or phase == 5 then return 0 end
+    local slice = math.floor(ms / SLICE_MS)
+    if armOf(slice) == number then return 0 end
+    local next = slice + 1
+    while armOf(next) ~= number do next = next + 1 end
+    return math.ceil(next * SLICE_MS - ms)
+  end
+end
+
+-- The milliseconds of the window in which it was the turn of the arm of this thread.
+local function countOwnMs()
+  if not ARMS then return windowMs end
+  local sum, ms = 0, warmupMs
+  while ms < warmupMs + windowMs do
+    local slice = math.floor(ms / SLICE_MS)
+    local till = math.min((slice + 1) * SLICE_MS, warmupMs + windowMs)
+    if armOf(slice) == number then sum = sum + till - ms end
+    ms = till
+  end
+  return sum
 end
 
 function request()
@@ -188,6 +228,8 @@ function response(status, _, body)
     local micros = now - startedAt[user]
     local class = classOf(micros)
     sumMicros = sumMicros + micros
+    local second = math.floor((startedAt[user] - edges[1]) / 1e6)
+    perSecond[second] = (perSecond[second] or 0) + 1
     classes[class] = (classes[class] or 0) + 1
   end
 end
@@ -205,10 +247,13 @@ local function renderReport()
   end
   for _, message in ipairs(messages) do table.insert(said, string.format('%q', message)) end
   for class, count in pairs(classes) do table.insert(counted, string.format('[%.5g,%d]', microsOf(class), count)) end
+  local seconds = {}
+  for second = 0, math.ceil(windowMs / 1e3) - 1 do table.insert(seconds, perSecond[second] or 0) end
+  local turns = ARMS and string.format(',"arm":%d,"ownMs":%.0f,"perSecond":[%s]', number, countOwnMs(), table.concat(seconds, ',')) or ''
   return string.format(
-    '{"right":[%s],"failed":[%s],"corrupted":%d,"users":%d,"warmUsers":%d,"restedUsers":%d,"sumMicros":%.0f,"messages":[%s],"classes":[%s]}',
+    '{"right":[%s],"failed":[%s],"corrupted":%d,"users":%d,"warmUsers":%d,"restedUsers":%d,"sumMicros":%.0f,"messages":[%s],"classes":[%s]%s}',
     table.concat(right, ','), table.concat(failed, ','), corrupted, users, warm, rested, sumMicros,
-    table.concat(said, ','), table.concat(counted, ',')
+    table.concat(said, ','), table.concat(counted, ','), turns
   )
 end
 

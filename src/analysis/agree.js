@@ -4,10 +4,8 @@ import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './verdict.js'
 
-/**
- * Whether the same experiment gives the same on two targets of one machine. Pure.
- * @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts'
- */
+/** Whether the same experiment gives the same on two targets of one machine. Pure. */
+/** @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
 
 /**
  * @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side
@@ -35,7 +33,8 @@ export function compareTargets({ local, other }) {
     )
     const spoiled = ratio.values.some(value => value === null)
     const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= ROUNDS_LEAST })
-    return { name: armName(arm), local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
+    const name = `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`
+    return { name, local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
   const pairs = local.summary.comparisons
     .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
@@ -55,11 +54,7 @@ export function compareTargets({ local, other }) {
   }
 }
 
-/**
- * @param {ReturnType<typeof compareTargets>} agreement
- * @param {string} other the name of the other target
- * @returns {string}
- */
+/** @param {ReturnType<typeof compareTargets>} agreement @param {string} other the name of the other target */
 export function renderAgreement({ planes, network, pairs }, other) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(0))
   const lines = planes.map(({ name, local, other: there, ratio, floor, verdict }) => {
@@ -102,17 +97,8 @@ function noiseOf({ summary }) {
   return Math.max(0, ...spreads)
 }
 
-/**
- * @param {Side} side
- * @param {string} id of the arm
- * @param {(record: TrialRecord) => number | null} measure
- */
+/** @param {Side} side @param {string} id of the arm @param {(record: TrialRecord) => number | null} measure */
 function valuesOf({ records, rounds }, id, measure) {
   const own = records.filter(r => r.trial.arm.id === id)
   return splitRounds(own, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
-}
-
-/** @param {Arm} arm */
-function armName(arm) {
-  return `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`
 }

@@ -1,29 +1,20 @@
 import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { PRIMARY } from '../judge/quantities.js'
-import { EXIT } from '../lib/exit-status.js'
 import { nameOf } from '../model/arms.js'
-import { BASELINE_AXES, findVaried, groupOf, isAlike } from '../model/axes.js'
+import { BASELINE_AXES, findVaried, isAlike } from '../model/axes.js'
 import { findDisparities } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
-import {
-  countRounds,
-  findIncomparable,
-  findWarnings,
-  matchArms,
-  nameMatch,
-  refuseArms,
-  relaxedBy,
-  sayScripts,
-} from './match-runs.js'
+import { matchArms, nameMatch, refuseArms } from './match-arms.js'
+import { countRounds, findIncomparable, findWarnings, relaxedBy, sayScripts } from './match-runs.js'
+import { conclude } from './status.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
-/**
- * Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure.
- * @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts'
- * @import { Match, RecordedRun, Refusal } from './match-runs.js'
- * @import { QuantityRow } from '../judge/quantities.js'
- * @import { Threshold } from './thresholds.js'
- */
+/** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
+/** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
+/** @import { Match, Refusal } from './match-arms.js' */
+/** @import { RecordedRun } from './match-runs.js' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
+/** @import { Threshold } from './thresholds.js' */
 
 /**
  * @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun
@@ -90,7 +81,6 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
 /**
  * A spoiled quantity goes before a crossed threshold.
  * @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result
- * @returns {{ status: number, reasons: string[] }}
  */
 export function findCompareStatus({ comparisons, thresholds }) {
   const nothing = []
@@ -101,26 +91,22 @@ export function findCompareStatus({ comparisons, thresholds }) {
     const why = arm === null ? 'no arm that has its quantity was compared' : `its quantity was spoiled (${arm})`
     if (held === null) nothing.push(`the threshold ${expression} could not be tested: ${why}`)
   }
-  if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
-
   const crossed = thresholds.filter(t => t.held === false)
-  return {
-    status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done,
-    reasons: crossed.map(
+  return conclude({
+    nothing,
+    crossed: crossed.map(
       ({ expression, arm, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)} (${arm})`,
     ),
-  }
+  })
 }
 
 /**
  * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
  *   controls: of the arm without sidecars that belongs to these
- * @returns {Comparison[]}
  */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
-  const groups = [groupOf(match.next)]
   return compareSides({
     ...pair,
     disparities: findDisparities({
@@ -132,7 +118,7 @@ function compareMatch({ old, next, match, controls }) {
       const spreads = [old, next].map(({ summary }) =>
         findSpread(
           summary.comparisons.filter(c => c.isControl),
-          { quantity, service, groups },
+          { quantity, service, arms: [match.next] },
         ),
       )
       // Between runs at other times there is no A/A: what changed without any sidecar is noise.
@@ -146,7 +132,6 @@ function compareMatch({ old, next, match, controls }) {
 /**
  * Each threshold at every match that has its quantity.
  * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} options
- * @returns {HeldThreshold[]}
  */
 function holdThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {
@@ -164,27 +149,17 @@ function holdThresholds({ thresholds, compared, varied }) {
 }
 
 /**
- * The change of what the applications use where nothing is before them, wherever both runs have such an arm.
+ * Compares what the applications use alone, wherever both runs have such an arm.
  * @param {{ old: ComparedRun, next: ComparedRun }} runs
- * @returns {Comparison[]}
  */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>
-    compareQuantity({
-      ...pairOf({ old, next, match }),
-      row: CONTROL,
-      service: null,
-      aaSpread: null,
-      disparities: [],
-    }),
+    compareQuantity({ ...pairOf({ old, next, match }), row: CONTROL, service: null, aaSpread: null, disparities: [] }),
   )
 }
 
-/**
- * Whether CPU per request is a quantity of an arm.
- * @param {Arm} arm
- */
+/** Whether CPU per request is a quantity of an arm. @param {Arm} arm */
 export function isLoaded({ load }) {
   return load.kind !== 'idle'
 }
@@ -205,27 +180,17 @@ function sideOf({ run: { records }, arm, age }) {
   return { arm, name: `${nameOf(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
 
-/**
- * The arms that can be compared: those with sidecars, each once.
- * @param {RecordedRun} run
- * @returns {Arm[]}
- */
+/** The arms that can be compared: those with sidecars, each once. @param {RecordedRun} run @returns {Arm[]} */
 export function listArms({ manifest }) {
   return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
 }
 
-/**
- * The arms that show what the applications use without sidecars.
- * @param {RecordedRun} run
- */
+/** The arms that show what the applications use without sidecars. @param {RecordedRun} run */
 export function listBaselines({ manifest }) {
   return manifest.arms.filter(arm => !arm.hasSidecars && isLoaded(arm))
 }
 
-/**
- * The services of runs: of their links, and those that were measured.
- * @param {ComparedRun[]} runs
- */
+/** The services of runs: of their links, and those that were measured. @param {ComparedRun[]} runs */
 function listServices(runs) {
   const names = runs.flatMap(({ manifest, records }) => [
     ...Object.values(manifest.topologies).flatMap(t => t.services.map(s => s.name)),

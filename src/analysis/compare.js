@@ -4,7 +4,7 @@ import { listCompared, measureRound, useOf } from '../judge/quantity.js'
 import { hasTrend } from '../lib/stats.js'
 import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
-import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from './verdict.js'
+import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /**
  * Verdicts: what the rounds have shown of two planes, and no more. Pure.
@@ -76,23 +76,28 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   return compareSides({
     a: sideOf(a),
     b: sideOf(b),
-    rounds: run.rounds,
+    rounds: a.rounds ?? run.rounds,
     seed: run.seed,
     contrast,
+    ...(a.load.isBesideOthers && { gapLeast: GAP_LEAST_BESIDE }),
     ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
-    findNoise: (quantity, service) => findSpread(controls, { quantity, service, groups: [groupOf(a), groupOf(b)] }),
+    findNoise: (quantity, service) => findSpread(controls, { quantity, service, arms: [a, b] }),
   })
 }
 
 /**
  * How far an arm was from itself in a quantity, as a share.
  * @param {Comparison[]} controls A/A pairs
- * @param {{ quantity: string, service: string | null, groups: string[] }} options
+ * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }} options
  * @returns {number | null} null without such a pair, or where it has no value
  */
-export function findSpread(controls, { quantity, service, groups }) {
-  const own = controls.find(c => c.quantity === quantity && c.service === service && groups.includes(groupOf(c)))
+export function findSpread(controls, { quantity, service, arms }) {
+  const groups = arms.map(arm => groupOf(arm))
+  const same = controls.filter(c => c.quantity === quantity && c.service === service)
+  // One pair stands for all that are measured side by side on a link.
+  const beside = same.find(c => c.load.isBesideOthers && arms[0].load.isBesideOthers && c.link === arms[0].link)
+  const own = same.find(c => groups.includes(groupOf(c))) ?? beside
   return own === undefined || own.ratio.median === null ? null : Math.abs(own.ratio.median - 1)
 }
 

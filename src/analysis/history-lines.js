@@ -4,22 +4,18 @@ import { measureRound } from '../judge/quantity.js'
 import { summariseValues } from '../lib/stats.js'
 import { findVaried, groupOf, isAlike } from '../model/axes.js'
 import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
-import { matchArms, nameMatch } from './match-runs.js'
+import { matchArms, nameMatch } from './match-arms.js'
 
-/**
- * The lines of a history: what each run measured of the arms of the reference. Pure.
- * @import { Arm } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- * @import { Line, ReadRun } from './history.js'
- */
+/** The lines of a history: what each run measured of the arms of the reference. Pure. */
+/** @import { Arm } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
+/** @import { Line, ReadRun } from './history.js' */
 
 const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
 
 /**
- * A line for every quantity of every arm of the reference, and for what the applications use without sidecars.
- * @param {ReadRun[]} runs
- * @param {ReadRun} reference
- * @returns {Line[]}
+ * Makes a line for each quantity of each arm of the reference, and of the applications alone.
+ * @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]}
  */
 export function followLines(runs, reference) {
   const arms = listArms(reference)
@@ -50,9 +46,7 @@ export function followLines(runs, reference) {
 
 /**
  * The arm of a run that is one of the reference.
- * @param {ReadRun} run
- * @param {ReadRun} reference
- * @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
+ * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
  */
 export function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
@@ -60,8 +54,7 @@ export function findArm(run, reference, { arm, list }) {
 
 /**
  * A run's value, of the rounds that it measured itself.
- * @param {ReadRun} run
- * @param {{ row: QuantityRow, arm: Arm | undefined }} options
+ * @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options
  */
 function measureRun({ manifest, records }, { row, arm }) {
   const own = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
@@ -69,11 +62,7 @@ function measureRun({ manifest, records }, { row, arm }) {
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 
-/**
- * The arms of comparable runs that are in no line.
- * @param {ReadRun[]} runs
- * @param {ReadRun} reference
- */
+/** The arms of comparable runs that are in no line. @param {ReadRun[]} runs @param {ReadRun} reference */
 export function countUnmatched(runs, reference) {
   const labels = runs.flatMap(run => {
     const { left } = matchArms({ old: listArms(run), next: listArms(reference) })

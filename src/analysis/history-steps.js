@@ -4,11 +4,9 @@ import { isAlike } from '../model/axes.js'
 import { CONTROL_AXES } from './compare-runs.js'
 import { GAP_LEAST } from './verdict.js'
 
-/**
- * The origin of a step of a history: the sidecars, or the machine. Pure.
- * @import { Quantity } from '../model/types.ts'
- * @import { Change, HistoryRun, TestedLine } from './history.js'
- */
+/** The origin of a step of a history: the sidecars, or the machine. Pure. */
+/** @import { Quantity } from '../model/types.ts' */
+/** @import { Change, HistoryRun, TestedLine } from './history.js' */
 
 /**
  * machine: the applications have the step without sidecars, too; undecided: they changed alike, but not provably, or
@@ -78,10 +76,7 @@ function tellStep({ line, i, control, runs, server }) {
   }
 }
 
-/**
- * @param {TestedLine} line
- * @param {number[]} runs
- */
+/** @param {TestedLine} line @param {number[]} runs */
 function levelOf({ values }, runs) {
   return summariseValues(runs.map(run => values[run].median))
 }

@@ -4,15 +4,14 @@ import { findVaried } from '../model/axes.js'
 import { listArms } from './compare-runs.js'
 import { countUnmatched, findArm, followLines } from './history-lines.js'
 import { tellSteps } from './history-steps.js'
-import { findIncomparable, findOtherMachine, listChanging, matchArms, refuseArms } from './match-runs.js'
+import { matchArms, refuseArms } from './match-arms.js'
+import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
-/**
- * All runs that can be compared with one of them, in the order of time. Pure.
- * @import { Arm, Manifest, Quantity } from '../model/types.ts'
- * @import { Step } from '../lib/steps.js'
- * @import { HistoryStep } from './history-steps.js'
- * @import { RecordedRun } from './match-runs.js'
- */
+/** All runs that can be compared with one of them, in the order of time. Pure. */
+/** @import { Arm, Quantity } from '../model/types.ts' */
+/** @import { Step } from '../lib/steps.js' */
+/** @import { HistoryStep } from './history-steps.js' */
+/** @import { RecordedRun } from './match-runs.js' */
 
 /** The share of unchanged histories in which a step is found; all lines of a history share it. */
 const FALSE_ALARMS = 0.02
@@ -51,7 +50,7 @@ const FALSE_ALARMS = 0.02
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
-  const reference = inOrder.findLast(run => (folder === undefined ? isComparable(run.manifest) : run.folder === folder))
+  const reference = inOrder.findLast(run => (folder === undefined ? explain(run).length === 0 : run.folder === folder))
   const checked = inOrder.map(run => ({ run, reasons: reference ? findReasons(run, reference) : explain(run) }))
   const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
   const lines = reference ? followLines(kept, reference) : []
@@ -70,22 +69,12 @@ export function createHistory(runs, folder) {
   }
 }
 
-/** @param {Manifest} manifest */
-function isComparable(manifest) {
-  return findIncomparable({ old: manifest, next: manifest }).length === 0
-}
-
-/** @param {ReadRun} run that is comparable with no other */
+/** Why a run is comparable with no other. @param {ReadRun} run */
 function explain({ manifest }) {
   return findIncomparable({ old: manifest, next: manifest })
 }
 
-/**
- * Why a run is not in the history of another.
- * @param {ReadRun} run
- * @param {ReadRun} reference
- * @returns {string[]} none where it is
- */
+/** Says why a run is not in the history of another, if it is not. @param {ReadRun} run @param {ReadRun} reference */
 function findReasons(run, reference) {
   const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
   const [old, next] = isLater ? [reference, run] : [run, reference]
@@ -99,12 +88,7 @@ function findReasons(run, reference) {
   )
 }
 
-/**
- * Each run, with what changed since it was last known.
- * @param {ReadRun[]} runs
- * @param {ReadRun | undefined} reference
- * @returns {HistoryRun[]}
- */
+/** Lists runs, each with what changed since it was last known. @param {ReadRun[]} runs @param {ReadRun} [reference] */
 function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, shown: string }>} */
   const known = new Map()
@@ -128,7 +112,6 @@ function listRuns(runs, reference) {
  * The steps of all lines. The more lines, the less each may err.
  * @param {Line[]} lines
  * @param {{ runs: HistoryRun[], server: string | null }} history server: the tool that serves the applications
- * @returns {Pick<History, 'steps' | 'test'>}
  */
 function findHistorySteps(lines, history) {
   const placed = lines.map(line => ({

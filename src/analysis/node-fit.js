@@ -1,21 +1,9 @@
-import { recommendedBytes } from '../kinds/search/memory-floor.js'
-import { MIB, toLimits } from '../lib/units.js'
+import { MIB } from '../lib/units.js'
 
 /**
  * The meaning of a sizing's answer for a node. Pure.
- * @import { SizeResult } from '../model/types.ts'
+ * @import { Limits } from '../model/container-limits.js'
  */
-
-/** The limits of a sidecar, as they are pasted. @typedef {{ millicores: number, mebibytes: number }} Limits */
-
-/**
- * @param {Pick<SizeResult, 'cpu' | 'memory'>} size
- * @returns {Limits | null} in whole millicores and MiB; null: no answer was found
- */
-export function limitsOf({ cpu, memory }) {
-  if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
-  return toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })
-}
 
 /**
  * How many times limits fit into what a node has for them.

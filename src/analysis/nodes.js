@@ -2,17 +2,9 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { GIB, MIB } from '../lib/units.js'
 
-/**
- * Nodes to fill with sidecars: known ones by their names, others by their size. Pure.
- */
+/** Nodes to fill with sidecars: known ones by their names, others by their size. Pure. */
 
-/**
- * @typedef {object} Node
- * @property {string} name as it was asked for
- * @property {number} cores
- * @property {number} bytes
- * @property {string | null} cpu of a known node; null: only its size was given
- */
+/** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
 /**
  * As their makers publish them: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
@@ -42,11 +34,7 @@ export function listNodes() {
   )
 }
 
-/**
- * @param {string} text a known node, or cores and GiB such as 2c4g
- * @returns {Node}
- * @throws {UsageError}
- */
+/** @param {string} text a known node, or cores and GiB such as 2c4g @returns {Node} @throws {UsageError} */
 export function parseNode(text) {
   if (Object.hasOwn(KNOWN, text)) {
     const { cores, gibibytes, cpu } = KNOWN[text]
@@ -62,9 +50,8 @@ export function parseNode(text) {
 }
 
 /**
- * The part of a node that is not for sidecars.
+ * Reads the part of a node that is not for sidecars.
  * @param {string} text cores, memory, or both: 0.5c,512m
- * @returns {{ cores: number, bytes: number }}
  * @throws {UsageError}
  */
 export function parseReserve(text) {

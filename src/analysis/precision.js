@@ -3,43 +3,27 @@ import { extrapolateCount } from '../lib/confidence-sequence.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 import { areSpoiled, countUncured } from './verdict.js'
 
-/**
- * How narrow the intervals of the primary quantity are, in a run that goes on until they are narrow enough. Pure.
- * @import { Comparison, Manifest, Precision, Quantity } from '../model/types.ts'
- */
+/** How narrow the intervals of the primary quantity are, in a run that goes on until they are narrow enough. Pure. */
+/** @import { Comparison, Manifest, Precision, Quantity } from '../model/types.ts' */
 
 /** @typedef {NonNullable<Manifest['precision']>} AskedPrecision */
 
-/**
- * @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run
- * @returns {Precision}
- */
+/** @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run @returns {Precision} */
 export function measurePrecision({ asked, rounds, comparisons }) {
   const pairs = comparisons
     .filter(c => c.quantity === PRIMARY.name && c.service === null && !c.isControl)
     .map(({ a, b, link, capCores, load, conditions, contrast, ratio }) => {
       const width = widthOf(ratio)
       const isNarrow = isPrecise(ratio, asked.width)
-      return {
-        a,
-        b,
-        link,
-        capCores,
-        load,
-        conditions,
-        contrast,
-        width,
-        isNarrow,
-        roundsMore: isNarrow ? 0 : countMore(ratio, asked.width),
-      }
+      const roundsMore = isNarrow ? 0 : countMore(ratio, asked.width)
+      return { a, b, link, capCores, load, conditions, contrast, width, isNarrow, roundsMore }
     })
   return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
 /**
- * Whether no more rounds are needed: the interval is narrow, and one that more rounds can give a verdict has it.
- * @param {Quantity} ratio
- * @param {number} asked the width
+ * Whether no more rounds are needed: the interval is narrow, and too few rounds are spoiled to matter.
+ * @param {Quantity} ratio @param {number} asked the width
  */
 export function isPrecise(ratio, asked) {
   const width = widthOf(ratio)
@@ -52,9 +36,8 @@ function widthOf({ low, high }) {
 }
 
 /**
- * @param {Quantity} ratio of the rounds so far
- * @param {number} asked the width
- * @returns {number | null} null: not known, or more than a run can have
+ * Counts the rounds that are still needed; null: not known, or more than a run can have.
+ * @param {Quantity} ratio @param {number} asked the width
  */
 function countMore({ values, ...ratio }, asked) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))

@@ -1,21 +1,17 @@
 import { EXIT } from '../lib/exit-status.js'
 
-/**
- * The exit status of a run that ended. Pure.
- * @import { Summary } from '../model/types.ts'
- */
+/** The exit status of a run that ended. Pure. @import { Summary } from '../model/types.ts' */
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
 /**
  * A spoiled quantity goes before a crossed threshold.
- * @param {Summary} summary
- * @param {{ isVerdictRequired: boolean }} options
- * @returns {{ status: number, reasons: string[] }}
+ * @param {Summary} summary @param {{ isVerdictRequired: boolean }} options
  */
 export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
   const pairs = comparisons.filter(c => !c.isControl)
   const measured = arms.filter(arm => arm.trials.completed > 0)
+  /** @type {string[]} */
   const nothing = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     nothing.push('nothing could be compared: every quantity of every pair was spoiled')
@@ -24,11 +20,18 @@ export function findStatus({ arms, comparisons, thresholds, searches }, { isVerd
   for (const { expression, held } of thresholds)
     if (held === null) nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled`)
   if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) nothing.push('no verdict was reached')
-  if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
-
   const crossed = thresholds.filter(t => t.held === false)
-  return {
-    status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done,
-    reasons: crossed.map(({ expression, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)}`),
-  }
+  return conclude({
+    nothing,
+    crossed: crossed.map(({ expression, value }) => `the threshold ${expression} was crossed: ${value?.toFixed(3)}`),
+  })
+}
+
+/**
+ * The status by what was not shown, which goes first, and by crossed thresholds.
+ * @param {{ nothing: string[], crossed: string[] }} reasons
+ */
+export function conclude({ nothing, crossed }) {
+  if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
+  return { status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done, reasons: crossed }
 }

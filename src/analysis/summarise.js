@@ -1,7 +1,8 @@
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound, nestQuantities } from '../judge/quantity.js'
-import { isOfSearch, replaySearch } from '../kinds/search/searches.js'
+import { offerEstimates } from '../kinds/load/estimates.js'
+import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
@@ -9,15 +10,12 @@ import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
-import { findControlNeeds } from './control-needs.js'
-import { offerEstimates } from './estimates.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
-import { fitGrowths } from './growths.js'
 import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /**
- * @import { Arm, Manifest, Quantity, SearchResult, SizeResult, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { QuantityRow } from '../judge/quantities.js'
  */
 
@@ -28,10 +26,12 @@ import { evaluateThreshold, parseThreshold } from './thresholds.js'
  */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
-  const arms = manifest.search ? listArms(records) : manifest.arms
+  const sections = listSections(manifest)
+  const hasRounds = sections.every(own => own.hasRounds !== false)
+  const arms = hasRounds ? manifest.arms : listArms(records)
   const relaxed = settings.relaxes.map(r => r.gate)
   const comparisons = compareArms({
-    arms: manifest.search ? [] : arms,
+    arms: hasRounds ? arms : [],
     records,
     rounds,
     seed: run.seed,
@@ -48,9 +48,9 @@ export function summarise({ manifest, records }) {
     seed: run.seed,
     isSequence: precision !== undefined,
   })
-  /** @type {(SearchResult | SizeResult)[]} */
-  const found = replaySearches({ manifest, records })
-  const growths = fitGrowths({ arms, records })
+  /** @type {Partial<Summary>[]} */
+  const found = sections.map(own => own.summarise?.({ manifest, arms, records }) ?? {})
+  const { searches = [], sizes = [], ...own } = Object.assign({}, ...found)
   return {
     schemaVersion: SCHEMA_VERSION,
     run,
@@ -69,33 +69,16 @@ export function summarise({ manifest, records }) {
     shows: settings.shows,
     lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
     slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
-    ...(settings.sizesControlOf && { controlNeeds: findControlNeeds({ records, sidecars: settings.sizesControlOf }) }),
-    ...(growths.length > 0 && { growths }),
+    ...own,
     calibrations: manifest.calibrations,
-    searches: found.flatMap(result => ('looksFor' in result ? [result] : [])),
-    sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
+    searches,
+    sizes,
   }
 }
 
-/**
- * The arms that a search came by.
- * @param {TrialRecord[]} records
- * @returns {Arm[]}
- */
+/** The arms that a search came by. @param {TrialRecord[]} records */
 function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
-}
-
-/**
- * The results of the searches of a run; those that were cut short have none.
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- */
-function replaySearches({ manifest: { search, arms, machine }, records }) {
-  if (!search) return []
-  return arms.flatMap(template => {
-    const own = records.filter(record => isOfSearch(template, record))
-    return replaySearch({ template, spec: search, cpus: Number(machine.cpus) }, own) ?? []
-  })
 }
 
 /**
@@ -104,11 +87,12 @@ function replaySearches({ manifest: { search, arms, machine }, records }) {
  */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
+  const ownRounds = arm.rounds ?? manifest.rounds
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
-    other && other !== arm ? splitRounds(byArm[other.id], manifest.rounds) : []
+    other && other !== arm ? splitRounds(byArm[other.id], ownRounds) : []
   const rounds = {
     summarise: manifest.precision ? summariseSequence : summariseValues,
-    own: splitRounds(records, manifest.rounds),
+    own: splitRounds(records, ownRounds),
     baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
     unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),
     unconfigured: roundsOf(arms.find(other => isWithout('configuredServices', other, arm))),
@@ -137,19 +121,13 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     addedLatencyMs: null,
     changes: null,
     ...nestQuantities(quantities, arm.load),
-    sidecars: sidecars.map(({ service, copyOf, ...own }) => ({
-      service,
-      copyOf,
-      ...nestQuantities(own.quantities, arm.load),
-    })),
+    sidecars: sidecars.map(({ quantities: own, ...sidecar }) => ({ ...sidecar, ...nestQuantities(own, arm.load) })),
   })
 }
 
 /**
- * Whether an arm is what another is with none of a condition: changes of configuration, or services known.
- * @param {'changesPerMinute' | 'configuredServices'} axis
- * @param {Arm} other
- * @param {Arm} arm
+ * Whether an arm is another one with none of a condition.
+ * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
  */
 function isWithout(axis, other, arm) {
   return nameOf(other) === nameOf(arm) && other.conditions[axis] === 0 && groupOf(other, axis) === groupOf(arm, axis)
@@ -176,9 +154,8 @@ function summariseQuantities({ rounds, service }) {
 }
 
 /**
- * The quantity of an arm's sidecar that has the most of it.
+ * The quantity of an arm's sidecar that has the most of it, by header.
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
- * @returns {Record<string, Quantity>} by header
  */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
@@ -190,10 +167,7 @@ function pickMost(sidecars) {
   )
 }
 
-/**
- * @param {TrialRecord[]} records of one arm
- * @returns {SummaryArm['spoiled']}
- */
+/** @param {TrialRecord[]} records of one arm */
 function countSpoiled(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(r =>
@@ -207,11 +181,7 @@ function countSpoiled(records) {
   })
 }
 
-/**
- * @template T
- * @param {T[]} items
- * @returns {T | null}
- */
+/** @template T @param {T[]} items */
 function mostFrequent(items) {
   const counts = new Map()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)

@@ -3,10 +3,8 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { nameOf, parseChoice } from '../model/arms.js'
 
-/**
- * Conditions on the median ratio of two planes, or of two runs, for CI. Pure.
- * @import { Arm, Comparison, ThresholdResult } from '../model/types.ts'
- */
+/** Conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
+/** @import { Arm, Comparison, ThresholdResult } from '../model/types.ts' */
 
 /** @type {Record<string, (value: number, limit: number) => boolean>} */
 const OPERATORS = {
@@ -64,11 +62,7 @@ export function parseRunThreshold(expression, arms, services) {
   return parseExpression(expression, { sides: RUNS, arms, services })
 }
 
-/**
- * @param {string} expression
- * @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options
- * @returns {Threshold}
- */
+/** @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options */
 function parseExpression(expression, { sides, arms, services }) {
   const { names, one, many, wantsOpen, wantsClosed } = sides
   const example = `write it as '${sides.example}'`
@@ -102,10 +96,8 @@ function parseExpression(expression, { sides, arms, services }) {
 }
 
 /**
- * A threshold at every link, cap and load of the run.
- * @param {Threshold} threshold
- * @param {Comparison[]} comparisons
- * @returns {ThresholdResult[]}
+ * Holds a threshold at every link, cap and load of the run.
+ * @param {Threshold} threshold @param {Comparison[]} comparisons
  */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
@@ -121,11 +113,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   })
 }
 
-/**
- * Two planes at a '/', which the path of a variant may hold too.
- * @param {string} pair
- * @param {string[]} names
- */
+/** Two planes at a '/', which the path of a variant may hold too. @param {string} pair @param {string[]} names */
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {

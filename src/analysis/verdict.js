@@ -1,45 +1,40 @@
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
 
-/**
- * The rule of a verdict, where the number of rounds was fixed and where what they showed decided it. Pure.
- * @import { Quantity, Verdict } from '../model/types.ts'
- */
+/** The rule of a verdict, where the number of rounds was fixed and where what they showed decided it. Pure. */
+/** @import { Quantity, Verdict } from '../model/types.ts' */
 
 /** A gap smaller than this is no difference, however narrow the interval. */
 export const GAP_LEAST = 0.03
+/** The same of arms that stood side by side. */
+export const GAP_LEAST_BESIDE = 0.01
 // A run that goes on until it is precise has more rounds, and some are sure to meet a gate.
 const SPOILED_MOST = 0.1
 
 /**
  * The smallest gap that is a difference, where an A/A pair shows the noise.
- * @param {number | undefined} width how narrow the rounds were to make the intervals; undefined: their number was fixed
+ * @param {number} [width] that the rounds were to make the intervals; absent: their number was fixed
  */
 export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
 
-/**
- * The rounds below which nothing is told apart.
- * @param {boolean} isSequence what the rounds showed decided how many there are
- */
+/** The rounds below which nothing is told apart. @param {boolean} isSequence the rounds decided how many there are */
 export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
 /**
- * Whether so many rounds have no ratio that there is no verdict.
- * @param {(number | null)[]} values a round each
- * @param {boolean} isSequence
+ * Whether too many rounds have no ratio for a verdict.
+ * @param {(number | null)[]} values by round @param {boolean} isSequence
  */
 export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
 }
 
 /**
- * The good rounds that it takes until those without a ratio are few enough; Infinity: none may lack one.
- * @param {(number | null)[]} values a round each
- * @param {boolean} isSequence
+ * Counts the good rounds that cure those without a ratio; Infinity: none may lack one.
+ * @param {(number | null)[]} values by round @param {boolean} isSequence
  */
 export function countUncured(values, isSequence) {
   const missing = values.filter(value => value === null).length
@@ -61,10 +56,8 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
 }
 
 /**
- * No winner where there is no interval, where it includes 1, where the gap is below the floor, or where rounds were
- * spoiled.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options
- * @returns {Verdict}
+ * No winner without an interval, where it includes 1, where the gap is below the floor, or where rounds were spoiled.
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
  */
 export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'

@@ -1,12 +1,11 @@
 import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
-import { describeGrowth } from '../judge/growth.js'
 import { ratePerSecond } from '../judge/measures.js'
-import { describeRollout } from '../judge/rollout.js'
+import { findOwnPart } from '../kinds/parts.js'
 import { BenchError } from '../lib/errors.js'
 import { generatorOf } from '../model/generators.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { rawNameOf, readGrowth, readLoadLog, readObserved, readRollout } from '../records/raw.js'
+import { rawNameOf, readLoadLog, readObserved, readOwnPart } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
@@ -114,10 +113,11 @@ function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
   try {
-    if (record.growth) {
-      const growth = readGrowth(folder, trial.id)
-      return growth ? { growth: describeGrowth(growth) } : 'growth.json is missing or damaged'
-    }
+    const shown = findOwnPart(record)
+    const seen = shown && readOwnPart(folder, { trialId: trial.id, name: shown.name, schema: shown.part.schema })
+    const damage = seen === null ? `${shown?.name}.json is missing or damaged` : null
+    const own = shown && seen ? { [shown.name]: shown.part.judge(seen) } : {}
+    if (shown && !shown.part.hasWindow) return damage ?? own
     const raw = rawNameOf(trial)
     const observed = readObserved(folder, raw)
     if (observed === null) return 'observation.json is missing or damaged'
@@ -126,9 +126,8 @@ function recompute({ folder, record, load, relaxed }) {
     const isIdle = trial.arm.load.kind === 'idle'
     const result = isIdle ? null : readResult({ folder, raw, place: placeOf(record), load })
     if (result === null && !isIdle) return "the load generator's log has no result"
-    const rollout = record.rollout ? readRollout(folder, trial.id) : null
-    if (record.rollout && rollout === null) return 'rollout.json is missing or damaged'
-    const parts = { ...described, load: result, ...(rollout ? { rollout: describeRollout(rollout) } : {}) }
+    if (damage) return damage
+    const parts = { ...described, load: result, ...own }
     return { ...parts, ...judgeTrial(/** @type {Measured} */ ({ ...record, ...parts }), relaxed) }
   } catch (error) {
     if (error instanceof BenchError) return error.message

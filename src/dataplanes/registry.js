@@ -4,9 +4,6 @@ import { nginx } from './nginx/index.js'
 import { none } from './none/index.js'
 import { pipy } from './pipy/index.js'
 
-/**
- * Every data plane of the kit, in the order of the reports.
- * @import { DataPlane } from '../model/types.ts'
- * @type {DataPlane[]}
- */
+/** Every data plane of the kit, in the order of the reports. */
+/** @import { DataPlane } from '../model/types.ts' @type {DataPlane[]} */
 export const dataPlanes = [none, pipy, envoy, haproxy, nginx]

@@ -1,11 +1,9 @@
-/**
- * @import { Edge, Look, ObservedProcess, ProcessRecord, Reading, ThreadCpu } from '../model/types.ts'
- */
+/** @import { Edge, Look, ObservedProcess, ProcessRecord, Reading, ThreadCpu } from '../model/types.ts' */
 
 /** A process at one edge of the window. @typedef {{ reading: Reading, state: Edge['states'][number], look: Look }} AtEdge */
 
 /**
- * What one process did between the edges. Pure.
+ * Makes the record of a process between the edges. Pure.
  * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, overflows: number | null }} options
  *   the looks are from before any load and from after the window
  * @returns {ProcessRecord}
@@ -14,8 +12,8 @@ export function describeProcess({ facts, start, end, overflows }) {
   const [a, b] = [start.reading, end.reading]
   const seconds = b.atSeconds - a.atSeconds
   const threads = threadsBetween(start.state.threads, end.state.threads)
-  const periods = difference(a.periods, b.periods)
-  const throttled = difference(a.throttledPeriods, b.throttledPeriods)
+  const periods = subtract(b.periods, a.periods)
+  const throttled = subtract(b.throttledPeriods, a.throttledPeriods)
   return {
     ...facts,
     capReadBackCores: start.state.capCores === facts.capCores ? end.state.capCores : start.state.capCores,
@@ -27,7 +25,7 @@ export function describeProcess({ facts, start, end, overflows }) {
     cpuSeconds: b.cpuSeconds - a.cpuSeconds,
     cpuCores: (b.cpuSeconds - a.cpuSeconds) / seconds,
     throttledFraction: periods === null || throttled === null ? null : periods > 0 ? throttled / periods : 0,
-    throttledSeconds: difference(a.throttledSeconds, b.throttledSeconds),
+    throttledSeconds: subtract(b.throttledSeconds, a.throttledSeconds),
     oomKills: finiteOrNull(b.oomKills),
     busiestThreadCores: threads.length > 0 ? Math.max(0, ...threads.map(t => t.cpuSeconds)) / seconds : null,
     threads,
@@ -42,28 +40,18 @@ export function describeProcess({ facts, start, end, overflows }) {
   }
 }
 
-/**
- * A number that could be read; null for one that could not, or that the kernel does not offer.
- * @param {number | null | undefined} value
- */
+/** A number that could be read, else null: a reading may be NaN. @param {number | null | undefined} value */
 export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/**
- * @param {number | null} from
- * @param {number | null} to
- */
-function difference(from, to) {
-  const [a, b] = [finiteOrNull(from), finiteOrNull(to)]
-  return a === null || b === null ? null : b - a
+/** The rise of a counter, null where it was not read. @param {(number | null | undefined)[]} ends later, earlier */
+export function subtract(...ends) {
+  const [later, earlier] = ends.map(finiteOrNull)
+  return later === null || earlier === null ? null : later - earlier
 }
 
-/**
- * @param {ThreadCpu[]} before
- * @param {ThreadCpu[]} after
- * @returns {ThreadCpu[]}
- */
+/** @param {ThreadCpu[]} before @param {ThreadCpu[]} after */
 function threadsBetween(before, after) {
   return after.map(thread => ({
     ...thread,

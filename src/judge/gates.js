@@ -1,16 +1,13 @@
+import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
 import { findBound } from './gates/bound.js'
 import { USES } from './gates/gate.js'
 import { LOAD_GATES, RATE_LEAST } from './gates/load.js'
 import { PROCESS_GATES } from './gates/processes.js'
 import { READING_GATES } from './gates/readings.js'
-import { ROLLOUT_GATES } from './gates/rollout.js'
 
-/**
- * Gates decide what a trial's numbers may be used for: each names the uses that it spoils, and nothing else is lost.
- * Pure: a record in, judgements out, so that `verify` comes to the same.
- * @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts'
- */
+/** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
+/** @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts' */
 
 /** @typedef {import('./gates/gate.js').Measured} Measured */
 
@@ -47,7 +44,8 @@ export function judgeTrial(record, relaxed) {
     kind === 'idle' || kind === 'turns'
       ? null
       : findBound({ processes, generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
-  const steady = kind === 'idle' || kind === 'turns' ? null : isSteady(load)
+  // Turns of a second fall into the halves of a window as they come.
+  const steady = kind === 'idle' || trial.arm.load.isBesideOthers ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
   const isWorthless = USES.every(use => isSpoiled({ gates }, use))
   return {
@@ -75,19 +73,12 @@ export function findGates(record, relaxed = []) {
   )
 }
 
-/**
- * Whether a use of a trial is spoiled.
- * @param {Pick<TrialRecord, 'gates'>} record
- * @param {Use} use
- */
+/** Whether a use of a trial is spoiled. @param {Pick<TrialRecord, 'gates'>} record @param {Use} use */
 export function isSpoiled({ gates }, use) {
   return gates.some(gate => gate.spoils.includes(use))
 }
 
-/**
- * Whether the two halves of the window delivered alike, within 20 %.
- * @param {LoadResult} load
- */
+/** Whether the two halves of the window delivered alike, within 20 %. @param {LoadResult} load */
 export function isSteady({ verified, verifiedInSecondHalf }) {
   const first = verified - verifiedInSecondHalf
   return Math.abs(verifiedInSecondHalf - first) <= STEADY_DIFFERENCE_MOST * (verified / 2)

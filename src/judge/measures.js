@@ -1,17 +1,15 @@
 import { busiestCoresOf, SIDECAR_BOUND } from './gates/bound.js'
 import { isSpoiled } from './gates.js'
+import { secondsUnderLoad } from './seconds.js'
 
-/**
- * How a number is measured of a trial; the table of quantities says what each is. Pure.
- * @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts'
- */
+/** How a number is measured of a trial; the table of quantities says what each is. Pure. */
+/** @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts' */
 
 const TAIL_REQUESTS = 10
-/** So many requests a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
+/** The requests that a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
 export const P99_REQUESTS = 1050
 
-/** Of its cap, below which the CPU per request of a sidecar says too little of what it takes when its cap is used up. */
-/** Of its cap that a sidecar must use for an estimate of its capacity. */
+/** The share of its cap that a sidecar must use for an estimate of its capacity. */
 export const ESTIMATE_USED_LEAST = 0.3
 
 /** The quantiles that are reported, by name. */
@@ -40,10 +38,7 @@ export function valueOfRound(trials, use, measure) {
   return values[0] ?? null
 }
 
-/**
- * @param {TrialRecord} record
- * @param {string | null} [service] null: of all
- */
+/** @param {TrialRecord} record @param {string | null} [service] null: of all */
 export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
@@ -53,31 +48,37 @@ export function applicationsOf({ processes }) {
   return processes.filter(p => p.role === 'application')
 }
 
-/** @param {TrialRecord} record */
-export function ratePerSecond({ load, window }) {
-  return load && window ? load.verified / window.seconds : null
+/**
+ * While the arm got its load.
+ * @param {TrialRecord} record
+ */
+export function ratePerSecond(record) {
+  const seconds = secondsUnderLoad(record)
+  return record.load && seconds ? record.load.verified / seconds : null
 }
 
 /**
- * The rate where a closed loop was bound by the sidecar; null where it was not.
+ * CPU cores while the arm got its load; what it used between its turns counts for these.
  * @param {TrialRecord} record
+ * @param {string | null} [service] null: of all sidecars
  */
+export function coresUnderLoad(record, service) {
+  const cores = sumOf(sidecarsOf(record, service), p => p.cpuCores)
+  const { load, window } = record
+  return cores === null || !load?.turns || !window ? cores : (cores * window.seconds) / load.turns.seconds
+}
+
+/** The rate where a closed loop was bound by the sidecar; null where it was not. @param {TrialRecord} record */
 export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
-/**
- * CPU cores used over the cap, of the sidecar that used most of its own; null without caps.
- * @param {TrialRecord} record
- */
+/** The largest share of its cap that a sidecar used; null without caps. @param {TrialRecord} record */
 function cpuOfCap(record) {
   return mostOf(sidecarsOf(record), p => (p.capCores === null ? null : p.cpuCores / p.capCores))
 }
 
-/**
- * The rate at which the sidecar that uses most of its cap would use all of it, at its CPU per request in this window.
- * @param {TrialRecord} record
- */
+/** The rate at which the sidecar that uses most of its cap would use all of it. @param {TrialRecord} record */
 export function rateAtCapPerSecond(record) {
   const [rate, used] = [ratePerSecond(record), cpuOfCap(record)]
   return rate && used ? rate / used : null
@@ -99,17 +100,17 @@ export function estimatedCapacityPerSecond(record) {
 
 /**
  * From the start of the first process to the first answer, through all sidecars. Null of a rollout, whose start has other
- * times in it.
+ * times in it, and of arms that were started together.
  * @param {TrialRecord} record
  */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
-  return !trial.arm.hasSidecars || rollout ? null : (phasesSeconds.start ?? null)
+  return !trial.arm.hasSidecars || trial.deployment || rollout ? null : (phasesSeconds.start ?? null)
 }
 
 /**
+ * Sums over processes; null where there is none, or one has no value.
  * @param {ProcessRecord[]} processes
  * @param {(process: ProcessRecord) => number | null} of
- * @returns {number | null} null where there is none, or one has no value
  */
 export function sumOf(processes, of) {
   const values = processes.map(of)
@@ -117,39 +118,29 @@ export function sumOf(processes, of) {
 }
 
 /**
+ * The most of any process; null where none has a value.
  * @param {ProcessRecord[]} processes
  * @param {(process: ProcessRecord) => number | null} of
- * @returns {number | null} null where none has a value
  */
 export function mostOf(processes, of) {
   const values = processes.flatMap(p => of(p) ?? [])
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/**
- * CPU time in the window over verified requests in it: both as rates, each by its own clock.
- * @param {TrialRecord} record
- * @param {ProcessRecord[]} processes
- */
+/** CPU time over verified requests, by own clocks. @param {TrialRecord} record @param {ProcessRecord[]} processes */
 export function cpuPerRequestMicros(record, processes) {
-  const rate = ratePerSecond(record)
+  const { load, window } = record
+  const rate = load && window ? load.verified / window.seconds : null
   const cores = sumOf(processes, p => p.cpuCores)
   return rate && cores !== null ? (1e6 * cores) / rate : null
 }
 
-/**
- * @param {TrialRecord} record
- * @param {number} q
- */
+/** @param {TrialRecord} record @param {number} q */
 export function quantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
 }
 
-/**
- * Whether so many requests have a quantile: ten of them must be beyond it.
- * @param {number} requests
- * @param {number} q
- */
+/** Whether ten of so many requests are beyond a quantile. @param {number} requests @param {number} q */
 export function hasTail(requests, q) {
   return q < 1 && requests >= TAIL_REQUESTS / (1 - q)
 }

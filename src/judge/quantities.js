@@ -1,8 +1,10 @@
+import { GROWTH_ROWS } from '../kinds/growth/quantities.js'
+import { CHANGE_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
+import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { MIB } from '../lib/units.js'
-import { cpuMillisPerChange, failedPerChange, longestEffectMs, medianEffectMs } from './changes.js'
-import { GROWTH_ROWS } from './growth-quantities.js'
 import {
   capacityPerSecond,
+  coresUnderLoad,
   cpuPerRequestMicros,
   estimatedCapacityPerSecond,
   mostOf,
@@ -14,8 +16,6 @@ import {
   sumOf,
   valueOfRound,
 } from './measures.js'
-import { recoverySeconds } from './recovery.js'
-import { ROLLOUT_ROWS } from './rollout-quantities.js'
 
 /**
  * The one table of quantities. Summaries, comparisons, thresholds, tables, CSV, charts, live metrics and the dictionary
@@ -153,10 +153,11 @@ const ROWS = [
     label: 'CPU cores',
     unit: 'cores',
     digits: 3,
-    definition: 'CPU time over wall time in the window, of all sidecars or of one.',
+    definition:
+      'CPU time over wall time in the window, of all sidecars or of one; where arms take turns, over the time of their turns.',
     use: 'cpuPerRequest',
     sidecars: 'sum',
-    measure: ({ record, service }) => sumOf(sidecarsOf(record, service), p => p.cpuCores),
+    measure: ({ record, service }) => coresUnderLoad(record, service),
     compared: { kinds: ['idle'], label: 'CPU', less: 'uses % less CPU', more: 'uses % more CPU' },
     chart: { kinds: ['idle'], title: 'CPU of idle sidecars', digits: 4 },
   },
@@ -244,67 +245,10 @@ const ROWS = [
       isOnRequest: true,
     },
   },
-  {
-    name: 'effectMs',
-    header: 'effectMs',
-    group: 'changes',
-    isSparse: true,
-    label: 'time to effect ms',
-    unit: 'ms',
-    digits: 1,
-    definition:
-      "From the commit of a change of configuration until a new connection was served by it; the median of the window's changes.",
-    use: 'memory',
-    measure: ({ record }) => medianEffectMs(record),
-  },
-  {
-    name: 'effectMostMs',
-    header: 'effectMostMs',
-    group: 'changes',
-    isSparse: true,
-    label: 'longest time to effect ms',
-    unit: 'ms',
-    digits: 1,
-    definition: "The longest time to effect of the window's changes.",
-    use: 'memory',
-    measure: ({ record }) => longestEffectMs(record),
-  },
-  {
-    name: 'failedPerChange',
-    header: 'failedPerChange',
-    group: 'changes',
-    isSparse: true,
-    label: 'failed requests a change',
-    unit: 'requests',
-    digits: 1,
-    definition: 'Requests that failed in the window over the changes of configuration in it.',
-    use: 'memory',
-    measure: ({ record }) => failedPerChange(record),
-  },
-  {
-    name: 'cpuMillisPerChange',
-    header: 'cpuMillisPerChange',
-    group: 'changes',
-    isSparse: true,
-    label: 'CPU a change, ms',
-    unit: 'ms',
-    digits: 1,
-    definition: 'CPU time of all sidecars minus that of the arm without changes, over the number of changes.',
-    use: 'memory',
-    measure: ({ record, unchanged }) => cpuMillisPerChange(record, unchanged ?? []),
-  },
+  ...CHANGE_ROWS,
   ...ROLLOUT_ROWS,
   ...GROWTH_ROWS,
-  {
-    name: 'recoverySeconds',
-    header: 'recoverySeconds',
-    label: 'recovered after s',
-    unit: 's',
-    digits: 1,
-    definition: 'From the end of a burst until requests are answered as before it.',
-    use: 'latency',
-    measure: ({ record }) => recoverySeconds(record),
-  },
+  ...RECOVERY_ROWS,
 ]
 
 /** By name. @type {Record<string, QuantityRow>} */

@@ -2,11 +2,9 @@ import { summariseValues } from '../lib/stats.js'
 import { valueOfRound } from './measures.js'
 import { QUANTITIES } from './quantities.js'
 
-/**
- * What is done with any quantity of the table. Pure.
- * @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow, Seen } from './quantities.js'
- */
+/** Functions of any quantity of the table. Pure. */
+/** @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow, Seen } from './quantities.js' */
 
 /**
  * The quantities in which arms are compared.
@@ -18,11 +16,7 @@ export function listCompared(kinds) {
   )
 }
 
-/**
- * What a gate must not have spoiled.
- * @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row
- * @param {Pick<Load, 'kind'>} load
- */
+/** The use of a row. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
 export function useOf({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
@@ -52,7 +46,7 @@ export function quantityOf(arm, name, service = null) {
   const whole = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
   const group = groupOf(row, arm.load)
   const members = group === undefined ? whole : group === null ? null : whole?.[group]
-  return members?.[keyOf(row)] ?? summariseValues([])
+  return members?.[row.key ?? row.header] ?? summariseValues([])
 }
 
 /**
@@ -69,7 +63,7 @@ export function nestQuantities(quantities, load) {
     if (quantity === undefined || group === null) continue
     if (row.isSparse && quantity.values.every(value => value === null)) continue
     if (group === undefined) nested[row.header] = quantity
-    else nested[group] = { ...nested[group], [keyOf(row)]: quantity }
+    else nested[group] = { ...nested[group], [row.key ?? row.header]: quantity }
   }
   return nested
 }
@@ -81,11 +75,6 @@ export function nestQuantities(quantities, load) {
  */
 function groupOf({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
-}
-
-/** @param {QuantityRow} row */
-function keyOf({ key, header }) {
-  return key ?? header
 }
 
 /**

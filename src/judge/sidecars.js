@@ -1,15 +1,14 @@
 import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
+import { finiteOrNull, subtract } from './describe-process.js'
 
-/**
- * What the samples of a trial say of each sidecar, sample after sample. Pure.
- * @import { ProcessSpec, Reading, Sample } from '../model/types.ts'
- */
+/** Follows each sidecar through the samples of a trial. Pure. */
+/** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */
 
 // An edge of the window is read at its own time, at times right after a sample: over so little, CPU time says nothing.
 const APART_LEAST_SECONDS = 0.05
 
 /**
- * What a sidecar does now; null: not known.
+ * A sidecar now; null: not known.
  * @typedef {object} SidecarNow
  * @property {string} service
  * @property {number | null} cores between the last two readings
@@ -40,9 +39,7 @@ const APART_LEAST_SECONDS = 0.05
  * @property {{ reading: Reading, seconds: number } | null} last whose CPU time was read
  */
 
-/**
- * @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned
- */
+/** @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned */
 export function createSidecars({ most = POINTS_MOST } = {}) {
   /** @type {Tracked[]} */
   let tracked = []
@@ -67,11 +64,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
   }
 }
 
-/**
- * @param {Pick<ProcessSpec, 'service' | 'cpuCores'>} spec
- * @param {number} place
- * @returns {Tracked}
- */
+/** @param {Pick<ProcessSpec, 'service' | 'cpuCores'>} spec @param {number} place */
 function startTracking({ service, cpuCores: capCores }, place) {
   const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
   return {
@@ -116,26 +109,9 @@ function addReading({ sidecar, reading, seconds, most }) {
   sidecar.last = { reading, seconds }
 }
 
-/**
- * @param {Reading | null} first
- * @param {Reading} reading
- */
+/** @param {Reading | null} first @param {Reading} reading */
 function findThrottled(first, reading) {
   const periods = subtract(reading.periods, first?.periods)
   const throttled = subtract(reading.throttledPeriods, first?.throttledPeriods)
   return periods === null || throttled === null || periods <= 0 ? null : throttled / periods
-}
-
-/**
- * @param {number | null | undefined} later
- * @param {number | null | undefined} earlier
- */
-function subtract(later, earlier) {
-  const [a, b] = [finiteOrNull(later), finiteOrNull(earlier)]
-  return a === null || b === null ? null : a - b
-}
-
-/** @param {number | null | undefined} value what was not read is NaN, and null in JSON */
-export function finiteOrNull(value) {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
 }

@@ -1,7 +1,8 @@
-import { growth } from './growth/index.js'
-import { load } from './load/index.js'
-import { rollout } from './rollout/index.js'
-import { search } from './search/index.js'
+import { measureRounds } from '../run/rounds.js'
+import { startServices } from '../run/start-services.js'
+import { growth } from './growth/course.js'
+import { rollout } from './rollout/course.js'
+import { measureSearches } from './search/course.js'
 import { turns } from './turns/index.js'
 
 /**
@@ -11,4 +12,10 @@ import { turns } from './turns/index.js'
  */
 
 /** @type {Record<TrialKind, Kind>} */
-export const kinds = { turns, load, search, rollout, growth }
+export const kinds = {
+  turns,
+  load: { name: 'load', start: startServices, measure: measureRounds },
+  search: { name: 'search', start: startServices, measure: measureSearches },
+  rollout,
+  growth,
+}

@@ -2,10 +2,8 @@
 const actions = new Set()
 
 /**
- * Does something when this process exits. All of it has one listener: runs that take turns have one each, and Node takes more
- * than ten for a leak.
+ * Does something when this process exits, until it is taken back. All share a listener: Node takes ten for a leak.
  * @param {() => void} act
- * @returns {() => void} takes it back
  */
 export function atExit(act) {
   if (actions.size === 0) process.on('exit', actAll)

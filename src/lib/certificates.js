@@ -25,23 +25,18 @@ const LIFETIME_MS = 24 * 3600 * 1000
 const CLOCK_SKEW_MS = 300 * 1000
 
 /**
- * @typedef {object} Authority
- * @property {x509.X509Certificate} certificate
- * @property {CryptoKeyPair} keys
- * @property {KeyType} keyType of its key, and of those of its leaves
- * @property {number} lifeMs likewise
+ * keyType, lifeMs: of its leaves, too
+ * @typedef {{ certificate: x509.X509Certificate, keys: CryptoKeyPair, keyType: KeyType, lifeMs: number }} Authority
  * @typedef {'ecdsa-p256' | 'rsa-2048'} KeyType
- * @typedef {object} CertificateFlaws why a peer must refuse a certificate
- * @property {readonly ('serverAuth' | 'clientAuth')[]} [usages] both unless given
- * @property {'past' | 'future'} [validIn] now unless given
- * @property {boolean} [isSelfSigned]
+ */
+/**
+ * Why a peer must refuse a certificate. Unless given, it has both usages, and is valid now.
+ * @typedef {{ usages?: readonly ('serverAuth' | 'clientAuth')[], validIn?: 'past' | 'future', isSelfSigned?: boolean }} CertificateFlaws
  */
 
 /**
  * Creates a self-signed certificate authority, valid for a day unless given. Its leaves are valid as long.
- * @param {string} name its common name
- * @param {{ keyType?: KeyType, lifeMs?: number }} [options]
- * @returns {Promise<Authority>}
+ * @param {string} name @param {{ keyType?: KeyType, lifeMs?: number }} [options] @returns {Promise<Authority>}
  */
 export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS } = {}) {
   const keys = await createKeys(keyType)
@@ -66,7 +61,6 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
  * the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names), so its sidecar reads the subject.
  * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request keys: new
  *   ones unless given
- * @returns {Promise<{ certificatePem: string, keyPem: string }>}
  */
 export async function issueCertificate({ authority, identity, dnsName, ...options }) {
   const { usages = /** @type {const} */ (['serverAuth', 'clientAuth']), validIn, isSelfSigned } = options

@@ -15,11 +15,7 @@ const DEVIATION_OF_MAD = 1.4826
 /** How many values there are at the first interval. */
 export const SEQUENCE_LEAST = 8
 
-/**
- * How much of the error may be spent until n values are there. It does not depend on where one stops, so a run may be
- * given more time than was planned.
- * @param {number} n
- */
+/** The error that may be spent until n values are there, wherever a run stops. @param {number} n */
 const spendUntil = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_FIRST / n)))
 
 /** Of n values, the k of each interval so far. */

@@ -31,15 +31,9 @@ export class MissingPlaneError extends BenchError {
   }
 }
 
-/**
- * Processes ended that were to run: which, how, and whether for memory.
- * @template E
- */
+/** Processes ended that were to run: which, how, and whether for memory. @template E */
 export class EndedError extends BenchError {
-  /**
-   * @param {string} message
-   * @param {{ cause?: unknown, ended: E[] }} options
-   */
+  /** @param {string} message @param {{ cause?: unknown, ended: E[] }} options */
   constructor(message, { cause, ended }) {
     super(message, { cause })
     this.name = 'EndedError'
@@ -58,10 +52,7 @@ export class AgentError extends BenchError {
 
 /** The place where services run no longer answers: the run ends, and what is there must be removed later. */
 export class SiteLostError extends BenchError {
-  /**
-   * @param {string} message
-   * @param {{ cause?: unknown }} [options]
-   */
+  /** @param {string} message @param {{ cause?: unknown }} [options] */
   constructor(message, options) {
     super(message, options)
     this.name = 'SiteLostError'

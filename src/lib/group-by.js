@@ -1,10 +1,4 @@
-/**
- * Items that share a key, in the order in which the keys first appear. (Map.groupBy wants Node 21.)
- * @template Item, Key
- * @param {Item[]} items
- * @param {(item: Item) => Key} keyOf
- * @returns {Map<Key, Item[]>}
- */
+/** Map.groupBy, which wants Node 21. @template Item, Key @param {Item[]} items @param {(item: Item) => Key} keyOf */
 export function groupBy(items, keyOf) {
   /** @type {Map<Key, Item[]>} */
   const groups = new Map()

@@ -4,10 +4,7 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { MIB } from './units.js'
 
-/**
- * The SHA-256 of a file, in hexadecimal.
- * @param {string} file
- */
+/** The SHA-256 of a file, in hexadecimal. @param {string} file */
 export async function hashFile(file) {
   const hash = createHash('sha256')
   // One buffer: those of a stream would stay in memory until the next collection.
@@ -24,27 +21,17 @@ export async function hashFile(file) {
   }
 }
 
-/**
- * The SHA-256 of a text, in hexadecimal.
- * @param {string} text
- */
+/** The SHA-256 of a text, in hexadecimal. @param {string} text */
 export function hashText(text) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/**
- * The first 64 bits of the BLAKE2b-512 of a text, the lowest byte first.
- * @param {string} text
- */
+/** The first 64 bits of the BLAKE2b-512 of a text, the lowest byte first. @param {string} text */
 export function hashTo64Bits(text) {
   return createHash('blake2b512').update(text).digest().readBigUInt64LE()
 }
 
-/**
- * The SHA-256 of the files of a folder, in hexadecimal: of their paths below it and what is in them.
- * @param {string} folder
- * @param {(path: string) => boolean} [isIncluded] default: all files and folders in it
- */
+/** The SHA-256 of paths and contents of files. @param {string} folder @param {(path: string) => boolean} [isIncluded] */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded).map(file => [
     file,
@@ -55,12 +42,8 @@ export function hashFolder(folder, isIncluded = () => true) {
   return hashText(JSON.stringify(files))
 }
 
-/**
- * The files of a folder by their paths below it, sorted; links are followed.
- * @param {string} folder
- * @param {(path: string) => boolean} isIncluded
- * @returns {string[]}
- */
+// Links are followed.
+/** @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]} paths below it, sorted */
 function listFiles(folder, isIncluded) {
   return readdirSync(folder)
     .sort()

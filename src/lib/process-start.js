@@ -1,10 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/**
- * When a process started, in clock ticks since boot (proc(5), stat field 22); null when there is none, or it has ended
- * and its parent has not asked for its status.
- * @param {number} pid
- */
+/** When a process started, in clock ticks since boot (proc(5), stat); null when it has ended. @param {number} pid */
 export function processStartTicks(pid) {
   try {
     const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')

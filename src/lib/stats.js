@@ -15,30 +15,17 @@ const RESAMPLES = 2000
 const TREND_Z = 2.576
 const SLOPE_Z = 1.96
 
-/**
- * One value per round as a quantity: the median of those that are there, and its 95 % interval from
- * order statistics; low and high are null below six.
- * @param {(number | null)[]} values
- * @returns {Quantity}
- */
+/** One value per round: the interval, from six on, is of order statistics. @param {(number | null)[]} values */
 export function summariseValues(values) {
   return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findDepth(n) : 0))
 }
 
-/**
- * One value per round, of rounds that went on until they had shown enough: low and high are of the confidence sequence.
- * @param {(number | null)[]} values
- * @returns {Quantity}
- */
+/** One value per round until they had shown enough: a confidence sequence. @param {(number | null)[]} values */
 export function summariseSequence(values) {
   return summariseAtDepth(values, findSequenceDepth)
 }
 
-/**
- * @param {(number | null)[]} values
- * @param {(n: number) => number} findDepthOf 0: n values have no interval
- * @returns {Quantity}
- */
+/** @param {(number | null)[]} values @param {(n: number) => number} findDepthOf 0: none @returns {Quantity} */
 function summariseAtDepth(values, findDepthOf) {
   const sorted = sortPresent(values)
   if (sorted.length === 0) return { median: null, low: null, high: null, values }
@@ -52,11 +39,9 @@ function summariseAtDepth(values, findDepthOf) {
 }
 
 /**
- * One ratio per round as a quantity: as other values below ten, from ten on the interval is the percentile
- * bootstrap of the median of the logarithms (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
- * @param {(number | null)[]} ratios above 0
- * @param {number} seed of the resampling
- * @returns {Quantity}
+ * One ratio per round as a quantity: as other values below ten, from ten on the interval is the percentile bootstrap of
+ * the median of the logarithms (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
+ * @param {(number | null)[]} ratios above 0 @param {number} seed of the resampling @returns {Quantity}
  */
 export function summariseRatios(ratios, seed) {
   const logs = sortPresent(ratios).map(Math.log)
@@ -111,7 +96,6 @@ export function hasTrend(values) {
  * A line through points: the slope is the median of the slopes of all pairs, the base the median of what it leaves
  * (Theil 1950; Sen, Journal of the American Statistical Association 63, 1968). One point in four may be anywhere.
  * @param {[number, number][]} points at least two, of different x
- * @returns {{ base: number, slope: number }}
  */
 export function fitLine(points) {
   const slope = medianSorted(slopesOf(points))
@@ -121,8 +105,7 @@ export function fitLine(points) {
 /**
  * The 95 % interval of the slope of `fitLine`, from Kendall's score by the normal approximation (Sen 1968; Gilbert,
  * Statistical Methods for Environmental Pollution Monitoring, 16.5).
- * @param {[number, number][]} points
- * @returns {{ low: number | null, high: number | null }} null below six points
+ * @param {[number, number][]} points @returns {{ low: number | null, high: number | null }} null below six points
  */
 export function findSlopeInterval(points) {
   const n = points.length
@@ -134,10 +117,7 @@ export function findSlopeInterval(points) {
   return { low: slopes[first], high: slopes[last] }
 }
 
-/**
- * The slopes of all pairs, rising.
- * @param {[number, number][]} points
- */
+/** The slopes of all pairs, rising. @param {[number, number][]} points */
 function slopesOf(points) {
   return points
     .flatMap(([x0, y0], i) => points.slice(i + 1).flatMap(([x1, y1]) => (x1 === x0 ? [] : [(y1 - y0) / (x1 - x0)])))

@@ -17,12 +17,10 @@ const ROUNDING = 1e-9
 /** @typedef {{ at: number, p: number }} Step at: the first value behind it; p: of its permutation test */
 
 /**
- * The steps of a series. The best split of any segment is held against the best splits of the same segments in random
- * order; where it holds, its two sides are segments, and so on until one does not hold. Values that are exchangeable
- * have a step with a probability of alpha at most.
- * @param {number[]} values in the order of time
- * @param {{ alpha: number, seed?: number }} options
- * @returns {Step[]} in the order of time
+ * The steps of a series, in the order of time. The best split of a segment is held against the best splits of the same
+ * segments in random order; where it holds, its two sides are segments, and so on until one does not hold. Exchangeable
+ * values have a step with a probability of alpha at most.
+ * @param {number[]} values @param {{ alpha: number, seed?: number }} options
  */
 export function findSteps(values, { alpha, seed = 1 }) {
   const random = createRandom(seed)
@@ -64,8 +62,7 @@ function countHalves(count) {
  * The split of a segment whose sides differ most: by the energy distance between them, weighted by their sizes. What is
  * before it begins with the segment, and what is behind it may end before the segment does: a level that comes and goes
  * is two steps.
- * @param {number[]} values
- * @returns {{ at: number, statistic: number }} statistic: 0 where the segment is too short
+ * @param {number[]} values @returns {{ at: number, statistic: number }} statistic: 0 where the segment is too short
  */
 export function findSplit(values) {
   const count = values.length
@@ -89,10 +86,7 @@ export function findSplit(values) {
   return best
 }
 
-/**
- * The distances of each value from those before it, added up: [i][j] of value i from the first j.
- * @param {number[]} values
- */
+/** The sums of the distances of each value from those before: [i][j] of i from the first j. @param {number[]} values */
 function sumDistances(values) {
   return values.map((value, i) => {
     const sums = new Float64Array(i + 1)
@@ -103,8 +97,7 @@ function sumDistances(values) {
 
 /**
  * How often segments in random order split as well. Ends early where it is clear that the split does not hold.
- * @param {number[][]} segments
- * @param {{ best: number, alpha: number, random: () => number }} options
+ * @param {number[][]} segments @param {{ best: number, alpha: number, random: () => number }} options
  */
 function testSplit(segments, { best, alpha, random }) {
   const permutations = Math.ceil(EXCEEDING_LEAST / alpha) - 1

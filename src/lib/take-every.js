@@ -1,8 +1,4 @@
-/**
- * Takes every step, also after one that failed: what tears down must not stop halfway.
- * @param {(() => unknown)[]} steps
- * @throws the error of the first step that failed, after the last step
- */
+/** Takes every step, also after one that failed; then throws the first error. @param {(() => unknown)[]} steps */
 export async function takeEvery(steps) {
   const errors = []
   for (const step of steps) {

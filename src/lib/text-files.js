@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/**
- * @param {string} folder
- * @returns {Record<string, string>} by path below it
- */
+/** @param {string} folder @returns {Record<string, string>} by path below it */
 export function readTextFiles(folder) {
   return Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })

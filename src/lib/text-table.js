@@ -1,8 +1,6 @@
 import CliTable from 'cli-table3'
 
-/**
- * Tables for the terminal. Pure.
- */
+/** Tables for the terminal. Pure. */
 
 const NO_LINES = Object.fromEntries(
   ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
@@ -12,16 +10,11 @@ const NO_LINES = Object.fromEntries(
 
 /**
  * A table, however it is shown. Lines of a cell are parted by \n.
- * @typedef {object} Table
- * @property {string} caption
- * @property {[string, 'left' | 'right'][]} columns
- * @property {(string | { content: string, colSpan: number })[][]} rows
+ * @typedef {{ caption: string, columns: [string, 'left' | 'right'][],
+ *   rows: (string | { content: string, colSpan: number })[][] }} Table
  */
 
-/**
- * Parts of a report, each of some lines, with an empty line between them.
- * @param {string[][]} parts those without lines are left out
- */
+/** Parts of a report, with an empty line between them; those without lines are left out. @param {string[][]} parts */
 export function joinParts(parts) {
   return parts
     .filter(lines => lines.length > 0)
@@ -29,11 +22,7 @@ export function joinParts(parts) {
     .join('\n\n')
 }
 
-/**
- * The lines of a table for the terminal, without its caption.
- * @param {Table} table
- * @returns {string[]}
- */
+/** The lines of a table for the terminal, without its caption. @param {Table} table */
 export function renderTextTable({ columns, rows }) {
   const table = new CliTable({
     head: columns.map(([name]) => name),
@@ -52,10 +41,7 @@ const COLUMNS = 100
 
 /**
  * A line broken between words, so that it can be read on a terminal of 100 columns.
- * @param {string} text
- * @param {string} [indent] of every line
- * @param {string} [hanging] of those after the first
- * @returns {string[]}
+ * @param {string} text @param {string} [indent] of every line @param {string} [hanging] of those after the first
  */
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
@@ -68,12 +54,7 @@ export function wrapText(text, indent = '', hanging = indent) {
   return lines
 }
 
-/**
- * A table without the columns of some names.
- * @param {Table} table
- * @param {string[]} hidden
- * @returns {Table}
- */
+/** A table without the columns of some names. @param {Table} table @param {string[]} hidden @returns {Table} */
 export function hideColumns({ caption, columns, rows }, hidden) {
   const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) => !hidden.includes(columns[i][0])
   const shown = columns.filter(isShown)

@@ -1,7 +1,6 @@
 /**
  * Several that take turns: each waits until the one before it in the circle has passed its turn on, or has left.
- * @param {number} count
- * @returns {{ take: () => Promise<void>, pass: () => void, leave: () => void }[]}
+ * @param {number} count @returns {{ take: () => Promise<void>, pass: () => void, leave: () => void }[]}
  */
 export function createTurns(count) {
   /** @type {(() => void)[]} */

@@ -1,6 +1,4 @@
-/**
- * Units as they are shown, and as people write them. Runs in browsers, too: it imports nothing. Pure.
- */
+/** Units as they are shown, and as people write them. Runs in browsers, too: it imports nothing. Pure. */
 
 export const MIB = 2 ** 20
 export const GIB = 2 ** 30
@@ -8,19 +6,7 @@ export const GIB = 2 ** 30
 /** @param {number} bytes */
 export const mib = bytes => (bytes / MIB).toFixed(1)
 
-/**
- * Limits as they are pasted, rounded up.
- * @param {{ cores: number, bytes: number }} of
- */
-export const toLimits = ({ cores, bytes }) => ({
-  millicores: Math.ceil(1000 * cores),
-  mebibytes: Math.ceil(bytes / MIB),
-})
-
-/**
- * @param {number} share a fraction
- * @param {number} [digits]
- */
+/** @param {number} share a fraction @param {number} [digits] */
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`
 
 /** @param {number} seconds of which those below a minute and a half are said as such */

@@ -16,7 +16,6 @@ export async function waitFor(isDone, { what, deadlineSeconds, intervalMs = 20, 
  * Asks until the answer is true or the deadline passes, which is an answer, too.
  * @param {() => boolean | Promise<boolean>} isDone
  * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
- * @returns {Promise<boolean>}
  * @throws the signal's reason when it aborts; what isDone throws
  */
 export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signal }) {
@@ -31,10 +30,7 @@ export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signa
 
 /**
  * Settles as a promise does, or with the signal's reason where it aborts first.
- * @template T
- * @param {Promise<T>} promise
- * @param {AbortSignal} signal
- * @returns {Promise<T>}
+ * @template T @param {Promise<T>} promise @param {AbortSignal} signal @returns {Promise<T>}
  */
 export function untilAborted(promise, signal) {
   return new Promise((resolve, reject) => {
@@ -46,10 +42,24 @@ export function untilAborted(promise, signal) {
 }
 
 /**
- * Waits until a moment of the wall clock; returns at once when it has passed.
- * @param {number} epochMs
- * @param {AbortSignal} [signal]
+ * Settles as a promise does or, when that takes longer than some seconds, as what is done then.
+ * @template T, L @param {Promise<T>} promise
+ * @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
+ * @throws an AbortError when the signal aborts first; what the promise or `late` throws
  */
+export async function within(promise, { seconds, late, signal }) {
+  const settled = new AbortController()
+  const ending = signal ? AbortSignal.any([settled.signal, signal]) : settled.signal
+  const timer = delay(seconds * 1000, undefined, { signal: ending }).then(late)
+  timer.catch(() => {})
+  try {
+    return await Promise.race([promise, timer])
+  } finally {
+    settled.abort()
+  }
+}
+
+/** Waits until a moment of the wall clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] */
 export async function waitUntil(epochMs, signal) {
   const left = epochMs - Date.now()
   if (left > 0) await delay(left, undefined, { signal })

@@ -5,19 +5,16 @@ import { sayIssue } from './say-issue.js'
 
 /**
  * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name.
- * @template T
- * @param {{ text: string, file: string, schema: import('zod').ZodType<T> }} source
- * @returns {T}
- * @throws {UsageError}
+ * @template T @param {{ text: string, file: string, schema: import('zod').ZodType<T> }} source @throws {UsageError}
  */
 export function parseYaml({ text, file, schema }) {
   const lines = new LineCounter()
-  const document = parse(text, { lines, file })
+  const document = attempt(file, () => parseDocument(text, { lineCounter: lines }))
   if (document.errors.length > 0) {
     const [{ message, pos }] = document.errors
     throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${sayError(message)}`)
   }
-  const result = schema.safeParse(resolve(document, file))
+  const result = schema.safeParse(attempt(file, () => document.toJS()))
   if (result.success) return result.data
   // A name that is unknown explains another that is missing.
   const { issues } = result.error
@@ -27,36 +24,15 @@ export function parseYaml({ text, file, schema }) {
 }
 
 /**
- * @param {string} text
- * @param {{ lines: LineCounter, file: string }} options
+ * Reads a text that may be nested deeper than the stack, or whose aliases may stand for each other or for too much.
+ * @template T @param {string} file @param {() => T} read
  */
-function parse(text, { lines, file }) {
+function attempt(file, read) {
   try {
-    return parseDocument(text, { lineCounter: lines })
+    return read()
   } catch (error) {
-    throw unreadable(file, error)
+    throw new UsageError(`${file}: it cannot be read: ${sayError(/** @type {Error} */ (error).message)}`)
   }
-}
-
-/**
- * @param {import('yaml').Document} document
- * @param {string} file
- */
-function resolve(document, file) {
-  try {
-    return document.toJS()
-  } catch (error) {
-    throw unreadable(file, error)
-  }
-}
-
-/**
- * Nested deeper than the stack, or aliases that stand for each other or for too much.
- * @param {string} file
- * @param {unknown} error
- */
-function unreadable(file, error) {
-  return new UsageError(`${file}: it cannot be read: ${sayError(/** @type {Error} */ (error).message)}`)
 }
 
 /** @param {string} message of the YAML library, whose next lines quote the text */
@@ -65,8 +41,7 @@ function sayError(message) {
 }
 
 /**
- * @param {import('zod').core.$ZodIssue} issue
- * @param {import('zod').ZodType} schema
+ * @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema
  * @param {(path: (string | number)[]) => unknown} read what stands there
  */
 function explain(issue, schema, read) {
@@ -84,27 +59,16 @@ function explain(issue, schema, read) {
   return { path, words: sayIssue(issue) }
 }
 
-/**
- * The names that an object of the schema may have at a path.
- * @param {any} schema
- * @param {(string | number)[]} path
- * @returns {string[]}
- */
+/** The names that an object of the schema may have at a path. @param {any} schema @param {(string | number)[]} path */
 function keysAt(schema, path) {
-  let at = schema
-  for (const step of path) {
-    while (at?.unwrap && !at.shape && !at.element) at = at.unwrap()
-    at = typeof step === 'number' ? at?.element : (at?.shape?.[step] ?? at?.valueType)
-  }
-  while (at?.unwrap && !at.shape && !at.element) at = at.unwrap()
+  /** @type {(at: any) => any} */
+  const unwrap = at => (at?.unwrap && !at.shape && !at.element ? unwrap(at.unwrap()) : at)
+  let at = unwrap(schema)
+  for (const step of path) at = unwrap(typeof step === 'number' ? at?.element : (at?.shape?.[step] ?? at?.valueType))
   return Object.keys(at?.shape ?? {})
 }
 
-/**
- * @param {import('yaml').Document} document
- * @param {LineCounter} lines
- * @param {(string | number)[]} path
- */
+/** @param {import('yaml').Document} document @param {LineCounter} lines @param {(string | number)[]} path */
 function lineOf(document, lines, path) {
   for (let length = path.length; length > 0; length--) {
     const parent = /** @type {any} */ (document.getIn(path.slice(0, length - 1), true) ?? document.contents)

@@ -1,6 +1,6 @@
+import { finiteOrNull } from '../judge/describe-process.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound } from '../judge/quantity.js'
-import { finiteOrNull } from '../judge/sidecars.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { describeVaried, nameOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'

@@ -1,9 +1,6 @@
 import { AXES, describeAxes } from './axes.js'
 
-/**
- * How arms are named. Pure.
- * @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts'
- */
+/** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
 /**
  * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how many
@@ -17,16 +14,13 @@ export function nameOf({ plane, profile, control, variant, repeatOf, conditions 
   return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
-/**
- * The name of a contender at any number of sidecars, which decides how many of them are simulated.
- * @param {Parameters<typeof nameOf>[0]} arm
- */
+/** The name of a contender at any number of sidecars, simulated or not. @param {Parameters<typeof nameOf>[0]} arm */
 export function nameOfContender(arm) {
   return nameOf({ ...arm, conditions: undefined })
 }
 
 /**
- * What an arm has on the axes that vary; what it does not have at all is left out, such as the cap of no sidecars.
+ * The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
  * @param {AxisName[]} varied
  */
@@ -48,18 +42,16 @@ export function labelOf(arm, varied) {
 }
 
 /**
- * The name of an arm where the same plane is compared with itself on an axis.
- * @param {Arm} arm
- * @param {AxisName | null} contrast
+ * The name of an arm where a plane is compared with itself on an axis.
+ * @param {Arm} arm @param {AxisName | null} contrast
  */
 export function nameOnAxis(arm, contrast) {
   return contrast === null ? nameOf(arm) : `${nameOf(arm)} with ${AXES[contrast].show(AXES[contrast].of(arm))}`
 }
 
 /**
- * A data plane as it is written in `--planes` and in experiments: `name`, `name:profile`, `name@control` or `name=folder`.
- * @param {string} text
- * @returns {PlaneChoice} variant: the folder as it was written
+ * Reads `name`, `name:profile`, `name@control` or `name=folder`, as in `--planes` and in experiments.
+ * @param {string} text @returns {PlaneChoice} variant: the folder as it was written
  */
 export function parseChoice(text) {
   // What comes after the first "=" is a path, which may contain others.
@@ -69,11 +61,7 @@ export function parseChoice(text) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }
 
-/**
- * The choice alone, of what has more than that.
- * @param {PlaneChoice} choice
- * @returns {PlaneChoice}
- */
+/** The choice alone, of what has more than that. @param {PlaneChoice} choice @returns {PlaneChoice} */
 export function choiceOf({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }

@@ -2,12 +2,9 @@ import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
 import { LOAD_AXES } from './axes/load.js'
 import { CAP_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
 
-/**
- * The table of all axes, which experiments vary beside the plane, and facts about arms that rest on it. An axis has all that is its
- * own in one of the files of axes/: words, bounds, kinds of trial, and how a value is said. Pure.
- * @import { Arm, AxisName } from './types.ts'
- * @import { Axis } from './axes/axis.js'
- */
+/** All axes, each with what is its own in axes/, and facts about arms that rest on them. Pure. */
+/** @import { Arm, AxisName } from './types.ts' */
+/** @import { Axis } from './axes/axis.js' */
 
 /** In the order in which arms are made of them. @type {Record<AxisName, Axis>} */
 export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, capCores: CAP_AXIS }
@@ -24,7 +21,6 @@ export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 /**
  * The axes in which arms with sidecars differ, or any arms where none has.
  * @param {Parameters<Axis['of']>[0][]} arms
- * @returns {AxisName[]}
  */
 export function findVaried(arms) {
   const capped = arms.filter(arm => arm.capCores !== null)
@@ -32,11 +28,7 @@ export function findVaried(arms) {
   return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
 }
 
-/**
- * What an arm has on some axes, as words.
- * @param {Parameters<Axis['of']>[0]} arm
- * @param {AxisName[]} names
- */
+/** The values of an arm on some axes, in words. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
 export function describeAxes(arm, names) {
   return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
 }
@@ -57,15 +49,19 @@ export function isBaselineOf(none, arm) {
  * @param {AxisName[]} names
  */
 export function isAlike(a, b, names) {
-  return a.load.kind === b.load.kind && describeAxes(a, names) === describeAxes(b, names)
+  return kindOfLoad(a.load) === kindOfLoad(b.load) && describeAxes(a, names) === describeAxes(b, names)
 }
 
 /**
- * What arms must share to be compared, but for an axis.
- * @param {Parameters<Axis['of']>[0] & { load: Arm['load'] }} arm
- * @param {AxisName | null} [except]
+ * A key of what arms must share to be compared, but for an axis.
+ * @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except]
  */
 export function groupOf(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
-  return JSON.stringify([arm.load.kind, ...names.map(name => AXES[name].of(arm))])
+  return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
+}
+
+/** What loads must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
+function kindOfLoad({ kind, isBesideOthers }) {
+  return isBesideOthers ? `${kind} beside others` : kind
 }

@@ -1,10 +1,7 @@
-/**
- * The words of `balance`: algorithms that assign items to shards, and what is counted of an assignment. Every table,
- * chart, claim and page reads them here. Pure.
- * @import { BalanceTrial } from './types.ts'
- */
+/** The algorithms of `balance`, and the quantities of an assignment. Pure. */
+/** @import { BalanceTrial } from './types.ts' */
 
-/** What each algorithm does, by name. */
+/** The algorithms by name. */
 export const ALGORITHMS = /** @type {const} */ ({
   'legacy-hash': { label: 'legacy hash', does: "FNV-1a of the item's id (32 bits), modulo the number of shards" },
   'round-robin': { label: 'round-robin', does: "the item's rank by id, modulo the number of shards" },

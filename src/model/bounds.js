@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * How large and how small a number may be, each limit with its reason, for the command line and for files. The numbers on
- * axes have theirs in axes/. Pure.
- */
+/** Bounds of numbers with their reasons, for the command line and for files; axes have theirs in axes/. Pure. */
 
 /** The timeout of a request, at both ends. */
 const TIMEOUT_SECONDS = 60

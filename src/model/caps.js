@@ -1,6 +1,4 @@
-/**
- * At which caps sidecars can bind. Pure.
- */
+/** At which caps sidecars can bind. Pure. */
 
 // Beside one capped core of a sidecar, its peer, k6 and the applications use about 2.5 more at saturation
 // (gateway-ratings, measured on two CPUs): a sidecar can bind where cap × this fits the machine.
@@ -10,9 +8,7 @@ const CPUS_PER_CAPPED_CORE_ALONE = 2
 
 /**
  * Whether sidecars of a cap can bind on so many CPUs.
- * @param {number} cap cores
- * @param {number} cpus
- * @param {boolean} [isLoadElsewhere] the generator takes none of them
+ * @param {number} cap cores @param {number} cpus @param {boolean} [isLoadElsewhere] the generator takes none of them
  */
 export function canBind(cap, cpus, isLoadElsewhere = false) {
   return cap * (isLoadElsewhere ? CPUS_PER_CAPPED_CORE_ALONE : CPUS_PER_CAPPED_CORE) <= cpus
@@ -31,9 +27,8 @@ export function bindsOnlyBesideWrk({ cap, cpus, sidecars }) {
 }
 
 /**
- * The largest cap at which sidecars can bind on so many CPUs.
- * @param {number} cpus
- * @param {boolean} [isLoadElsewhere] the generator takes none of them
+ * The largest cap at which sidecars can bind.
+ * @param {number} cpus @param {boolean} [isLoadElsewhere] the generator takes none of them
  */
 export function largestBindingCap(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cap => canBind(cap, cpus, isLoadElsewhere)) ?? 0.1

@@ -2,19 +2,14 @@ import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 
-/**
- * What a sidecar can do for a request beyond routing and mTLS, and what the axis `features` switches. Pure.
- * @import { Conditions, DataPlane, FeatureName, Features } from './types.ts'
- */
+/** The features of a sidecar beyond routing and mTLS, which the axis `features` switches. Pure. */
+/** @import { Conditions, DataPlane, FeatureName, Features } from './types.ts' */
 
 /** No features: what sidecars are compared with where nothing else is asked. */
 export const LEAN = 'lean'
 export const ALL = 'all'
 
-/**
- * Each feature as every plane is given it. In the order in which a request passes them.
- * @type {Required<Features>}
- */
+/** Each feature as every plane is given it. In the order in which a request passes them. @type {Required<Features>} */
 export const FEATURES = {
   // The fields of OSM's JSON access log that a proxy other than Envoy can have, too.
   'access-log': {
@@ -87,27 +82,22 @@ function isFeature(name) {
   return FEATURE_NAMES.includes(/** @type {FeatureName} */ (name))
 }
 
-/** What a plan or a record may have: names that this kit knows. */
+/** The features of a plan or a record: names that this kit knows. */
 export const recordedFeatures = z
   .string()
   .refine(text => text === LEAN || text === ALL || text.split('+').every(isFeature), {
     error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
   })
 
-/**
- * What a sidecar model has for a value of the axis.
- * @param {string} [features] absent: lean
- * @returns {Features}
- */
+/** The features of a model, by a value of the axis. @param {string} [features] absent: lean @returns {Features} */
 export function featuresOf(features) {
   const given = listFeatures(features).map(name => [name, FEATURES[name]])
   return /** @type {Features} */ (Object.fromEntries(given))
 }
 
 /**
- * Why a plane cannot be given the features of an arm; null where it can.
- * @param {Pick<DataPlane, 'features'>} plane
- * @param {Pick<Conditions, 'features' | 'tls'>} conditions
+ * Says why a plane cannot be given the features of an arm; null where it can.
+ * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions
  */
 export function findLackingFeatures({ features = [] }, conditions) {
   const asked = listFeatures(conditions.features)

@@ -1,6 +1,4 @@
-/**
- * @import { Control } from './types.ts'
- */
+/** @import { Control } from './types.ts' */
 
 /**
  * Files as a control plane: nothing runs beside the sidecars, each reads those of its own folder.

@@ -2,9 +2,8 @@
 export const GENERATORS = ['k6', 'wrk']
 
 /**
- * The one that made the load of a run, by the programs that its manifest and its summary list. Pure.
+ * The generator that made the load of a run, by the programs that it lists.
  * @param {{ tools: Record<string, unknown> }} run
- * @returns {string | null}
  */
 export function generatorOf({ tools }) {
   return GENERATORS.find(name => name in tools) ?? null

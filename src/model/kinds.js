@@ -1,5 +1,6 @@
 /**
  * The kinds of trial: how each measures. Each has a folder in kinds/. Pure.
+ * @import { Arm } from './types.ts'
  */
 
 /**
@@ -17,4 +18,16 @@ export function kindsOf({ measure, search, grows, axes }) {
   if (grows !== null) return ['growth']
   if (axes.sidecars !== undefined) return ['rollout']
   return search === null ? (measure ?? ['load']) : ['search']
+}
+
+/**
+ * The kind of an arm's trials, which records of older versions do not say.
+ * @param {Pick<Arm, 'load' | 'conditions'>} arm
+ * @param {{ searches: boolean, grows: boolean }} run
+ * @returns {TrialKind}
+ */
+export function kindOfArm({ load, conditions }, { searches, grows }) {
+  if (searches) return 'search'
+  if (conditions.sidecars !== undefined) return grows ? 'growth' : 'rollout'
+  return load.isBesideOthers ? 'turns' : 'load'
 }

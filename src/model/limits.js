@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
-import { nameRoute } from './route-names.js'
+import { nameRoute } from './routes.js'
 
-/**
- * What the features of a model may be set to, so that every plane can be given it. Pure.
- * @import { Route, SidecarModel } from './types.ts'
- */
+/** Limits of a model that every plane can be given. Pure. */
+/** @import { Route, SidecarModel } from './types.ts' */
 
 // No plane has a bucket, or a circuit, for 0.
 const count = z.int().min(1, 'at least 1 is needed')
@@ -30,10 +28,7 @@ const limits = z.object({
   }),
 })
 
-/**
- * @param {SidecarModel} model
- * @throws {BenchError} for a limit that a plane cannot be given
- */
+/** @param {SidecarModel} model @throws {BenchError} for a limit that a plane cannot be given */
 export function assertLimits(model) {
   // A lean sidecar may know thousands of clusters, and reads no limit of theirs.
   if (Object.keys(model.features).length === 0) return

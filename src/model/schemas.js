@@ -8,10 +8,7 @@ import { rolloutSchema } from './schemas/rollout.js'
 import { summarySchema } from './schemas/summary.js'
 import { trialSchema } from './schemas/trial.js'
 
-/**
- * The documents of a run on disk. The types of the code are inferred from here (types.ts), readers in another language
- * have `schema/*.json`, and a record with a number missing is refused. Pure.
- */
+/** The documents of a run on disk: types.ts infers the types from here, schema/ has them as JSON Schema. Pure. */
 
 export * from './schemas/balance.js'
 export * from './schemas/growth.js'
@@ -22,7 +19,7 @@ export * from './schemas/rollout.js'
 export * from './schemas/summary.js'
 export * from './schemas/trial.js'
 
-/** What is published under `schema/`, by file name. */
+/** The schemas that are published under `schema/`, by file name. */
 export const SCHEMAS = {
   manifest: manifestSchema,
   trial: trialSchema,
@@ -36,10 +33,7 @@ export const SCHEMAS = {
   'balance-summary': balanceSummarySchema,
 }
 
-/**
- * The JSON Schemas (draft 2020-12) of what a run leaves on disk, as the files of `schema/`.
- * @returns {{ file: string, content: string }[]}
- */
+/** The JSON Schemas (draft 2020-12) of what a run leaves on disk, as the files of `schema/`. */
 export function renderSchemas() {
   return Object.entries(SCHEMAS).map(([name, schema]) => ({
     file: `schema/${name}.schema.json`,
@@ -48,9 +42,8 @@ export function renderSchemas() {
 }
 
 /**
- * What is wrong with a value by a schema, as `path: words`; null when nothing is.
- * @param {import('zod').ZodType} schema
- * @param {unknown} value
+ * Says what is wrong with a value as `path: words`; null when nothing is.
+ * @param {import('zod').ZodType} schema @param {unknown} value
  */
 export function findFault(schema, value) {
   const result = schema.safeParse(value)

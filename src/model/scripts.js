@@ -1,9 +1,7 @@
 import { nameOf } from './arms.js'
 
-/**
- * The folders of scripts that a run used, as its manifest lists them. Pure.
- * @import { PlaneChoice, ScriptFolder } from './types.ts'
- */
+/** The folders of scripts that a run used, as its manifest lists them. Pure. */
+/** @import { PlaneChoice, ScriptFolder } from './types.ts' */
 
 /**
  * The entry of another run for the same use.
@@ -14,10 +12,7 @@ export function findScripts({ scripts }, { role, plane, variant }) {
   return scripts.find(other => other.role === role && other.plane === plane && other.variant === variant)
 }
 
-/**
- * `the load`, `the applications`, or a plane with its variant.
- * @param {ScriptFolder} scripts
- */
+/** `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
 export function nameScripts({ role, plane, variant }) {
   if (role === 'sidecar') return nameOf(/** @type {PlaneChoice} */ ({ plane, variant, profile: null }))
   return role === 'generator' ? 'the load' : 'the applications'

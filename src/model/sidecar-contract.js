@@ -1,8 +1,5 @@
-/**
- * What both ends of a connection know of a sidecar: its ports, its TLS, its identity. Pure, and without imports:
- * it also runs inside of pods.
- * @import { Place } from './types.ts'
- */
+/** A sidecar's ports, TLS and identity, for both ends of a connection. Pure, without imports: it runs in pods. */
+/** @import { Place } from './types.ts' */
 
 /** The ports of every service, as in a pod; each service has an address of its own. */
 export const PORTS = {
@@ -16,25 +13,18 @@ export const PORTS = {
 
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
-/** Who the load is where it speaks mTLS itself. */
+/** The name of a load that speaks mTLS itself. */
 export const GENERATOR = 'load-generator'
 
-/** From where services are tried: a place beside theirs. */
+/** The name of the place from which services are tried. */
 export const PROBER = 'prober'
 
-/**
- * The SPIFFE identity of a service.
- * @param {string} service
- */
+/** The SPIFFE identity of a service. @param {string} service */
 export function identityOf(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
 }
 
-/**
- * A place whose one address serves for everything: on one machine, where every service has a loopback address.
- * @param {string} address
- * @returns {Place}
- */
+/** A place whose one address serves for everything, as on one machine. @param {string} address @returns {Place} */
 export function placeAt(address) {
   return { reach: address, listen: address, inside: address }
 }

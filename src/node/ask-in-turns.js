@@ -3,10 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isEchoOf } from './convergence.js'
 import { send } from './send.js'
 
-/**
- * Asks sidecars that have their configuration whether they go on answering by it.
- * @import { Endpoint } from '../model/types.ts'
- */
+/** Asks sidecars that have their configuration whether they go on answering by it. */
 
 /** Between two of them. Beside the budget of those that wait, it takes an eighth of as much. */
 const EVERY_MS = 20
@@ -17,7 +14,7 @@ const ANSWER_SECONDS = 10
 
 /**
  * Asks one sidecar after the other, each over a new connection, until it is ended, and each at least once.
- * @param {{ name: string, endpoint: Endpoint, host: string }[]} sidecars
+ * @param {{ name: string, endpoint: import('../model/types.ts').Endpoint, host: string }[]} sidecars
  * @param {{ signal: AbortSignal, ask?: typeof send }} options
  */
 export function askInTurns(sidecars, { signal, ask = send }) {

@@ -2,11 +2,7 @@ import { createConvergence, readNowMs } from './convergence.js'
 import { readHostCpu } from './kernel/host-cpu.js'
 import { createPerformer } from './perform.js'
 
-/**
- * From where the sidecars of a rollout can be reached: what brings configurations to their control plane, and asks them
- * for it. In this program where the sidecars run on its machine, in a pod on a cluster.
- * @import { Costs } from '../model/types.ts'
- */
+/** Brings configurations to the sidecars of a rollout, and asks for them: in this program, or in a pod on a cluster. */
 
 /** @typedef {import('../model/types.ts').Asking} Asking */
 
@@ -29,7 +25,7 @@ export function createAsking() {
   }
 }
 
-/** @returns {Costs} of this program */
+/** @returns {import('../model/types.ts').Costs} of this program */
 export function readCosts() {
   const { user, system } = process.cpuUsage()
   return { nowMs: readNowMs(), host: readHostCpu(), ownCpuSeconds: (user + system) / 1e6 }

@@ -5,9 +5,9 @@ import { sendOnce } from './send-once.js'
  * Asks many sidecars whether they have a configuration yet: by a new connection to the sidecar's own listener, for a host
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
- * @import { Endpoint, Told } from '../model/types.ts'
- * @import { Answer } from './send.js'
  */
+/** @import { Endpoint, Told } from '../model/types.ts' */
+/** @import { Answer } from './send.js' */
 
 /** The requests per second that all sidecars together are asked: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400
@@ -26,10 +26,7 @@ const SHARE_MOST = 0.5
 
 /** @typedef {import('../model/types.ts').Expected} Expected */
 
-/**
- * @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars together;
- *   ask: over a new connection
- */
+/** @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
   /** @typedef {Expected & { fromMs: number, askedMs: number, toldMs: number, isAsked: boolean, found: Set<string>, settle: () => void, fail: (error: Error) => void, seen: Told }} Waiting fromMs: asked since; askedMs: last; toldMs: its last answer */
   /** In the order in which they were asked last. @type {Set<Waiting>} */
@@ -93,9 +90,8 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
   return {
     /**
      * Asks from now on until it is answered, or asking ends.
-     * @param {Expected} expected
-     * @returns {Promise<Told>}
-     * @throws {BenchError} when it was asked over a connection that was kept, or answered before its time
+     * @param {Expected} expected @returns {Promise<Told>}
+     * @throws {BenchError} when it was asked over a kept connection, or answered before its time
      */
     expect: expected =>
       new Promise((resolve, reject) => {
@@ -121,11 +117,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
   }
 }
 
-/**
- * Whether an answer is the application's, to this request.
- * @param {Pick<Answer, 'status' | 'body' | 'headers'>} answer
- * @param {string} nonce
- */
+/** Whether an answer is the application's. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */
 export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce
 }

@@ -34,8 +34,7 @@ export function ledgersFolder() {
 
 /**
  * Opens the ledger of a run that this process owns.
- * @param {{ runId: string, root?: string }} options root: the folder of ledgers
- * @returns {Ledger}
+ * @param {{ runId: string, root?: string }} options root: the folder of ledgers @returns {Ledger}
  * @throws {BenchError} when it cannot be written
  */
 export function openLedger({ runId, root = ledgersFolder() }) {
@@ -84,10 +83,8 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     /** Other runs, as their ledgers say. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
     /**
-     * Holds what one run at a time may hold. Of two that begin at once, neither may.
-     * @param {Kind} kind
-     * @param {string} name
-     * @returns {string | null} the run that may still use it, in words; null: it is held now
+     * Holds what one run at a time may hold. Of two runs that begin at once, neither may.
+     * @param {Kind} kind @param {string} name @returns {string | null} the run that may still use it; null: it is held now
      */
     claim(kind, name) {
       this.hold(kind, name)
@@ -106,10 +103,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   }
 }
 
-/**
- * @param {string} [root]
- * @returns {LedgerEntry[]} none where there are none, or where somebody else could have written them
- */
+/** None where somebody else could have written them. @param {string} [root] @returns {LedgerEntry[]} */
 export function readLedgers(root = ledgersFolder()) {
   return listOwn(root)
     .filter(name => !name.startsWith('.'))
@@ -131,10 +125,7 @@ export function removeLedger(folder) {
   }
 }
 
-/**
- * Removes ledgers whose process was killed while it made them: they hold nothing yet.
- * @param {string} [root]
- */
+/** Removes ledgers whose process was killed while it made them: they hold nothing yet. @param {string} [root] */
 export function removeHalfMadeLedgers(root = ledgersFolder()) {
   for (const name of listOwn(root).filter(name => name.startsWith('.'))) {
     const folder = path.join(root, name)
@@ -149,10 +140,7 @@ function describeOwner() {
   return { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
 }
 
-/**
- * @param {Owner | null} owner
- * @returns {LedgerEntry['state']}
- */
+/** @param {Owner | null} owner @returns {LedgerEntry['state']} */
 function stateOf(owner) {
   if (owner === null) return 'unknown'
   const here = readPlace()
@@ -161,10 +149,7 @@ function stateOf(owner) {
   return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
 }
 
-/**
- * @param {string} text
- * @returns {Owner | null}
- */
+/** @param {string} text @returns {Owner | null} */
 function parseOwner(text) {
   try {
     const owner = JSON.parse(text)
@@ -175,10 +160,7 @@ function parseOwner(text) {
   }
 }
 
-/**
- * @param {string} folder
- * @returns {Holding[]}
- */
+/** @param {string} folder */
 function readHoldings(folder) {
   /** @type {Map<string, Holding>} */
   const held = new Map()
@@ -202,10 +184,7 @@ function parseLine(line) {
   }
 }
 
-/**
- * Every user may write in /tmp: a folder of this name may be somebody else's.
- * @param {string} root
- */
+/** Every user may write in /tmp: a folder of this name may be somebody else's. @param {string} root */
 function makeOwnFolder(root) {
   try {
     mkdirSync(root, { mode: 0o700 })

@@ -1,12 +1,8 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import os from 'node:os'
 import { readCpuSet } from './kernel/host-cpu.js'
+import { listPids, listSafely, readLinkSafely, readSafely } from './kernel/proc-files.js'
 
-/**
- * Facts about this machine for the manifest; null: the kernel does not tell.
- * @returns {{ kernel: string, architecture: string, cpuModel: string, cpus: number, physicalCores: number, memoryBytes: number,
- *   smt: string | null, governor: string | null, node: string }}
- */
+/** Facts about this machine for the manifest; null: the kernel does not tell. */
 export function readMachine() {
   const cpus = os.cpus()
   return {
@@ -34,10 +30,7 @@ export function readRoomFraction() {
   return readRoomBytes() / (limit > 0 ? Math.min(os.totalmem(), limit) : os.totalmem())
 }
 
-/**
- * What this machine still has for a run.
- * @returns {import('../model/types.ts').Limits}
- */
+/** What this machine still has for a run. @returns {import('../model/types.ts').Limits} */
 export function readLimits() {
   const numbers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
   const read = (/** @type {string} */ name) => numbers(readText(`/proc/sys/${name}`))
@@ -69,23 +62,11 @@ export function readLimits() {
 
 /** Those in use by the processes that this user may look into. */
 function countInotifyInstances() {
-  const list = (/** @type {string} */ folder) => {
-    try {
-      return readdirSync(folder)
-    } catch {
-      return []
-    }
-  }
-  const files = list('/proc').flatMap(name =>
-    /^\d+$/.test(name) ? list(`/proc/${name}/fd`).map(fd => `/proc/${name}/fd/${fd}`) : [],
-  )
-  return files.filter(file => readTarget(file) === 'anon_inode:inotify').length
+  const files = listPids().flatMap(pid => listSafely(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
+  return files.filter(file => readLinkSafely(file) === 'anon_inode:inotify').length
 }
 
-/**
- * The CPUs that this process may use, those of one physical core together.
- * @returns {number[][]}
- */
+/** The CPUs that this process may use, those of one physical core together. @returns {number[][]} */
 export function readCores() {
   const cores = new Map()
   for (const cpu of parseCpuList(readCpuSet('self') || '0')) {
@@ -95,9 +76,7 @@ export function readCores() {
   return [...cores.values()]
 }
 
-/**
- * @param {string} text `0-3,8` (cpuset(7), list format)
- */
+/** @param {string} text `0-3,8` (cpuset(7), list format) */
 function parseCpuList(text) {
   return text.split(',').flatMap(range => {
     const [first, last = first] = range.split('-').map(Number)
@@ -107,18 +86,5 @@ function parseCpuList(text) {
 
 /** @param {string} file */
 function readText(file) {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch {
-    return null
-  }
-}
-
-/** @param {string} link */
-function readTarget(link) {
-  try {
-    return readlinkSync(link)
-  } catch {
-    return null
-  }
+  return readSafely(file).trim() || null
 }

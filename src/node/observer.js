@@ -1,23 +1,22 @@
+import { writeFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { waitUntil } from '../lib/wait.js'
 import { readHostCpu } from './kernel/host-cpu.js'
-import { collectGarbage, readOwnPeak, resetOwnPeak } from './kernel/own-memory.js'
+import { readSafely } from './kernel/proc-files.js'
 
-/**
- * Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster.
- * @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts'
- */
+/** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
+/** @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts' */
 
 /** Before a window that is nearer, garbage is left where it is. */
 const GARBAGE_MS = 500
 const PERIOD_MS = 100
 
 /**
- * Reads every process at 10 Hz up to the end of the window, and everything at its edges. Samples stay in memory:
- * nothing is written while it runs.
+ * Reads every process at 10 Hz up to the end of the window, and everything at its edges. Nothing is written meanwhile.
  * @param {Probe[]} probes
- * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void }} options signal: ends it early,
- *   with what it has; onSample: is given each as it is read, and must be quick
- * @returns {Promise<Omit<Observation, 'clockOffsetMs'>>}
+ * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void }} options
+ *   signal: ends it early, with what it has; onSample: must be quick
  */
 export async function observe(probes, { window, signal, onSample = () => {} }) {
   /** @type {Sample[]} */
@@ -54,11 +53,7 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
   return seen
 }
 
-/**
- * Reads memory, identity and listening sockets, which costs too much inside of a window.
- * @param {Probe[]} probes
- * @returns {Look[]}
- */
+/** Reads what costs too much inside of a window. @param {Probe[]} probes @returns {Look[]} */
 export function look(probes) {
   return probes.map(p => ({
     memory: p.readMemory(),
@@ -68,19 +63,12 @@ export function look(probes) {
   }))
 }
 
-/**
- * @param {Probe[]} probes
- * @returns {Sample}
- */
+/** @param {Probe[]} probes @returns {Sample} */
 function takeSample(probes) {
   return { epochMs: Date.now(), readings: probes.map(p => p.read()) }
 }
 
-/**
- * @param {Probe[]} probes
- * @param {'start' | 'end'} edge
- * @returns {Edge}
- */
+/** @param {Probe[]} probes @param {'start' | 'end'} edge @returns {Edge} */
 function takeEdge(probes, edge) {
   const sample = { ...takeSample(probes), edge }
   const usage = process.cpuUsage()
@@ -101,4 +89,25 @@ function takeEdge(probes, edge) {
 /** @param {number} epochMs */
 function ceilTo(epochMs) {
   return Math.ceil(epochMs / PERIOD_MS) * PERIOD_MS
+}
+
+/** Gives back what nothing needs any more, which V8 does by itself only when memory runs short. */
+export function collectGarbage() {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}
+
+/** Has the kernel count from now on. Where it does not, the count goes on from the start of the process. */
+export function resetOwnPeak() {
+  try {
+    writeFileSync('/proc/self/clear_refs', '5')
+  } catch {
+    // A container may have /proc read-only.
+  }
+}
+
+/** The most memory that this process had resident (proc(5), VmHWM), in bytes; null where the kernel does not tell. */
+export function readOwnPeak() {
+  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readSafely('/proc/self/status')) ?? []
+  return kibibytes === undefined ? null : Number(kibibytes) * 1024
 }

@@ -4,16 +4,12 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { send } from './send.js'
 
-/**
- * Brings configurations to where sidecars take them from: files that are moved, signals, and requests to a control
- * plane.
- * @import { ReloadAction } from '../model/types.ts'
- */
+/** Brings configurations to where sidecars take them from: by moved files, signals, and requests to a control plane. */
+/** @import { ReloadAction } from '../model/types.ts' */
 
 /**
- * @param {ReloadAction[]} actions one after the other
- * @param {{ agent?: http.Agent, signal?: AbortSignal }} [options] agent: keeps connections for requests; absent: each has one
- *   of its own
+ * Performs actions one after the other, each over a connection of its own unless an agent keeps them.
+ * @param {ReloadAction[]} actions @param {{ agent?: http.Agent, signal?: AbortSignal }} [options]
  * @throws {BenchError} where a request is not answered by a success, or there is nobody to signal
  */
 export async function perform(actions, { agent, signal } = {}) {

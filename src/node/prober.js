@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
@@ -9,14 +10,9 @@ import { startUpstreams } from '../parity/beside/upstreams.js'
 import { perform } from './perform.js'
 import { send } from './send.js'
 
-/**
- * What is done from beside the services, where they can be reached: in the orchestrator on one machine, in a pod on a
- * cluster. Arguments and results are plain data.
- * @import { Ask } from './send.js'
- * @import { Probed } from '../parity/beside/probe.js'
- * @import { Upstreams } from '../parity/beside/upstreams.js'
- * @import { Endpoint, ReloadAction } from '../model/types.ts'
- */
+/** Procedures beside the services, here on one machine, in a pod on a cluster. They take and give plain data. */
+/** @import { Probed } from '../parity/beside/probe.js' */
+/** @import { Endpoint, ReloadAction } from '../model/types.ts' */
 
 const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
@@ -26,14 +22,14 @@ const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
 /** @returns the procedures, each of one argument or none */
 export function createProber() {
-  /** @type {(Probed & Pick<Upstreams, 'close'>) | null} */
+  /** @type {(Probed & Pick<import('../parity/beside/upstreams.js').Upstreams, 'close'>) | null} */
   let rig = null
   const opened = () => {
     if (rig === null) throw new Error('the rig is not open')
     return rig
   }
   return {
-    /** @param {{ endpoint: Endpoint, ask: Ask, timeoutSeconds?: number }} args */
+    /** @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number }} args */
     send: ({ endpoint, ask, timeoutSeconds }) =>
       send(endpoint, ask, { timeoutSeconds }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
@@ -47,10 +43,7 @@ export function createProber() {
       rig = { ...upstreams, configuration, credentials, sidecars }
     },
 
-    /**
-     * Until all can be connected: on a cluster an address works a while after what listens there.
-     * @param {{ endpoints: Endpoint[] }} args
-     */
+    /** Waits until all can be connected: on a cluster later than they listen. @param {{ endpoints: Endpoint[] }} args */
     reach: ({ endpoints }) =>
       waitFor(async () => (await Promise.all(endpoints.map(canConnect))).every(Boolean), {
         what: `${endpoints.map(e => `${e.address}:${e.port}`).join(', ')} to be reached`,
@@ -60,10 +53,8 @@ export function createProber() {
 
     /**
      * Brings a configuration to a sidecar: hands it over, then puts it into effect, and waits until a new connection is
-     * served by it.
+     * served by it: host is answered 200. Returns seconds from the commit on; null: not before the deadline.
      * @param {{ stage: ReloadAction[], commit: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number }} args
-     *   host: that is answered 200 from then on; deadlineMs: epoch milliseconds
-     * @returns {Promise<number | null>} seconds from the commit on; null: not before the deadline
      */
     async change({ stage, commit, endpoint, host, deadlineMs }) {
       await perform(stage)
@@ -94,19 +85,15 @@ export function createProber() {
   }
 }
 
-/**
- * @param {Endpoint} endpoint
- * @returns {Promise<boolean>}
- */
-function canConnect({ address, port }) {
-  return new Promise(resolve => {
-    const socket = net.connect({ port, host: address, timeout: CONNECT_SECONDS * 1000 })
-    const settle = (/** @type {boolean} */ isConnected) => {
-      socket.destroy()
-      resolve(isConnected)
-    }
-    socket.once('connect', () => settle(true))
-    socket.once('error', () => settle(false))
-    socket.once('timeout', () => settle(false))
-  })
+/** @param {Endpoint} endpoint */
+async function canConnect({ address, port }) {
+  const socket = net.connect({ port, host: address })
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_SECONDS * 1000) })
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
 }

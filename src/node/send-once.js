@@ -1,17 +1,12 @@
 import net from 'node:net'
 
-/**
- * @import { Endpoint } from '../model/types.ts'
- * @import { Answer, Ask } from './send.js'
- */
+/** @import { Answer, Ask } from './send.js' */
 
 /**
- * Sends one request over a connection of its own, with half of the CPU that Node's client takes: what asks hundreds of
- * sidecars shares the machine with them.
- * @param {Endpoint} endpoint
- * @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
- * @param {{ timeoutSeconds?: number }} [options]
- * @returns {Promise<Omit<Answer, 'localPort'>>} body: bytes as latin1; of headers that are repeated, the last
+ * Sends one request over a connection of its own, with half of the CPU that Node's client takes: the sender shares the
+ * machine with the hundreds of sidecars that it asks. Bodies are bytes as latin1; of repeated headers, the last counts.
+ * @param {import('../model/types.ts').Endpoint} endpoint @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
+ * @param {{ timeoutSeconds?: number }} [options] @returns {Promise<Omit<Answer, 'localPort'>>}
  * @throws when nothing answers in time, or the connection breaks
  */
 export function sendOnce({ address, port }, { host, method = 'GET', headers = {}, body = '' }, options = {}) {
@@ -42,8 +37,7 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
 
 /**
  * RFC 9112, 6.3: where a body ends.
- * @param {string} text what came so far
- * @param {boolean} isEnded nothing more comes
+ * @param {string} text what came so far @param {boolean} isEnded nothing more comes
  * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: not whole
  */
 function readAnswer(text, isEnded) {
@@ -68,10 +62,7 @@ function readHeader(line) {
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
 }
 
-/**
- * @param {string} text
- * @returns {string | null} null: the last chunk, which is empty, has not come
- */
+/** @param {string} text @returns {string | null} null: the last chunk, which is empty, has not come */
 function joinChunks(text) {
   let body = ''
   for (let at = 0; ; ) {

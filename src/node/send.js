@@ -2,23 +2,18 @@ import http from 'node:http'
 import https from 'node:https'
 
 /**
- * @import { Endpoint } from '../model/types.ts'
- */
-
-/**
- * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string, isChunked?: boolean }} Ask host: null: a
- *   request without one
+ * host null: a request without one; isReused: the connection had served a request before
+ * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string,
+ *   isChunked?: boolean }} Ask
  * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined,
- *   isReused: boolean }} Answer isReused: the connection had served a request before
+ *   isReused: boolean }} Answer
  */
 
 /**
  * Sends one request, over a connection of its own unless an agent keeps them.
- * @param {Endpoint} endpoint
- * @param {Ask} ask
- * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number,
- *   signal?: AbortSignal }} [options]
- * @returns {Promise<Answer>} body: bytes as latin1
+ * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask} ask
+ * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number, signal?:
+ * AbortSignal }} [options] @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing answers in time, or the connection breaks
  */
 export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10, signal } = {}) {

@@ -1,21 +1,16 @@
 import { isInTime } from '../lib/wait.js'
 import { FEATURES, listFeatures } from '../model/features.js'
 
-/**
- * Whether sidecars log what they must.
- * @import { Ask } from '../node/send.js'
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars log what they must. */
+/** @import { Ask } from '../node/send.js' */
+/** @import { Rig } from './rig.js' */
 
 const LOG_SECONDS = 20
 const BODY = 'b'.repeat(1000)
-// What JSON has other words for, and a header may hold.
+// Characters that JSON escapes, and a header may hold.
 const USER_AGENT = 'parity "\\\t"'
 
-/**
- * A request has one line at each sidecar on its way, with all the fields and their values.
- * @param {Rig} rig
- */
+/** A request has one line at each sidecar on its way, with all the fields and their values. @param {Rig} rig */
 export async function checkAccessLog(rig) {
   /** @type {Ask} */
   const ask = {
@@ -44,10 +39,7 @@ export async function checkAccessLog(rig) {
   ]
 }
 
-/**
- * A request that is tried again has one line.
- * @param {Rig} rig
- */
+/** A request that is tried again has one line. @param {Rig} rig */
 async function checkRetried(rig) {
   const path = '/retried'
   // One of two in turn is refused at first.
@@ -59,10 +51,7 @@ async function checkRetried(rig) {
     : [`${found || 'no line'} of two requests, one of them tried again, expected 200, 200`]
 }
 
-/**
- * A request that another feature refuses has a line, too, and no upstream.
- * @param {Rig} rig
- */
+/** A request that another feature refuses has a line, too, and no upstream. @param {Rig} rig */
 async function checkRefused(rig) {
   if (!listFeatures(rig.measured.features).includes('authorization')) return []
   const path = '/refused'
@@ -73,9 +62,8 @@ async function checkRefused(rig) {
 }
 
 /**
- * The lines of a sidecar's log about a path, as soon as there are so many.
- * @param {Rig} rig
- * @param {{ service: string, path: string | undefined, least?: number }} wanted
+ * Reads the lines of a sidecar's log about a path, as soon as there are so many.
+ * @param {Rig} rig @param {{ service: string, path?: string, least?: number }} wanted
  * @returns {Promise<Record<string, unknown>[]>}
  */
 async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
@@ -95,10 +83,7 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   return lines
 }
 
-/**
- * @param {string} line of a log, which may hold other lines, too
- * @returns {Record<string, unknown>[]}
- */
+/** @param {string} line of a log, which may hold other lines, too */
 function readLine(line) {
   try {
     const value = JSON.parse(line)
@@ -108,11 +93,7 @@ function readLine(line) {
   }
 }
 
-/**
- * @param {Record<string, unknown>[]} lines
- * @param {Record<string, unknown>} expected fields whose value is known
- * @returns {string[]}
- */
+/** @param {Record<string, unknown>[]} lines @param {Record<string, unknown>} expected fields whose value is known */
 export function describeLines(lines, expected) {
   const at = `at ${expected.upstream_cluster === 'server' ? 'client' : 'server'}`
   if (lines.length !== 1) return [`${lines.length} lines for one request ${at}`]

@@ -2,14 +2,11 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { identityOf } from '../model/sidecar-contract.js'
 
-/**
- * @import { CertificateFlaws } from '../lib/certificates.js'
- * @import { Credentials } from './beside/upstreams.js'
- */
+/** @import { CertificateFlaws } from '../lib/certificates.js' @import { Credentials } from './beside/upstreams.js' */
 
 /** The services of the rig that have a certificate. */
 export const SERVICES = ['client', 'server']
-/** Of the flawed certificates, below that of the services'. */
+/** The folder of the flawed certificates, below that of the services'. */
 export const REFUSED_FOLDER = 'refused'
 /** Whose place the flawed certificates take. */
 export const CLIENT = identityOf('client')
@@ -33,9 +30,8 @@ export const FLAWED = {
 }
 
 /**
- * What the rig's peers show, by name.
- * @param {string} folder of certificates
- * @returns {{ ca: string, credentials: Record<string, Credentials> }}
+ * Reads what the rig's peers show, by name, from a folder of certificates.
+ * @param {string} folder @returns {{ ca: string, credentials: Record<string, Credentials> }}
  */
 export function readCredentials(folder) {
   const read = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')

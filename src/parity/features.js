@@ -6,14 +6,12 @@ import { checkAuthorization, checkBreaker, checkRateLimit } from './refusals.js'
 import { checkRetryBudget } from './retry-budget.js'
 import { checkMetrics } from './route-metrics.js'
 
-/**
- * Whether the sidecars of a plane do what they were given beyond routing and mTLS.
- * @import { FeatureName } from '../model/types.ts'
- * @import { Row } from './beside/probe.js'
- * @import { Rig } from './rig.js'
- */
+/** Whether the sidecars of a plane do what they were given beyond routing and mTLS. */
+/** @import { FeatureName } from '../model/types.ts' */
+/** @import { Row } from './beside/probe.js' */
+/** @import { Rig } from './rig.js' */
 
-/** What differs, empty where nothing does. @type {Record<FeatureName, (rig: Rig) => Promise<string[]>>} */
+/** Each check lists what differs. @type {Record<FeatureName, (rig: Rig) => Promise<string[]>>} */
 const CHECKS = {
   'access-log': checkAccessLog,
   authorization: checkAuthorization,
@@ -26,10 +24,7 @@ const CHECKS = {
   'outlier-ejection': checkEjection,
 }
 
-/**
- * @param {Rig} rig
- * @returns {Promise<Row[]>} none of lean sidecars
- */
+/** @param {Rig} rig @returns {Promise<Row[]>} none of lean sidecars */
 export async function probeFeatures(rig) {
   const names = listFeatures(rig.measured.features)
   if (names.length === 0) return []

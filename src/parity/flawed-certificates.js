@@ -3,9 +3,7 @@ import path from 'node:path'
 import { createAuthority, createKeys, issueCertificate } from '../lib/certificates.js'
 import { CLIENT, FLAWED, REFUSED_FOLDER } from './credentials.js'
 
-/**
- * @import { Authority } from '../lib/certificates.js'
- */
+/** @import { Authority } from '../lib/certificates.js' */
 
 /**
  * Writes the flawed certificates beside those of the services. They have one key: an RSA key takes half a second.

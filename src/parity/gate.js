@@ -9,12 +9,10 @@ import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
-/**
- * @import { Arm, ParityRow, ToolSpec } from '../model/types.ts'
- * @import { Testbed } from '../run/testbed.js'
- * @import { Row } from './beside/probe.js'
- * @import { Rig } from './rig.js'
- */
+/** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
+/** @import { Testbed } from '../run/testbed.js' */
+/** @import { Row } from './beside/probe.js' */
+/** @import { Rig } from './rig.js' */
 
 // Longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
@@ -32,8 +30,7 @@ const RIG_START_SECONDS = 120
  * @throws {BenchError} when an arm does not start or does not answer
  */
 export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
-  // Rollouts have no requests whose work could differ, and would be started once more.
-  const own = arms.filter(arm => arm.repeatOf === null && arm.conditions.sidecars === undefined)
+  const own = arms.filter(arm => arm.repeatOf === null)
   if (own.length === 0) return []
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(
@@ -77,7 +74,6 @@ async function countStartedWorkers({ testbed, arm, index, signal }) {
 /**
  * Tries the plane of an arm with the corpus; a plane that does not serve it falls short of every row.
  * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
- * @returns {Promise<Row[]>}
  */
 async function probePlane(options) {
   return tryPlane(options).catch(error => {
@@ -138,11 +134,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
   }
 }
 
-/**
- * Everything that is held equal and does not depend on a link.
- * @param {Rig} rig
- * @returns {Promise<Row[]>}
- */
+/** Everything that is held equal and does not depend on a link. @param {Rig} rig @returns {Promise<Row[]>} */
 export async function probeRig(rig) {
   const { call, sidecars } = rig
   const sumLogs = async () => {
@@ -155,17 +147,14 @@ export async function probeRig(rig) {
   const { row, requests } = await call('probePooling', undefined)
   const bytes = (await sumLogs()) - before
   const features = await probeFeatures(rig)
-  // What an access log says is tried as a feature.
+  // An access log is tried as a feature.
   if (listFeatures(rig.measured.features).includes('access-log')) return [...answers, row, ...features]
   const nothing = `nothing for ${requests} requests`
   const found = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`
   return [...answers, row, { name: 'parity-logging', found, expected: nothing, differences: [] }, ...features]
 }
 
-/**
- * @param {Arm[]} arms
- * @param {(arm: Arm) => object} identityOf
- */
+/** @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */
 function keepDistinct(arms, identityOf) {
   const keys = arms.map(arm => JSON.stringify(identityOf(arm)))
   return arms.filter((_, i) => keys.indexOf(keys[i]) === i)

@@ -1,30 +1,20 @@
 import { listFeatures } from '../model/features.js'
 
-/**
- * Whether sidecars begin and pass on traces, and rewrite headers.
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars begin and pass on traces, and rewrite headers. @import { Rig } from './rig.js' */
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 // Whether a trace is sampled is left to each plane.
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 
-/**
- * A request without a trace gets one of its own; the trace of a request goes on, as another span.
- * @param {Rig} rig
- * @returns {Promise<string[]>}
- */
+/** A request without a trace gets one of its own; the trace of a request goes on, as another span. @param {Rig} rig */
 export async function checkTrace(rig) {
   const [first, second] = [await sendThrough(rig, {}), await sendThrough(rig, {})].map(({ got }) => got.traceparent)
   const { got } = await sendThrough(rig, { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'vendor=1' })
   return describeTraces({ made: [first, second], passedOn: got.traceparent, tracestate: got.tracestate })
 }
 
-/**
- * @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} found
- * @returns {string[]}
- */
+/** @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} found */
 export function describeTraces({ made, passedOn, tracestate }) {
   const traces = made.map(header => TRACEPARENT.exec(header ?? '')?.[1])
   const [, trace, span] = TRACEPARENT.exec(passedOn ?? '') ?? []
@@ -37,14 +27,12 @@ export function describeTraces({ made, passedOn, tracestate }) {
 }
 
 /**
- * Headers are set, also over those that came, and removed, of a request and of its answer: also of one that the sidecar
- * gives itself, for an upstream that fails or a peer that it refuses.
+ * Headers are set and removed, of a request and of its answer, also of one that the sidecar gives itself.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkRewrite(rig) {
   const { got, answered } = await sendThrough(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
-  // Of one sidecar: the client's would set the header in any answer of the server's.
+  // The answer of one sidecar: the client's would set the header in any answer of the server's.
   const meshOf = async (/** @type {string} */ host) =>
     (await rig.call('send', { endpoint: rig.permissive, ask: { host } })).headers['x-mesh']
   const isAuthorised = listFeatures(rig.measured.features).includes('authorization')

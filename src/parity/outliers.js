@@ -2,10 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { FAILS_PATH } from './beside/corpus.js'
 import { EJECTION } from './rig.js'
 
-/**
- * Whether sidecars send nothing to an endpoint that keeps failing.
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars send nothing to an endpoint that keeps failing. @import { Rig } from './rig.js' */
 
 const { consecutiveFailures: FAILURES, baseSeconds: BASE_SECONDS } = EJECTION
 // Envoy's threads tell each other that an endpoint is ejected.
@@ -14,25 +11,21 @@ const SETTLED_MS = 100
 const LATE_SECONDS = 3
 const OFTEN_MS = 20
 const OTHERS = 10
-// Of the turns of two endpoints, so many come to each at least.
+// Each of two endpoints gets at least one of so many requests.
 const TURNS = 4
 
 const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an ejection`
 
 /** @typedef {{ status: number, upstream: string | undefined }} Answer upstream: that answered itself */
 
-/**
- * @param {Rig} rig
- * @returns {Promise<string[]>}
- */
+/** @param {Rig} rig */
 export async function checkEjection(rig) {
   const found = await Promise.all([checkTurns(rig), checkBroken(rig), checkLone(rig)])
   return found.flat()
 }
 
 /**
- * Of two endpoints, the one that fails so often in a row gets no request for the base time. The other then stays, however
- * it answers: ejected, there would be too few.
+ * One of two endpoints that fails too often in a row gets no request for a time; the other stays, however it answers.
  * @param {Rig} rig
  */
 async function checkTurns(rig) {
@@ -66,7 +59,6 @@ async function checkTurns(rig) {
 /**
  * @param {{ answers: Answer[], backSeconds: number | null }} found answers: just after the ejection of b; backSeconds: after
  *   which b answered again, null: not in time
- * @returns {string[]}
  */
 export function describeEjection({ answers, backSeconds }) {
   const elsewhere = answers.filter(({ upstream }) => upstream !== 'a')
@@ -80,10 +72,7 @@ export function describeEjection({ answers, backSeconds }) {
   ]
 }
 
-/**
- * An endpoint that breaks connections is ejected like one that answers 5xx.
- * @param {Rig} rig
- */
+/** An endpoint that breaks connections is ejected like one that answers 5xx. @param {Rig} rig */
 async function checkBroken(rig) {
   let broken = 0
   let ejectedMs = 0
@@ -95,11 +84,7 @@ async function checkBroken(rig) {
   return describeBroken(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
 }
 
-/**
- * @param {number} broken connections
- * @param {Answer[]} answers after them
- * @returns {string[]}
- */
+/** @param {number} broken connections @param {Answer[]} answers after them */
 export function describeBroken(broken, answers) {
   if (answers.length === 0) return [NONE_IN_TIME]
   const served = answers.filter(({ upstream }) => upstream === 'b').length
@@ -109,9 +94,8 @@ export function describeBroken(broken, answers) {
 }
 
 /**
- * The answers that came before the ejected endpoint may be back: on a busy machine, not to all requests.
- * @param {(i: number) => Promise<Answer>} ask
- * @param {number} ejectedMs at the earliest
+ * Collects answers until the endpoint may be back, which on a busy machine is before the last request.
+ * @param {(i: number) => Promise<Answer>} ask @param {number} ejectedMs at the earliest
  */
 export async function askWhileEjected(ask, ejectedMs) {
   /** @type {Answer[]} */
@@ -124,10 +108,7 @@ export async function askWhileEjected(ask, ejectedMs) {
   return answers
 }
 
-/**
- * A lone endpoint stays.
- * @param {Rig} rig
- */
+/** A lone endpoint stays. @param {Rig} rig */
 async function checkLone(rig) {
   for (let i = 0; i < 2 * FAILURES; i++) await askOf(rig, 'alone', '/status/500')
   await delay(SETTLED_MS, undefined, { signal: rig.signal })
@@ -135,12 +116,7 @@ async function checkLone(rig) {
   return status === 200 && upstream === 'b' ? [] : [`${status} of a lone endpoint that has failed`]
 }
 
-/**
- * @param {Rig} rig
- * @param {string} host
- * @param {string} path
- * @returns {Promise<Answer>}
- */
+/** @param {Rig} rig @param {string} host @param {string} path */
 async function askOf({ call, entry }, host, path) {
   const { status, headers } = await call('send', { endpoint: entry, ask: { host, path } })
   return { status, upstream: /** @type {string | undefined} */ (headers['x-upstream']) }

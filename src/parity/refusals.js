@@ -2,20 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LIMIT_PER_SECOND } from './beside/corpus.js'
 import { ANSWER_SECONDS, NARROW } from './rig.js'
 
-/**
- * Whether sidecars refuse what a route or a cluster does not take.
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars refuse what a route or a cluster does not take. @import { Rig } from './rig.js' */
 
-// Of a limit: enough that some are refused, however long they take.
+// Times the limit: enough that some are refused, however long they take.
 const TIMES = 4
 const REFILLED_MS = 1500
 const AT_ONCE = 4 * NARROW
 
 /**
- * The first requests of a second come through, as many as the limit; some of four times as many do not; and later others do.
+ * A second takes as many requests as the limit, some of four times as many are refused, and later ones pass.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkRateLimit({ call, entry, signal }) {
   const ask = async () => (await call('send', { endpoint: entry, ask: { host: 'limited' } })).status
@@ -24,11 +20,7 @@ export async function checkRateLimit({ call, entry, signal }) {
   return describeStatuses(statuses, await ask())
 }
 
-/**
- * @param {number[]} statuses of requests at once
- * @param {number} later
- * @returns {string[]}
- */
+/** @param {number[]} statuses of requests at once @param {number} later */
 export function describeStatuses(statuses, later) {
   const passed = statuses.filter(status => status === 200).length
   const refused = statuses.filter(status => status === 429).length
@@ -42,10 +34,8 @@ export function describeStatuses(statuses, later) {
 }
 
 /**
- * A route takes the requests of those it lists: of the client's sidecar, whose connections all its requests share, and of
- * two callers with connections of their own, whose requests then share those to the upstream.
+ * A route takes the requests of those it lists: the client's sidecar, and callers whose requests share connections.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkAuthorization({ call, entry }) {
   const ofCallers = await call('probeCallers', undefined)
@@ -60,9 +50,8 @@ export async function checkAuthorization({ call, entry }) {
 }
 
 /**
- * As many requests as the cluster takes wait for their upstream, which does not answer; the others are refused at once.
+ * As many requests as the cluster takes wait for an upstream that does not answer; others are refused at once.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkBreaker({ call, entry }) {
   const ask = async () =>

@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ANSWER_SECONDS, RETRIES } from './rig.js'
 
-/**
- * Whether sidecars try no more requests again than their budget has.
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars try no more requests again than their budget has. @import { Rig } from './rig.js' */
 
 const REQUESTS = 8
 // Each request has its turn, and that of its retry, before the next comes.
@@ -17,7 +14,6 @@ const TRIES = 3
  * tried again wait at the endpoint that is next, which does not answer, and the others are answered 503. Later there is a
  * budget again.
  * @param {Rig} rig
- * @returns {Promise<string[]>}
  */
 export async function checkRetryBudget(rig) {
   /** @type {string[]} */
@@ -30,16 +26,12 @@ export async function checkRetryBudget(rig) {
   return differences
 }
 
-/**
- * @param {Rig} rig
- * @param {number} times
- * @returns {Promise<number[]>} statuses
- */
+/** @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses */
 async function askApart({ call, entry, signal }, times) {
   const asked = []
   for (let i = 0; i < times; i++) {
     const one = call('send', { endpoint: entry, ask: { host: 'crowded' }, timeoutSeconds: ANSWER_SECONDS })
-    // Where another check fails, nobody awaits it.
+    // Nobody awaits it when another check fails.
     one.catch(() => {})
     asked.push(one)
     await delay(APART_MS, undefined, { signal })
@@ -50,7 +42,6 @@ async function askApart({ call, entry, signal }, times) {
 /**
  * @param {number[]} many statuses of requests that were under way at a time
  * @param {number[]} few later, not more than may be tried again
- * @returns {string[]}
  */
 export function describeRetries(many, few) {
   // The turns of the two endpoints: two for each request that is tried again, and then every other one is refused.

@@ -3,7 +3,7 @@ import { certificatesFolder } from '../lib/certificate-files.js'
 import { untilAborted } from '../lib/wait.js'
 import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
-import { ROUTES } from './beside/corpus.js'
+import { ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
 import { UPSTREAMS } from './beside/upstreams.js'
 import { readCredentials } from './credentials.js'
@@ -26,7 +26,7 @@ const TOPOLOGY = {
 // A busy machine takes more than a second for a body of 10 MiB. One that is slower still is told by how long it takes to start
 // the upstreams, a quarter of a second as a rule.
 const REQUEST_SECONDS = { least: 4, most: 60, timesStart: 16 }
-// Of the limit of a request: both tries of a connection end well within it.
+// Share of the limit of a request: both tries of a connection end well within it.
 const CONNECT_SHARE = 1 / 4
 
 /** After which an answer is late: longer than the sidecars' own timeouts. */
@@ -35,26 +35,25 @@ export const ANSWER_SECONDS = 2 * REQUEST_SECONDS.most
 /** Requests at a time to the cluster of that name, where circuits are broken. */
 export const NARROW = 2
 
-/** Of clusters whose endpoints fail, where outliers are ejected. */
+/** The ejection of clusters whose endpoints fail. */
 export const EJECTION = { consecutiveFailures: 3, baseSeconds: 2, maxShare: 0.5 }
 
 /** Retries at a time to the cluster `crowded`, where they have a budget. */
 export const RETRIES = 2
 const CROWDED = { share: 0.2, minConcurrent: RETRIES }
-// Where what refuses is to stay in turn.
+// For an endpoint that refuses and is to stay in turn.
 const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 
 /** Routes that list who may call them, by host: one of the two callers, or another, to a cluster of two endpoints. */
 const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
 
 /** @type {Route[]} */
-const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) => ({
-  ...{ host, pathPrefix: '/', headers: {}, split: [{ cluster: host === 'denied' ? 'half' : 'a', weight: 1 }] },
-  allowedIdentities: [identityOf(name)],
-}))
+const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
+  route(host, { allowedIdentities: [identityOf(name)] }, [host === 'denied' ? 'half' : 'a', 1]),
+)
 
 /**
- * What is measured, as far as it changes what sidecars do for a request.
+ * The conditions that change what sidecars do for a request.
  * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, features?: string }} Measured
  */
 
@@ -78,18 +77,8 @@ const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) => ({
  *   index: of a start that no other has; certificates: of all key types, as in certificate-files.js
  * @returns {Promise<Rig>}
  */
-export async function createRig({
-  target,
-  index,
-  plane,
-  tool,
-  scripts,
-  folder,
-  measured,
-  profile,
-  signal,
-  ...options
-}) {
+export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
+  const { tool, scripts, profile } = options
   const certificates = certificatesFolder(options.certificates, measured.tls)
   const places = await target.placesFor(
     index,
@@ -119,8 +108,7 @@ export async function createRig({
     const timeouts = chooseTimeouts((performance.now() - startedAt) / 1000)
     const models = createModels({ places, certificates: target.locate(certificates), measured, timeouts })
     const specs = models.map(model => {
-      const sidecarFolder = target.locate(path.join(folder, model.service))
-      const where = { scripts: target.locate(scripts), folder: sidecarFolder }
+      const where = { scripts: target.locate(scripts), folder: target.locate(path.join(folder, model.service)) }
       return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null })
     })
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
@@ -135,7 +123,7 @@ export async function createRig({
 }
 
 /**
- * What the sidecars give a request, and four times within it a connection.
+ * Chooses the time for a request, which has room for four connect timeouts.
  * @param {number} startSeconds that the upstreams took to start
  * @returns {SidecarModel['timeouts']}
  */
@@ -148,7 +136,6 @@ export function chooseTimeouts(startSeconds) {
 /**
  * The models of the measured configuration, with the corpus's routes and upstreams in place of applications.
  * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'] }} options
- * @returns {SidecarModel[]}
  */
 function createModels({ places, certificates, measured, timeouts }) {
   const [client, ...servers] = TOPOLOGY.services.map(service => ({
@@ -170,26 +157,16 @@ function createModels({ places, certificates, measured, timeouts }) {
           // The DNS name of their certificates, which a plane may compare with that of the cluster.
           mtls: { serverName: 'client', acceptedIdentities },
         }))
-  const to = (/** @type {string | null} */ host, /** @type {string} */ cluster) => ({
-    host,
-    pathPrefix: '/',
-    headers: {},
-    split: [{ cluster, weight: 1 }],
-  })
   const outbound = {
     address: places.client.listen,
     port: PORTS.outbound,
-    routes: [...[...observers, ...peers].map(({ name }) => to(name, name)), to(null, 'server')],
+    routes: [...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])), route(null, {}, ['server', 1])],
   }
   const clusters = [server, ...observers, ...peers]
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
 }
 
-/**
- * @param {SidecarModel} model
- * @param {(name: string) => Cluster['endpoints'][number]} upstream
- * @returns {SidecarModel}
- */
+/** @param {SidecarModel} model @param {(name: string) => Cluster['endpoints'][number]} upstream */
 function serveCorpus({ inbound, clusters: [application], ...model }, upstream) {
   // Routes can tell two callers apart only where the handshake lets in both.
   const acceptedIdentities =

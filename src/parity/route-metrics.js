@@ -1,11 +1,9 @@
 import { isInTime } from '../lib/wait.js'
-import { nameRoute } from '../model/route-names.js'
+import { nameRoute } from '../model/routes.js'
 
-/**
- * Whether sidecars count requests and their durations by route.
- * @import { DataPlane } from '../model/types.ts'
- * @import { Rig } from './rig.js'
- */
+/** Whether sidecars count requests and their durations by route. */
+/** @import { DataPlane } from '../model/types.ts' */
+/** @import { Rig } from './rig.js' */
 
 const REQUESTS = 20
 // Envoy brings its histograms up to date every 5 s.
@@ -18,11 +16,7 @@ const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADE
 /** @typedef {NonNullable<DataPlane['metrics']>} Names */
 /** @typedef {{ labels: string, value: number }} Sample */
 
-/**
- * The counter and the histogram of a route grow by the requests that it was asked for.
- * @param {Rig} rig
- * @returns {Promise<string[]>}
- */
+/** The counter and the histogram of a route grow by the requests that it was asked for. @param {Rig} rig */
 export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, signal }) {
   const server = sidecars.processes.find(({ spec }) => spec.service === 'server')
   if (!metrics || !server) return ['the plane names no metrics']
@@ -39,11 +33,7 @@ export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, 
   return describeCounts(before, after)
 }
 
-/**
- * @param {ReturnType<typeof readRoute>} before
- * @param {ReturnType<typeof readRoute>} after
- * @returns {string[]}
- */
+/** @param {ReturnType<typeof readRoute>} before @param {ReturnType<typeof readRoute>} after */
 function describeCounts(before, after) {
   const counted = after.requests - before.requests
   return [
@@ -54,7 +44,7 @@ function describeCounts(before, after) {
 }
 
 /**
- * What is told of a route.
+ * Reads the metrics of a route.
  * @param {string} text in Prometheus' text format
  * @param {Names} names
  * @param {string} route what its labels contain
@@ -70,11 +60,7 @@ export function readRoute(text, { requests, durations }, route) {
   }
 }
 
-/**
- * @param {string} text
- * @param {string} name
- * @returns {Sample[]}
- */
+/** @param {string} text @param {string} name */
 function readSamples(text, name) {
   return text
     .split('\n')

@@ -6,12 +6,10 @@ import { SERVICES } from './credentials.js'
 import { probeRig } from './gate.js'
 import { createRig } from './rig.js'
 
-/**
- * One plane and the corpus, in every configuration that changes what a sidecar does.
- * @import { DataPlane, Site, Tool } from '../model/types.ts'
- * @import { Row } from './beside/probe.js'
- * @import { Measured } from './rig.js'
- */
+/** One plane and the corpus, in every configuration that changes what a sidecar does. */
+/** @import { DataPlane, Site, Tool } from '../model/types.ts' */
+/** @import { Row } from './beside/probe.js' */
+/** @import { Measured } from './rig.js' */
 
 /** @type {Measured[]} */
 export const CONFIGURATIONS = [
@@ -24,18 +22,9 @@ export const CONFIGURATIONS = [
   { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', features: ALL },
 ]
 
-const NOTHING_SPECIAL = {
-  services: 1,
-  workers: null,
-  configuredServices: 0,
-  memoryLimitBytes: null,
-  changesPerMinute: null,
-}
+const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
 
-/**
- * Certificates for the corpus, of every key type.
- * @param {string} certificates a folder that only this user reads
- */
+/** Certificates for the corpus, of every key type. @param {string} certificates a folder that only this user reads */
 export function writeParityCertificates(certificates) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'] })
 }
@@ -63,7 +52,7 @@ export async function tryPlane({ site, measured, folder, ...options }) {
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
 export function findUntried({ tls, protocol, features }, { plane, tool, profile = null }) {
-  const conditions = { ...NOTHING_SPECIAL, tls, protocol, features }
+  const conditions = { ...USUAL, tls, protocol, features }
   const cpus = os.availableParallelism()
   return (
     findLackingFeatures(plane, conditions) ??

@@ -1,3 +1,4 @@
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { nameOf } from '../model/arms.js'
@@ -64,7 +65,7 @@ export function createArms(question, { lists, caps, contenders }) {
       capsOf(choice).map(cap => {
         const conditions = chooseConditions(cell, {
           hasSidecars: hasSidecars(choice.plane),
-          isLimitable: question.kind !== 'growth' || runsControl(choice),
+          isLimitable: !PLANS[question.kind].hasUncontrolled || runsControl(choice),
           simulated: cell.sidecars === null ? 0 : countSimulated(choice, cell.sidecars),
         })
         if (question.kind === 'turns') conditions.workers ??= countTurnWorkers(question)
@@ -136,7 +137,7 @@ function idOf(arm, lists) {
       .slice(0, 80),
     arm.capCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
-    arm.load.kind === 'turns' ? 'turns' : null,
+    arm.load.isBesideOthers ? 'turns' : null,
     ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
   ]
     .filter(part => part !== null)
@@ -218,4 +219,13 @@ export function repeatFirst(arms) {
   return [...groups.values()]
     .filter(group => group.length > 1)
     .map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
+}
+
+/**
+ * One repetition for each link and load: arms that stand at the same time share their noise.
+ * @param {Arm[]} repetitions
+ * @returns {Arm[]}
+ */
+export function keepFirstOfLoads(repetitions) {
+  return [...groupBy(repetitions, ({ link, load }) => JSON.stringify([link, load])).values()].map(([first]) => first)
 }

@@ -40,9 +40,13 @@ export function countTurnWorkers({ overrides, axes }) {
  * At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
  * @param {Question} question
  */
-function mustBind({ kind, experiment, overrides, axes }) {
-  const isOpen = (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
-  return kind === 'load' && experiment.load.kind !== 'idle' && !isOpen
+function mustBind(question) {
+  return question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
+}
+
+/** Whether requests start at a rate. @param {Question} question */
+export function isOpenLoop({ overrides, axes }) {
+  return (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
 }
 
 /** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what caps must fit */

@@ -1,5 +1,4 @@
 import { UsageError } from '../lib/errors.js'
-import { AXES, AXIS_NAMES } from '../model/axes.js'
 
 /**
  * Which control planes configure the sidecars of an experiment. Pure.
@@ -34,24 +33,4 @@ export function chooseControls({ planes, given, own, controlsOf }) {
     const chosen = asked.length > 0 ? asked : controls.slice(0, 1)
     return chosen.length > 0 ? chosen.map(control => ({ ...choice, control })) : [choice]
   })
-}
-
-/**
- * How many of so many sidecars are simulated.
- * @param {number} sidecars
- * @param {{ realMost: number | null, asked: number | null }} options realMost: of the control plane; null: it has no simulated
- *   ones; asked: the most real ones that were asked for
- */
-export function countSimulated(sidecars, { realMost, asked }) {
-  return realMost === null ? 0 : Math.max(0, sidecars - (asked ?? realMost))
-}
-
-/**
- * Whether sidecars may be simulated: not where they are shared among control planes, nor where commits are paced, since
- * simulated ones are changed at the pace of the real ones.
- * @param {Record<string, any[]>} lists values of the axes
- */
-export function simulatesOn(lists) {
-  const real = AXIS_NAMES.filter(name => AXES[name].needsRealSidecars)
-  return real.every(name => lists[name].every(value => value === null))
 }

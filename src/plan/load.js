@@ -29,19 +29,20 @@ export function chooseLoad(question, placed) {
   const { hasSidecars, cap, conditions, cell } = placed
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
-  const isInTurns = question.kind === 'turns'
+  const isBesideOthers = question.kind === 'turns'
   const users = isIdle
     ? 0
-    : (cell.users ?? (isInTurns ? USERS.turns : rate === null ? chooseUsers(placed) : USERS.openLoop))
+    : (cell.users ?? (rate !== null ? USERS.openLoop : isBesideOthers ? USERS.turns : chooseUsers(placed)))
   const lengths = chooseLengths(question, { cap, users, rate, burstSeconds: cell.burstSeconds })
   return {
     ...(isIdle
       ? { kind: 'idle', users }
-      : isInTurns
-        ? { kind: 'turns', users, sliceMs: question.overrides.sliceMs ?? SLICE_MS }
-        : rate === null
-          ? { kind: 'closed', users }
-          : { kind: 'open', users, ratePerSecond: rate }),
+      : rate !== null
+        ? { kind: 'open', users, ratePerSecond: rate }
+        : isBesideOthers
+          ? { kind: 'turns', users, sliceMs: question.overrides.sliceMs ?? SLICE_MS }
+          : { kind: 'closed', users }),
+    ...(isBesideOthers && { isBesideOthers }),
     payloadBytes: cell.payloadBytes,
     connections: cell.connections,
     hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',

@@ -1,12 +1,14 @@
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { nameOf, parseChoice } from '../model/arms.js'
-import { calibrate, createArms, listValues, refuseUnsupported, repeatFirst } from './arms.js'
-import { chooseCaps } from './caps.js'
-import { assertAskable, assertFew } from './checks.js'
-import { chooseControls, countSimulated, simulatesOn } from './controls.js'
-import { noteUncontrolled } from './growth.js'
-import { resolveQuestions } from './question.js'
-import { chooseRounds, orderDeployments, orderTrials } from './rounds.js'
+import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { calibrate, createArms, keepFirstOfLoads, listValues, refuseUnsupported, repeatFirst } from './arms.js'
+import { chooseCaps, isOpenLoop } from './caps.js'
+import { assertFew } from './checks.js'
+import { chooseControls } from './controls.js'
+import { orderDeployments, shareRates } from './deployments.js'
+import { choosePlanes, resolveQuestions } from './question.js'
+import { chooseRounds, orderTrials } from './rounds.js'
 
 export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
@@ -36,7 +38,13 @@ const PRECISION = { default: 0.05, smoke: 0.5 }
  * @throws {UsageError}
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
-  const parts = resolveQuestions(experiment, overrides).map(question => planPart(question, { cpus, missing, ...known }))
+  const planes = choosePlanes(experiment, overrides)
+  // Where no plane has sidecars, there is no cost to measure in turns.
+  const questions = resolveQuestions(experiment, overrides).filter(
+    ({ kind }, _, { length }) =>
+      length === 1 || kind !== 'turns' || planes.some(({ plane }) => known.hasSidecars(plane)),
+  )
+  const parts = questions.map(question => planPart(question, { cpus, missing, ...known }))
   const [{ question }] = parts
   return {
     experiment: experiment.name,
@@ -46,7 +54,7 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
     seed: overrides.seed,
     rounds: Math.max(...parts.map(({ rounds }) => rounds)),
     ...(overrides.precision && { precision: overrides.precision }),
-    arms: parts.flatMap(({ arms }) => arms),
+    arms: parts.flatMap(part => withRounds(part, Math.max(...parts.map(({ rounds }) => rounds)))),
     calibrations: parts.flatMap(({ calibrations }) => calibrations),
     mostOfCapacity: experiment.mostOfCapacity,
     search: experiment.search && {
@@ -61,6 +69,15 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
 }
 
 /**
+ * The arms of one kind, with their number of rounds where another kind has more.
+ * @param {{ arms: Arm[], rounds: number }} part
+ * @param {number} mostRounds
+ */
+function withRounds({ arms, rounds }, mostRounds) {
+  return rounds < mostRounds ? arms.map(arm => ({ ...arm, rounds })) : arms
+}
+
+/**
  * What one kind of trials measures.
  * @param {Question} question
  * @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
@@ -70,9 +87,10 @@ function planPart(question, { cpus, missing, ...known }) {
   const { hasSidecars, runsControl = () => true, findUnsupported = () => null } = known
   const { caps, notes, notMeasured } = chooseCaps(question, cpus)
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
-  // What has no sidecars costs none, and would take turns from the others.
-  const chosen = kind === 'turns' ? named.filter(({ plane }) => hasSidecars(plane)) : named
-  assertAskable(question, { planes: chosen, hasSidecars })
+  const isBesideOthers = kind === 'turns'
+  // Without sidecars there is no cost, but a latency that others add to.
+  const chosen = isBesideOthers && !isOpenLoop(question) ? named.filter(({ plane }) => hasSidecars(plane)) : named
+  PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })
   const contenders = nameControls(question, chosen, known.controlsOf ?? (() => []))
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const lists = listValues(question)
@@ -86,11 +104,16 @@ function planPart(question, { cpus, missing, ...known }) {
   })
   const { possible, refused } = refuseUnsupported(arms, findUnsupported)
   const { calibrations, calibrated } =
-    experiment.mostOfCapacity === null ? { calibrations: [], calibrated: possible } : calibrate(possible, lists)
+    experiment.mostOfCapacity === null || isBesideOthers
+      ? { calibrations: [], calibrated: possible }
+      : calibrate(possible, lists)
   const hasRepeats = question.profile.hasControl && !experiment.search
-  const measured = [...calibrated, ...(hasRepeats ? repeatFirst(calibrated) : [])]
-  const rounds = chooseRounds(question, { arms: measured, calibrations })
-  const order = kind === 'turns' ? orderDeployments : orderTrials
+  const repeated = hasRepeats ? repeatFirst(calibrated) : []
+  const measured = isBesideOthers
+    ? shareRates([...calibrated, ...keepFirstOfLoads(repeated)], cpus)
+    : [...calibrated, ...repeated]
+  const order = isBesideOthers ? orderDeployments : orderTrials
+  const rounds = chooseRounds(question, { arms: measured, calibrations, order })
   const trials = order({ arms: measured, rounds: experiment.search ? 0 : rounds, seed: overrides.seed })
   return {
     question,
@@ -98,7 +121,7 @@ function planPart(question, { cpus, missing, ...known }) {
     arms: measured,
     calibrations,
     notMeasured: [...notMeasured, ...refused],
-    notes: [...notes, ...(kind === 'growth' ? noteUncontrolled(possible, runsControl) : [])],
+    notes: [...notes, ...(PLANS[kind].noteArms?.(possible, runsControl) ?? [])],
     trials: trials.map(trial => ({ ...trial, kind })),
   }
 }
@@ -118,9 +141,9 @@ function distinctly(missing) {
  * @param {PlaneChoice[]} planes
  * @param {(plane: string) => string[]} controlsOf
  */
-function nameControls({ overrides, axes }, planes, controlsOf) {
+function nameControls({ kind, overrides, axes }, planes, controlsOf) {
   const given = overrides.controls ?? null
-  const isNamed = axes.sidecars !== undefined || given !== null || axes.control !== undefined
+  const isNamed = PLANS[kind].hasControlPlane || given !== null || axes.control !== undefined
   return isNamed ? chooseControls({ planes, given, own: axes.control ?? [], controlsOf }) : planes
 }
 
@@ -132,14 +155,21 @@ function nameControls({ overrides, axes }, planes, controlsOf) {
  * @throws {UsageError} where simulated ones were asked for, and none can be
  */
 function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
-  const isSimulable = kind !== 'growth' && !experiment.sizesControlOf && simulatesOn(lists)
+  // Not where sidecars are shared among control planes, nor where commits are paced: simulated ones go at the pace of real ones.
+  const isSimulable =
+    !PLANS[kind].isAllReal &&
+    !experiment.sizesControlOf &&
+    AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
   const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const asked = overrides.realMost ?? null
   if (asked && contenders.every(choice => ownMostOf(choice) === null))
     throw new UsageError(
       `--real ${asked}: no control plane of this run has simulated sidecars${isSimulable ? '' : ` in ${experiment.name}`}: ${contenders.map(nameOf).join(', ') || 'there is none'}`,
     )
-  return (choice, sidecars) => countSimulated(sidecars, { realMost: ownMostOf(choice), asked })
+  return (choice, sidecars) => {
+    const realMost = ownMostOf(choice)
+    return realMost === null ? 0 : Math.max(0, sidecars - (asked ?? realMost))
+  }
 }
 
 /**

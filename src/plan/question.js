@@ -20,6 +20,7 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
  * @property {number[] | 'none' | null} caps
  * @property {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
+ * @property {('turns' | 'load')[]} [measure] instead of what the experiment measures
  * @property {NonNullable<Plan['precision']>} [precision] rounds go on until this is reached
  * @property {string} profile
  * @property {number} seed
@@ -48,28 +49,53 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
 export function resolveQuestions(experiment, overrides) {
   const { axes: own, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...own }
-  const all = kindsOf({ ...experiment, axes })
-  // A precision is of the cost.
-  const kinds = overrides.precision && all.includes('turns') ? all.slice(0, 1) : all
+  const kinds = chooseKinds(askKinds({ ...experiment, axes }, overrides), overrides)
   return kinds.map(kind => ({
     experiment,
     overrides,
     axes,
     kind,
-    profile: profileOf(kind, { profile, kinds, overrides }),
+    profile: profileOf(kind, { experiment, profile, kinds, overrides }),
   }))
+}
+
+/**
+ * The kinds of trials that were asked for, else those of the experiment.
+ * @param {Experiment} experiment
+ * @param {Overrides} overrides
+ * @throws {UsageError} for an experiment of other kinds
+ */
+function askKinds(experiment, { measure }) {
+  const own = kindsOf(experiment)
+  if (measure === undefined) return own
+  if (own.every(kind => kind === 'turns' || kind === 'load') && experiment.load.kind !== 'idle') return measure
+  throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
+}
+
+/**
+ * The kinds that are measured. A precision is of the cost. A load from another machine goes to one address, so no two arms
+ * can stand side by side.
+ * @param {TrialKind[]} kinds of the experiment
+ * @param {Overrides} overrides
+ */
+function chooseKinds(kinds, { precision, isLoadElsewhere }) {
+  if (kinds.length === 1) return kinds
+  if (precision && !isLoadElsewhere) return kinds.slice(0, 1)
+  return isLoadElsewhere ? kinds.slice(1) : kinds
 }
 
 /**
  * The profile of one kind of trial. Beside turns, which show the noise, windows repeat no arm for it.
  * @param {TrialKind} kind
- * @param {{ profile: Profile, kinds: TrialKind[], overrides: Overrides }} options
+ * @param {{ experiment: Experiment, profile: Profile, kinds: TrialKind[], overrides: Overrides }} options
  * @returns {Profile}
  */
-function profileOf(kind, { profile, kinds, overrides }) {
+function profileOf(kind, { experiment, profile, kinds, overrides }) {
   if (kind === 'turns') {
-    const own = TURN_PROFILES[overrides.profile]
-    return { ...own, rounds: kinds.length > 1 ? profile.rounds : (overrides.rounds ?? own.rounds) }
+    // What an experiment of two kinds says of its lengths is about the windows.
+    const own = kinds.length === 1 ? experiment.profiles[/** @type {'quick'} */ (overrides.profile)] : {}
+    const lengths = { ...TURN_PROFILES[overrides.profile], ...own }
+    return { ...lengths, rounds: overrides.rounds ?? lengths.rounds }
   }
   return { ...profile, hasControl: profile.hasControl && !kinds.includes('turns') }
 }

@@ -5,19 +5,14 @@ import { findCapWay } from '../targets/local/cgroups.js'
 import { describeRoom } from './room.js'
 
 /**
- * @import { Tool, ToolSpec } from '../model/types.ts'
+ * @import { Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Finding } from '../targets/kubernetes/doctor.js'
- * @import { CapWay } from '../targets/local/cgroups.js'
- */
-
-/**
- * @typedef {(spec: ToolSpec) => Promise<Tool | { missing: string }>} Find
  * @typedef {{ spec: ToolSpec, option: string, isLater?: boolean }} Other isLater: the first run that needs it builds it
  */
 
 /**
  * Looks for everything that a default run needs on this machine.
- * @param {{ specs: ToolSpec[], others?: Other[], findTool: Find, findBuilt?: Find }} options
+ * @param {{ specs: ToolSpec[], others?: Other[], findTool: Site['findTool'], findBuilt?: Site['findTool'] }} options
  *   others: of planes and control planes that are measured only where they are named; findBuilt builds nothing
  * @returns {Promise<Finding[]>}
  */
@@ -25,47 +20,31 @@ export async function examineMachine({ specs, others = [], findTool, findBuilt =
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
   /** @type {Finding[]} */
   const findings = []
-  const ok = (/** @type {string} */ text) => findings.push({ level: 'ok', text })
-  ok(`machine: ${cpus} CPUs (${cpuModel}), ${(memoryBytes / 2 ** 30).toFixed(1)} GiB, ${kernel}, Node ${node}`)
+  const add = (/** @type {Finding['level']} */ level, /** @type {string} */ text) => findings.push({ level, text })
+  const addTool = (/** @type {Tool} */ { name, version, path, source }) =>
+    add('ok', `${name} ${version}: ${path} (${source})`)
+  add('ok', `machine: ${cpus} CPUs (${cpuModel}), ${(memoryBytes / 2 ** 30).toFixed(1)} GiB, ${kernel}, Node ${node}`)
   for (const spec of new Map(specs.map(s => [s.name, s])).values()) {
-    const found = await findTool(spec).catch(error => ({ missing: error.message }))
-    if (!('missing' in found)) ok(`${spec.name} ${found.version}: ${found.path} (${found.source})`)
-    else {
-      findings.push({
-        level: 'missing',
-        text: `${spec.name}: ${found.missing}`,
-        more: [
-          spec.ifMissing?.advice ?? `install ${spec.name} ${spec.wanted} on PATH, or set ${spec.variable} to its path`,
-        ],
-      })
-    }
+    const { name, wanted, variable, ifMissing } = spec
+    const tool = await findTool(spec).catch(error => ({ missing: error.message }))
+    const advice = ifMissing?.advice ?? `install ${name} ${wanted} on PATH, or set ${variable} to its path`
+    if ('missing' in tool) findings.push({ level: 'missing', text: `${name}: ${tool.missing}`, more: [advice] })
+    else addTool(tool)
   }
   const { isEnough, text } = describeRoom()
-  findings.push({ level: isEnough ? 'ok' : 'missing', text })
+  add(isEnough ? 'ok' : 'missing', text)
   for (const { spec, option, isLater } of others) {
-    const found = await (isLater ? findBuilt : findTool)(spec).catch(error => ({
-      missing: error.message,
-      isRefused: true,
-    }))
-    if (!('missing' in found)) ok(`${spec.name} ${found.version}: ${found.path} (${found.source})`)
-    else if (isLater && !('isRefused' in found))
-      ok(`${spec.name}: the first run with ${option} builds it (npm run doctor -- ${option} does it now)`)
-    else findings.push({ level: 'warning', text: `${spec.name}, for ${option} only: ${found.missing}` })
+    const look = isLater ? findBuilt : findTool
+    const tool = await look(spec).catch(error => ({ missing: error.message, isRefused: true }))
+    if (!('missing' in tool)) addTool(tool)
+    else if (!isLater || 'isRefused' in tool) add('warning', `${spec.name}, for ${option} only: ${tool.missing}`)
+    else add('ok', `${spec.name}: the first run with ${option} builds it (npm run doctor -- ${option} does it now)`)
   }
-  findings.push(describeWay(await findCapWay()))
-  ok(`largest cap that two sidecars can use up on ${cpus} CPUs: ${largestBindingCap(os.availableParallelism())} cores`)
+  const way = await findCapWay()
+  if (way.how === 'none') add('missing', `CPU caps: ${way.reason}`)
+  else if (way.how === 'systemd-run') add('ok', 'CPU caps: cgroup v2 in a scope of systemd-run --user')
+  else add('ok', `CPU caps: cgroup ${way.how}${way.isRoot ? '' : ', delegated'}, under ${way.parents.cpu}`)
+  const largest = largestBindingCap(os.availableParallelism())
+  add('ok', `largest cap that two sidecars can use up on ${cpus} CPUs: ${largest} cores`)
   return findings
-}
-
-/**
- * @param {CapWay} way
- * @returns {Finding}
- */
-function describeWay(way) {
-  if (way.how === 'none') return { level: 'missing', text: `CPU caps: ${way.reason}` }
-  if (way.how === 'systemd-run') return { level: 'ok', text: 'CPU caps: cgroup v2 in a scope of systemd-run --user' }
-  return {
-    level: 'ok',
-    text: `CPU caps: cgroup ${way.how}${way.isRoot ? '' : ', delegated'}, under ${way.parents.cpu}`,
-  }
 }

@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { pipyTool } from '../dataplanes/pipy/index.js'
-import { dataPlanes } from '../dataplanes/registry.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { kinds } from '../kinds/registry.js'
 import { countInstructions } from '../lab/count.js'
@@ -16,16 +15,15 @@ import { parseExperiment } from '../plan/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
 import { findTool } from '../tools/find.js'
-import { perfTool } from '../tools/perf.js'
-import { valgrindTool } from '../tools/valgrind.js'
+import { perfTool, valgrindTool } from '../tools/profilers.js'
 import { planRun } from './prepare.js'
+import { planes } from './programs.js'
 
 /**
  * From the words of `lab` to two sides that can be tried and counted.
- * @import { SidecarCount } from '../lab/count.js'
  * @import { Side } from '../lab/sides.js'
  * @import { Sides } from '../lab/comparison.js'
- * @import { LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Testbed } from '../run/testbed.js'
  */
 
@@ -38,182 +36,160 @@ const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 /** @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
 
 /**
+ * Both sides, ready to start. own: the folder of the lab; nextStart: a number that no other start has.
+ * @typedef {{ arms: Arm[], testbeds: Record<SideName, Testbed>, profiler: Tool, own: string, nextStart: () => number }} Rig
+ */
+
+/**
  * @param {{ site: Site, side: Side, against: string | null, link: string[], payload?: number, pipy: string[], requests: number,
  *   hasHandshakes: boolean, isSampled?: boolean }} asked
  *   side: the new one; pipy: paths; isSampled: under load, instead of counted
  */
-export async function openLab({
-  site,
-  side,
-  against,
-  link,
-  payload,
-  pipy,
-  requests,
-  hasHandshakes,
-  isSampled = false,
-}) {
+export async function openLab({ site, side, against, link, payload, pipy, isSampled = false, ...counting }) {
   const load = findLoad()
-  const profiler = await find(isSampled ? perfTool : valgrindTool)
-  const loadTool = isSampled ? await findGenerator(load, site) : null
+  const profiler = isSampled
+    ? await find(perfTool, 'a load cannot be sampled')
+    : await find(valgrindTool, 'instructions cannot be counted')
+  const loadTools = isSampled ? [await find(load.tool, 'no load can be made', site.findTool)] : []
   const pipys = await findPipys(pipy)
   const { plan, layout } = planLab({ link, payload, site, pipy: pipys.new })
-  const own = path.join(site.ledger.folder, 'lab')
+  const { ledger } = site
+  const own = path.join(ledger.folder, 'lab')
+  const { scripts } = side
+  const from = { against: chooseAgainst(against, scripts), scripts, into: path.join(own, 'old-scripts') }
   // Two programs run the same scripts, unless others were named.
-  const old =
-    pipy.length === 2 && against === null
-      ? side
-      : await findAgainst({
-          against: chooseAgainst(against, side.scripts),
-          ...{ scripts: side.scripts, into: path.join(own, 'old-scripts') },
-        })
-  const sides = { old, new: side }
-  const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
-  const programs = { planes: Object.fromEntries(dataPlanes.map(plane => [plane.name, plane])), load }
+  const sides = { old: pipy.length === 2 && against === null ? side : await findAgainst(from), new: side }
+  const { certificates, close } = await openCertificates({ ledger, plan, topologies: layout.topologies })
   /** @param {SideName} name @returns {Testbed} */
-  const testbedOf = name => ({
-    site,
-    layout,
-    settings: plan.settings,
-    kind: kinds.load,
-    programs: {
-      ...programs,
-      tools: { pipy: pipys[name], ...(loadTool && { [loadTool.name]: loadTool }) },
-      appRuntime: pipys.old,
-    },
-    folders: {
-      ...findScriptFolders({ ...programs, tools: {}, appRuntime: pipys.old }),
-      ...{ pipyScripts: sides[name].scripts, results: own, raw: path.join(own, name), certificates },
-    },
-  })
+  const createTestbed = name => {
+    const tools = Object.fromEntries([pipys[name], ...loadTools].map(tool => [tool.name, tool]))
+    const programs = { planes, load, tools, appRuntime: pipys.old }
+    const folders = { results: own, raw: path.join(own, name), certificates }
+    return {
+      site,
+      layout,
+      settings: plan.settings,
+      kind: kinds.load,
+      programs,
+      folders: { ...findScriptFolders(programs), ...folders, pipyScripts: sides[name].scripts },
+    }
+  }
   let starts = 0
-  const nextIndex = () => starts++
+  /** @type {Rig} */
+  const rig = {
+    arms: plan.arms,
+    testbeds: { old: createTestbed('old'), new: createTestbed('new') },
+    profiler,
+    own,
+    nextStart: () => starts++,
+  }
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
-
   return {
     labels: { old: labelOf('old'), new: labelOf('new') },
-
-    /**
-     * Tries the profiler, so that a refusal is told before anything starts.
-     * @param {AbortSignal} signal
-     * @throws {BenchError} where the kernel does not let perf sample
-     */
+    /** Tries the profiler, so that a refusal is told before anything starts. @param {AbortSignal} signal */
     async checkProfiler(signal) {
-      if (isSampled) await assertSamples({ perf: profiler, folder: site.ledger.folder, signal })
+      if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
-
-    /**
-     * Tries the new side with the parity corpus.
-     * @param {AbortSignal} signal
-     * @throws {BenchError} where it does other work than a sidecar has to
-     */
-    async checkParity(signal) {
-      // Its links start as they are counted.
-      const rows = await tryPlane({ testbed: testbedOf('new'), arm: plan.arms[0], index: nextIndex(), signal })
-      const wrong = rows.filter(isWrong)
-      if (wrong.length === 0) return
-      const told = wrong.map(({ name, found, expected, differences }) =>
-        [`${name}: ${found} (${expected} is expected)`, ...differences].join(', '),
-      )
-      throw new BenchError(
-        `${side.label} does not do the work of a sidecar, so its instructions cannot be compared: ${told.join('; ')}; --no-parity counts them anyway`,
-      )
-    },
-
-    /**
-     * @param {SideName} name
-     * @param {AbortSignal} signal
-     * @returns {Promise<SidecarCount[]>}
-     */
-    async count(name, signal) {
-      const counts = []
-      for (const arm of plan.arms) {
-        const start = nextIndex()
-        const folder = path.join(own, `${start}-${name}-${arm.link}`)
-        const given = { testbed: testbedOf(name), arm, start, folder, signal }
-        const how = { valgrind: profiler, callers: CALLERS, requests, hasHandshakes }
-        counts.push(...(await countInstructions({ ...given, ...how })))
-      }
-      return counts
-    },
-
-    /**
-     * Samples both sides under load.
-     * @param {AbortSignal} signal
-     * @returns {Promise<Sides & { notes: string[] }>} notes: what the samples do not say
-     */
-    async sample(signal) {
-      /** @type {Sides} */
-      const sides = { old: [], new: [] }
-      let hasKernel = true
-      for (const arm of plan.arms) {
-        const taken = []
-        for (const [turn, name] of TURNS.entries()) {
-          const trial = {
-            id: `${turn}-${name}-${arm.link}`,
-            round: 1,
-            arm,
-            repeats: null,
-            searchOf: null,
-          }
-          const given = { testbed: testbedOf(name), trial, start: nextIndex(), perf: profiler, signal }
-          taken.push({ name, ...(await sampleTrial(given)) })
-        }
-        hasKernel &&= taken.every(one => one.hasKernel)
-        for (const name of /** @type {const} */ (['old', 'new'])) {
-          const own = taken.filter(one => one.name === name)
-          for (const service of Object.keys(own[0].profiles)) {
-            const windows = own.map(({ record, profiles }) => ({
-              profile: profiles[service],
-              nanos: 1000 * (cpuPerRequestMicros(record, sidecarsOf(record, service)) ?? Number.NaN),
-            }))
-            sides[name].push(joinWindows({ link: arm.link, service }, windows))
-          }
-        }
-      }
-      return { ...sides, notes: describeSamples(sides, hasKernel) }
-    },
-
+    checkParity: (/** @type {AbortSignal} */ signal) => checkParity(rig, { label: side.label, signal }),
+    count: (/** @type {SideName} */ name, /** @type {AbortSignal} */ signal) =>
+      countSide(rig, { name, ...counting, signal }),
+    sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
   }
 }
 
 /**
- * @param {Sides} sides
- * @param {boolean} hasKernel
+ * Tries the new side with the parity corpus.
+ * @param {Rig} rig
+ * @param {{ label: string, signal: AbortSignal }} options
+ * @throws {BenchError} where it does other work than a sidecar has to
  */
-function describeSamples(sides, hasKernel) {
+async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
+  // Its links start as they are counted.
+  const rows = await tryPlane({ testbed: testbeds.new, arm: arms[0], index: nextStart(), signal })
+  const wrong = rows.filter(isWrong)
+  if (wrong.length === 0) return
+  const told = wrong.map(({ name, found, expected, differences }) =>
+    [`${name}: ${found} (${expected} is expected)`, ...differences].join(', '),
+  )
+  throw new BenchError(
+    `${label} does not do the work of a sidecar, so its instructions cannot be compared: ${told.join('; ')}; --no-parity counts them anyway`,
+  )
+}
+
+/**
+ * @param {Rig} rig
+ * @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options
+ * @returns {Promise<import('../lab/count.js').SidecarCount[]>}
+ */
+async function countSide({ arms, testbeds, profiler: valgrind, own, nextStart }, { name, ...options }) {
+  const counts = []
+  for (const arm of arms) {
+    const start = nextStart()
+    const folder = path.join(own, `${start}-${name}-${arm.link}`)
+    const given = { testbed: testbeds[name], arm, start, folder, valgrind, callers: CALLERS, ...options }
+    counts.push(...(await countInstructions(given)))
+  }
+  return counts
+}
+
+/** Samples both sides under load. notes: what the samples do not say. @param {Rig} rig @param {AbortSignal} signal */
+async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal) {
+  /** @type {Sides} */
+  const sides = { old: [], new: [] }
+  let hasKernel = true
+  for (const arm of arms) {
+    const taken = []
+    for (const [turn, name] of TURNS.entries()) {
+      const trial = { id: `${turn}-${name}-${arm.link}`, round: 1, arm, repeats: null, searchOf: null }
+      const sampled = await sampleTrial({ testbed: testbeds[name], trial, start: nextStart(), perf, signal })
+      taken.push({ name, ...sampled })
+    }
+    hasKernel &&= taken.every(one => one.hasKernel)
+    for (const name of /** @type {const} */ (['old', 'new'])) {
+      const own = taken.filter(one => one.name === name)
+      for (const service of Object.keys(own[0].profiles)) {
+        const windows = own.map(({ record, profiles }) => ({
+          profile: profiles[service],
+          nanos: 1000 * (cpuPerRequestMicros(record, sidecarsOf(record, service)) ?? Number.NaN),
+        }))
+        sides[name].push(joinWindows({ link: arm.link, service }, windows))
+      }
+    }
+  }
+  return { ...sides, notes: noteSamples(sides, hasKernel) }
+}
+
+/** @param {Sides} sides @param {boolean} hasKernel */
+function noteSamples(sides, hasKernel) {
   const told = sides.new.map(({ link, service, samples }) => {
     const old = sides.old.find(one => one.link === link && one.service === service)
     return `${service} of ${link} ${old?.samples} and ${samples}`
   })
-  return [
-    `samples of perf, old and new: ${told.join(', ')}; a function with n of them is uncertain by the root of n`,
-    ...(hasKernel
-      ? []
-      : ['the kernel showed perf no samples of its own: its share is spread over the rest; run as root']),
-  ]
+  const counts = `samples of perf, old and new: ${told.join(', ')}; a function with n of them is uncertain by the root of n`
+  return hasKernel
+    ? [counts]
+    : [counts, 'the kernel showed perf no samples of its own: its share is spread over the rest; run as root']
 }
 
 /**
- * An arm for each link: no cap, one worker.
+ * Plans an arm for each link: no cap, one worker.
  * @param {{ link: string[], payload?: number, site: Site, pipy: Tool }} asked
  */
 function planLab({ link, payload, site, pipy }) {
   const axes = `{ plane: [pipy], link: [${link.join(', ')}], capCores: [1] }`
+  const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
   return planRun({
-    experiment: parseExperiment(
-      `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`,
-      'lab',
-    ),
+    experiment: parseExperiment(experiment, 'lab'),
     overrides: {
-      ...{
-        planes: null,
-        caps: 'none',
-        axes: { payloadBytes: payload === undefined ? undefined : [payload], workers: [1] },
-      },
-      ...{ rounds: null, profile: 'smoke', seed: 1, app: 'pipy', isPinned: false },
-      ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },
+      planes: null,
+      caps: 'none',
+      rounds: null,
+      profile: 'smoke',
+      seed: 1,
+      app: 'pipy',
+      isPinned: false,
+      axes: { payloadBytes: payload === undefined ? undefined : [payload], workers: [1] },
     },
     site,
     tools: { pipy },
@@ -238,17 +214,9 @@ async function findPipys(paths) {
   return { old, new: next ?? old }
 }
 
-/** @param {ToolSpec} spec of a profiler */
-async function find(spec) {
-  const found = await findTool(spec)
-  const what = spec === perfTool ? 'a load cannot be sampled' : 'instructions cannot be counted'
-  if ('missing' in found) throw new BenchError(`${what}: ${found.missing}`)
-  return found
-}
-
-/** @param {LoadGenerator} load @param {Site} site */
-async function findGenerator(load, site) {
-  const found = await site.findTool(load.tool)
-  if ('missing' in found) throw new BenchError(`no load can be made: ${found.missing}`)
+/** @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look] */
+async function find(spec, lack, look = spec => findTool(spec)) {
+  const found = await look(spec)
+  if ('missing' in found) throw new BenchError(`${lack}: ${found.missing}`)
   return found
 }

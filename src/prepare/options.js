@@ -4,6 +4,7 @@ import path from 'node:path'
 import { Help, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
 import { readMilliseconds } from '../lib/units.js'
+import { parseAddress } from '../live/address.js'
 import { parseChoice } from '../model/arms.js'
 import { readCount } from '../model/axes/read.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
@@ -11,40 +12,45 @@ import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/boun
 import { GENERATORS } from '../model/generators.js'
 import { kindsOf } from '../model/kinds.js'
 import { PROFILES } from '../plan/experiment.js'
+import { toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
 /**
  * The words of the command line that several verbs share, and how each is read.
  * @import { Command } from 'commander'
- * @import { AxisName, PlaneChoice } from '../model/types.ts'
+ * @import { LiveAddress } from '../live/address.js'
+ * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
  * @import { TrialKind } from '../model/kinds.js'
  */
 
-const DEFAULT_MINUTES = 60
+/**
+ * Where a run was asked to take place.
+ * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
+ *   generator?: string, context?: string, node?: string, loadNode?: string, namespace?: string,
+ *   image?: Record<string, string>, samples?: SampleSource }} SiteOptions
+ */
+
+/**
+ * What a run was asked beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
+ * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
+ *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
+ *   maxMinutes: number, yes?: boolean, retain?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
+ */
+
+const DEFAULT_EXPERIMENT = 'cap'
+const MEASURED = /** @type {const} */ (['turns', 'load'])
 const HELP = ['-h', '--help']
 
-export const parseCount = asArgument(readCount)
-
 /** The options of the axes, the cap of sidecars first: it is asked for most. */
-const AXIS_OPTIONS = /** @type {AxisName[]} */ ([
-  'capCores',
-  ...AXIS_NAMES.filter(name => name !== 'capCores'),
-]).flatMap(name => {
+const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS_NAMES]))].flatMap(name => {
   const { option: words, kinds } = AXES[name]
   if (words === undefined) return []
-  const option = new Option(words.flags, words.help)
+  const option = word(words.flags, words.help)
+  const parse = parseOnAxis(name)
   // Without a placeholder it takes no text to read.
-  if (option.required) option.argParser(parseAxis(name))
+  if (option.required) option.argParser(text => (text === words.all ? text : parseList(text).map(parse)))
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
-
-export const TARGET = () =>
-  new Option('--target <name>', 'where services run').choices(['local', 'kubernetes']).default('local')
-
-export const GENERATOR = () =>
-  new Option('--generator <name>', 'what makes the load; wrk: closed loops only, at a fraction of the CPU of k6')
-    .choices(GENERATORS)
-    .default(GENERATORS[0])
 
 /** Kinds of trial that can be asked each of these, beside axes; the other options are for all. @type {Record<string, TrialKind[]>} */
 const KINDS = {
@@ -52,18 +58,88 @@ const KINDS = {
   real: ['rollout'],
   rounds: ['turns', 'load', 'rollout', 'growth'],
   precision: ['turns', 'load'],
+  measure: ['turns', 'load'],
   p99: ['search'],
 }
 
-const DEFAULT_EXPERIMENT = 'cap'
+export const parseCount = asArgument(readCount)
+
+/** Reads a time as milliseconds. */
+export const parseMilliseconds = within(p99Ms, text =>
+  demand(readMilliseconds(text), 'a time such as 20ms or 1.5s is needed'),
+)
+
+export const parseSeed = within(seed, text => Number(demand(/^\d+$/.exec(text)?.[0], 'a whole number is needed')))
+
+/** Options that several verbs share. */
+const SHARED = {
+  maxMinutes: word('--max-minutes <n>', 'refuse a longer run, unless --yes is given', parseCount).default(60),
+  yes: word('--yes', 'run it whatever its length'),
+  precision: word(
+    '--precision <width>',
+    'measure rounds until the interval of CPU per request is as narrow as this, such as 3%, for every pair; ends at --max-minutes',
+    within(precisionWidth, text => {
+      const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? []
+      return Number(demand(percent, 'a width in percent such as 3% is needed')) / 100
+    }),
+  ),
+  generator: word(
+    '--generator <name>',
+    'what makes the load; wrk: closed loops only, at a fraction of the CPU of k6',
+    GENERATORS,
+  ).default(GENERATORS[0]),
+  noPin: word('--no-pin', 'let generator, applications and sidecars share CPUs'),
+  p99: word('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds),
+  loadHost: word('--load-host <user@host>', 'make the load on another machine, over ssh', text =>
+    // One that begins with a hyphen would be an option of ssh.
+    demand(/^[^\s-]\S*$/.exec(text)?.[0], 'a host as ssh takes it is needed, such as user@host'),
+  ),
+  address: word(
+    '--address <a.b.c.d>',
+    'with --load-host: the address of this machine to which the load goes; default: the one that it sees',
+    text => demand(isIP(text) === 4 ? text : null, 'an IPv4 address such as 10.0.0.1 is needed'),
+  ),
+  target: word('--target <name>', 'where services run', ['local', 'kubernetes']).default('local'),
+  context: word('--context <name>', 'on Kubernetes: the context of the kubeconfig'),
+  node: word('--node <name>', 'on Kubernetes: the node of the services, by name or label=value'),
+  loadNode: word('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services'),
+  namespace: word('--namespace <name>', 'on Kubernetes: the namespace to create; <name>-reader is created, too'),
+  image: createImageOption('on Kubernetes: '),
+  samples: word('--samples <source>', 'on Kubernetes: the source of CPU and memory counters', [
+    'cgroup',
+    'kubelet',
+  ]).default('cgroup'),
+  live: word(
+    '--live <address>',
+    'serve a page that shows the run as it goes, such as :8080 (this machine alone)',
+    text => parseAddress(text, '--live'),
+  ),
+  metrics: word(
+    '--metrics <address>',
+    'serve metrics for Prometheus under /metrics, such as :9464 (this machine alone)',
+    text => parseAddress(text, '--metrics'),
+  ),
+  out: word('--out <dir>', 'results folder; must not exist or be empty'),
+}
+
+/** @typedef {keyof typeof SHARED} SharedName */
+
+/** Options of a cluster. @type {SharedName[]} */
+export const CLUSTER = ['context', 'node', 'loadNode', 'namespace', 'image', 'samples']
+
+/** Adds options that several verbs share. @param {Command} command @param {SharedName[]} names */
+export function withOptions(command, ...names) {
+  for (const name of names) command.addOption(SHARED[name])
+  return command
+}
 
 /**
- * The options of an experiment. All are accepted of every one, and an experiment refuses what it cannot use; help shows those
- * of its kind.
+ * Adds the options of an experiment. All are accepted of every one, and an experiment refuses what it cannot use; help shows
+ * those of its kind.
  * @param {Command} command
  */
 export function withExperiment(command) {
-  withLength(command)
+  withOptions(command, 'maxMinutes', 'yes')
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
     .option('--planes <list>', 'data planes, each a name, name:profile, name@control or name=./scripts', parsePlanes)
     .option(
@@ -72,20 +148,23 @@ export function withExperiment(command) {
       parseList,
     )
   for (const axis of AXIS_OPTIONS) command.addOption(axis.option)
-  return command
-    .option('--real <n>', 'Envoys over ADS beyond n, at least 30, are simulated; default: beyond 400', parseReal)
-    .option('--rounds <n>', 'how often each arm is measured', parseRounds)
+  command
+    .option(
+      '--real <n>',
+      'Envoys over ADS beyond n, at least 30, are simulated; default: beyond 400',
+      within(realSidecars, parseCount),
+    )
+    .option(
+      '--measure <list>',
+      'turns: the cost of arms side by side; load: what each delivers at its cap; default: as the experiment says',
+      parseMeasured,
+    )
+    .option('--rounds <n>', 'how often each arm is measured', within(rounds, parseCount))
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')
     .option('--seed <n>', 'seed of the random order of the arms', parseSeed)
-    .option('--no-pin', 'let generator, applications and sidecars share CPUs')
-    .addOption(GENERATOR())
-    .addOption(
-      new Option('--app <name>', 'what serves the applications; default: pipy where it is here').choices([
-        'pipy',
-        'node',
-      ]),
-    )
-    .option('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds)
+  return withOptions(command, 'noPin', 'generator')
+    .addOption(word('--app <name>', 'what serves the applications; default: pipy where it is here', ['pipy', 'node']))
+    .addOption(SHARED.p99)
     .configureHelp({ visibleOptions })
     .addHelpText('after', () => {
       const other = `npm run ${command.name()} -- EXPERIMENT --help`
@@ -93,11 +172,14 @@ export function withExperiment(command) {
     })
 }
 
-/**
- * The options that help shows: those of the experiment's kind.
- * @this {Help}
- * @param {Command} command
- */
+/** @param {string} text @returns {('turns' | 'load')[]} */
+function parseMeasured(text) {
+  const asked = parseList(text)
+  if (asked.some(name => name !== 'turns' && name !== 'load')) throw new InvalidArgumentError('turns, load, or both')
+  return MEASURED.filter(name => asked.includes(name))
+}
+
+/** The options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
 function visibleOptions(command) {
   const asked = kindsAsked(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => {
@@ -129,128 +211,71 @@ function nameAsked(command) {
 }
 
 /**
- * The values that were asked for on axes, but for the cap of sidecars.
- * @param {Record<string, any>} options by the attributes of commander
- * @returns {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>}
+ * Reads the values that were asked for on axes, but for the cap of sidecars.
+ * @param {object} options by the attributes of commander
+ * @returns {Partial<Record<Exclude<AxisName, 'capCores'>, unknown[]>>}
  */
 export function readAxes(options) {
-  const given = AXIS_OPTIONS.filter(({ name, attribute }) => name !== 'capCores' && options[attribute] !== undefined)
+  const given = new Map(Object.entries(options).filter(([, value]) => value !== undefined))
+  const asked = AXIS_OPTIONS.filter(({ name, attribute }) => name !== 'capCores' && given.has(attribute))
   // An option without a placeholder is true, which is its axis' one value.
-  return Object.fromEntries(given.map(({ name, attribute }) => [name, [options[attribute]].flat()]))
+  return Object.fromEntries(asked.map(({ name, attribute }) => [name, [given.get(attribute)].flat()]))
 }
 
-/** @param {Command} command */
-export function withPrecision(command) {
-  return command.option(
-    '--precision <width>',
-    'measure rounds until the interval of CPU per request is as narrow as this, such as 3%, for every pair; ends at --max-minutes',
-    parsePrecision,
-  )
-}
-
-/** @param {Command} command */
-export function withLength(command) {
-  return command
-    .option('--max-minutes <n>', 'refuse a longer run, unless --yes is given', parseCount, DEFAULT_MINUTES)
-    .option('--yes', 'run it whatever its length')
-}
-
-/** @param {Command} command */
-export function withLoadHost(command) {
-  return command
-    .option('--load-host <user@host>', 'make the load on another machine, over ssh', parseLoadHost)
-    .option(
-      '--address <a.b.c.d>',
-      'with --load-host: the address of this machine to which the load goes; default: the one that it sees',
-      parseIpv4,
-    )
+/** Makes the option that names other images. @param {string} where they are used */
+export function createImageOption(where) {
+  const tools = toolSpecs().map(({ name }) => name)
+  /** @type {(text: string, before: Record<string, string>) => Record<string, string>} */
+  const parse = (text, before) => {
+    const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []
+    if (tools.includes(tool)) return { ...before, [tool]: image }
+    throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${tools.join(', ')}`)
+  }
+  const help = `${where}another image, such as pipy=registry/pipy:1.5`
+  return new Option('--image <tool=image>', help).argParser(parse).default({})
 }
 
 /**
- * @param {Command} command
- * @param {string[]} tools names of those that have images
+ * @param {string} flags
+ * @param {string} help
+ * @param {readonly string[] | ((text: string) => unknown)} [values] its choices, or what reads its value
  */
-export function withCluster(command, tools) {
-  return command
-    .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
-    .option('--node <name>', 'on Kubernetes: the node of the services, by name or label=value')
-    .option('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services')
-    .option('--namespace <name>', 'on Kubernetes: the namespace to create; <name>-reader is created, too')
-    .option(
-      '--image <tool=image>',
-      'on Kubernetes: another image, such as pipy=registry/pipy:1.5',
-      createImageParser(tools),
-      {},
-    )
-    .addOption(
-      new Option('--samples <source>', 'on Kubernetes: the source of CPU and memory counters')
-        .choices(['cgroup', 'kubelet'])
-        .default('cgroup'),
-    )
+function word(flags, help, values) {
+  const option = new Option(flags, help)
+  if (typeof values === 'function') return option.argParser(values)
+  return values ? option.choices(values) : option
 }
 
-/**
- * @param {string} text
- * @returns {PlaneChoice[]}
- */
+/** @param {string} text @returns {PlaneChoice[]} @throws {UsageError} for a variant that holds no scripts */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
     const choice = parseChoice(entry)
     if (choice.variant === null) return choice
     const variant = path.resolve(choice.variant)
-    if (!existsSync(path.join(variant, 'main.js'))) {
-      const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
-      throw new UsageError(
-        `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/${cut}`,
-      )
-    }
-    return { ...choice, variant }
+    if (existsSync(path.join(variant, 'main.js'))) return { ...choice, variant }
+    const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
+    throw new UsageError(
+      `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/${cut}`,
+    )
   })
-}
-
-/** @param {string} text */
-function parseLoadHost(text) {
-  // One that begins with a hyphen would be an option of ssh.
-  if (!/^[^\s-]\S*$/.test(text)) throw new InvalidArgumentError('a host as ssh takes it is needed, such as user@host')
-  return text
-}
-
-/** @param {string} text */
-function parseIpv4(text) {
-  if (isIP(text) !== 4) throw new InvalidArgumentError('an IPv4 address such as 10.0.0.1 is needed')
-  return text
 }
 
 /** @param {string} text */
 function parseList(text) {
   const items = text.split(',').map(item => item.trim())
-  if (items.some(item => item === '')) throw new InvalidArgumentError('an entry of the list is empty')
+  if (items.includes('')) throw new InvalidArgumentError('an entry of the list is empty')
   if (new Set(items).size < items.length) throw new InvalidArgumentError('an entry stands twice in the list')
   return items
 }
 
-/**
- * @param {AxisName} name
- * @returns {(text: string) => any} reads a list of values, or the word that stands for one
- */
-function parseAxis(name) {
-  const parse = parseOnAxis(name)
-  const all = AXES[name].option?.all
-  return text => (text === all ? text : parseList(text).map(entry => parse(entry)))
-}
-
-/**
- * @param {AxisName} name
- * @returns {(text: string) => any} reads one value
- */
+/** Makes a reader of one value of an axis. @param {AxisName} name */
 export function parseOnAxis(name) {
   const { option, schema } = AXES[name]
-  const parse = asArgument(option?.read ?? (text => text))
-  return text => assertFits(schema, parse(text), text)
+  return within(schema, asArgument(option?.read ?? (text => text)))
 }
 
 /**
- * A reader whose errors commander says with the option.
+ * Makes a reader whose errors commander says with the option.
  * @template T
  * @param {(text: string) => T} read
  * @returns {(text: string) => T}
@@ -266,70 +291,33 @@ function asArgument(read) {
 }
 
 /**
- * @param {import('zod').ZodType} schema
- * @param {unknown} value
- * @param {string} text as it was written
+ * Makes a reader of values that fit a schema.
+ * @template T
+ * @param {import('zod').ZodType<T>} schema
+ * @param {(text: string) => unknown} read
+ * @returns {(text: string) => T}
  */
-function assertFits(schema, value, text) {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  // The last: of a number that is no safe integer either, it is the one with the reason.
-  const issue = /** @type {any} */ (result.error.issues.at(-1))
-  throw new InvalidArgumentError(
-    issue.values ? `${JSON.stringify(text)} is none of ${issue.values.join(', ')}` : `${issue.message}.`,
-  )
-}
-
-/** @param {string} text */
-function parseReal(text) {
-  return assertFits(realSidecars, parseCount(text), text)
-}
-
-/** @param {string} text */
-function parsePrecision(text) {
-  const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? []
-  if (number === undefined) throw new InvalidArgumentError('a width in percent such as 3% is needed')
-  return assertFits(precisionWidth, Number(number) / 100, text)
-}
-
-/** @param {string} text */
-function parseRounds(text) {
-  return assertFits(rounds, parseCount(text), text)
-}
-
-/**
- * @param {string} text
- * @returns {number} milliseconds
- */
-export function parseMilliseconds(text) {
-  const milliseconds = readMilliseconds(text)
-  if (milliseconds === null) throw new InvalidArgumentError('a time such as 20ms or 1.5s is needed')
-  return assertFits(p99Ms, milliseconds, text)
-}
-
-/**
- * @param {string} value
- * @param {string[]} before
- */
-export function collect(value, before) {
-  return [...before, value]
-}
-
-/**
- * @param {string[]} tools names
- * @returns {(text: string, before: Record<string, string>) => Record<string, string>}
- */
-export function createImageParser(tools) {
-  return (text, before) => {
-    const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []
-    if (!tools.includes(tool))
-      throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${tools.join(', ')}`)
-    return { ...before, [tool]: image }
+function within(schema, read) {
+  return text => {
+    const result = schema.safeParse(read(text))
+    if (result.success) return result.data
+    // The last one has the reason for a number that is no safe integer either.
+    const [issue] = result.error.issues.slice(-1)
+    throw new InvalidArgumentError(
+      issue.code === 'invalid_value'
+        ? `${JSON.stringify(text)} is none of ${issue.values.join(', ')}`
+        : `${issue.message}.`,
+    )
   }
 }
 
-/** @param {string} text */
-export function parseSeed(text) {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed')
-  return assertFits(seed, Number(text), text)
+/** @template T @param {T | null | undefined} value @param {string} words what is needed instead of nothing @returns {T} */
+function demand(value, words) {
+  if (value === null || value === undefined) throw new InvalidArgumentError(words)
+  return value
+}
+
+/** @param {string} value @param {string[]} before */
+export function collect(value, before) {
+  return [...before, value]
 }

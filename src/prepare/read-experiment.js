@@ -7,13 +7,16 @@ import { ROOT } from '../lib/paths.js'
 import { parseExperiment } from '../plan/experiment.js'
 import { parseTopology } from '../services/topology.js'
 
-/** The names of the kit's own experiments. */
+const EXPERIMENTS = 'bench/experiments'
+const TOPOLOGIES = 'bench/topologies'
+
+/** Names of the kit's own experiments. */
 export function listExperiments() {
-  return listNames('bench/experiments')
+  return listNames(EXPERIMENTS)
 }
 
 /**
- * An experiment that measures.
+ * Reads an experiment that measures.
  * @param {string} name of an experiment of the kit, or the path of a file
  * @throws {UsageError} where there is none, or it says what no experiment can
  */
@@ -24,32 +27,25 @@ export function readExperiment(name) {
 }
 
 /**
- * An experiment of any kind.
+ * Reads an experiment of any kind.
  * @param {string} name of an experiment of the kit, or the path of a file
  * @throws {UsageError} where there is none, or it says what no experiment can
  */
 export function readAnyExperiment(name) {
-  const folder = 'bench/experiments'
   const isFile = /\.ya?ml$/.test(name)
-  const file = isFile ? name : path.join(ROOT, folder, `${name}.yaml`)
-  const text = readOrSuggest({ file, name, what: 'experiment', folder })
-  const parse = /^kind:/m.test(text) ? parseBalance : parseExperiment
-  return parse(text, isFile ? name : `${folder}/${name}.yaml`)
+  const shown = isFile ? name : `${EXPERIMENTS}/${name}.yaml`
+  const text = readOrSuggest(isFile ? name : path.join(ROOT, shown), { name, what: 'experiment', folder: EXPERIMENTS })
+  return /^kind:/m.test(text) ? parseBalance(text, shown) : parseExperiment(text, shown)
 }
 
-/**
- * The topology of a link.
- * @param {string} link
- * @throws {UsageError} where there is none
- */
+/** Reads the topology of a link. @param {string} link @throws {UsageError} where there is none */
 export function readTopology(link) {
-  const folder = 'bench/topologies'
-  const file = path.join(ROOT, folder, `${link}.yaml`)
-  return parseTopology(readOrSuggest({ file, name: link, what: 'link', folder }), `${folder}/${link}.yaml`)
+  const shown = `${TOPOLOGIES}/${link}.yaml`
+  return parseTopology(readOrSuggest(path.join(ROOT, shown), { name: link, what: 'link', folder: TOPOLOGIES }), shown)
 }
 
-/** @param {{ file: string, name: string, what: string, folder: string }} options */
-function readOrSuggest({ file, name, what, folder }) {
+/** @param {string} file @param {{ name: string, what: string, folder: string }} options */
+function readOrSuggest(file, { name, what, folder }) {
   try {
     return readFileSync(file, 'utf8')
   } catch {

@@ -2,11 +2,7 @@ import { summarise } from '../analysis/summarise.js'
 import { writeWhole } from '../records/files.js'
 import { readRun } from '../records/records.js'
 
-/**
- * Makes summary.json from the records on disk, after a run.
- * @param {string} folder of the run
- * @returns {import('../model/types.ts').Summary}
- */
+/** Makes summary.json from the records on disk, after a run. @param {string} folder of the run */
 export function writeSummary(folder) {
   const summary = summarise(readRun(folder))
   writeWhole(folder, 'summary.json', `${JSON.stringify(summary, null, 2)}\n`)

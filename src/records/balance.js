@@ -5,18 +5,12 @@ import { balanceManifestSchema, balanceTrialSchema, findFault } from '../model/s
 import { readText, writeWhole } from './files.js'
 import { createResultsFolder, parseDocument } from './records.js'
 
-/**
- * The folder of a run of `balance`: the files of any run, without raw files.
- * @import { BalanceManifest, BalanceSummary, BalanceTrial } from '../model/types.ts'
- */
+/** The folder of a run of `balance`: the files of any run, without raw files. */
+/** @import { BalanceManifest, BalanceSummary, BalanceTrial } from '../model/types.ts' */
 
 /** @typedef {{ manifest: BalanceManifest, trials: BalanceTrial[] }} BalanceRun */
 
-/**
- * @param {string} folder must not exist, or be empty
- * @param {BalanceRun & { summary: BalanceSummary }} run
- * @throws {BenchError} where something is in it, or it cannot be written
- */
+/** @param {string} folder must not exist, or be empty @param {BalanceRun & { summary: BalanceSummary }} run */
 export function writeBalance(folder, { manifest, trials, summary }) {
   createResultsFolder(folder)
   writeWhole(folder, 'manifest.json', toJson(manifest))
@@ -24,10 +18,7 @@ export function writeBalance(folder, { manifest, trials, summary }) {
   writeWhole(folder, 'summary.json', toJson(summary))
 }
 
-/**
- * Whether a folder holds a run of `balance`; of one that cannot be read, its own readers say why.
- * @param {string} folder
- */
+/** Whether a folder holds a run of `balance`; where it cannot be read, its own readers say why. @param {string} folder */
 export function isBalance(folder) {
   const file = path.join(folder, 'manifest.json')
   if (!existsSync(file)) return false
@@ -38,20 +29,15 @@ export function isBalance(folder) {
   }
 }
 
-/**
- * @param {string} folder of a run of `balance`
- * @returns {BalanceRun}
- * @throws {BenchError} where a document is missing or damaged
- */
+/** @param {string} folder @returns {BalanceRun} @throws {BenchError} where a document is missing or damaged */
 export function readBalance(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {BalanceManifest} */ (parseDocument(file, `${file} is missing`))
   assertWhole(file, findFault(balanceManifestSchema, manifest))
   const lines = readText(path.join(folder, 'trials.jsonl'))?.split('\n').filter(Boolean) ?? []
   const trials = lines.map((line, i) => {
-    const where = `${folder}/trials.jsonl:${i + 1}`
     const trial = parseLine(line)
-    assertWhole(where, findFault(balanceTrialSchema, trial))
+    assertWhole(`${folder}/trials.jsonl:${i + 1}`, findFault(balanceTrialSchema, trial))
     return trial
   })
   const { algorithms, seeds, sizes } = manifest.form

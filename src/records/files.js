@@ -1,5 +1,7 @@
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsyncSync,
@@ -10,17 +12,16 @@ import {
   readlinkSync,
   readSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 
-/**
- * The files of a run's folder: whole or not there, and never outside of it.
- */
+/** The files of a run's folder: whole or not there, and never outside of it. */
 
 /** The report as a page. It is written last, so where it is, all documents are. */
 export const PAGE = 'report.html'
@@ -33,8 +34,7 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
 })
 
 /**
- * @param {string} file
- * @returns {string | null} null: there is no such file
+ * @param {string} file @returns {string | null} null: there is no such file
  * @throws {BenchError} when it is there and cannot be read, or is not a file: reading a pipe would wait for its writer
  */
 export function readText(file) {
@@ -50,11 +50,8 @@ export function readText(file) {
 
 /**
  * Writes a document beside its place and renames it: a reader finds it whole, or the one before.
- * @param {string} folder
- * @param {string} name of the file below the folder
- * @param {string} text
- * @returns {string} the file
- * @throws {BenchError} when it cannot be written, or would be written through a link
+ * @param {string} folder @param {string} name of the file below the folder @param {string} text
+ * @returns {string} the file @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function writeWhole(folder, name, text) {
   const file = path.join(folder, name)
@@ -67,31 +64,40 @@ export function writeWhole(folder, name, text) {
     writeFlushed(openSync(beside, 'wx'), text)
     renameSync(beside, file)
   } catch (error) {
-    removeSafely(beside)
+    try {
+      rmSync(beside, { force: true })
+    } catch {
+      // The error is that the file could not be written.
+    }
     throw cannotWrite(file, error)
   }
   return file
 }
 
-/** What kept a file from being written, and not what keeps it from being removed, is to be said. @param {string} file */
-function removeSafely(file) {
+/**
+ * Tries whether the results folder that was asked for can be made, and leaves nothing behind.
+ * @param {string} out @throws {UsageError} where it cannot be made, or not be written
+ */
+export function assertOut(out) {
+  const folder = path.resolve(out)
+  const missing = listMissing(folder)
   try {
-    rmSync(file, { force: true })
-  } catch {}
+    makeFolder(folder)
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    throw new UsageError(`--out ${out}: the results folder cannot be made there: ${message}`)
+  } finally {
+    for (const at of missing.toReversed()) if (existsSync(at)) rmdirSync(at)
+  }
 }
 
-/**
- * A folder with those above it, one by one: below /proc, Node 20 never returns from making them all.
- * @param {string} folder
- */
+/** A folder with those above it, one by one: below /proc, Node 20 never returns from making them all. @param {string} folder */
 export function makeFolder(folder) {
   for (const at of listMissing(folder)) mkdirSync(at)
 }
 
-/**
- * What is missing of a folder and those above it, the uppermost first.
- * @param {string} folder
- */
+/** What is missing of a folder and those above it, the uppermost first. @param {string} folder */
 export function listMissing(folder) {
   const missing = []
   for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.unshift(at)
@@ -100,9 +106,7 @@ export function listMissing(folder) {
 
 /**
  * Appends a line to a file and flushes it. It begins on a line of its own, also after one that a full disk cut off.
- * @param {string} folder
- * @param {string} name
- * @param {string} line
+ * @param {string} folder @param {string} name @param {string} line
  * @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function appendLine(folder, name, line) {
@@ -123,10 +127,7 @@ export function appendLine(folder, name, line) {
   }
 }
 
-/**
- * @param {string} file
- * @param {unknown} error
- */
+/** @param {string} file @param {unknown} error */
 export function cannotWrite(file, error) {
   if (error instanceof BenchError) return error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
@@ -135,8 +136,7 @@ export function cannotWrite(file, error) {
 
 /**
  * Results come from other people: a link among them must not name another file to overwrite.
- * @param {string} folder may be a link itself
- * @param {string} name
+ * @param {string} folder may be a link itself @param {string} name
  */
 function refuseLinks(folder, name) {
   let at = folder
@@ -149,11 +149,7 @@ function refuseLinks(folder, name) {
   }
 }
 
-/**
- * Writes all of a text, to the disk, and closes the file.
- * @param {number} descriptor
- * @param {string} text
- */
+/** Writes all of a text, to the disk, and closes the file. @param {number} descriptor @param {string} text */
 function writeFlushed(descriptor, text) {
   try {
     writeFileSync(descriptor, text)

@@ -1,112 +1,78 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { findFault, growthSchema, observationSchema, rolloutSchema, sampleSchema } from '../model/schemas.js'
+import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
 import { readText, writeWhole } from './files.js'
 
 /**
  * The raw files of a trial: raw/<trial>/.
- * @import { GrowthRecord, ObservationRecord, Reading, RolloutRecord, Sample, SampleLine, Trial } from '../model/types.ts'
+ * @import { ObservationRecord, Reading, Sample, SampleLine, Trial } from '../model/types.ts'
  */
 
-/**
- * The folder of a trial below raw/; those of arms that stood at the same time share one.
- * @param {Pick<Trial, 'id' | 'deployment'>} trial
- */
+/** The folder of a trial below raw/; arms that stood at the same time share one. @param {Pick<Trial, 'id' | 'deployment'>} trial */
 export function rawNameOf({ id, deployment }) {
   return deployment ?? id
 }
 
 /**
- * Writes what was observed of a trial: its samples, one moment a line, observation.json, and rollout.json of a rollout or growth.json of a growth. A value that could not be
- * read is left out; null is one that the kernel does not offer.
+ * Writes what was observed of a trial: its samples, one moment a line, observation.json, and what it has shown beside a
+ * window, in files of their own. A value that could not be read is left out; null is one that the kernel does not offer.
  * @param {string} folder
- * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
- *   rollout?: RolloutRecord, growth?: GrowthRecord }} observed names: of
- *   the processes, in the order of the readings
+ * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null, own?: Record<string, object> }} observed
+ *   names: of the processes, in the order of the readings; own: by the names of the files
  * @throws {import('../lib/errors.js').BenchError} when it cannot be written
  */
-export function writeObserved(folder, { trial, samples, names, observation = null, rollout, growth }) {
+export function writeObserved(folder, { trial, samples, names, observation = null, own = {} }) {
   const raw = `raw/${rawNameOf(trial)}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
     toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
   writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
   if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
-  if (rollout) writeWhole(folder, `${raw}/rollout.json`, `${toJson(rollout)}\n`)
-  if (growth) writeWhole(folder, `${raw}/growth.json`, `${toJson(growth)}\n`)
+  for (const [name, seen] of Object.entries(own)) writeWhole(folder, `${raw}/${name}.json`, `${toJson(seen)}\n`)
 }
 
-/**
- * Removes what a trial left that was cut short before it was recorded.
- * @param {string} folder
- * @param {string} trialId
- */
+/** Removes what a trial left that was cut short before it was recorded. @param {string} folder @param {string} trialId */
 export function removeRaw(folder, trialId) {
   rmSync(path.join(folder, 'raw', trialId), { recursive: true, force: true })
 }
 
 /**
- * What was observed of a trial's window, as the run had it.
- * @param {string} folder
- * @param {string} trialId
- * @returns {{ observation: ObservationRecord, samples: Sample[] } | null} null: it is not there, or not whole
- * @throws {import('../lib/errors.js').BenchError} when it cannot be read
+ * What was observed of a trial's window, as the run had it; null: it is not there, or not whole.
+ * @param {string} folder @param {string} trialId @returns {{ observation: ObservationRecord, samples: Sample[] } | null}
  */
 export function readObserved(folder, trialId) {
-  const [observation] = parseLines(readText(path.join(folder, 'raw', trialId, 'observation.json')))
-  if (observation === undefined || findFault(observationSchema, observation) !== null) return null
-  const names = /** @type {ObservationRecord} */ (observation).processes.map(({ name }) => name)
+  /** @type {ObservationRecord | null} */
+  const observation = readWhole(path.join(folder, 'raw', trialId, 'observation.json'), observationSchema)
+  if (observation === null) return null
+  const names = observation.processes.map(({ name }) => name)
   const samples = readSamples(folder, trialId).map(({ processes, ...moment }) => ({
     ...moment,
-    readings: names.map(name => /** @type {Reading} */ (Object.hasOwn(processes, name) ? processes[name] : {})),
+    readings: names.map(name => /** @type {any} */ (Object.hasOwn(processes, name) ? processes[name] : {})),
   }))
   return { observation, samples }
 }
 
 /**
- * How the rollout of a trial went, as the run had it.
+ * What a trial has shown beside a window, as the run had it.
  * @param {string} folder
- * @param {string} trialId
- * @returns {RolloutRecord | null} null: it is not there, or not whole
+ * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file
+ * @returns {any} null: it is not there, or not whole
  * @throws {import('../lib/errors.js').BenchError} when it cannot be read
  */
-export function readRollout(folder, trialId) {
-  const [rollout] = parseLines(readText(path.join(folder, 'raw', trialId, 'rollout.json')))
-  return rollout === undefined || findFault(rolloutSchema, rollout) !== null ? null : rollout
-}
-
-/**
- * How the growth of a trial went, as the run had it.
- * @param {string} folder
- * @param {string} trialId
- * @returns {GrowthRecord | null} null: it is not there, or not whole
- * @throws {import('../lib/errors.js').BenchError} when it cannot be read
- */
-export function readGrowth(folder, trialId) {
-  const [growth] = parseLines(readText(path.join(folder, 'raw', trialId, 'growth.json')))
-  return growth === undefined || findFault(growthSchema, growth) !== null ? null : growth
+export function readOwnPart(folder, { trialId, name, schema }) {
+  return readWhole(path.join(folder, 'raw', trialId, `${name}.json`), schema)
 }
 
 /**
  * Every moment that was read of a trial; lines that are cut off or damaged are left out.
- * @param {string} folder
- * @param {string} trialId
- * @returns {SampleLine[]} none where there are no samples
- * @throws {import('../lib/errors.js').BenchError} when they cannot be read
+ * @param {string} folder @param {string} trialId @returns {SampleLine[]} none where there are no samples
  */
 export function readSamples(folder, trialId) {
-  return parseLines(readText(path.join(folder, 'raw', trialId, 'samples.jsonl'))).filter(
-    line => findFault(sampleSchema, line) === null,
-  )
+  const lines = parseLines(readText(path.join(folder, 'raw', trialId, 'samples.jsonl')))
+  return lines.filter(line => findFault(sampleSchema, line) === null)
 }
 
-/**
- * What the load generator of a trial printed.
- * @param {string} folder
- * @param {string} trialId
- * @returns {{ file: string, log: string } | null} null: there is none
- * @throws {import('../lib/errors.js').BenchError} when it cannot be read
- */
+/** What the load generator of a trial printed, and where; null: nothing. @param {string} folder @param {string} trialId */
 export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)
   const isFolder = statSync(raw, { throwIfNoEntry: false })?.isDirectory()
@@ -121,10 +87,13 @@ function toJson(value) {
   return JSON.stringify(value, (_, part) => (Number.isNaN(part) ? undefined : part))
 }
 
-/**
- * @param {string | null} text
- * @returns {any[]} without the lines that are cut off
- */
+/** @param {string} file @param {import('zod').ZodType} schema @returns {any} null: it is not there, or not whole */
+function readWhole(file, schema) {
+  const [document] = parseLines(readText(file))
+  return document === undefined || findFault(schema, document) !== null ? null : document
+}
+
+/** @param {string | null} text @returns {any[]} without the lines that are cut off */
 function parseLines(text) {
   return (text ?? '').split('\n').flatMap(line => {
     try {

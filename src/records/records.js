@@ -4,20 +4,13 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { createRecordCheck } from './check-record.js'
 import { appendLine, cannotWrite, makeFolder, readText, writeWhole } from './files.js'
 import { rawNameOf } from './raw.js'
 
-/**
- * The manifest, the trials and the summary of a run on disk.
- * @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts'
- */
+/** The manifest, the trials and the summary of a run on disk. */
+/** @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
 
-/**
- * The folder of a run: must not exist, or be empty.
- * @param {string} folder
- * @throws {UsageError} when something is in it; {BenchError} when it cannot be written
- */
+/** Makes the folder of a run, which must not exist, or be empty. @param {string} folder @throws {UsageError} otherwise */
 export function createResultsFolder(folder) {
   try {
     makeFolder(path.join(folder, 'raw'))
@@ -31,12 +24,7 @@ export function createResultsFolder(folder) {
   writeWhole(folder, 'trials.jsonl', '')
 }
 
-/**
- * Appends a trial to `trials.jsonl` and flushes it: what is recorded survives a crash.
- * @param {string} folder
- * @param {TrialRecord} record
- * @throws {BenchError} when it cannot be written
- */
+/** Appends a trial and flushes it: what is recorded survives a crash. @param {string} folder @param {TrialRecord} record */
 export function appendTrial(folder, record) {
   appendLine(folder, 'trials.jsonl', JSON.stringify(record))
 }
@@ -44,7 +32,6 @@ export function appendTrial(folder, record) {
 /**
  * Takes a trial of another run into this one, with its raw files, and says where it is from.
  * @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options trial: as it is called here
- * @throws {BenchError} when it cannot be written
  */
 export function copyTrial({ from, to, record, trial }) {
   const raw = path.join(from, 'raw', rawNameOf(record.trial))
@@ -72,9 +59,7 @@ export function readRun(folder) {
   const manifest = parseManifest(folder)
   const file = path.join(folder, 'trials.jsonl')
   const text = readText(file)
-  if (text === null) {
-    throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
-  }
+  if (text === null) throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
   const findStrangeness = createRecordCheck(manifest)
   /** @type {TrialRecord[]} */
   const records = []
@@ -97,21 +82,13 @@ export function readRun(folder) {
   return { manifest, records, warnings }
 }
 
-/**
- * The summary as it was written.
- * @param {string} folder
- * @returns {Summary} as it is: `verify` says whether it is whole
- * @throws {BenchError} when it cannot be read, or is of another schema version
- */
+/** The summary as it was written: `verify` says whether it is whole. @param {string} folder @returns {Summary} */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
   return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
 }
 
-/**
- * @param {string} folder
- * @returns {Manifest}
- */
+/** @param {string} folder @returns {Manifest} */
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))
@@ -130,9 +107,7 @@ function findUnknown({ settings }) {
 
 /**
  * An object of JSON, of the version that this kit reads.
- * @param {string} file
- * @param {string} otherwise what is said where there is no such file
- * @returns {object}
+ * @param {string} file @param {string} otherwise what is said where there is no such file @returns {object}
  */
 export function parseDocument(file, otherwise) {
   const text = readText(file)
@@ -143,9 +118,8 @@ export function parseDocument(file, otherwise) {
   } catch (error) {
     throw new BenchError(`${file} is not JSON: ${/** @type {Error} */ (error).message}`, { cause: error })
   }
-  if (typeof written !== 'object' || written === null || Array.isArray(written)) {
+  if (typeof written !== 'object' || written === null || Array.isArray(written))
     throw new BenchError(`${file} is not a document of this kit: it holds no object`)
-  }
   if (written.schemaVersion !== SCHEMA_VERSION) {
     const version = typeof written.schemaVersion === 'number' ? written.schemaVersion : '(none)'
     throw new BenchError(
@@ -153,4 +127,23 @@ export function parseDocument(file, otherwise) {
     )
   }
   return written
+}
+
+/**
+ * Finds records that are whole but do not belong to the run: a copied line, an edited plan.
+ * @param {Manifest} manifest @returns {(record: TrialRecord) => string | null} what is wrong with the next; null: nothing
+ */
+function createRecordCheck(manifest) {
+  const { arms, calibrations, rounds, search } = manifest
+  const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
+  const seen = new Set()
+  return record => {
+    const { id, round, arm, searchOf } = record.trial
+    if (!known.has(searchOf ?? arm.id))
+      return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
+    if (search === null && round > rounds) return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
+    if (seen.has(id)) return `the trial ${id} is recorded before`
+    seen.add(id)
+    return null
+  }
 }

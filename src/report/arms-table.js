@@ -1,5 +1,6 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
+import { splitByKind } from '../kinds/sections.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, findVaried } from '../model/axes.js'
 
@@ -16,10 +17,23 @@ const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest', ESTIMATED]
 
 /**
- * @param {Pick<Summary, 'arms'>} summary
- * @returns {Table}
+ * A table for each kind of trials.
+ * @param {Summary} summary
+ * @returns {Table[]}
  */
 export function tabulateArms(summary) {
+  const parts = splitByKind(summary)
+  return parts.map(({ sections, summary: own }) => {
+    const caption = (parts.length > 1 && sections.heading?.(own)) || 'Every plane, cap and load'
+    return { caption, ...tabulateKind(own) }
+  })
+}
+
+/**
+ * @param {Summary} summary of one kind
+ * @returns {Omit<Table, 'caption'>}
+ */
+function tabulateKind(summary) {
   const links = linksOf(summary)
   const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'capCores')
   const isEstimated = summary.arms.some(arm => quantityOf(arm, ESTIMATED).median !== null)
@@ -42,7 +56,25 @@ export function tabulateArms(summary) {
     for (const arm of summary.arms.filter(a => a.link === link && a.repeatOf === null))
       rows.push(tabulateArm({ arm, varied, added }))
   }
-  return { caption: 'Every plane, cap and load', columns, rows }
+  return hideEmpty({ columns, rows })
+}
+
+/**
+ * Without the columns in which no arm has anything.
+ * @param {Omit<Table, 'caption'>} table
+ */
+function hideEmpty({ columns, rows }) {
+  const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) =>
+    rows.some(row => row.length === columns.length && !/^[-\n]*$/.test(`${row[i]}`))
+  const shown = columns.filter(isShown)
+  return {
+    columns: shown,
+    rows: rows.map(row =>
+      row.length === columns.length
+        ? row.filter(isShown)
+        : row.map(cell => (typeof cell === 'object' ? { ...cell, colSpan: shown.length } : cell)),
+    ),
+  }
 }
 
 /** @param {string} label @returns {[string, 'right']} */
@@ -74,7 +106,7 @@ function tabulateArm({ arm, varied, added }) {
 /** @param {SummaryArm} arm */
 function boundOf({ boundBy, trials }) {
   return [
-    boundBy ?? 'nothing measured',
+    boundBy ?? (trials.completed > 0 ? '-' : 'nothing measured'),
     ...(trials.failed > 0 ? [`${trials.failed} failed`] : []),
     ...(trials.invalid > 0 ? [`${trials.invalid} invalid`] : []),
   ].join('\n')

@@ -1,8 +1,8 @@
+import { capitalise } from '../lib/letters.js'
 import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../model/balance.js'
 import { drawRounds } from './charts/rounds.js'
 import { tabulateRounds } from './charts/tables.js'
 import { left, right } from './columns.js'
-import { capitalise } from './verdicts.js'
 
 /**
  * The tables and charts of a run of `balance`. Pure.

@@ -1,6 +1,8 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATE_SPOILS } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
+import { tellNeeds } from '../kinds/load/estimates.js'
+import { hasAny, tellFindings } from '../kinds/sections.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
@@ -8,18 +10,14 @@ import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { groupUntested, tellClaims } from './claims.js'
-import { renderControlNeeds } from './control-needs.js'
 import { tabulateDictionary } from './dictionary.js'
-import { tellNeeds } from './estimates.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { listFired, renderFired } from './gates.js'
-import { renderGrowths } from './growths.js'
 import { describeNotMeasured, describeUnfinished } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { tabulatePivots } from './pivot.js'
 import { renderPlateaus } from './plateaus.js'
 import { describeSetting, tabulateProvenance } from './provenance.js'
-import { isSearch, renderSearches, renderSizes } from './searches.js'
 import { tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
@@ -56,12 +54,12 @@ const DOTS =
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const { arms, shows, notMeasured } = summary
-  const isOfSearch = isSearch(summary)
-  const isEmpty = arms.length === 0
+  const hasRounds = hasAny(summary, 'hasRounds')
   const isPivot = shows.across !== null || arms[0]?.load.kind === 'idle'
-  const results = isEmpty || isOfSearch ? [] : isPivot ? tabulatePivots(summary) : [tabulateArms(summary)]
+  const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : tabulateArms(summary)
+  const own = tellFindings(summary)
   return {
-    title: `${summary.run.experiment}${isEmpty ? '' : `, link ${linksOf(summary).join(' and ')}`}`,
+    title: `${summary.run.experiment}${arms.length === 0 ? '' : `, link ${linksOf(summary).join(' and ')}`}`,
     question: /** @type {string} */ (manifest.question ?? ''),
     startedAt: summary.run.startedAt,
     answer: answerOf(summary),
@@ -69,18 +67,16 @@ export function createDocument(run) {
     verdicts: tellVerdicts(summary),
     contrasts: tellContrasts(summary),
     findings: [
-      ...renderSizes(summary),
-      ...renderSearches(summary),
+      ...(hasRounds ? [] : own),
       ...renderCpuLines(summary),
       ...renderSlopes(summary),
       ...renderPlateaus(summary),
-      ...renderGrowths(summary),
-      ...renderControlNeeds(summary),
+      ...(hasRounds ? own : []),
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: isEmpty || isOfSearch ? [] : [...renderNotes(summary), ...tellNeeds(run), ...tellSharing(run)],
-    next: isEmpty || isOfSearch || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
+    notes: hasRounds ? [...renderNotes(summary), ...tellNeeds(run), ...tellSharing(run)] : [],
+    next: !hasRounds || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
     dots: DOTS,
     fired: renderFired(summary),
@@ -98,20 +94,13 @@ export function createDocument(run) {
   }
 }
 
-/**
- * The note on the load generator's share where it has no CPUs of its own.
- * @param {Run} run
- */
+/** The note on the load generator's share where it has no CPUs of its own. @param {Run} run */
 function tellSharing({ manifest: { target, machine, placements }, summary: { arms } }) {
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
   return target !== 'local' || isApart || arms[0].load.kind === 'idle' ? [] : [SHARING]
 }
 
-/**
- * The gates that spoiled something.
- * @param {Summary} summary
- * @returns {Table}
- */
+/** The gates that spoiled something. @param {Summary} summary @returns {Table} */
 function tabulateGates(summary) {
   return {
     caption: 'Gates that fired, and trials that failed',
@@ -127,10 +116,7 @@ function tabulateGates(summary) {
   }
 }
 
-/**
- * @param {TrialRecord[]} records
- * @returns {Table}
- */
+/** @param {TrialRecord[]} records @returns {Table} */
 function tabulateTrials(records) {
   const show = (/** @type {number | null} */ value, digits = 0) => (value === null ? '-' : value.toFixed(digits))
   return {

@@ -1,12 +1,12 @@
 import { CONTROL } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
+import { capitalise } from '../lib/letters.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { tellMedian } from './charts/rounds.js'
 import { left, right } from './columns.js'
-import { capitalise } from './verdicts.js'
 
 /**
  * Draws the charts of a history, each with its numbers as a table. Pure.

@@ -1,12 +1,13 @@
 import { stringify } from 'yaml'
-import { limitsOf } from '../analysis/node-fit.js'
+import { limitsOf } from '../kinds/search/memory-floor.js'
 import { groupBy } from '../lib/group-by.js'
 import { nameOf } from '../model/arms.js'
+import { toResources } from '../model/container-limits.js'
 
 /**
  * Renders the limits that were found, to paste. Pure.
  * @import { SizeResult, Summary } from '../model/types.ts'
- * @import { Limits } from '../analysis/node-fit.js'
+ * @import { Limits } from '../model/container-limits.js'
  */
 
 /** @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any */
@@ -37,14 +38,8 @@ const SHAPES = {
 /** The formats of printed limits: of a container in Kubernetes, values of a Helm chart, a Compose file. */
 export const FORMATS = Object.keys(SHAPES)
 
-/** Makes the `resources` of a container in Kubernetes. @param {Limits} limits */
-export function toResources({ millicores, mebibytes }) {
-  const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
-  return { requests: quantities, limits: { ...quantities } }
-}
-
 /**
- * Renders YAML documents: one for each sidecar in Kubernetes, otherwise one for each plane.
+ * YAML documents: of Kubernetes one a sidecar, otherwise one a plane.
  * @param {Pick<Summary, 'sizes'>} summary
  * @param {string} format
  * @returns {string} empty where no answer was found

@@ -18,7 +18,7 @@ export function describeUnfinished({ manifest: { arms, rounds, search, precision
     const found = `${ended} of ${wanted} searches have ended, after ${records.length} trials`
     return ended < wanted ? [`${CUT_SHORT}: ${found}.`] : []
   }
-  const planned = arms.length * rounds
+  const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
   // Those that find the capacity are of other arms.
   const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
   const failed = own.filter(r => r.outcome === 'failed').length

@@ -1,4 +1,5 @@
-import { fitOnNode, limitsOf } from '../analysis/node-fit.js'
+import { fitOnNode } from '../analysis/node-fit.js'
+import { limitsOf } from '../kinds/search/memory-floor.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'

@@ -1,12 +1,13 @@
 import { ESTIMATE_USED_LEAST } from '../judge/measures.js'
 import { quantityOf } from '../judge/quantity.js'
+import { renderChecks } from '../kinds/load/estimates.js'
+import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/generators.js'
 import { tellPolicy } from '../parity/verdict/table.js'
-import { renderChecks } from './estimates.js'
 import { renderPrecision } from './precision.js'
 
 /**
@@ -20,27 +21,16 @@ const RATE_SHARE = 0.15
 const [DEFAULT_GENERATOR] = GENERATORS
 const DEFAULT_LINK = 'gateway-ratings'
 
+const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
+
 /**
  * How the numbers were made, and what limits them; the gates that fired are listed apart.
- * @param {Pick<Summary, 'arms' | 'estimateChecks' | 'relaxes' | 'parity' | 'tools' | 'precision'>} summary
+ * @param {Summary} summary
  */
-export function renderNotes({ arms, estimateChecks, relaxes, parity, tools, precision }) {
-  const [{ load }] = arms
-  if (load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
-  const isOpen = load.kind === 'open'
-  const quantities = arms.flatMap(a => ['throughput', 'cpuPerRequest'].map(name => quantityOf(a, name)))
-  const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
-  const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
-  const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
-  const interval =
-    rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
-  const notes = [
-    ...renderPrecision({ precision }),
-    `Medians of up to ${rounds} rounds${interval}; ${sizes} bytes posted and echoed. µs/req is CPU time per verified request: of all sidecars, then of each.`,
-    isOpen
-      ? `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.`
-      : `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`,
-  ]
+export function renderNotes(summary) {
+  const { arms, relaxes, parity, tools, precision } = summary
+  if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
+  const notes = [...renderPrecision({ precision }), ...splitByKind(summary).flatMap(noteKind)]
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
   if (generator !== DEFAULT_GENERATOR)
     notes.push(`${generator} made the load: its runs are compared with each other only.`)
@@ -49,19 +39,52 @@ export function renderNotes({ arms, estimateChecks, relaxes, parity, tools, prec
   if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   notes.push(...tellPolicy({ parity }))
-  if (!isOpen) {
-    const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
-    if (bound.length > 0) {
-      const names = [...new Set(bound)].join(', ')
-      notes.push(`req/s is the capacity at this cap where the sidecar was the limit (${names}), elsewhere throughput.`)
-    } else {
-      const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
-      notes.push(`${why}: req/s is throughput, not capacity.`)
-    }
-    notes.push(...renderChecks({ arms, estimateChecks }))
-  }
   for (const { gate, why } of relaxes) notes.push(`The experiment sets aside ${gate}: ${why}`)
   return notes
+}
+
+/**
+ * @param {ReturnType<typeof splitByKind>[number]} part the arms of one kind
+ * @param {number} place among those of the run
+ * @param {unknown[]} parts
+ */
+function noteKind({ sections, summary }, place, parts) {
+  const { arms, precision } = summary
+  const [{ load }] = arms
+  const quantities = arms.flatMap(a => ['throughput', 'cpuPerRequest'].map(name => quantityOf(a, name)))
+  const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
+  const interval =
+    rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
+  const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
+  const unit = load.isBesideOthers ? 'deployments' : 'rounds'
+  const heading = parts.length > 1 && sections.heading ? `${sections.heading(summary)}: m` : 'M'
+  return [
+    `${heading}edians of up to ${rounds} ${unit}${interval}; ${sizes} bytes posted and echoed.${place === 0 ? ` ${COST}` : ''}`,
+    tellTimes(arms),
+    ...(load.kind === 'closed' ? noteCapacities(summary) : []),
+  ]
+}
+
+/** @param {Summary['arms']} arms of one kind */
+function tellTimes(arms) {
+  const [{ load }] = arms
+  const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
+  if (load.kind === 'turns') return 'req/s is the rate of an arm in its own turns: no capacity.'
+  if (load.kind === 'open')
+    return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.`
+  return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
+}
+
+/** @param {Summary} summary of a closed loop */
+function noteCapacities({ arms, estimateChecks }) {
+  const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
+  const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
+  return [
+    bound.length > 0
+      ? `req/s is the capacity at this cap where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
+      : `${why}: req/s is throughput, not capacity.`,
+    ...renderChecks({ arms, estimateChecks }),
+  ]
 }
 
 /** @param {Pick<Summary, 'thresholds'>} summary */
@@ -81,7 +104,9 @@ function isNearEnough(arm) {
  * The questions that this run left open, and the command that answers each on this machine.
  * @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary
  */
-export function renderNext({ arms, machine, tools }) {
+export function renderNext({ arms: all, machine, tools }) {
+  const arms = all.filter(arm => !arm.load.isBesideOthers)
+  if (arms.length === 0) return []
   const lines = []
   const sidecars = arms.filter(a => a.sidecars.length > 0 && a.capCores !== null)
   const [{ load, link }] = arms

@@ -11,11 +11,14 @@ import { tabulateLines } from './charts/tables.js'
 /**
  * Draws response times by percentile, over all rounds. Pure.
  * @import { SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { DrawnRun } from './charts.js'
  * @import { ReportChart } from './charts/tables.js'
  */
 
-/** Draws every link, cap and load beside arms without sidecars. @param {DrawnRun} run @returns {ReportChart[]} */
+/**
+ * Draws every link, cap and load beside arms without sidecars.
+ * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], colourFor: (arm: SummaryArm) => number }} run
+ * @returns {ReportChart[]}
+ */
 export function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
   const sidecars = loaded.filter(arm => arm.hasSidecars)

@@ -1,23 +1,22 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
+import { sectionsOf, splitByKind } from '../kinds/sections.js'
 import { renderTextTable } from '../lib/text-table.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
-import { left, right } from './columns.js'
-import { listBoundOf } from './rollouts.js'
 
 /**
- * Tables of an experiment about one axis: its values as columns, a row per quantity and plane. Pure.
- * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
+ * An experiment about one axis: its values as columns, a row per quantity and plane. Pure.
+ * @import { Summary, SummaryArm } from '../model/types.ts'
  * @import { Table } from '../lib/text-table.js'
  */
 
-// This quantity is shown for each sidecar beside its sum.
+// Beside its sum, this is shown of each sidecar.
 const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }
 
-/** Renders the tables as lines for the terminal. @param {Pick<Summary, 'arms' | 'shows'>} summary */
+/** The tables as lines for the terminal. @param {Summary} summary @returns {string[][]} lines of each */
 export function renderPivots(summary) {
   return tabulatePivots(summary).map(table => [
     ...(table.caption ? [`${table.caption}:`] : []),
@@ -25,11 +24,27 @@ export function renderPivots(summary) {
   ])
 }
 
-/** Makes a table for each set of other axes. @param {Pick<Summary, 'arms' | 'shows'>} summary @returns {Table[]} */
-export function tabulatePivots({ arms, shows }) {
-  const own = arms.filter(arm => arm.repeatOf === null)
-  const across = shows.across
-  // Arms without sidecars lack some axes, which make no tables of their own.
+/** The tables of each kind of trials. @param {Summary} summary @returns {Table[]} */
+export function tabulatePivots(summary) {
+  const parts = splitByKind(summary)
+  return parts.flatMap(({ sections, summary: own }) => {
+    const heading = parts.length > 1 ? sections.heading?.(own) : undefined
+    return tabulateKind(own).map(({ caption, ...table }) => ({
+      ...table,
+      caption: [heading, caption].filter(Boolean).join(': '),
+    }))
+  })
+}
+
+/**
+ * One table for every combination of the other axes, which is its caption.
+ * @param {Summary} summary
+ * @returns {Table[]}
+ */
+function tabulateKind(summary) {
+  const own = summary.arms.filter(arm => arm.repeatOf === null)
+  const { across } = summary.shows
+  // An axis that arms without sidecars lack makes no table of its own.
   const varied = findVaried(own).filter(name => name !== across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
   const withSidecars = own.filter(arm => arm.sidecars.length > 0)
@@ -38,21 +53,26 @@ export function tabulatePivots({ arms, shows }) {
     const group = own.filter(arm => describeAxes(arm, varied) === key)
     const [first] = group
     const baselines = own.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
-    return { caption: key, ...tabulatePivot([...baselines, ...group], across, shows.quantities) }
+    return { caption: key, ...tabulatePivot([...baselines, ...group], summary) }
   })
 }
 
-/** @param {SummaryArm[]} arms @param {AxisName | null} across null: one column @param {string[]} quantities */
-function tabulatePivot(arms, across, quantities) {
+/** @param {SummaryArm[]} arms @param {Summary} summary without an axis across: one column */
+function tabulatePivot(arms, summary) {
+  const { across, quantities } = summary.shows
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
   const values = [
     ...new Set(arms.filter(a => a.sidecars.length > 0 || arms.every(b => b.sidecars.length === 0)).map(valueAt)),
   ]
-  const columns = [...left(across === null ? '' : AXES[across].label), ...right(...values.map(v => `${v ?? ''}`))]
+  /** @type {Table['columns']} */
+  const columns = [
+    [across === null ? '' : AXES[across].label, 'left'],
+    ...values.map(value => /** @type {[string, 'right']} */ ([value === null ? '' : `${value}`, 'right'])),
+  ]
   /** @type {Table['rows']} */
   const rows = []
   const planes = [...new Set(arms.map(nameOf))]
-  // The one value of an arm without sidecars stands in every column, because an axis of sidecars does not change it.
+  // An axis of sidecars does not change an arm without them: its one value stands in every column.
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
     const own = arms.filter(arm => nameOf(arm) === plane)
     return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : undefined)
@@ -74,21 +94,23 @@ function tabulatePivot(arms, across, quantities) {
       }
     }
   }
-  for (const plane of planes) rows.push([`bound by, ${plane}`, ...values.map(value => boundOf(find(plane, value)))])
+  for (const plane of planes) {
+    const bound = values.map(value => boundOf(find(plane, value), summary))
+    if (bound.some(cell => cell !== '-')) rows.push([`bound by, ${plane}`, ...bound])
+  }
   return { columns, rows }
 }
 
-/** @param {SummaryArm | undefined} arm */
-function boundOf(arm) {
+/** @param {SummaryArm | undefined} arm @param {Summary} summary */
+function boundOf(arm, summary) {
   if (!arm) return 'not measured'
   const { completed, failed } = arm.trials
   if (completed === 0 && failed > 0) return 'failed'
-  const phases = listBoundOf(arm)
-  if (phases !== null && phases.length > 0) return `control: ${phases.join(', ')}`
-  return arm.boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
+  const own = sectionsOf(arm, summary).boundOf?.(arm) ?? arm.boundBy
+  return own ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
-/** Lists the sidecars without copies; none where they are too many to show. @param {SummaryArm[]} arms */
+/** The sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
   const names = [...new Set(originals.map(s => s.service))]

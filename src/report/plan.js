@@ -19,7 +19,6 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
   const { settings, search, calibrations, claims, precision } = plan
   const minutes = `about ${Math.ceil(seconds / 60)} min`
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
-  const varied = findVaried(arms)
   const what = search
     ? `a search for the ${search.kind} from each of ${arms.length} arms`
     : precision
@@ -38,7 +37,7 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...(arms.length > 0 ? [`Arms, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)] : []),
+    ...[...groupBy(arms, arm => arm.load.isBesideOthers).values()].flatMap(own => tellArms(own, search)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}.`,
@@ -46,7 +45,21 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/** Lists the arms; arms that differ only in their plane share a line. @param {Arm[]} arms @param {AxisName[]} varied */
+/**
+ * @param {Arm[]} arms of one kind
+ * @param {Plan['search']} search
+ */
+function tellArms(arms, search) {
+  const varied = findVaried(arms)
+  const who = arms[0].load.isBesideOthers ? 'Arms side by side' : 'Arms'
+  return [`${who}, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)]
+}
+
+/**
+ * The arms, those that differ only in their plane on a line.
+ * @param {Arm[]} arms
+ * @param {AxisName[]} varied
+ */
 function listArms(arms, varied) {
   const groups = groupBy(arms, arm => describeVaried(arm, varied))
   return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
@@ -55,7 +68,7 @@ function listArms(arms, varied) {
 /** Says the shared conditions. @param {Arm[]} arms @param {{ varied: AxisName[], search: Plan['search'] }} options */
 function sayShared(arms, { varied, search }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
-  const { kind, ratePerSecond, warmupSeconds, windowSeconds } = arm.load
+  const { kind, ratePerSecond, sliceMs, warmupSeconds, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
   const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
   const shared = describeAxes(
@@ -64,5 +77,7 @@ function sayShared(arms, { varied, search }) {
   )
   // A knee search begins without a rate of its own.
   const loop = search?.kind === 'knee' ? 'open loop at the rates that the search tries' : `${kind} loop${rate}`
+  if (kind === 'turns')
+    return `in turns of ${sliceMs} ms, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
   return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
 }

@@ -27,10 +27,7 @@ export function renderPlateaus(summary) {
       ]
 }
 
-/**
- * @param {Plateau} plateau
- * @param {Summary['shows']['across']} across
- */
+/** @param {Plateau} plateau @param {Summary['shows']['across']} across */
 function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
   const row = QUANTITIES[quantity]
   const label = across === null ? '' : AXES[across].label

@@ -1,18 +1,16 @@
+import { hasAny, tellFindings } from '../kinds/sections.js'
 import { hideColumns, joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { groupOf } from '../model/axes.js'
 import { findDisparities, findWrong } from '../parity/verdict/rows.js'
 import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
-import { renderControlNeeds } from './control-needs.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { renderFired } from './gates.js'
-import { renderGrowths } from './growths.js'
 import { describeNotMeasured } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { renderPivots } from './pivot.js'
 import { renderPlateaus } from './plateaus.js'
-import { isSearch, renderSearches, renderSizes } from './searches.js'
 import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
@@ -35,29 +33,27 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   const missing = [...warnings, ...describeNotMeasured(notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
   const [{ load, target }] = arms
+  const lengths = [...new Set(arms.map(arm => arm.load.windowSeconds))]
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
   const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
-  // A growth has none.
-  const windows = summary.growths ? '' : `, ${load.windowSeconds} s windows`
+  const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
   const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}${windows}${where}`
-  const isOfSearch = isSearch(summary)
+  const hasRounds = hasAny(summary, 'hasRounds')
+  const own = tellFindings(summary)
   const isIdle = load.kind === 'idle'
-  const notes = isOfSearch ? [] : [...renderNotes(summary), ...renderFired(summary), ...renderThresholds(summary)]
+  const notes = hasRounds ? [...renderNotes(summary), ...renderFired(summary), ...renderThresholds(summary)] : []
   return joinParts([
     [title, ...missing],
     [...wrapText(answerOf(summary)), ...renderAnswers(summary)],
     renderContrasts(summary),
-    renderSizes(summary),
-    renderSearches(summary),
-    ...(isOfSearch ? [] : shows.across || isIdle ? renderPivots(summary) : [renderArms(summary)]),
+    ...(!hasRounds ? [own] : shows.across || isIdle ? renderPivots(summary) : renderArms(summary)),
     renderCpuLines(summary),
     renderSlopes(summary),
     listPlateaus(summary),
-    renderGrowths(summary),
-    renderControlNeeds(summary),
+    hasRounds ? own : [],
     [...notes.flatMap(wrapHanging), ...renderParity(summary), ...claims.flatMap(wrapHanging)],
     [
-      ...(isOfSearch || isIdle ? [] : listRest('Not shown here; these commands show it:', renderNext(summary))),
+      ...(!hasRounds || isIdle ? [] : listRest('Not shown here; these commands show it:', renderNext(summary))),
       ...(folder === null ? [] : listRest('More:', listMore(folder, { hasPage, hasClaims: claims.length > 0 }))),
     ],
   ])
@@ -70,7 +66,7 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
 function renderAnswers(summary) {
   const groups = tellVerdicts(summary)
   return groups.flatMap(({ heading, primary, secondary, noise }) => [
-    ...(groups.length > 1 ? [`${heading}:`, ...primary.flatMap(wrapHanging)] : []),
+    ...(groups.length > 1 ? ['', `${heading}:`, ...primary.flatMap(wrapHanging)] : []),
     ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.flatMap(line => wrapText(line, '  ', '    '))] : []),
     ...(noise ? wrapHanging(noise) : []),
   ])
@@ -89,7 +85,11 @@ function listPlateaus(summary) {
 
 /** @param {Summary} summary */
 function renderArms(summary) {
-  return renderTextTable(hideColumns(tabulateArms(summary), HIDDEN))
+  const tables = tabulateArms(summary)
+  return tables.map(table => [
+    ...(tables.length > 1 ? [`${table.caption}:`] : []),
+    ...renderTextTable(hideColumns(table, HIDDEN)),
+  ])
 }
 
 /**

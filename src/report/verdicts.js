@@ -1,6 +1,8 @@
 import { GAP_LEAST } from '../analysis/verdict.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
+import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 
@@ -15,11 +17,22 @@ export const CONTRASTS = 'Each plane against itself'
 /**
  * The verdicts on planes, in groups of one link, cap and load: the primary quantity first, the others apart, since they
  * are not adjusted for being many.
- * @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary
+ * @param {Summary} summary
  * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading: empty where there is
  *   one group
  */
-export function tellVerdicts({ comparisons, arms, shows }) {
+export function tellVerdicts(summary) {
+  const parts = splitByKind(summary)
+  return parts.flatMap(({ sections, summary: own }) => {
+    const groups = tellGroups(own)
+    const name = parts.length > 1 ? sections.heading?.(own) : undefined
+    if (name === undefined) return groups
+    return groups.map(group => ({ ...group, heading: [name, group.heading].filter(Boolean).join(': ') }))
+  })
+}
+
+/** @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary of one kind */
+function tellGroups({ comparisons, arms, shows }) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = findVaried(arms)
   const keys = [...new Set(whole.map(c => groupOf(c)))]
@@ -105,7 +118,7 @@ function renderIndicative(comparisons) {
  * @param {Comparison} comparison
  * @returns {string} `pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds`
  */
-export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdict, reasons, gapLeast }) {
+export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdict, reasons, gapLeast, load }) {
   const compared = comparedIn(quantity)
   const { median, low, high, values } = ratio
   const rounds = values.filter(v => v !== null).length
@@ -126,7 +139,8 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
   }
   const words = `${median < 1 ? compared?.less : compared?.more}`.replace('%', `${gap(median).toFixed(digits)} %`)
   const ends = [gap(low), gap(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
-  return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} rounds${notes}`
+  const unit = load.isBesideOthers ? 'deployments' : 'rounds'
+  return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 
 /**
@@ -143,9 +157,4 @@ export function renderNoise(comparisons) {
 /** @param {string} quantity */
 function comparedIn(quantity) {
   return QUANTITIES[quantity]?.compared
-}
-
-/** @param {string} words */
-export function capitalise(words) {
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

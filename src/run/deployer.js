@@ -4,6 +4,9 @@
  * @import { Deploy } from './start-sidecars.js'
  */
 
+/** What a trial without a load has of started services. */
+export const UNLOADED = { changeTo: null, entry: { urls: [], host: '', admin: null, certificate: null } }
+
 /**
  * @param {Target} target
  * @param {{ start: number, folder: string }} at

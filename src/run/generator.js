@@ -4,14 +4,14 @@ import { assertAllRun } from './alive.js'
 
 /**
  * The load of a trial.
- * @import { Arm, Deployment, LoadResult, Look, Window } from '../model/types.ts'
+ * @import { Arm, Deployment, Load, LoadResult, Look, Window } from '../model/types.ts'
  * @import { Started } from './start-services.js'
  * @import { Testbed } from './testbed.js'
  * @import { Course } from './trial.js'
  */
 
 // Load after the window, so that its end is measured under load and the memory is read there.
-const TAIL_MS = 1000
+const TAIL_MS = { alone: 1000, besideOthers: 700 }
 const START_SECONDS = 60
 // Longer than the sidecars' request timeout and the generator's own grace for requests in flight.
 const EXIT_SECONDS = 30
@@ -45,12 +45,17 @@ export async function startGenerator({ testbed, trials, start, folder }, service
     tool: programs.tools[programs.load.tool.name],
     scripts: site.target.locate(folders.load, 'generator'),
     load,
-    tailMs: TAIL_MS,
+    tailMs: tailMsOf(load),
     cpus: countGeneratorCpus(testbed, trial.arm),
     folder: site.target.locate(folder, 'generator'),
   })
   const cpuSet = layout.placementOf(trial.arm)?.generator ?? null
   return site.target.deploy([{ ...spec, cpuSet }], { start, folder })
+}
+
+/** @param {Load} load */
+function tailMsOf({ isBesideOthers }) {
+  return isBesideOthers ? TAIL_MS.besideOthers : TAIL_MS.alone
 }
 
 /**
@@ -112,7 +117,7 @@ export function followLoad({ testbed, watch }, generator) {
  * @returns {Promise<LoadResult[]>} of each trial
  */
 export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
-  const late = waitUntil(window.endMs + TAIL_MS + EXIT_SECONDS * 1000, signal).then(() => 'late')
+  const late = waitUntil(window.endMs + tailMsOf(trials[0].arm.load) + EXIT_SECONDS * 1000, signal).then(() => 'late')
   late.catch(() => {})
   const [process] = generator.processes
   const fail = async (/** @type {string} */ how) =>

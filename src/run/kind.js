@@ -13,6 +13,7 @@
 /**
  * @typedef {object} Kind
  * @property {string} name recorded with each trial
+ * @property {false} [hasRequests] no work could be unequal; absent: planes are tried for equal work before the first trial
  * @property {StartServices} start starts the services of an arm; what that alone has shown is `seen` of the result
  * @property {(pass: Pass) => Promise<void>} measure runs the trials of a plan
  */

@@ -1,4 +1,4 @@
-import { countAt, tellEnding } from '../judge/growth.js'
+import { findOwnPart } from '../kinds/parts.js'
 import { timeLeft } from '../lib/units.js'
 import { estimateSeconds } from '../plan/plan.js'
 
@@ -11,24 +11,17 @@ import { estimateSeconds } from '../plan/plan.js'
 const GAP_SECONDS = 0.2
 
 /** @param {TrialRecord} record */
-export function describeTrial({ trial, outcome, load, window, boundBy, isSteady, reasons, samples, rollout, growth }) {
+export function describeTrial(record) {
+  const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
-  if (growth) {
-    const { sidecars, ended } = growth
-    const reason = ended?.reason ?? null
-    return `${name} ${tellEnding(reason, countAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))}`
-  }
+  const own = findOwnPart(record)
+  const told = own?.part.tell(own.judged)
+  if (own && !own.part.hasWindow) return `${name} ${told}`
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
   const invalid = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
   const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
   const late = isLate ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
-  if (rollout) {
-    const [first, change] = [rollout.first, rollout.change].map(phase => `${phase?.seconds?.toFixed(1)} s`)
-    const { sidecars, simulated = 0 } = rollout
-    const who = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
-    return `${name} ${who} sidecars configured within ${first}, changed within ${change}${late}${invalid}`
-  }
-  if (load === null) return `${name} idle for ${window.seconds} s${late}${invalid}`
+  if (load === null) return `${name} ${told ?? `idle for ${window.seconds} s`}${late}${invalid}`
   const rate = `${Math.round(load.verified / window.seconds)} requests/s${boundBy === null ? '' : `, bound by ${boundBy}`}`
   return `${name} ${rate}${isSteady === false ? ', unsteady' : ''}${late}${invalid}`
 }

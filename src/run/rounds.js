@@ -1,3 +1,4 @@
+import { isSpoiled } from '../judge/gates.js'
 import { groupBy } from '../lib/group-by.js'
 import { calibrate } from './calibrate.js'
 import { createPace } from './progress.js'
@@ -10,8 +11,8 @@ import { createStopping } from './stopping.js'
  * @import { Stopping } from './stopping.js'
  */
 
-// Repetitions of unsteady windows: as many as two more rounds.
-const SPARE_ROUNDS = 2
+// Repetitions of unsteady windows: as many as two more rounds; beside turns, which say the cost, one.
+const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
 // Users that are cold after this much longer are not slow to start: their sidecars do not serve them. The run's length
 // must stay near to what was announced, also where the planned warm-up is long.
 const WARMUP_MOST_TIMES = 4
@@ -62,7 +63,7 @@ export async function measureRounds({
  */
 async function runRounds({ plan, runTogether, turns, stopping, signal }) {
   const pace = createPace(plan.trials)
-  let spare = SPARE_ROUNDS * plan.arms.length
+  let spare = plan.arms.length * (plan.kinds.length > 1 ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
@@ -92,7 +93,7 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
       if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
       const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
       // One arm that fails takes the round of the others with it.
-      const isBroken = records.length > 1 && records.some(({ outcome }) => outcome === 'failed')
+      const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
       if (!(isCold || isUnsteady || isBroken) || spare < records.length) continue
       spare -= records.length
       await runAgain(trials.map(repeat))

@@ -73,7 +73,13 @@ export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal,
     await turns.take()
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
     writeManifest({
-      parity: await gate({ testbed: { ...testbed, kind: kinds[0] }, arms: plan.arms, nextIndex, signal, say }),
+      parity: await gate({
+        testbed: { ...testbed, kind: kinds[0] },
+        arms: kinds[0].hasRequests === false ? [] : plan.arms,
+        nextIndex,
+        signal,
+        say,
+      }),
     })
     for (const kind of kinds) {
       const runTogether = createRunTogether({
@@ -146,7 +152,8 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
  */
 function takePart(plan, kind) {
   const trials = plan.trials.filter(trial => trial.kind === kind)
-  return { ...plan, trials, arms: plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id)) }
+  const arms = plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id))
+  return { ...plan, trials, arms, rounds: Math.max(...trials.map(({ round }) => round)) }
 }
 
 /**

@@ -12,7 +12,7 @@ import { createClock } from './trial-clock.js'
 import { observeWindow, readWindow } from './window.js'
 
 /**
- * @import { Deployment, GrowthRecord, ObservationRecord, RolloutRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Deployment, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Measured } from '../judge/gates.js'
  * @import { Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js'
@@ -37,8 +37,8 @@ import { observeWindow, readWindow } from './window.js'
 /**
  * What was observed of a trial: its samples, the names of its processes in the order of their readings, and the rest;
  * null when its window was not observed to the end.
- * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null, rollout?: RolloutRecord,
- *   growth?: GrowthRecord }} Observed
+ * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null, own?: Record<string, object> }} Observed
+ *   own: what its kind alone has seen, by the names of the files
  */
 
 /**

@@ -1,8 +1,7 @@
 import { createPipyArgv } from '../dataplanes/pipy/launch.js'
+import { createProcess } from '../model/processes.js'
 
-/**
- * @import { Endpoint, ProcessSpec, Tool } from '../model/types.ts'
- */
+/** @import { Endpoint, ProcessSpec, Tool } from '../model/types.ts' */
 
 /**
  * The application of a service, as a process of one worker.
@@ -20,22 +19,14 @@ export function createApplication({ service, kind, listen, next, runtime, script
     runtime.name === 'pipy'
       ? createPipyArgv({ version: runtime.version, threads: 1, script: `${scripts}/${kind}.js`, args })
       : [`${scripts}/node/${kind}.js`, ...args]
-  return {
+  return createProcess({
     service,
     role: 'application',
     program: runtime.path,
     argv,
-    env: {},
     folder,
-    files: [],
     scripts: [scripts],
-    credentials: [],
     listens: [listen],
-    workers: 1,
-    cpuCores: null,
-    memoryLimitBytes: null,
-    cpuSet: null,
-    admin: null,
     image: runtime.image ?? null,
-  }
+  })
 }

@@ -13,9 +13,7 @@ const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 const BOUND = 1.25
 
-/**
- * @typedef {(items: Item[], shards: number) => number[]} Assign items: in the order of their ids; gives the shard of each
- */
+/** @typedef {(items: Item[], shards: number) => number[]} Assign items: by id; gives their shards */
 
 /** @type {Record<BalanceTrial['algorithm'], Assign>} */
 const ASSIGN = {
@@ -27,10 +25,8 @@ const ASSIGN = {
 }
 
 /**
- * The shard of every item.
- * @param {BalanceTrial['algorithm']} algorithm
- * @param {{ items: Item[], shards: number }} options items: in any order
- * @returns {Map<string, number>} by the item's id
+ * Assigns every item, in any order, to a shard; by its id.
+ * @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options
  */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -38,21 +34,14 @@ export function assignItems(algorithm, { items, shards }) {
   return new Map(sorted.map(({ id }, i) => [id, assigned[i]]))
 }
 
-/**
- * FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv).
- * @param {string} text
- */
+/** FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
 export function hashFnv(text) {
   let hash = FNV_OFFSET
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0
   return hash
 }
 
-/**
- * Each item to the shard with the least load, the first of several (Graham, Bounds on Multiprocessing Timing Anomalies,
- * 1969: list scheduling).
- * @type {Assign}
- */
+/** Each item to the shard with the least load, the first of several (list scheduling, Graham 1969). @type {Assign} */
 function assignToLeast(items, shards) {
   const loads = Array(shards).fill(0)
   return items.map(({ size }) => {

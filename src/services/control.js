@@ -1,12 +1,9 @@
 import { BenchError } from '../lib/errors.js'
 import { PORTS } from '../model/sidecar-contract.js'
 
-/**
- * The control plane of an arm, and the sidecars that it configures: one where changes are made under load, many in a
- * rollout and in a growth. Pure.
- * @import { Arm, Control, ControlOptions, DataPlane, Endpoint, ProcessSpec, Programs, ReloadAction, SidecarOptions, Tool, ToolSpec } from '../model/types.ts'
- * @import { ArmServices } from './specs.js'
- */
+/** The control plane of an arm, and the sidecars that it configures: one under load, or many. Pure. */
+/** @import { Arm, Control, ControlOptions, DataPlane, Endpoint, ProcessSpec, Programs, ReloadAction, SidecarOptions, Tool, ToolSpec } from '../model/types.ts' */
+/** @import { ArmServices } from './specs.js' */
 
 export const CONTROL = 'mesh'
 
@@ -26,9 +23,8 @@ export const CONTROL = 'mesh'
 /** @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[] }} Version endpoint: of the sidecar's listener */
 
 /**
- * What configures the sidecars of an arm: the control that it names, else the first.
- * @param {Pick<DataPlane, 'controls'>} plane
- * @param {Pick<Arm, 'control'>} arm
+ * The control of an arm: the one that it names, else the first.
+ * @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm
  */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]
@@ -36,9 +32,7 @@ export function findControl({ controls = [] }, arm) {
 
 /**
  * The control plane of an arm that has one, and its program.
- * @param {Pick<Programs, 'planes' | 'tools'>} programs
- * @param {Arm} arm
- * @returns {Chosen}
+ * @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen}
  */
 export function chooseControl({ planes, tools }, arm) {
   const plane = planes[arm.plane]
@@ -48,7 +42,7 @@ export function chooseControl({ planes, tools }, arm) {
 }
 
 /**
- * Where sidecars find their control plane, and what it hands out.
+ * The address of a control plane for its sidecars, and what it hands out.
  * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<Chosen, 'controlTool'>} services
  * @param {string} [name] of one control plane among several
  * @returns {Omit<ControlOptions, 'folder'>}
@@ -103,12 +97,7 @@ export function createMember(control, options, firstVersion = 0) {
     changeTo(version) {
       const host = hostOf(version)
       const changed = withRouteTo(host)
-      return {
-        endpoint,
-        host,
-        stage: control.stage(changed),
-        commit: control.commit(changed, version),
-      }
+      return { endpoint, host, stage: control.stage(changed), commit: control.commit(changed, version) }
     },
   }
 }

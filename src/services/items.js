@@ -1,8 +1,6 @@
 import { createRandom } from '../lib/random.js'
 
-/**
- * What is assigned to shards: items with an id and a size. Pure.
- */
+/** Items with an id and a size, which are assigned to shards. Pure. */
 
 /** @typedef {{ id: string, size: number }} Item size: what it adds to the load of its shard */
 
@@ -12,9 +10,8 @@ export const MEAN_SIZE = 100
 const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
 
 /**
- * Items in the order of their ids. The ids of a seed are the same for both kinds of sizes.
- * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options
- * @returns {Item[]}
+ * Draws items in the order of their ids, which are the same for both kinds of sizes.
+ * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options @returns {Item[]}
  */
 export function drawItems({ count, sizes, seed }) {
   const random = createRandom(seed)

@@ -1,9 +1,7 @@
 import { topologyOf } from './topology.js'
 
-/**
- * Which CPUs generator, applications and sidecars get for themselves. Pure.
- * @import { Arm, Placement, Topology } from '../model/types.ts'
- */
+/** The CPUs that generator, applications and sidecars get for themselves. Pure. */
+/** @import { Arm, Placement, Topology } from '../model/types.ts' */
 
 /**
  * The rule by which a run places its trials, those of searches and calibrations too: by an arm's services and cap.
@@ -14,10 +12,10 @@ import { topologyOf } from './topology.js'
  * @returns {(arm: Arm) => Placement | null} null where the CPUs are too few
  */
 export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false }) {
-  const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars && arm.load.kind !== 'turns')
+  const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars && !arm.load.isBesideOthers)
   const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
   return arm => {
-    if (arm.load.kind === 'turns') return placeTurns({ cores, isLoadElsewhere })
+    if (arm.load.isBesideOthers) return placeTurns({ cores, isLoadElsewhere })
     if (isUncapped) return null
     const { services } = topologyOf(arm, topologies)
     return placeRoles({
@@ -30,9 +28,8 @@ export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false
 }
 
 /**
- * Half of the CPUs for the generator, and the others for all sidecars and applications together, the same for every arm.
- * @param {{ cores: number[][], isLoadElsewhere: boolean }} options
- * @returns {Placement | null} null where there is one CPU
+ * Halves the CPUs between the generator and all services of every arm; null where there is one CPU.
+ * @param {{ cores: number[][], isLoadElsewhere: boolean }} options @returns {Placement | null}
  */
 export function placeTurns({ cores, isLoadElsewhere }) {
   const cpus = cores.flat()

@@ -5,7 +5,7 @@ import { hashTo64Bits } from '../lib/hash.js'
  * (Karger et al., Consistent Hashing and Random Trees, STOC 1997). Pure.
  */
 
-/** Of each shard, as in Argo CD. */
+/** Points of each shard, as in Argo CD. */
 export const POINTS_OF_SHARD = 1000
 
 /** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */
@@ -14,7 +14,7 @@ export const POINTS_OF_SHARD = 1000
 const rings = new Map()
 
 /**
- * The shard of the first point after the hash of an id that is accepted; behind the last point follows the first.
+ * The shard of the first accepted point after the hash of an id; behind the last point follows the first.
  * @param {string} id
  * @param {{ shards: number, accepts: (point: Point) => boolean }} options accepts: some point must be
  */
@@ -32,7 +32,6 @@ export function findShard(id, { shards, accepts }) {
  * The points in the order of their hashes. A point's name is the shard's followed by its index, as in Argo CD: from 12
  * shards on, two points have one name (1 and 15, 11 and 5), and the shard that was added later has it.
  * @param {number} shards
- * @returns {Point[]}
  */
 function createRing(shards) {
   /** @type {Map<bigint, Point>} */
@@ -48,11 +47,7 @@ function createRing(shards) {
   return ring
 }
 
-/**
- * The index of the first point whose hash is above another.
- * @param {Point[]} ring
- * @param {bigint} hash
- */
+/** The index of the first point whose hash is above another. @param {Point[]} ring @param {bigint} hash */
 function findFollowing(ring, hash) {
   let low = 0
   let high = ring.length

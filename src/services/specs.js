@@ -62,10 +62,8 @@ export function countWorkers({ plane, profile, capCores, conditions }, { cpus, p
 }
 
 /**
- * Where others reach what listens for them.
- * @param {ProcessSpec[]} specs
- * @param {Record<string, Place>} places
- * @returns {Endpoint[]}
+ * The endpoints at which others reach what listens for them.
+ * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
  */
 export function findReachable(specs, places) {
   return specs.flatMap(({ service, listens }) =>
@@ -75,10 +73,7 @@ export function findReachable(specs, places) {
   )
 }
 
-/**
- * @param {Service} service
- * @param {ArmServices} services
- */
+/** @param {Service} service @param {ArmServices} services */
 function createApplicationSpec(service, { arm, places, programs, folders, locate }) {
   const { name, application } = service
   const { hasSidecars } = arm
@@ -94,10 +89,8 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
 }
 
 /**
- * What the sidecar of a service is given.
- * @param {Service} service
- * @param {ArmServices} services
- * @returns {SidecarOptions}
+ * The options of the sidecar of a service.
+ * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
 export function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {
   const { tls, protocol, configuredServices, features } = arm.conditions
@@ -124,11 +117,7 @@ export function describeSidecar(service, { arm, topology, places, programs, fold
   }
 }
 
-/**
- * @param {Service} service
- * @param {ArmServices} services
- * @returns {Controlled}
- */
+/** @param {Service} service @param {ArmServices} services */
 function createControlled(service, services) {
   const given = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...describeSidecar(service, services), ...locateControl(given) }

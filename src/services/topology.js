@@ -9,7 +9,7 @@ import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
  * @import { Arm, Cluster, Endpoint, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
-// Where configured services are that nobody calls: addresses kept for benchmarks (RFC 2544), never connected to.
+// Addresses of configured services that nobody calls: kept for benchmarks (RFC 2544), never connected to.
 const NOWHERE = '198.18'
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 
@@ -27,12 +27,7 @@ const schema = z.strictObject({
   entry: z.strictObject({ service: z.string(), listener: z.enum(['inbound', 'outbound']) }),
 })
 
-/**
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @returns {Topology}
- * @throws {UsageError}
- */
+/** @param {string} text YAML @param {string} file its name, for errors @returns {Topology} @throws {UsageError} */
 export function parseTopology(text, file) {
   const topology = parseYaml({ text, file, schema })
   const names = topology.services.map(service => service.name)
@@ -49,11 +44,8 @@ export function parseTopology(text, file) {
 }
 
 /**
- * The topology with a service many times over: the one at its end, each copy with a sidecar and an address of its own,
- * and one identity for them all. Callers spread their requests over the copies.
- * @param {Topology} topology
- * @param {number} copies in all
- * @returns {Topology}
+ * Copies the last service, each with a sidecar and an address; callers spread their requests over the copies.
+ * @param {Topology} topology @param {number} copies in all @returns {Topology}
  */
 export function copyLastService(topology, copies) {
   const last = /** @type {Service} */ (topology.services.findLast(s => s.application !== null && s.calls.length === 0))
@@ -67,16 +59,14 @@ export function copyLastService(topology, copies) {
 
 /**
  * The services of an arm: those of its link, the last as often as it asks.
- * @param {Pick<Arm, 'link' | 'conditions'>} arm
- * @param {Record<string, Topology>} topologies
+ * @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies
  */
 export function topologyOf({ link, conditions }, topologies) {
   return copyLastService(topologies[link], conditions.services)
 }
 
 /**
- * Where the load goes: the entry sidecar's listener, or without sidecars the first application on the way and
- * every copy of it.
+ * The addresses that the load goes to: the entry sidecar, or without sidecars the copies of the first application.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
  * @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
  * @returns {{ endpoints: Endpoint[], host: string }}
@@ -95,28 +85,21 @@ export function findEntry({ services, entry }, { places, hasSidecars }) {
 
 /**
  * The service that the load calls: without sidecars, the first application on the way.
- * @param {Pick<Topology, 'services' | 'entry'>} topology
- * @param {boolean} hasSidecars
+ * @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars
  */
 export function findEntryService({ services, entry }, hasSidecars) {
   const first = services.find(s => s.name === entry.service)
   return hasSidecars || first?.application ? entry.service : (first?.calls[0] ?? entry.service)
 }
 
-/**
- * The port of this entry.
- * @param {Pick<Topology, 'entry'>} topology
- * @param {boolean} hasSidecars
- */
+/** The port of this entry. @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars */
 export function findEntryPort({ entry }, hasSidecars) {
   return hasSidecars ? PORTS[entry.listener] : PORTS.application
 }
 
 /**
- * Where a forward application calls: its own sidecar's outbound listener, or without sidecars the next application.
- * @param {Service} service
- * @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
- * @returns {Endpoint & { host: string }}
+ * The address that a forward application calls: its sidecar's, or without sidecars the next application's.
+ * @param {Service} service @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
  */
 export function findNextHop({ name, calls }, { places, hasSidecars }) {
   return hasSidecars
@@ -133,10 +116,7 @@ export function findNextHop({ name, calls }, { places, hasSidecars }) {
  *   nobody calls; client: the name under which the load itself speaks mTLS
  * @returns {SidecarModel}
  */
-export function createModel(
-  { services, entry },
-  { service, places, trafficPolicy, workers, certificates, ...options },
-) {
+export function createModel({ services, entry }, { service, places, trafficPolicy, workers, ...options }) {
   const { tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null, features } = options
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
@@ -165,15 +145,9 @@ export function createModel(
   const mtlsTo = (/** @type {string} */ name) =>
     tls === 'plaintext' ? null : { serverName: name, acceptedIdentities: isOpen ? null : [identityOf(name)] }
   for (const { name } of hasOutbound ? reachable : []) {
-    clusters.push({
-      name,
-      endpoints: services
-        .filter(s => s.name === name || s.copyOf === name)
-        .map(s => ({ address: places[s.name].reach, port: PORTS.inbound })),
-      balancing: 'round-robin',
-      mtls: mtlsTo(name),
-      protocol,
-    })
+    const copies = services.filter(s => s.name === name || s.copyOf === name)
+    const endpoints = copies.map(s => ({ address: places[s.name].reach, port: PORTS.inbound }))
+    clusters.push({ name, endpoints, balancing: 'round-robin', mtls: mtlsTo(name), protocol })
   }
   for (const [i, name] of configured.entries()) {
     const endpoints = [{ address: `${NOWHERE}.${i >> 8}.${i & 255}`, port: PORTS.inbound }]
@@ -187,7 +161,7 @@ export function createModel(
     retries: 1,
     timeouts: TIMEOUTS,
     tls: TLS,
-    trust: trustOf(certificates, ownName),
+    trust: trustOf(options.certificates, ownName),
     inbound: service.application
       ? {
           address: place.listen,
@@ -212,9 +186,8 @@ export function createModel(
 }
 
 /**
- * @param {string} certificates the folder of lib/certificates.js
- * @param {string} name whose they are
- * @returns {SidecarModel['trust']}
+ * The paths of a service's certificates.
+ * @param {string} certificates the folder of lib/certificates.js @param {string} name @returns {SidecarModel['trust']}
  */
 export function trustOf(certificates, name) {
   return {
@@ -225,11 +198,7 @@ export function trustOf(certificates, name) {
   }
 }
 
-/**
- * @param {string | null} host
- * @param {string} cluster
- * @returns {Route}
- */
+/** @param {string | null} host @param {string} cluster */
 function createRoute(host, cluster) {
   return { host, pathPrefix: '/', headers: {}, split: [{ cluster, weight: 1 }] }
 }

@@ -14,8 +14,7 @@ const STOP_SECONDS = 5
 
 /**
  * @param {{ stdin: import('node:stream').Writable, stdout: import('node:stream').Readable, closed: Promise<string>,
- *   end: () => void, what: string }} options closed: resolves with what was said last
- * @returns {Session}
+ * end: () => void, what: string }} options closed: resolves with what was said last @returns {Session}
  */
 export function converse({ stdin, stdout, closed, end, what }) {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */

@@ -4,9 +4,7 @@ import { hashFolder } from '../lib/hash.js'
 import { lastLines } from '../lib/log-tail.js'
 import { ROOT } from '../lib/paths.js'
 
-/**
- * The programs that the kit builds from source of its own, with Go.
- */
+/** The programs that the kit builds from source of its own, with Go. */
 
 const BUILD_SECONDS = 300
 // Where Go's own archive is unpacked; few have it on PATH.
@@ -26,8 +24,7 @@ export function hashSource(name) {
 }
 
 /**
- * @param {string} name
- * @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options work: where it is put
+ * @param {string} name @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options
  * @throws where there is no Go, or one that is too old, or the modules cannot be had
  */
 export async function buildProgram(name, { work, environment = process.env, signal }) {
@@ -43,7 +40,9 @@ export async function buildProgram(name, { work, environment = process.env, sign
         ...environment,
         PATH: `${environment.PATH}${path.delimiter}${GO_FOLDER}`,
         // Not a newer Go from the network, and the modules of go.sum or none.
-        ...{ GOTOOLCHAIN: 'local', GOFLAGS: '-mod=readonly', CGO_ENABLED: '0' },
+        GOTOOLCHAIN: 'local',
+        GOFLAGS: '-mod=readonly',
+        CGO_ENABLED: '0',
       },
       extendEnv: false,
       reject: false,

@@ -15,22 +15,14 @@ const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
 // A folder whose maker nobody here can ask for is left this long: no download takes as much.
 const FOREIGN_MS = 24 * 3600 * 1000
 
-/**
- * Makes a folder for a download.
- * @param {string} cache the folder of all tools
- * @param {string} name of the program
- */
+/** Makes a folder for a download. @param {string} cache the folder of all tools @param {string} name of the program */
 export async function openDownload(cache, name) {
   await mkdir(cache, { recursive: true })
   const { pid } = process
   return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${describePlace()}-`))
 }
 
-/**
- * Removes what interrupted downloads left, whose maker has ended.
- * @param {string} [cache] the folder of all tools
- * @returns {Promise<string[]>} what was removed, in words
- */
+/** Removes what downloads left whose process has ended, and names it. @param {string} [cache] the folder of all tools */
 export async function removeStaleDownloads(cache = cacheFolder()) {
   const removed = []
   for (const name of await readdir(cache).catch(() => [])) {
@@ -42,10 +34,7 @@ export async function removeStaleDownloads(cache = cacheFolder()) {
   return removed
 }
 
-/**
- * @param {string} folder
- * @param {string} name
- */
+/** @param {string} folder @param {string} name */
 function isStale(folder, name) {
   const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
   if (pid === undefined && !NAMELESS.test(name)) return false

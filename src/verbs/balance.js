@@ -1,25 +1,21 @@
 import path from 'node:path'
-import { summariseBalance } from '../analysis/balance.js'
-import { evaluateClaims } from '../analysis/claims/claims.js'
-import { runBalance } from '../kinds/balance/trials.js'
+import { runBalance, summariseBalance } from '../kinds/balance/trials.js'
 import { UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { stampNow } from '../prepare/preparation.js'
+import { stampNow } from '../prepare/site.js'
 import { readBalance, writeBalance } from '../records/balance.js'
 import { writeWhole } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 import { renderBalanceCsv, renderBalanceText } from '../report/balance.js'
 import { sayWhere } from './documents.js'
-import { findClaims } from './read-claims.js'
+import { answerClaims } from './read-claims.js'
 
 /**
  * A run of `balance`: made by `bench`, read by `report`, `verify` and `claims`.
  * @import { Command } from 'commander'
- * @import { BalanceExperiment } from '../kinds/balance/experiment.js'
  * @import { BalanceManifest, BalanceSummary } from '../model/types.ts'
  * @import { BalanceRun } from '../records/balance.js'
- * @import { Context } from './program.js'
  */
 
 // The same numbers on every machine, unless another seed is given.
@@ -27,14 +23,14 @@ const FIRST_SEED = 1
 const TAKEN = ['seed', 'out', 'json']
 
 /**
- * @param {{ experiment: BalanceExperiment, command: Command }} asked
- * @param {Context} context
+ * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} asked
+ * @param {import('./program.js').Context} context
  * @throws {UsageError} for an option that such a run does not have
  */
 export async function benchBalance({ experiment, command }, context) {
-  assertTaken(experiment, command)
-  const { seed = FIRST_SEED, out, json } = command.opts()
   const { name, question, items, shards, seeds, sizes, algorithms } = experiment
+  assertTaken(name, command)
+  const { seed = FIRST_SEED, out, json } = command.opts()
   const startedAt = new Date().toISOString()
   const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${name}`))
   /** @type {BalanceManifest} */
@@ -53,16 +49,13 @@ export async function benchBalance({ experiment, command }, context) {
   const { markdown, writeHtml } = await openBalance(run)
   writeWhole(folder, 'report.md', markdown())
   writeHtml(folder)
-  context.print(json ? JSON.stringify(summary, null, 2) : renderBalanceText(summary, claimsOf(summary)))
+  context.print(json ? JSON.stringify(summary, null, 2) : renderText(summary))
   sayWhere(folder, context)
 }
 
 /** What `report` prints or writes of such a run. @type {Record<string, (run: BalanceRun, out: string) => string | Promise<string>>} */
 const FORMATS = {
-  text: run => {
-    const summary = summariseBalance(run)
-    return renderBalanceText(summary, claimsOf(summary))
-  },
+  text: run => renderText(summariseBalance(run)),
   html: async (run, out) => (await openBalance(run)).writeHtml(out),
   md: async run => (await openBalance(run)).markdown().trimEnd(),
   svg: async (run, out) => (await openBalance(run)).writeSvgs(out).join('\n'),
@@ -75,39 +68,29 @@ const FORMATS = {
  * @throws {UsageError} for a format that such a run does not have
  */
 export async function reportBalance({ folder, format, out }) {
-  if (!Object.hasOwn(FORMATS, format))
-    throw new UsageError(`--format ${format}: a run of balance has ${Object.keys(FORMATS).join(', ')}`)
-  return FORMATS[format](readBalance(folder), out)
+  if (Object.hasOwn(FORMATS, format)) return FORMATS[format](readBalance(folder), out)
+  throw new UsageError(`--format ${format}: a run of balance has ${Object.keys(FORMATS).join(', ')}`)
 }
 
-/**
- * Computes every record again from its seed, and the summary from the records.
- * @param {string} folder
- * @returns {{ lines: string[], agrees: boolean }}
- */
+/** Computes every record again from its seed, and the summary from the records. @param {string} folder */
 export function verifyBalance(folder) {
   const { manifest, trials } = readBalance(folder)
   const again = runBalance({ form: manifest.form, seed: manifest.run.seed })
   const isSame = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
-  const differing = again.filter((trial, i) => !isSame(trial, trials[i]))
-  const differences = [
-    ...differing.map(({ algorithm, sizes, seed }) => `the record of ${algorithm}, ${sizes} sizes, seed ${seed}`),
-    ...(isSame(readSummary(folder), summariseBalance({ manifest, trials })) ? [] : ['summary.json']),
-  ]
-  return {
-    agrees: differences.length === 0,
-    lines: [
-      `${again.length} records were computed again from their seeds`,
-      ...differences.map(what => `differs: ${what}`),
-      differences.length === 0
-        ? 'all of them agree: the records with their seeds, summary.json with the records'
-        : `${differences.length} do not agree`,
-    ],
-  }
+  const differences = again
+    .filter((trial, i) => !isSame(trial, trials[i]))
+    .map(({ algorithm, sizes, seed }) => `the record of ${algorithm}, ${sizes} sizes, seed ${seed}`)
+  if (!isSame(readSummary(folder), summariseBalance({ manifest, trials }))) differences.push('summary.json')
+  const agrees = differences.length === 0
+  const verdict = agrees
+    ? 'all of them agree: the records with their seeds, summary.json with the records'
+    : `${differences.length} do not agree`
+  const done = `${again.length} records were computed again from their seeds`
+  return { agrees, lines: [done, ...differences.map(what => `differs: ${what}`), verdict] }
 }
 
-/** @param {BalanceExperiment} experiment @param {Command} command */
-function assertTaken({ name }, command) {
+/** @param {string} name of the experiment @param {Command} command */
+function assertTaken(name, command) {
   const others = command.options.filter(option => {
     const attribute = option.attributeName()
     return command.getOptionValueSource(attribute) === 'cli' && !TAKEN.includes(attribute)
@@ -119,17 +102,13 @@ function assertTaken({ name }, command) {
 }
 
 /** @param {BalanceSummary} summary */
-function claimsOf(summary) {
-  const results = evaluateClaims({ files: findClaims(), summaries: [summary] })
-  return results.filter(claim => claim.experiment === summary.run.experiment)
+function renderText(summary) {
+  return renderBalanceText(summary, answerClaims(summary))
 }
 
-/**
- * The documents with charts, which take a while to load.
- * @param {BalanceRun} run
- */
+/** Opens the documents with charts, which take a while to load. @param {BalanceRun} run */
 async function openBalance(run) {
   const { openBalanceDocuments } = await import('./write-report.js')
   const summary = summariseBalance(run)
-  return openBalanceDocuments({ manifest: run.manifest, summary, claims: claimsOf(summary) })
+  return openBalanceDocuments({ manifest: run.manifest, summary, claims: answerClaims(summary) })
 }

@@ -1,6 +1,6 @@
-import { summariseBalance } from '../analysis/balance.js'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
+import { summariseBalance } from '../kinds/balance/trials.js'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { isBalance, readBalance } from '../records/balance.js'
@@ -8,16 +8,7 @@ import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
 import { findClaims } from './read-claims.js'
 
-/**
- * `claims`: published numbers against runs.
- * @import { Command } from 'commander'
- * @import { Context } from './program.js'
- */
-
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `claims`: published numbers against runs. @type {import('./program.js').AddVerb} */
 export function addClaims(verb, { print, say, end }) {
   verb
     .argument('<results...>', 'results folders, oldest first')
@@ -26,7 +17,7 @@ export function addClaims(verb, { print, say, end }) {
       const read = (/** @type {string} */ folder) => {
         if (isBalance(folder)) return summariseBalance(readBalance(folder))
         const run = readRun(folder)
-        for (const warning of run.warnings) say(warning)
+        run.warnings.forEach(say)
         return summarise(run)
       }
       const summaries = folders.flatMap(folder => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { readLedgers } from '../node/ledger.js'
-import { TARGET } from '../prepare/options.js'
+import { withOptions } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
@@ -10,71 +10,35 @@ import { findCapWay } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { removeStaleDownloads } from '../tools/downloads.js'
 
-/**
- * `cleanup`: removes what a killed run left.
- * @import { Command } from 'commander'
- * @import { Api } from '../targets/kubernetes/api.js'
- * @import { Cleaned } from '../targets/local/cleanup.js'
- * @import { Context } from './program.js'
- */
+/** @import { Cleaned } from '../targets/local/cleanup.js' */
 
-/** @type {Cleaned} */
-const NOTHING = { removed: [], left: [], failed: [] }
-
-/** @param {string} run its id or its results folder */
-function idOf(run) {
-  if (!existsSync(path.join(run, 'manifest.json'))) return run
-  const { id, resumed } = readRun(run).manifest.run
-  return resumed?.at(-1)?.id ?? id
-}
-
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `cleanup`: removes what a killed run left. @type {import('./program.js').AddVerb} */
 export function addCleanup(verb, { print }) {
-  verb
+  withOptions(verb, 'target')
     .argument('[run]', 'one run, retained or not, by its results folder or its id; default: every run that was killed')
-    .addOption(TARGET())
     .option('--retained', 'also what runs with --retain were asked to leave')
-    .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
+  withOptions(verb, 'context')
     .option('--all', 'on Kubernetes: also what other machines started')
     .option(
       '--cluster-gone',
       'with a run: its cluster no longer exists; remove what it left here, and look for no namespace',
     )
     .action(async (named = null, options) => {
-      const { target, retained: hasRetained = false, context = null, all: isAll = false } = options
-      const isClusterGone = options.clusterGone ?? false
-      if (isClusterGone && (named === null || target === 'kubernetes'))
+      const { retained: hasRetained = false, context = null, all: isAll = false, clusterGone = false } = options
+      const isOnCluster = options.target === 'kubernetes'
+      if (clusterGone && (named === null || isOnCluster))
         throw new BenchError('--cluster-gone needs the one run whose cluster is gone, and no --target kubernetes')
       const run = named === null ? null : idOf(named)
       const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
-      /** @type {string[]} */
-      const failed = []
-      const attempt = async (/** @type {() => Promise<Partial<Cleaned>>} */ step) => {
-        try {
-          return { ...NOTHING, ...(await step()) }
-        } catch (error) {
-          failed.push(/** @type {Error} */ (error).message)
-          return NOTHING
-        }
-      }
-      const api = target === 'kubernetes' ? await connect({ context }) : null
-      // Each part is tried whatever came of the others. A run on a cluster leaves its keys here, too.
-      const done = [
-        await attempt(async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {})),
-        await attempt(async () => {
-          const isNamespaceGone = api ? createNamespaceCheck(api) : async () => isClusterGone
-          return cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone })
-        }),
-        await attempt(async () => ({ removed: run === null ? await removeStaleDownloads() : [] })),
-      ]
-      failed.push(...done.flatMap(part => part.failed))
-      const said = [
-        ...done.flatMap(part => part.removed.map(what => `removed ${what}`)),
-        ...done.flatMap(part => part.left.map(what => `left    ${what}`)),
-      ]
+      const api = isOnCluster ? await connect({ context }) : null
+      const isNamespaceGone = api ? createNamespaceCheck(api) : async () => clusterGone
+      // A run on a cluster leaves its keys here, too.
+      const { removed, left, failed } = await attemptAll([
+        async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
+        async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),
+        async () => ({ removed: run === null ? await removeStaleDownloads() : [] }),
+      ])
+      const said = [...removed.map(what => `removed ${what}`), ...left.map(what => `left    ${what}`)]
       if (said.length > 0) print(said.join('\n'))
       if (failed.length > 0) throw new BenchError(`not removed: ${failed.join('; ')}`)
       if (said.length > 0) return
@@ -83,7 +47,32 @@ export function addCleanup(verb, { print }) {
     })
 }
 
-/** @param {Api} api of the cluster whose namespaces it knows */
+/** @param {string} run its id or its results folder */
+function idOf(run) {
+  if (!existsSync(path.join(run, 'manifest.json'))) return run
+  const { id, resumed } = readRun(run).manifest.run
+  return resumed?.at(-1)?.id ?? id
+}
+
+/** Tries each step, whatever came of the others. @param {(() => Promise<Partial<Cleaned>>)[]} steps */
+async function attemptAll(steps) {
+  /** @type {Cleaned} */
+  const { removed, left, failed } = { removed: [], left: [], failed: [] }
+  const errors = []
+  for (const step of steps) {
+    try {
+      const done = await step()
+      removed.push(...(done.removed ?? []))
+      left.push(...(done.left ?? []))
+      failed.push(...(done.failed ?? []))
+    } catch (error) {
+      errors.push(/** @type {Error} */ (error).message)
+    }
+  }
+  return { removed, left, failed: [...errors, ...failed] }
+}
+
+/** @param {import('../targets/kubernetes/api.js').Api} api of the cluster whose namespaces it knows */
 function createNamespaceCheck(api) {
   return async (/** @type {string} */ held) => {
     const [name, server] = held.split(' of ')

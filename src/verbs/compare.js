@@ -4,16 +4,7 @@ import { collect } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { renderComparison } from '../report/comparison.js'
 
-/**
- * `compare`: one run against another, as two planes of a run are compared.
- * @import { Command } from 'commander'
- * @import { Context } from './program.js'
- */
-
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `compare`: one run against another, as two planes of a run are compared. @type {import('./program.js').AddVerb} */
 export function addCompare(verb, { print, say, end }) {
   verb
     .argument('<old>', 'a results folder')
@@ -23,13 +14,13 @@ export function addCompare(verb, { print, say, end }) {
     .action((older, newer, options) => {
       const [old, next] = [older, newer].map(folder => {
         const { manifest, records, warnings } = readRun(folder)
-        for (const warning of warnings) say(warning)
+        warnings.forEach(say)
         return { folder, manifest, records, summary: summarise({ manifest, records }) }
       })
       const result = compareRuns({ old, new: next }, { thresholds: options.threshold })
       print(options.json ? JSON.stringify(result, null, 2) : renderComparison(result, { old, new: next }))
       const { status, reasons } = findCompareStatus(result)
-      for (const reason of reasons) say(reason)
+      reasons.forEach(say)
       end(status)
     })
 }

@@ -4,44 +4,28 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/exit-status.js'
 import { findLoad, loads } from '../loads/registry.js'
 import { examineMachine } from '../prepare/local-doctor.js'
-import { createImageParser, TARGET, withLoadHost } from '../prepare/options.js'
-import { assertLoadHost, toolSpecs } from '../prepare/preparation.js'
+import { withOptions } from '../prepare/options.js'
+import { toolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
+import { assertLoadHost } from '../prepare/site.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { examineLoadHost } from '../targets/load-host/doctor.js'
 import { findTool } from '../tools/find.js'
 
-/**
- * `doctor`: what is here, and what is missing.
- * @import { Command } from 'commander'
- * @import { Context } from './program.js'
- * @import { Finding } from '../targets/kubernetes/doctor.js'
- */
+/** The control planes that have a program of their own. */
+const CONTROLS = dataPlanes
+  .flatMap(({ controls = [] }) => controls)
+  .flatMap(({ name, tool }) => (tool ? [{ name, tool }] : []))
 
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
 export function addDoctor(verb, { print, say, end, signal }) {
-  const toolNames = toolSpecs().map(t => t.name)
-  withLoadHost(verb)
-    .addOption(TARGET())
-    .option('--context <name>', 'on Kubernetes: the context of the kubeconfig')
-    .option('--node <name>', 'on Kubernetes: the node of the services, by name or label=value')
-    .option('--load-node <name>', 'on Kubernetes: the node of the load; default: that of the services')
-    .option(
-      '--image <tool=image>',
-      'on Kubernetes: another image, such as pipy=registry/pipy:1.5',
-      createImageParser(toolNames),
-      {},
-    )
-    .addOption(
-      new Option(
-        '--control <name>',
-        'on this machine: looks for the program of this control plane, too, and builds it',
-      ).choices(listControls().map(({ name }) => name)),
-    )
+  const control = new Option(
+    '--control <name>',
+    'on this machine: looks for the program of this control plane, too, and builds it',
+  )
+  withOptions(verb, 'loadHost', 'address', 'target', 'context', 'node', 'loadNode', 'image')
+    .addOption(control.choices(CONTROLS.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
       assertLoadHost({ target, loadHost, address })
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
@@ -58,19 +42,24 @@ export function addDoctor(verb, { print, say, end, signal }) {
               findTool: findHere,
               findBuilt: spec => findTool(spec, { say, signal, fetch: null }),
             })
-      if (loadHost)
-        findings.push(
-          ...(await examineLoadHost({ host: loadHost, asked: address ?? null, loads, findHere, say, signal })),
-        )
+      if (loadHost) {
+        const asked = address ?? null
+        findings.push(...(await examineLoadHost({ host: loadHost, asked, loads, findHere, say, signal })))
+      }
       signal.throwIfAborted()
       const isReady = findings.every(({ level }) => level !== 'missing')
-      print(describe(findings, isReady))
+      const lines = findings.flatMap(({ level, text, more = [] }) => [
+        `${level.padEnd(8)} ${text}`,
+        ...more.map(line => `${' '.repeat(9)}${line}`),
+      ])
+      const verdict = isReady ? 'Everything a default run needs is here.' : 'A default run needs what is missing above.'
+      print([...lines, verdict].join('\n'))
       if (!isReady) end(EXIT.failed)
     })
 }
 
 /**
- * The programs that only those need who name a plane or a control plane, each with the first option that does.
+ * Lists the programs of planes and control planes that no default run needs, each with the first option that names it.
  * @param {string[]} byDefault planes
  * @param {string} [asked] the control plane whose program is built now; of the others, the first run that needs it does
  */
@@ -78,29 +67,12 @@ function listOthers(byDefault, asked) {
   const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
     tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
   )
-  const askedTool = listControls().find(({ name }) => name === asked)?.tool
-  const ofControls = listControls().map(({ name, tool }) => ({
+  const askedTool = CONTROLS.find(({ name }) => name === asked)?.tool
+  const firsts = CONTROLS.filter(({ tool }, i) => CONTROLS.findIndex(other => other.tool === tool) === i)
+  const ofControls = firsts.map(({ name, tool }) => ({
     spec: tool,
     option: `--control ${name}`,
     isLater: tool !== askedTool,
   }))
-  return [...ofPlanes, ...ofControls.filter(({ spec }, i) => ofControls.findIndex(other => other.spec === spec) === i)]
-}
-
-/** The control planes that have a program of their own. */
-function listControls() {
-  return dataPlanes.flatMap(({ controls = [] }) => controls.flatMap(({ name, tool }) => (tool ? [{ name, tool }] : [])))
-}
-
-/**
- * @param {Finding[]} findings
- * @param {boolean} isReady
- */
-function describe(findings, isReady) {
-  const lines = findings.flatMap(({ level, text, more = [] }) => [
-    `${level.padEnd(8)} ${text}`,
-    ...more.map(line => `${' '.repeat(9)}${line}`),
-  ])
-  const conclusion = isReady ? 'Everything a default run needs is here.' : 'A default run needs what is missing above.'
-  return [...lines, conclusion].join('\n')
+  return [...ofPlanes, ...ofControls]
 }

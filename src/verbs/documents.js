@@ -3,20 +3,15 @@ import path from 'node:path'
 import { PAGE } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 
-/**
- * What verbs read and leave beside the records.
- * @import { Summary } from '../model/types.ts'
- * @import { readRun } from '../records/records.js'
- * @import { Context } from './program.js'
- */
+/** @import { Context } from './program.js' */
 
 /**
- * The documents with charts: what draws them takes a fifth of a second to load, so only who wants them loads it.
- * @param {{ folder: string, summary: Summary, run?: ReturnType<typeof readRun> }} given run: as it was read
+ * Opens the documents with charts. What draws them takes a fifth of a second to load, so it is loaded here.
+ * @param {Parameters<typeof import('./write-report.js').openReport>[0]} run
  */
-export async function openDocuments(given) {
-  const [{ openReport }, { findClaims }] = await Promise.all([import('./write-report.js'), import('./read-claims.js')])
-  return openReport({ ...given, claims: findClaims() })
+export async function openDocuments(run) {
+  const { openReport } = await import('./write-report.js')
+  return openReport(run)
 }
 
 /**
@@ -37,10 +32,7 @@ export async function writeDocuments(folder, { say, signal }) {
   }
 }
 
-/**
- * @param {string} folder of a run
- * @param {Pick<Context, 'say'>} context
- */
+/** Says where the results are. @param {string} folder of a run @param {Pick<Context, 'say'>} context */
 export function sayWhere(folder, { say }) {
   const where = path.relative('', folder) || folder
   const page = path.join(where, PAGE)

@@ -15,64 +15,69 @@ const LOOK_MS = 200
 // Swap files, backups and locks, which editors write and remove between two saves.
 const OF_EDITOR = /^[.#]|~$/
 
+/** @typedef {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} Counting */
+/** @typedef {Counting & { folder: string, show: (counts: Sides) => Promise<void> }} Watching */
+
 /**
  * Counts the new side after every save. An error of the saved scripts is reported, and the next save is waited for. A save
  * during a count ends it: what it counted would be of two scripts.
- * @param {{ lab: Lab, hasParity: boolean, folder: string, signal: AbortSignal, say: (line: string) => void,
- *   show: (counts: Sides) => Promise<void> }} given
+ * @param {Watching} watching
  */
 export async function countSaves({ signal, ...given }) {
   const ending = new AbortController()
+  const watching = { ...given, signal: AbortSignal.any([signal, ending.signal]) }
   try {
-    await countEach({ ...given, signal: AbortSignal.any([signal, ending.signal]) })
+    const old = await watching.lab.count('old', watching.signal)
+    for (;;) await countSave(old, watching)
   } finally {
     // A look that is still to come keeps the process.
     ending.abort()
   }
 }
 
-/** @param {Parameters<typeof countSaves>[0]} given */
-async function countEach({ lab, hasParity, folder, show, signal, say }) {
-  const old = await lab.count('old', signal)
-  for (;;) {
-    const start = performance.now()
-    const counted = hashSaved(folder)
-    const looking = new AbortController()
-    const saved = awaitSave(folder, { counted, signal: AbortSignal.any([signal, looking.signal]) })
-    const saving = new AbortController()
-    saved.then(
-      () => saving.abort(),
-      () => {},
-    )
-    const hasChanged = () => saving.signal.aborted || ![null, counted].includes(hashSaved(folder))
-    let isStale = false
-    try {
-      const own = AbortSignal.any([signal, saving.signal])
-      // Every process and request of a count listens to it.
-      setMaxListeners(0, own)
-      const counts = await countTried({ lab, hasParity, signal: own, say })
-      isStale = hasChanged()
-      if (!isStale) await show({ old, new: counts })
-    } catch (error) {
-      signal.throwIfAborted()
-      isStale = hasChanged()
-      if (!isStale) {
-        if (!(error instanceof BenchError)) throw error
-        say(error.message)
-      }
+/**
+ * Counts the scripts as they are now, and waits until others are saved.
+ * @param {Sides['old']} old
+ * @param {Watching} watching
+ */
+async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
+  const start = performance.now()
+  const counted = hashSaved(folder)
+  const looking = new AbortController()
+  const saved = awaitSave(folder, { counted, signal: AbortSignal.any([signal, looking.signal]) })
+  const saving = new AbortController()
+  saved.then(
+    () => saving.abort(),
+    () => {},
+  )
+  const hasChanged = () => saving.signal.aborted || ![null, counted].includes(hashSaved(folder))
+  let isStale = false
+  try {
+    const own = AbortSignal.any([signal, saving.signal])
+    // Every process and request of a count listens to it.
+    setMaxListeners(0, own)
+    const counts = await countTried({ lab, hasParity, signal: own, say })
+    isStale = hasChanged()
+    if (!isStale) await show({ old, new: counts })
+  } catch (error) {
+    signal.throwIfAborted()
+    isStale = hasChanged()
+    if (!isStale) {
+      if (!(error instanceof BenchError)) throw error
+      say(error.message)
     }
-    const seconds = ((performance.now() - start) / 1000).toFixed(1)
-    if (isStale) say(`saved during a count, which ended after ${seconds} s: counting again`)
-    else {
-      say(`${seconds} s; waiting for a save in ${folder}`)
-      await saved.catch(error => {
-        // The reason says how the program ends; the wait only that it ended.
-        signal.throwIfAborted()
-        throw error
-      })
-    }
-    looking.abort()
   }
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  if (isStale) say(`saved during a count, which ended after ${seconds} s: counting again`)
+  else {
+    say(`${seconds} s; waiting for a save in ${folder}`)
+    await saved.catch(error => {
+      // The reason says how the program ends; the wait only that it ended.
+      signal.throwIfAborted()
+      throw error
+    })
+  }
+  looking.abort()
 }
 
 /**
@@ -90,24 +95,16 @@ async function awaitSave(folder, { counted, signal }) {
   }
 }
 
-/**
- * Counts the new side, with the corpus beside it.
- * @param {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} given
- */
+/** Counts the new side, with the corpus beside it. @param {Counting} counting */
 async function countTried({ lab, hasParity, signal, say }) {
   const ending = new AbortController()
   const beside = AbortSignal.any([signal, ending.signal])
   setMaxListeners(0, beside)
-  const trying = hasParity
-    ? lab.checkParity(beside).then(
-        () => null,
-        error => error,
-      )
-    : null
+  const trying = Promise.allSettled(hasParity ? [lab.checkParity(beside)] : [])
   try {
     const counts = await lab.count('new', signal)
     // A count takes a whole CPU, so the corpus may have found timeouts that are the machine's.
-    const failed = await trying
+    const [failed] = (await trying).flatMap(tried => (tried.status === 'rejected' ? tried.reason : []))
     if (failed) {
       if (!(failed instanceof BenchError)) throw failed
       await lab.checkParity(signal)
@@ -120,10 +117,7 @@ async function countTried({ lab, hasParity, signal, say }) {
   }
 }
 
-/**
- * @param {string} folder
- * @returns {string | null} null: a file was gone when it was read
- */
+/** @param {string} folder @returns {string | null} null: a file was gone when it was read */
 function hashSaved(folder) {
   try {
     // A link that leads nowhere is no script.

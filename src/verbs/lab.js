@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
+import { copyScripts } from '../lab/new-scripts.js'
 import { findSide } from '../lab/sides.js'
 import { renderLab } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
@@ -9,21 +10,21 @@ import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { openLab } from '../prepare/open-lab.js'
 import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
-import { openSite } from '../prepare/preparation.js'
 import { readTopology } from '../prepare/read-experiment.js'
+import { withSite } from '../prepare/site.js'
 import { writeWhole } from '../records/files.js'
-import { addLabNew } from './lab-new.js'
 import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
 /**
- * `lab`: what a change to a Pipy pipeline costs, in instructions a request.
- * @import { Command } from 'commander'
- * @import { SidecarCount } from '../lab/count.js'
  * @import { Sides } from '../lab/comparison.js'
+ * @import { Side } from '../lab/sides.js'
  * @import { Found } from '../lab/text.js'
- * @import { Lab } from '../prepare/open-lab.js'
+ * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
+ * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
+ *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, out?: string, json?: boolean }} LabOptions
+ * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[] }} Asked
  */
 
 const LINKS = ['pair', 'gateway-ratings']
@@ -33,12 +34,8 @@ const UNDER_LOAD = { link: ['pair'] }
 /** Options of a count alone. */
 const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `lab`: what a change to a Pipy pipeline costs, in instructions a request. @type {import('./program.js').AddVerb} */
 export function addLab(verb, context) {
-  const { print, say, end, signal } = context
   addLabNew(verb, context)
   verb
     .argument('[folder]', 'the scripts to count', 'pipy-scripts')
@@ -46,12 +43,16 @@ export function addLab(verb, context) {
       '--against <folder>',
       'the scripts to hold them against, a folder or git:REF; default: pipy-scripts, and of pipy-scripts git:HEAD',
     )
-    .option('--link <list>', 'links; default: pair,gateway-ratings; with --watch or --profile pair', parseLinks)
-    .option(
-      '--requests <n>',
-      'requests to count, after a quarter as many; default: 2000, with --watch 100',
-      parseRequests,
-    )
+    .option('--link <list>', 'links; default: pair,gateway-ratings; with --watch or --profile pair', text => {
+      const links = text.split(',')
+      if (links.every(link => LINKS.includes(link)) && new Set(links).size === links.length) return links
+      throw new InvalidArgumentError(`a list of ${LINKS.join(', ')} is needed, each once at most`)
+    })
+    .option('--requests <n>', 'requests to count, after a quarter as many; default: 2000, with --watch 100', text => {
+      const requests = parseCount(text)
+      if (requests >= 100 && requests <= 100_000) return requests
+      throw new InvalidArgumentError('100 to 100000 requests can be counted')
+    })
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
@@ -61,58 +62,69 @@ export function addLab(verb, context) {
     .option('--profile', 'where the CPU time goes under load: samples by perf, instead of a count')
     .option('--out <dir>', 'write lab.html, with flame graphs, and lab.json there')
     .option('--json', 'print lab.json instead of the tables')
-    .action(async (folder, options) => {
-      const isSampled = options.profile === true
-      const odd = NOT_SAMPLED.find(name => isSampled && verb.getOptionValueSource(name) === 'cli')
+    .action(async (folder, given) => {
+      const odd = NOT_SAMPLED.find(name => given.profile && verb.getOptionValueSource(name) === 'cli')
       if (odd) throw new UsageError(`--profile samples a load: --${odd} belongs to a count, leave one of them out`)
-      const usual = { link: LINKS, requests: 2000, ...(options.watch && ON_SAVE), ...(isSampled && UNDER_LOAD) }
-      const { link, requests } = { ...usual, ...options }
-      const services = link.flatMap((/** @type {string} */ name) => readTopology(name).services.map(s => s.name))
-      const thresholds = options.threshold.map((/** @type {string} */ text) => parseLabThreshold(text, services))
+      const usual = { link: LINKS, requests: 2000, ...(given.watch && ON_SAVE), ...(given.profile && UNDER_LOAD) }
+      /** @type {LabOptions} */
+      const options = { ...usual, ...given }
+      const services = options.link.flatMap(name => readTopology(name).services.map(s => s.name))
+      const thresholds = options.threshold.map(text => parseLabThreshold(text, services))
       const side = findSide(folder)
       if (options.watch) assertOldStays(side.scripts, options)
-      const site = await openSite({ target: 'local', cpu: 'none', out: options.out }, context)
-      if (site === null) return
-      /** @type {Lab | null} */
-      let lab = null
-      const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
-        const labels = /** @type {Lab} */ (lab).labels
-        const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
-        if (options.out) await writeFound(options.out, { found, counts })
-        print(options.json ? JSON.stringify(found, null, 2) : renderLab(found))
-        if (options.out) say(`to look at: ${path.join(options.out, 'lab.html')}`)
-        const { held, crossed, undecided } = judgeThresholds(thresholds, found)
-        for (const line of [...held, ...crossed, ...undecided]) say(line)
-        // With --watch the scripts that are saved next may hold it.
-        if (!options.watch && crossed.length + undecided.length > 0)
-          end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
-      }
-      try {
-        const { against = null, payload, pipy, parity } = options
-        const asked = { site, side, against, link, payload, pipy, requests, hasHandshakes: !options.watch, isSampled }
-        lab = await openLab(asked)
-        await lab.checkProfiler(signal)
-        const given = { lab, hasParity: parity, show, signal }
-        if (options.watch) await countSaves({ ...given, folder: side.scripts, say })
-        else {
-          if (parity) await lab.checkParity(signal)
-          if (isSampled) {
-            say(`sampling ${link.join(' and ')} under load, each side twice, in turns`)
-            const { notes, ...sides } = await lab.sample(signal)
-            return await show(sides, notes)
-          }
-          say(`counting ${requests} requests of ${link.join(' and ')}, of both sides at once`)
-          const [old, next] = await together(signal, [
-            own => given.lab.count('old', own),
-            own => given.lab.count('new', own),
-          ])
-          await show({ old, new: next })
-        }
-      } finally {
-        lab?.close()
-        await site.target.close()
-      }
+      await withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
+        compareSides({ site, side, options, thresholds }, context),
+      )
     })
+}
+
+/** @param {Asked} asked @param {Context} context */
+async function compareSides({ site, side, options, thresholds }, context) {
+  const { say, signal } = context
+  const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options
+  const lab = await openLab({ site, side, against, link, payload, pipy, requests, hasHandshakes: !watch, isSampled })
+  const { labels } = lab
+  const show = (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) =>
+    showCounts({ counts, labels, notes, options, thresholds }, context)
+  try {
+    await lab.checkProfiler(signal)
+    if (watch) return await countSaves({ lab, hasParity: options.parity, show, signal, folder: side.scripts, say })
+    if (options.parity) await lab.checkParity(signal)
+    const links = link.join(' and ')
+    if (isSampled) {
+      say(`sampling ${links} under load, each side twice, in turns`)
+      const { notes, ...sides } = await lab.sample(signal)
+      return await show(sides, notes)
+    }
+    say(`counting ${requests} requests of ${links}, of both sides at once`)
+    const [old, next] = await together(signal, [own => lab.count('old', own), own => lab.count('new', own)])
+    await show({ old, new: next })
+  } finally {
+    lab.close()
+  }
+}
+
+/**
+ * Prints what was counted, and judges it.
+ * @param {Pick<Asked, 'options' | 'thresholds'> & Pick<Found, 'labels' | 'notes'> & { counts: Sides }} counted
+ * @param {Context} context
+ */
+async function showCounts({ counts, labels, notes, options, thresholds }, { print, say, end }) {
+  const { out, json, watch } = options
+  const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
+  if (out) {
+    // What draws charts takes long to load.
+    const { renderLabPage } = await import('../lab/page.js')
+    writeWhole(out, 'lab.json', `${JSON.stringify(found, null, 2)}\n`)
+    writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
+  }
+  print(json ? JSON.stringify(found, null, 2) : renderLab(found))
+  if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
+  const { held, crossed, undecided } = judgeThresholds(thresholds, found)
+  for (const line of [...held, ...crossed, ...undecided]) say(line)
+  // With --watch the scripts that are saved next may hold it.
+  if (watch || crossed.length + undecided.length === 0) return
+  end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
 }
 
 /**
@@ -131,7 +143,7 @@ function assertOldStays(scripts, { against, pipy }) {
 /**
  * Does all at once; where one fails, the others are ended.
  * @param {AbortSignal} signal
- * @param {((signal: AbortSignal) => Promise<SidecarCount[]>)[]} tasks
+ * @param {((signal: AbortSignal) => Promise<import('../lab/count.js').SidecarCount[]>)[]} tasks
  */
 async function together(signal, tasks) {
   const failing = new AbortController()
@@ -146,28 +158,33 @@ async function together(signal, tasks) {
   })
 }
 
-/**
- * @param {string} folder
- * @param {{ found: Found, counts: Sides }} given
- */
-async function writeFound(folder, { found, counts }) {
-  // What draws charts takes long to load.
-  const { renderLabPage } = await import('../lab/page.js')
-  writeWhole(folder, 'lab.json', `${JSON.stringify(found, null, 2)}\n`)
-  writeWhole(folder, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
+/** `lab new`: a copy of the kit's scripts to change, and what can be done with it. @type {import('./program.js').AddVerb} */
+function addLabNew(lab, { print }) {
+  lab
+    .command('new')
+    .description('make a copy of pipy-scripts to change, with the tests of its pure parts')
+    .argument('<folder>', 'a new folder, such as my-scripts')
+    .action(folder => {
+      // Wherever they stand, the options of a count are read by `lab`.
+      const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
+      if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
+      print(renderNew(folder, copyScripts(folder)))
+    })
 }
 
-/** @param {string} text */
-function parseLinks(text) {
-  const links = text.split(',')
-  if (links.some(link => !LINKS.includes(link)) || new Set(links).size < links.length)
-    throw new InvalidArgumentError(`a list of ${LINKS.join(', ')} is needed, each once at most`)
-  return links
+/** @param {string} folder @param {string[]} tests */
+function renderNew(folder, tests) {
+  const named = quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
+  return [
+    `${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`,
+    'After a change:',
+    `  node --test ${named}/*.test.mjs                # these tests`,
+    `  npm run lab -- ${named}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
+    `  npm run bench -- --planes pipy,pipy=${named}   # CPU time, memory and latency, beside pipy-scripts`,
+  ].join('\n')
 }
 
-/** @param {string} text */
-function parseRequests(text) {
-  const requests = parseCount(text)
-  if (requests < 100 || requests > 100_000) throw new InvalidArgumentError('100 to 100000 requests can be counted')
-  return requests
+/** For a shell. @param {string} word */
+function quote(word) {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { summariseBalance } from '../analysis/balance.js'
+import { summariseBalance } from '../kinds/balance/trials.js'
 import { BenchError } from '../lib/errors.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { isBalance, readBalance } from '../records/balance.js'
@@ -8,23 +8,29 @@ import { readRun, readSummary } from '../records/records.js'
 import { answerOf } from '../report/answer.js'
 import { answerOfBalance } from '../report/balance.js'
 
-/**
- * The runs of a folder, each with its answer.
- */
-
 // Of runs, or of folders of them.
 const DEPTH = 2
 
 /** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
 
 /**
+ * Lists the runs of a folder, each with its answer.
  * @param {string} root a folder of runs, or of folders of them (as `agree` leaves)
  * @returns {ListedRun[]} the last one first; what is no run, or cannot be read, says why
  * @throws {BenchError} where there is no such folder
  */
 export function listRuns(root) {
   return findRuns(root)
-    .map(describeRun)
+    .map(folder => {
+      try {
+        const { run, says } = readAnswer(folder)
+        return { folder, startedAt: run.startedAt, experiment: run.experiment, says }
+      } catch (error) {
+        const { message } = /** @type {Error} */ (error)
+        const says = error instanceof BenchError ? message : `it cannot be read: ${message}`
+        return { folder, startedAt: '', experiment: '-', says }
+      }
+    })
     .sort((a, b) => b.startedAt.localeCompare(a.startedAt))
 }
 
@@ -32,6 +38,7 @@ export function listRuns(root) {
  * @param {string} folder
  * @param {number} [depth]
  * @returns {string[]}
+ * @throws {BenchError} where there is no such folder
  */
 export function findRuns(folder, depth = DEPTH) {
   if (!existsSync(folder)) throw new BenchError(`there are no runs in ${folder}/ yet: make one with npm run bench`)
@@ -43,31 +50,18 @@ export function findRuns(folder, depth = DEPTH) {
   })
 }
 
-/**
- * @param {string} folder
- * @returns {ListedRun}
- */
-function describeRun(folder) {
-  try {
-    if (isBalance(folder)) {
-      const summary = summariseBalance(readBalance(folder))
-      const { startedAt, experiment } = summary.run
-      return { folder, startedAt, experiment, says: answerOfBalance(summary) }
-    }
-    if (existsSync(path.join(folder, 'summary.json'))) {
-      const summary = readSummary(folder)
-      const fault = findFault(summarySchema, summary)
-      if (fault !== null)
-        throw new BenchError(`summary.json is damaged: ${fault}; npm run report -- ${folder} reads the trials`)
-      const { startedAt, experiment } = summary.run
-      return { folder, startedAt, experiment, says: answerOf(summary) }
-    }
-    const { manifest, records } = readRun(folder)
-    const { startedAt, experiment } = manifest.run
-    return { folder, startedAt, experiment, says: `It goes on, or was cut off: ${records.length} trials are recorded.` }
-  } catch (error) {
-    const why =
-      error instanceof BenchError ? error.message : `it cannot be read: ${/** @type {Error} */ (error).message}`
-    return { folder, startedAt: '', experiment: '-', says: why }
+/** @param {string} folder of a run */
+function readAnswer(folder) {
+  if (isBalance(folder)) {
+    const summary = summariseBalance(readBalance(folder))
+    return { run: summary.run, says: answerOfBalance(summary) }
   }
+  if (!existsSync(path.join(folder, 'summary.json'))) {
+    const { manifest, records } = readRun(folder)
+    return { run: manifest.run, says: `It goes on, or was cut off: ${records.length} trials are recorded.` }
+  }
+  const summary = readSummary(folder)
+  const fault = findFault(summarySchema, summary)
+  if (fault === null) return { run: summary.run, says: answerOf(summary) }
+  throw new BenchError(`summary.json is damaged: ${fault}; npm run report -- ${folder} reads the trials`)
 }

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { ROOT } from '../lib/paths.js'
@@ -9,87 +8,67 @@ import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntried, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
 import { isWrong } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/options.js'
-import { openSite, stampNow } from '../prepare/preparation.js'
-import { assertKnown } from '../prepare/prepare.js'
+import { planes } from '../prepare/programs.js'
+import { stampNow, withSite } from '../prepare/site.js'
+import { assertKnown } from '../prepare/supported.js'
 
 /**
- * `parity`: whether one plane does the work of a sidecar, before anything is measured.
- * @import { Command } from 'commander'
- * @import { Row } from '../parity/beside/probe.js'
+ * @import { PlaneChoice, Site, ToolSpec } from '../model/types.ts'
  * @import { Context } from './program.js'
  */
 
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `parity`: whether one plane does the work of a sidecar, before anything is measured. @type {import('./program.js').AddVerb} */
 export function addParity(verb, context) {
-  const { print, say, end, signal } = context
   verb.argument('<plane>', 'a data plane: name, name:profile or name=./scripts').action(async text => {
     const [choice, ...others] = parsePlanes(text)
     if (others.length > 0) throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
     assertKnown(choice)
-    const plane = dataPlanes.find(({ name }) => name === choice.plane)
-    if (!plane?.tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
-    const site = await openSite({ cpu: 'none', target: 'local' }, context)
-    if (site === null) return
-    try {
-      const tool = await site.findTool(plane.tool)
-      if ('missing' in tool) throw new BenchError(tool.missing, { exitStatus: EXIT.planeMissing })
-      const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
-      await writeParityCertificates(certificates)
-      const folder = path.resolve('results', `${stampNow()}-parity-${plane.name}`)
-      const scripts = choice.variant ?? path.join(ROOT, 'pipy-scripts')
-      print(`${plane.name} ${tool.version}: ${tool.path}`)
-      let isWhole = true
-      for (const [index, measured] of CONFIGURATIONS.entries()) {
-        const { tls, protocol, trafficPolicy, features } = measured
-        const title = [
-          tls,
-          protocol,
-          `policy ${trafficPolicy}`,
-          ...(features ? [AXES.features.show(features)] : []),
-        ].join(', ')
-        const untried = findUntried(measured, { plane, tool, profile: choice.profile })
-        if (untried !== null) {
-          print(`not tried  ${title}: ${untried}`)
-          continue
-        }
-        const { profile } = choice
-        const lines = await tryPlane({
-          site,
-          index,
-          plane,
-          tool,
-          scripts,
-          certificates,
-          folder,
-          measured,
-          profile,
-          signal,
-        })
-          .then(rows => listShort(rows, plane.findLacks?.(measured) ?? {}))
-          .catch(error => {
-            signal.throwIfAborted()
-            if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
-            return [{ isKnown: false, text: error.message }]
-          })
-        const unknown = lines.filter(({ isKnown }) => !isKnown)
-        if (unknown.length > 0) isWhole = false
-        print(`${unknown.length > 0 ? 'short     ' : 'whole     '} ${title}`)
-        for (const { isKnown, text } of lines) print(`           ${isKnown ? 'known: ' : ''}${text}`)
-      }
-      print(`Tried with none: ${LEFT_OUT.join('; ')}.`)
-      if (existsSync(folder)) say(`configurations and logs: ${path.relative('', folder)}`)
-      if (!isWhole) end(EXIT.failed)
-    } finally {
-      await site.target.close()
-    }
+    const { tool } = planes[choice.plane]
+    if (!tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
+    await withSite({ cpu: 'none', target: 'local' }, context, site => tryAll({ site, choice, spec: tool }, context))
   })
 }
 
+/** @param {{ site: Site, choice: PlaneChoice, spec: ToolSpec }} asked @param {Context} context */
+async function tryAll({ site, choice: { plane: name, profile, variant }, spec }, { print, say, end, signal }) {
+  const plane = planes[name]
+  const tool = await site.findTool(spec)
+  if ('missing' in tool) throw new BenchError(tool.missing, { exitStatus: EXIT.planeMissing })
+  const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
+  await writeParityCertificates(certificates)
+  const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
+  const scripts = variant ?? path.join(ROOT, 'pipy-scripts')
+  print(`${name} ${tool.version}: ${tool.path}`)
+  const given = { site, plane, tool, scripts, certificates, folder, profile, signal }
+  let isWhole = true
+  for (const [index, measured] of CONFIGURATIONS.entries()) {
+    const { tls, protocol, trafficPolicy, features } = measured
+    const shown = features ? [AXES.features.show(features)] : []
+    const title = [tls, protocol, `policy ${trafficPolicy}`, ...shown].join(', ')
+    const untried = findUntried(measured, { plane, tool, profile })
+    if (untried !== null) {
+      print(`not tried  ${title}: ${untried}`)
+      continue
+    }
+    const lines = await tryPlane({ ...given, index, measured })
+      .then(rows => listShort(rows, plane.findLacks?.(measured) ?? {}))
+      .catch(error => {
+        signal.throwIfAborted()
+        if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
+        return [{ isKnown: false, text: error.message }]
+      })
+    const isShort = lines.some(({ isKnown }) => !isKnown)
+    isWhole &&= !isShort
+    print(`${isShort ? 'short     ' : 'whole     '} ${title}`)
+    for (const { isKnown, text } of lines) print(`           ${isKnown ? 'known: ' : ''}${text}`)
+  }
+  print(`Tried with none: ${LEFT_OUT.join('; ')}.`)
+  if (existsSync(folder)) say(`configurations and logs: ${path.relative('', folder)}`)
+  if (!isWhole) end(EXIT.failed)
+}
+
 /**
- * @param {Row[]} rows
+ * @param {import('../parity/beside/probe.js').Row[]} rows
  * @param {Record<string, string>} lacks
  * @returns {{ isKnown: boolean, text: string }[]} a line for each difference; known: the plane declares it
  */

@@ -1,24 +1,16 @@
 import os from 'node:os'
 import { readCores, readLimits } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
-import { withExperiment, withLoadHost, withPrecision } from '../prepare/options.js'
-import { assertLoadHost, readAsked } from '../prepare/preparation.js'
+import { withExperiment, withOptions } from '../prepare/options.js'
+import { readAsked } from '../prepare/preparation.js'
 import { planRun } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
+import { assertLoadHost } from '../prepare/site.js'
 import { renderPlan } from '../report/plan.js'
 
-/**
- * `plan`: what a `bench` would run.
- * @import { Command } from 'commander'
- * @import { Context } from './program.js'
- */
-
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `plan`: what a `bench` would run. @type {import('./program.js').AddVerb} */
 export function addPlan(verb, { print }) {
-  withLoadHost(withPrecision(withExperiment(verb))).action((name, options) => {
+  withOptions(withExperiment(verb), 'precision', 'loadHost', 'address').action((name, options) => {
     assertLoadHost(options)
     const site = { cpus: os.availableParallelism(), cores: readCores(), limits: readLimits() }
     const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })

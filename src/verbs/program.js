@@ -18,10 +18,9 @@ import { addHelp } from './help.js'
  * @property {(options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>} watch opens the views of a run
  */
 
-/**
- * Each verb, with what adds its options and its action.
- * @type {Record<string, () => Promise<(verb: Command, context: Context) => void>>}
- */
+/** @typedef {(verb: Command, context: Context) => void} AddVerb adds the options of a verb, and what it does */
+
+/** @type {Record<string, () => Promise<AddVerb>>} */
 const VERBS = {
   bench: async () => (await import('./bench.js')).addBench,
   agree: async () => (await import('./agree.js')).addAgree,
@@ -70,10 +69,7 @@ export function exitStatusOf(error) {
   return EXIT.failed
 }
 
-/**
- * @param {unknown} error
- * @returns {string | null} null: commander has said it
- */
+/** @param {unknown} error @returns {string | null} null: commander has said it */
 export function messageOf(error) {
   if (error instanceof CommanderError) return null
   const { message, stack } = /** @type {Error} */ (error)

@@ -1,40 +1,49 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parseClaims } from '../analysis/claims/claims.js'
+import { evaluateClaims, parseClaims } from '../analysis/claims/claims.js'
 import { UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
 import { listExperiments } from '../prepare/read-experiment.js'
 
 /**
  * @import { ClaimsFile } from '../analysis/claims/claims.js'
+ * @import { BalanceSummary, Summary } from '../model/types.ts'
  */
 
-/** The published claims that the kit knows. */
+/** Reads the published claims that the kit knows. */
 export function findClaims() {
   return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
 }
 
 /**
- * All claims of a folder, file by file, sorted by name.
+ * Answers the claims that the experiment of a run can test.
+ * @param {Summary | BalanceSummary} summary
+ * @param {ClaimsFile[]} [files]
+ */
+export function answerClaims(summary, files = findClaims()) {
+  const results = evaluateClaims({ files, summaries: [summary] })
+  return results.filter(({ experiment }) => experiment === summary.run.experiment)
+}
+
+/**
+ * Reads all claims of a folder, file by file, sorted by name.
  * @param {string} folder
  * @param {{ experiments: string[] }} known the names of all experiments
  * @returns {ClaimsFile[]}
  * @throws {UsageError} for a file that cannot be followed, and for two claims of one name
  */
-export function readClaims(folder, { experiments }) {
+export function readClaims(folder, known) {
   const names = readdirSync(folder).filter(name => name.endsWith('.yaml'))
   const files = names.sort().map(name => {
     const file = path.join(folder, name)
-    return parseClaims(readFileSync(file, 'utf8'), file, { experiments })
+    return parseClaims(readFileSync(file, 'utf8'), file, known)
   })
   /** @type {Map<string, string>} */
   const seen = new Map()
-  for (const { file, claims } of files) {
-    for (const { id } of claims) {
-      const other = seen.get(id)
-      if (other) throw new UsageError(`${file}: claim "${id}" is in ${other} too: rename one`)
-      seen.set(id, file)
-    }
+  for (const { file, id } of files.flatMap(({ file, claims }) => claims.map(({ id }) => ({ file, id })))) {
+    const other = seen.get(id)
+    if (other) throw new UsageError(`${file}: claim "${id}" is in ${other} too: rename one`)
+    seen.set(id, file)
   }
   return files
 }

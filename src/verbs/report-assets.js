@@ -3,19 +3,15 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { ROOT } from '../lib/paths.js'
 
-/**
- * Files that pages are made of.
- */
-
 // In the order of their imports.
 const MODULES = ['../lib/units.js', 'charts/palette.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
-/** What the pages of reports are made of beside their data. */
+/** Reads what pages of reports are made of beside their data. */
 export function readAssets() {
   return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readLibrary() }
 }
 
-/** ECharts for browsers, as one script. */
+/** Reads ECharts for browsers, as one script. */
 export function readLibrary() {
   return readFileSync(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8')
 }

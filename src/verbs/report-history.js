@@ -9,23 +9,19 @@ import { renderHistoryMarkdown } from '../report/markdown.js'
 import { findRuns } from './list-runs.js'
 import { readAssets } from './report-assets.js'
 
-/**
- * All comparable runs of a folder over time.
- * @import { History, ReadRun } from '../analysis/history.js'
- */
-
-const HISTORY_PAGE = 'history.html'
+/** @import { History } from '../analysis/history.js' */
 
 /** @type {Record<string, (history: History, out: string) => string>} */
 export const HISTORY_FORMATS = {
   text: history => renderHistoryText(createHistoryDocument(history)),
   html: (history, out) =>
-    writeWhole(out, HISTORY_PAGE, renderHistoryHtml(createHistoryDocument(history), readAssets())),
+    writeWhole(out, 'history.html', renderHistoryHtml(createHistoryDocument(history), readAssets())),
   md: history => renderHistoryMarkdown(createHistoryDocument(history)).trimEnd(),
   json: history => JSON.stringify(history, null, 2),
 }
 
 /**
+ * Reads all comparable runs of a folder over time.
  * @param {string} folder of runs, or a run: then those beside it are held against it
  * @returns {{ history: History, root: string, warnings: string[] }} root: the folder of the runs
  * @throws {BenchError} where there is no such folder, or the run that is named cannot be read
@@ -34,7 +30,6 @@ export function readHistory(folder) {
   const isRun = existsSync(path.join(folder, 'manifest.json'))
   const named = isRun ? path.relative('', folder) || '.' : undefined
   const root = isRun ? path.dirname(path.resolve(folder)) : folder
-  /** @type {ReadRun[]} */
   const runs = []
   const unread = []
   const warnings = []
@@ -44,8 +39,7 @@ export function readHistory(folder) {
       runs.push({ folder: found, manifest, records })
       warnings.push(...run.warnings)
     } catch (error) {
-      const { message } = /** @type {Error} */ (error)
-      unread.push({ folder: found, reasons: [message] })
+      unread.push({ folder: found, reasons: [/** @type {Error} */ (error).message] })
     }
   }
   if (named !== undefined && !runs.some(run => run.folder === named)) {

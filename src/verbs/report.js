@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
-import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { isBalance } from '../records/balance.js'
@@ -15,14 +14,9 @@ import { renderTable } from '../report/table.js'
 import { reportBalance } from './balance.js'
 import { openDocuments } from './documents.js'
 import { listRuns } from './list-runs.js'
-import { findClaims } from './read-claims.js'
+import { answerClaims } from './read-claims.js'
 
-/**
- * `report`: a run once more from its records, in any format; without a run, all of them.
- * @import { Command } from 'commander'
- * @import { Summary } from '../model/types.ts'
- * @import { Context } from './program.js'
- */
+/** @import { Summary } from '../model/types.ts' */
 
 const RESULTS = 'results'
 
@@ -40,10 +34,7 @@ const FORMATS = {
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
 }
 
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `report`: a run once more from its records, in any format; without a run, all of them. @type {import('./program.js').AddVerb} */
 export function addReport(verb, { print, say }) {
   verb
     .argument('[results]', 'a results folder')
@@ -51,24 +42,15 @@ export function addReport(verb, { print, say }) {
     .option('--out <dir>', 'where html and svg are written (default: the results folder)')
     .option('--json', 'the same as --format json')
     .option('--history', 'all runs over time that are comparable with the last one, or with [results], and their steps')
-    .action(async (folder, options) => {
-      const format = options.json ? 'json' : options.format
-      if (options.history) {
-        print(await renderHistory({ folder: folder ?? RESULTS, format, out: options.out }, say))
-        return
-      }
-      if (folder === undefined) {
-        print(renderList(RESULTS))
-        return
-      }
-      if (isBalance(folder)) {
-        print(await writeOut({ out: options.out ?? folder }, out => reportBalance({ folder, format, out })))
-        return
-      }
+    .action(async (folder, { json, history, out: given, ...options }) => {
+      const format = json ? 'json' : options.format
+      if (history) return print(await renderHistory({ folder: folder ?? RESULTS, format, out: given }, say))
+      if (folder === undefined) return print(renderList(RESULTS))
+      const out = given ?? folder
+      if (isBalance(folder)) return print(await writeOut({ out }, out => reportBalance({ folder, format, out })))
       const run = readRun(folder)
-      for (const warning of run.warnings) say(warning)
-      const summary = summarise(run)
-      print(await FORMATS[format]({ folder, out: options.out ?? folder, summary, run }))
+      run.warnings.forEach(say)
+      print(await FORMATS[format]({ folder, out, summary: summarise(run), run }))
     })
 }
 
@@ -82,7 +64,7 @@ async function renderHistory({ folder, format, out }, say) {
   if (!Object.hasOwn(HISTORY_FORMATS, format))
     throw new UsageError(`--format ${format} is of one run; --history has ${Object.keys(HISTORY_FORMATS).join(', ')}`)
   const { history, root, warnings } = readHistory(folder)
-  for (const warning of warnings) say(warning)
+  warnings.forEach(say)
   return writeOut({ out: out ?? root, printed: 'text, md or json' }, at => HISTORY_FORMATS[format](history, at))
 }
 
@@ -95,40 +77,33 @@ async function renderHistory({ folder, format, out }, say) {
 function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
   try {
     return write(out)
-  } catch (error) {
-    const { message } = /** @type {Error} */ (error)
-    throw new BenchError(`${message}; give --out another folder, or print it: --format ${printed}`, {
-      cause: error,
-    })
+  } catch (cause) {
+    const { message } = /** @type {Error} */ (cause)
+    throw new BenchError(`${message}; give --out another folder, or print it: --format ${printed}`, { cause })
   }
 }
 
 /**
- * The table, with the count of the claims that the experiment can test.
+ * Renders the table, with the count of the claims that the experiment can test.
  * @param {Summary} summary
  * @param {{ folder: string, warnings?: string[], hasPage?: boolean }} of
  */
 export function renderText(summary, { folder, warnings = [], hasPage = existsSync(path.join(folder, PAGE)) }) {
-  const results = evaluateClaims({ files: findClaims(), summaries: [summary] })
-  const claims = tellClaims(results.filter(claim => claim.experiment === summary.run.experiment))
+  const claims = tellClaims(answerClaims(summary))
   return renderTable(summary, { folder: path.relative('', folder) || folder, hasPage, warnings, claims })
 }
 
 /** @param {string} root */
 function renderList(root) {
-  const runs = listRuns(root)
-  if (runs.length === 0) return `there are no runs in ${root}/ yet: make one with npm run bench`
-  return runs
-    .map(({ folder, startedAt, experiment, says }) => {
-      const when = startedAt.slice(0, 16).replace('T', ' ')
-      return `${when.padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
-    })
-    .join('\n')
+  const runs = listRuns(root).map(({ folder, startedAt, experiment, says }) => {
+    const when = startedAt.slice(0, 16).replace('T', ' ')
+    return `${when.padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
+  })
+  return runs.length === 0 ? `there are no runs in ${root}/ yet: make one with npm run bench` : runs.join('\n')
 }
 
 /** @param {string} name */
 function parseFormat(name) {
-  if (!Object.hasOwn(FORMATS, name))
-    throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(FORMATS).join(', ')}`)
-  return name
+  if (Object.hasOwn(FORMATS, name)) return name
+  throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(FORMATS).join(', ')}`)
 }

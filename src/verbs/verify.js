@@ -5,16 +5,7 @@ import { findLoad } from '../loads/registry.js'
 import { isBalance } from '../records/balance.js'
 import { verifyBalance } from './balance.js'
 
-/**
- * `verify`: every number of a run again.
- * @import { Command } from 'commander'
- * @import { Context } from './program.js'
- */
-
-/**
- * @param {Command} verb
- * @param {Context} context
- */
+/** `verify`: every number of a run again. @type {import('./program.js').AddVerb} */
 export function addVerify(verb, { print, end }) {
   verb.argument('<results>', 'a results folder').action(folder => {
     const verify = () => verifyRun({ folder, findLoad, kitSha256: hashKit() })

@@ -1,34 +1,18 @@
-import { parseAddress } from '../live/address.js'
 import { createRunState } from '../live/state.js'
 import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
- * Who watches a run: a terminal, browsers, Prometheus. None of them can end it.
- * @import { Command } from 'commander'
+ * Watchers of a run: a terminal, browsers, Prometheus. None of them can end it.
  * @import { LiveAddress } from '../live/address.js'
  * @import { RunEvent } from '../run/events.js'
+ * @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher
  */
 
-/** @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher */
-
+// Of the report's charts, those that the page shows, too.
 const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
 
-/** @param {Command} command */
-export function withWatchers(command) {
-  return command
-    .option(
-      '--live <address>',
-      'serve a page that shows the run as it goes, such as :8080 (this machine alone)',
-      createAddressParser('--live'),
-    )
-    .option(
-      '--metrics <address>',
-      'serve metrics for Prometheus under /metrics, such as :9464 (this machine alone)',
-      createAddressParser('--metrics'),
-    )
-}
-
 /**
+ * Opens the views of a run.
  * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses
  * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: where progress is said
  * @returns {Promise<{ watch: ((event: RunEvent) => void) | undefined, say: (line: string) => void, close: () => Promise<void> }>}
@@ -45,7 +29,7 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     opened.push(watcher)
     watchers.add(watcher)
   }
-  // Those that failed, too: what serves would keep the process from ending.
+  // Those that failed are closed, too: what serves would keep the process from ending.
   const close = async () => {
     watchers.clear()
     for (const watcher of opened.splice(0)) await watcher.close()
@@ -75,47 +59,31 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     await close()
     throw error
   }
-  return {
-    watch: watchers.size === 0 ? undefined : event => tell({ event, state, watchers, say: sayBeside }),
-    say: sayBeside,
-    close,
-  }
-}
-
-/** @param {string} option */
-function createAddressParser(option) {
-  return (/** @type {string} */ text) => parseAddress(text, option)
-}
-
-/**
- * A watcher that fails is left out from then on: what is measured goes before who looks on.
- * @param {{ event: RunEvent, state: ReturnType<typeof createRunState>, watchers: Set<Watcher>, say: (line: string) => void }} told
- */
-function tell({ event, state, watchers, say }) {
+  // What is measured goes before its watchers: one that fails is left out from then on.
   const guard = (/** @type {() => void} */ act, /** @type {() => void} */ leaveOut) => {
     try {
       act()
     } catch (error) {
       leaveOut()
-      say(`a live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
+      sayBeside(`a live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
     }
   }
-  guard(
-    () => state.apply(event),
-    () => watchers.clear(),
-  )
-  for (const watcher of watchers) {
+  const tell = (/** @type {RunEvent} */ event) => {
     guard(
-      () => watcher.publish(event),
-      () => watchers.delete(watcher),
+      () => state.apply(event),
+      () => watchers.clear(),
     )
+    for (const watcher of watchers)
+      guard(
+        () => watcher.publish(event),
+        () => watchers.delete(watcher),
+      )
   }
+  return { watch: watchers.size === 0 ? undefined : tell, say: sayBeside, close }
 }
 
-/** What the page is made of that the report is made of, too. */
+/** Reads what the page shares with the report. */
 function readAssets() {
-  return {
-    echarts: readLibrary(),
-    modules: Object.fromEntries(CHARTS.map(name => [`/charts/${name}`, readReportFile(`charts/${name}`)])),
-  }
+  const modules = CHARTS.map(name => [`/charts/${name}`, readReportFile(`charts/${name}`)])
+  return { echarts: readLibrary(), modules: Object.fromEntries(modules) }
 }

@@ -1,4 +1,3 @@
-import { evaluateClaims } from '../analysis/claims/claims.js'
 import { BenchError } from '../lib/errors.js'
 import { PAGE, writeWhole } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
@@ -11,6 +10,7 @@ import { createDocument } from '../report/document.js'
 import { renderHtml } from '../report/html.js'
 import { renderMarkdown } from '../report/markdown.js'
 import { describeSeries, thinSeries } from '../report/series.js'
+import { answerClaims } from './read-claims.js'
 import { readAssets } from './report-assets.js'
 
 /**
@@ -28,25 +28,22 @@ const POINTS_OF_TRIAL_LEAST = 20
 const SERIES_OF_SIDECAR = 2
 
 /**
- * @param {{ folder: string, summary: Summary, claims: ClaimsFile[], run?: ReturnType<typeof readRun> }} given
- *   summary: as made of the records; claims: all that are known; run: as it was read
+ * @param {{ folder: string, summary: Summary, claims?: ClaimsFile[], run?: ReturnType<typeof readRun> }} given
+ *   summary: as made of the records; claims: by default all that are known; run: as it was read
  * @throws {BenchError} where the folder holds no run
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run
   const { series, unread } = readSeries(folder, records)
-  const claims = evaluateClaims({ files, summaries: [summary] }).filter(
-    claim => claim.experiment === summary.run.experiment,
-  )
-  const seriesOf = (/** @type {string} */ id) => series.get(id) ?? []
   const lost = records.filter(r => r.window !== null && !series.has(r.trial.id)).map(r => r.trial.id)
+  const undrawn = lost.length > 0 ? [`Without samples, so not drawn over time: ${lost.join(', ')}`] : []
   const document = createDocument({
-    ...{ manifest, summary, records, claims, seriesOf },
-    warnings: [
-      ...warnings,
-      ...unread,
-      ...(lost.length > 0 ? [`Without samples, so not drawn over time: ${lost.join(', ')}`] : []),
-    ],
+    manifest,
+    summary,
+    records,
+    claims: answerClaims(summary, files),
+    seriesOf: id => series.get(id) ?? [],
+    warnings: [...warnings, ...unread, ...undrawn],
   })
   const { markdown, writeHtml, writeSvgs } = openDocument(document, Object.fromEntries(series))
   return {
@@ -67,15 +64,12 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   }
 }
 
-/** The documents of a run of `balance`. @param {Parameters<typeof createBalanceDocument>[0]} run */
+/** Opens the documents of a run of `balance`. @param {Parameters<typeof createBalanceDocument>[0]} run */
 export function openBalanceDocuments(run) {
   return openDocument(createBalanceDocument(run), {})
 }
 
-/**
- * @param {Document} document
- * @param {Record<string, SidecarSeries[]>} series by the trial's id
- */
+/** @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id */
 function openDocument(document, series) {
   return {
     markdown: () => renderMarkdown(document),
@@ -89,7 +83,7 @@ function openDocument(document, series) {
 }
 
 /**
- * The sidecars of every trial over time, thinned; one trial after the other, since all samples together may not fit.
+ * Reads the sidecars of every trial over time, thinned; one trial after the other, since all samples together may not fit.
  * @param {string} folder
  * @param {TrialRecord[]} records
  * @returns {{ series: Map<string, SidecarSeries[]>, unread: string[] }} by the trial's id; those without samples are not
@@ -99,13 +93,20 @@ function readSeries(folder, records) {
   const sidecars = records.reduce((sum, r) => sum + r.processes.filter(p => p.role === 'sidecar').length, 0)
   const share = Math.floor(POINTS_MOST / Math.max(1, SERIES_OF_SIDECAR * sidecars))
   const most = Math.min(POINTS_OF_TRIAL_MOST, Math.max(POINTS_OF_TRIAL_LEAST, share))
+  const round = (/** @type {[number, number][]} */ points) =>
+    points.map(point => /** @type {[number, number]} */ (point.map(shorten)))
   /** @type {Map<string, SidecarSeries[]>} */
   const series = new Map()
   const unread = []
   for (const record of records.filter(r => r.window !== null)) {
     try {
       const samples = readSamples(folder, record.trial.id)
-      const drawn = describeSeries({ record, samples }).map(own => thin(own, most))
+      const drawn = describeSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...own }) => ({
+        ...own,
+        cores: round(thinSeries(cores, most)),
+        anonBytes: round(thinSeries(anonBytes, most)),
+        throttled: round(throttled),
+      }))
       if (samples.length > 0) series.set(record.trial.id, drawn)
     } catch (error) {
       if (!(error instanceof BenchError)) throw error
@@ -113,20 +114,4 @@ function readSeries(folder, records) {
     }
   }
   return { series, unread }
-}
-
-/**
- * @param {SidecarSeries} series
- * @param {number} most
- * @returns {SidecarSeries}
- */
-function thin({ cores, anonBytes, throttled, ...series }, most) {
-  const round = (/** @type {[number, number][]} */ points) =>
-    points.map(([a, b]) => /** @type {[number, number]} */ ([shorten(a), shorten(b)]))
-  return {
-    ...series,
-    cores: round(thinSeries(cores, most)),
-    anonBytes: round(thinSeries(anonBytes, most)),
-    throttled: round(throttled),
-  }
 }

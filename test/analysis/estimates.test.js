@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { holdEstimates } from '../../bench/self/estimate.js'
 import { summarise } from '../../src/analysis/summarise.js'
+import { tellNeeds } from '../../src/kinds/load/estimates.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
 import { answerOf } from '../../src/report/answer.js'
 import { tabulateArms } from '../../src/report/arms-table.js'
-import { tellNeeds } from '../../src/report/estimates.js'
 import { renderNext, renderNotes } from '../../src/report/notes.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createRecord, describeFakeProcess, hasSidecars } from '../fakes/fake-records.js'
@@ -83,8 +83,8 @@ describe('estimated capacity in a run', () => {
     expect(answerOf(summary)).toContain(
       'estimated capacity (cap / CPU per request; within 5 % where this run measured it): pipy (200 users, 1 cores) 2050 [2000, 2100] requests/s',
     )
-    expect(tabulateArms(summary).columns.at(-1)?.[0]).toBe('est. capacity')
-    expect(tabulateArms(summary).rows[0].at(-1)).toBe('2050\n[2000, 2100]')
+    expect(tabulateArms(summary)[0].columns.at(-1)?.[0]).toBe('est. capacity')
+    expect(tabulateArms(summary)[0].rows[0].at(-1)).toBe('2050\n[2000, 2100]')
   })
 
   it('is not offered where nothing in the run checks it; the run names the command that does', () => {
@@ -115,7 +115,7 @@ describe('estimated capacity in a run', () => {
     ])
     expect(summary.estimateChecks[0].ratio.values).toEqual([500 / 490, 500 / 510])
     expect(estimate.median).toBe(2000)
-    expect(tabulateArms(summary).rows[0].at(-1)).toBe('2000')
+    expect(tabulateArms(summary)[0].rows[0].at(-1)).toBe('2000')
     expect(notes).toContain('by the CPU per request of pipy at 1 cores: 1.00 at 0.25')
   })
 
@@ -124,7 +124,7 @@ describe('estimated capacity in a run', () => {
     expect(summary.estimateChecks).toMatchObject([{ ratio: { median: 500 / 470 }, isKept: false }])
     expect(estimate).toMatchObject({ median: null, values: [null, null] })
     expect(answerOf(summary)).not.toContain('estimate')
-    expect(tabulateArms(summary).columns.at(-1)?.[0]).toBe('bound by')
+    expect(tabulateArms(summary)[0].columns.at(-1)?.[0]).toBe('bound by')
     expect(notes).toContain('1.06 at 0.25: more than 5 % off, so no capacity is estimated')
   })
 

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { findControlNeeds } from '../../src/analysis/control-needs.js'
-import { fitGrowths } from '../../src/analysis/growths.js'
-import { renderControlNeeds, tellControlNeeds } from '../../src/report/control-needs.js'
-import { renderGrowths, tellGrowths } from '../../src/report/growths.js'
+import { fitGrowths } from '../../src/kinds/growth/sections.js'
+import { findControlNeeds } from '../../src/kinds/rollout/needs.js'
+import { tellFindings } from '../../src/kinds/sections.js'
+import { answerOf } from '../../src/report/answer.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { FailureReason, TrialRecord } from '../../src/model/types.ts' */
 
 const MB = 1e6
+const ARM = { plane: 'pipy', conditions: { sidecars: 800 } }
 
 /**
  * Steps of 20 that take 0.1 MB a sidecar above 10 MB, the last of which failed where a reason is given.
@@ -66,8 +67,9 @@ describe('fitGrowths', () => {
   })
 
   it('is said in lines', () => {
-    const summary = { ...createSummary([{ plane: 'pipy', fields: { id: fit.armId } }]), growths: [fit] }
-    expect(renderGrowths(summary)).toEqual([
+    const arm = { plane: 'pipy', conditions: { sidecars: 480 }, fields: { id: fit.armId } }
+    const summary = createSummary([arm], { growths: [fit] })
+    expect(tellFindings(summary)).toEqual([
       'With more and more sidecars:',
       '  pipy: no failure up to 160 sidecars (1 of 2 rounds); failed at 140 sidecars: oom (1 of 2 rounds)',
       '    oom: because',
@@ -77,8 +79,8 @@ describe('fitGrowths', () => {
       expect.stringMatching(/^ {6}20: 11\.4 \(\+0\.00\) {2}40: 13\.8 \(\+0\.48\)/),
       expect.stringMatching(/^ {4}seconds of a step: 20: 0\.50 {2}40: 0\.51/),
     ])
-    expect(tellGrowths(summary)[0]).toMatch('pipy: no failure up to 160 sidecars')
-    expect(renderGrowths(createSummary([]))).toEqual([])
+    expect(answerOf(summary)).toMatch('pipy: no failure up to 160 sidecars')
+    expect(tellFindings(createSummary([]))).toEqual([])
   })
 })
 
@@ -100,11 +102,11 @@ describe('what the control plane of 800 sidecars needs', () => {
     expect(need.coresMost).toBeCloseTo(1.61)
     expect(need.limits?.cores).toBeCloseTo(1.5 * 1.61)
     expect(need.limits?.bytes).toBeCloseTo(1.25 * 82 * MB)
-    const summary = { controlNeeds: [need] }
-    expect(tellControlNeeds(summary)).toEqual([
-      'pipy: the control plane of 800 sidecars needs 2415m and 98Mi (measured up to there)',
-    ])
-    expect(renderControlNeeds(summary).join('\n')).toMatch(
+    const summary = createSummary([ARM], { controlNeeds: [need] })
+    expect(answerOf(summary)).toBe(
+      'pipy: the control plane of 800 sidecars needs 2415m and 98Mi (measured up to there).',
+    )
+    expect(tellFindings(summary).join('\n')).toMatch(
       /CPU of a change of all: 2\.00 \[.*\] ms a sidecar, 1\.61 s of 800/,
     )
   })
@@ -112,13 +114,14 @@ describe('what the control plane of 800 sidecars needs', () => {
   it('is extrapolated where the machine holds fewer, and then says so', () => {
     const controlNeeds = findControlNeeds({ records: [100, 200, 300].map(rolledOut), sidecars: 800 })
     expect(controlNeeds[0].limits?.bytes).toBeCloseTo(1.25 * 82 * MB)
-    expect(renderControlNeeds({ controlNeeds })[0]).toMatch('(EXTRAPOLATED from at most 300)')
-    expect(renderControlNeeds({ controlNeeds })[1]).toMatch('too few sizes for an interval')
+    const [head, memory] = tellFindings(createSummary([ARM], { controlNeeds }))
+    expect(head).toMatch('(EXTRAPOLATED from at most 300)')
+    expect(memory).toMatch('too few sizes for an interval')
   })
 
   it('is not said of two rollouts', () => {
     const controlNeeds = findControlNeeds({ records: [100, 200].map(rolledOut), sidecars: 800 })
     expect(controlNeeds[0].limits).toBeNull()
-    expect(tellControlNeeds({ controlNeeds })[0]).toMatch('too few rollouts to say')
+    expect(answerOf(createSummary([ARM], { controlNeeds }))).toMatch('too few rollouts to say')
   })
 })

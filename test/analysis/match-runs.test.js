@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import {
-  findIncomparable,
-  findWarnings,
-  matchArms,
-  nameMatch,
-  refuseArms,
-  sayScripts,
-} from '../../src/analysis/match-runs.js'
-import { nameOf } from '../../src/model/arms.js'
+import { findIncomparable, findWarnings, sayScripts } from '../../src/analysis/match-runs.js'
 import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 
 /**
- * @import { Arm, AxisName } from '../../src/model/types.ts'
+ * @import { Arm } from '../../src/model/types.ts'
  */
 
 const TOOLS = {
@@ -24,12 +16,6 @@ const TOOLS = {
 const pipy = (/** @type {Parameters<typeof createArm>[0]} */ fields = {}) => createArm({ plane: 'pipy', ...fields })
 const variant = (/** @type {string} */ name, folder = '/x') => pipy({ id: name, variant: `${folder}/${name}` })
 
-/** Which arms are compared, new and old, and which are not. @param {Arm[]} old @param {Arm[]} next @param {AxisName[]} [varied] */
-function match(old, next, varied = []) {
-  const { matches, left } = matchArms({ old, next })
-  return { matched: matches.map(m => `${nameOf(m.next)}, ${nameOf(m.old)}`), refused: refuseArms(left, varied) }
-}
-
 const createManifest = (/** @type {Parameters<typeof createFakeManifest>[0]} */ { settings, ...fields } = {}) =>
   createFakeManifest({
     tools: TOOLS,
@@ -37,123 +23,6 @@ const createManifest = (/** @type {Parameters<typeof createFakeManifest>[0]} */ 
     settings: { trafficPolicy: 'open', ...settings },
     ...fields,
   })
-
-describe('matchArms', () => {
-  it('matches each arm with the one of its name in its place', () => {
-    const [quarter, half] = [pipy(), pipy({ capCores: 0.5 })]
-    const { matches, left } = matchArms({ old: [half, quarter, variant('a')], next: [pipy(), pipy({ capCores: 0.5 })] })
-    expect(matches.map(m => m.old)).toEqual([quarter, half])
-    expect(left).toEqual({ old: [variant('a')], next: [] })
-  })
-
-  it('matches two variants of a plane where each run has one', () => {
-    expect(match([variant('a', '/somewhere')], [variant('b', '/elsewhere')]).matched).toEqual(['pipy=b, pipy=a'])
-    expect(match([pipy()], [variant('b')]).matched).toEqual(['pipy=b, pipy'])
-  })
-
-  it('matches those of one name first, and the variants that are left', () => {
-    expect(match([pipy(), variant('a')], [variant('b'), pipy()])).toEqual({
-      matched: ['pipy=b, pipy=a', 'pipy, pipy'],
-      refused: [],
-    })
-  })
-
-  it('does not choose between variants', () => {
-    expect(match([variant('a'), variant('b')], [variant('c')])).toEqual({
-      matched: [],
-      refused: [
-        { arm: 'pipy=c at 0.25 cores', differing: ['plane: pipy=a in old, pipy=c in new'] },
-        { arm: 'pipy=b at 0.25 cores', differing: ['plane: pipy=b in old, pipy=c in new'] },
-      ],
-    })
-    expect(match([variant('c')], [variant('a'), variant('b')])).toEqual({
-      matched: [],
-      refused: [
-        { arm: 'pipy=a at 0.25 cores', differing: ['plane: pipy=c in old, pipy=a in new'] },
-        { arm: 'pipy=b at 0.25 cores', differing: ['plane: pipy=c in old, pipy=b in new'] },
-      ],
-    })
-  })
-})
-
-describe('refuseArms', () => {
-  it.each([
-    ['cap', { capCores: 0.5 }, 'cap: 0.25 cores in old, 0.5 cores in new'],
-    ['missing cap', { capCores: null }, 'cap: 0.25 cores in old, no cap in new'],
-    ['link', { link: 'pair' }, 'link: link in old, pair in new'],
-    ['number of users', { load: { users: 20 } }, 'users: 10 users in old, 20 users in new'],
-    ['window', { load: { windowSeconds: 10 } }, 'window: 1 s in old, 10 s in new'],
-    ['client', { load: { hasCertificate: true } }, 'client: plaintext in old, mTLS in new'],
-    ['TLS', { conditions: /** @type {any} */ ({ tls: 'plaintext' }) }, 'TLS: mTLS ecdsa-p256 in old, plaintext in new'],
-    [
-      'memory limit',
-      { conditions: /** @type {any} */ ({ memoryLimitBytes: 2 ** 26 }) },
-      'memory limit: no memory limit in old, 64 MiB in new',
-    ],
-    [
-      'burst',
-      { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
-      'burst: none in old, 5 times the rate for 1 s after 2 s in new',
-    ],
-  ])('refuses another %s, and says which', (_, fields, differing) => {
-    const { matched, refused } = match([pipy()], [pipy(fields)])
-    expect(matched).toEqual([])
-    expect(refused.map(r => r.differing)).toEqual([[differing]])
-  })
-
-  it('tells memory limits apart that are written alike', () => {
-    const at = (/** @type {number} */ memoryLimitBytes) =>
-      pipy({ conditions: /** @type {any} */ ({ memoryLimitBytes }) })
-    expect(match([at(2 ** 26)], [at(2 ** 26 + 1)])).toMatchObject({
-      matched: [],
-      refused: [{ differing: ['memory limit: 64 MiB in old, 64 MiB in new'] }],
-    })
-  })
-
-  it('names what the nearest arm differs in, of the same name rather than of another', () => {
-    const old = [
-      pipy({ id: 'far', capCores: 0.5, link: 'pair' }),
-      pipy({ id: 'variant', capCores: 0.5, variant: '/x/a' }),
-      pipy({ id: 'near', capCores: 0.75 }),
-    ]
-    expect(match(old, [pipy()]).refused[0].differing).toEqual(['cap: 0.75 cores in old, 0.25 cores in new'])
-  })
-
-  it('refuses another load with all in which it differs', () => {
-    const open = pipy({ load: { kind: 'open', ratePerSecond: 300, users: 64 } })
-    expect(match([pipy()], [open]).refused[0].differing).toEqual([
-      'load: closed loop in old, open loop in new',
-      'requests/s: none in old, 300 requests/s in new',
-      'users: 10 users in old, 64 users in new',
-    ])
-  })
-
-  it('says which run has no arm of a plane', () => {
-    const [one, two] = [pipy(), createArm({ plane: 'envoy' })]
-    expect(match([one], [one, two]).refused).toEqual([
-      { arm: 'envoy at 0.25 cores', differing: ['not in the old run'] },
-    ])
-    expect(match([one, two], [one]).refused).toEqual([
-      { arm: 'envoy at 0.25 cores', differing: ['not in the new run'] },
-    ])
-  })
-})
-
-describe('nameMatch', () => {
-  it.each([
-    [{}, [], 'pipy at 0.25 cores'],
-    [{ capCores: null }, [], 'pipy'],
-    [{ link: 'pair' }, ['link'], 'pipy at 0.25 cores, link pair'],
-    [{ load: { users: 20 } }, ['users', 'capCores'], 'pipy at 0.25 cores, 20 users'],
-    [{ load: { burst: null } }, ['burstSeconds'], 'pipy at 0.25 cores'],
-  ])('is the name, the cap and what varies, where it has it: %j %j', (fields, varied, label) => {
-    expect(nameMatch({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)
-  })
-
-  it('names both variants', () => {
-    expect(nameMatch({ arm: variant('b'), partner: variant('a'), varied: [] })).toBe('pipy=b and pipy=a at 0.25 cores')
-  })
-})
 
 /** The scripts of the fake run, those of a role edited. @param {string} role */
 function scriptsWith(role, sha256 = 'f'.repeat(64)) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fillTables } from '../../docs/tables.js'
 import { QUANTITY_NAMES } from '../../src/judge/quantities.js'
 
-const pages = readdirSync('docs').filter(name => name.endsWith('.md'))
+const pages = readdirSync('docs', { encoding: 'utf8', recursive: true }).filter(name => name.endsWith('.md'))
 
 describe('the tables of the documentation', () => {
   it.each(pages)('are, in %s, what the code says now (npm run docs writes them)', page => {
@@ -12,8 +12,10 @@ describe('the tables of the documentation', () => {
   })
 
   it('have each quantity once', () => {
-    const page = readFileSync('docs/reading-a-result.md', 'utf8')
-    const names = [...page.matchAll(/^\| `(.+)` \| .+ \| .+ \|$/gm)].flatMap(([, cell]) => cell.split('`, `'))
+    const text = ['reading-a-result', 'reference/quantities']
+      .map(page => readFileSync(`docs/${page}.md`, 'utf8'))
+      .join('\n')
+    const names = [...text.matchAll(/^\| `(.+)` \| .+ \| .+ \|$/gm)].flatMap(([, cell]) => cell.split('`, `'))
     expect(names.sort()).toEqual([...QUANTITY_NAMES].sort())
   })
 

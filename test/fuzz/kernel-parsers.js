@@ -1,10 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { openCountersV1 } from '../../src/node/kernel/cgroup-v1.js'
-import { openCountersV2 } from '../../src/node/kernel/cgroup-v2.js'
+import { openCountersV1, openCountersV2, parseMounts } from '../../src/node/kernel/cgroup.js'
 import { parseHostCpu } from '../../src/node/kernel/host-cpu.js'
-import { parseMounts } from '../../src/node/kernel/mounts.js'
 import { parseListeners } from '../../src/node/kernel/sockets.js'
 import { findInfinite } from './harness.js'
 import { mutateText, pick } from './mutate.js'
@@ -49,7 +47,7 @@ const allowMissing = (/** @type {unknown} */ value) => findInfinite(value, { may
  * One file of a cgroup is not as the kernel writes it.
  * @param {string} name
  * @param {Record<string, string>} files
- * @param {(at: string) => import('../../src/node/kernel/counter-file.js').Counters} open
+ * @param {(at: string) => import('../../src/node/kernel/cgroup.js').Counters} open
  * @returns {Parser}
  */
 function ofCgroup(name, files, open) {

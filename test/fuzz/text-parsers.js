@@ -11,7 +11,7 @@ import { wrk } from '../../src/loads/wrk/index.js'
 import { findFault, loadResult, topology as topologySchema } from '../../src/model/schemas.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { parseServices } from '../../src/plan/services-file.js'
-import { withCluster, withExperiment } from '../../src/prepare/options.js'
+import { CLUSTER, withExperiment, withOptions } from '../../src/prepare/options.js'
 import { parseTopology } from '../../src/services/topology.js'
 import { createArm } from '../fakes/fake-records.js'
 import { findInfinite } from './harness.js'
@@ -104,7 +104,7 @@ const OTHERS = [
 ]
 
 const bench = new Command().exitOverride().configureOutput({ writeErr() {}, outputError() {} })
-withCluster(withExperiment(bench), ['pipy', 'envoy', 'k6'])
+withOptions(withExperiment(bench), ...CLUSTER)
 /** @param {string[]} argv of `bench` */
 const parseOptions = argv => bench.parse(argv, { from: 'user' }).opts()
 

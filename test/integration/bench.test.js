@@ -22,12 +22,16 @@ let count = 0
  */
 function start(argv, options = {}) {
   const out = path.join(folder, `run-${++count}`)
-  const child = execa('node', ['src/cli.js', 'bench', '--profile', 'smoke', '--out', out, ...argv], {
-    reject: false,
-    // Stopping in order may take longer than a busy machine's five seconds.
-    forceKillAfterDelay: 30_000,
-    ...options,
-  })
+  const child = execa(
+    'node',
+    ['src/cli.js', 'bench', '--measure', 'load', '--profile', 'smoke', '--out', out, ...argv],
+    {
+      reject: false,
+      // Stopping in order may take longer than a busy machine's five seconds.
+      forceKillAfterDelay: 30_000,
+      ...options,
+    },
+  )
   return { out, child }
 }
 
@@ -183,7 +187,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
   it('goes on to its end where nobody reads any more what it says', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const out = path.join(folder, 'unread')
-    const argv = ['bench', '--profile', 'smoke', '--out', out, '--planes', 'pipy', ...ONE_SIDECAR]
+    const argv = ['bench', '--measure', 'load', '--profile', 'smoke', '--out', out, '--planes', 'pipy', ...ONE_SIDECAR]
     await execa(`node src/cli.js ${argv.join(' ')} 2>&1 | head -1`, { shell: true })
     expect(recordsOf(out)[0].outcome).toBe('completed')
     expectNothingLeft()
@@ -251,6 +255,8 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
       const argv = [
         'src/cli.js',
         'bench',
+        '--measure',
+        'load',
         '--profile',
         'smoke',
         '--rounds',

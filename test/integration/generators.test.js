@@ -222,7 +222,7 @@ describe('k6', { timeout: 60_000 }, () => {
  */
 function start(generator, argv) {
   const out = path.join(folder, `run-${++count}`)
-  const common = ['--generator', generator, '--link', 'ratings', '--cpu', '0.5', '--out', out]
+  const common = ['--measure', 'load', '--generator', generator, '--link', 'ratings', '--cpu', '0.5', '--out', out]
   return {
     out,
     child: execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, forceKillAfterDelay: 30_000 }),

@@ -13,7 +13,20 @@ it('keys are in a folder of their own while a run lasts, and nowhere else then o
   need(context, 'pipy', 'envoy', 'k6', 'caps')
   const out = path.join(folder, 'run')
   // Of this link k6 has a certificate, too.
-  const argv = ['--link', 'pair', '--planes', 'pipy,envoy', '--profile', 'smoke', '--cpu', '0.25', '--out', out]
+  const argv = [
+    '--measure',
+    'load',
+    '--link',
+    'pair',
+    '--planes',
+    'pipy,envoy',
+    '--profile',
+    'smoke',
+    '--cpu',
+    '0.25',
+    '--out',
+    out,
+  ]
   const run = execa('node', ['src/cli.js', 'bench', ...argv], { reject: false })
   let keysFolder = ''
   /** @type {Map<string, { text: string, mode: number }>} */

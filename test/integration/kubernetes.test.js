@@ -50,7 +50,7 @@ function start(argv, { config = kubeconfig, verb = 'bench' } = {}) {
   return { out, child }
 }
 
-const smoke = ['--cpu', '0.25', '--profile', 'smoke']
+const smoke = ['--measure', 'load', '--cpu', '0.25', '--profile', 'smoke']
 
 async function expectNothingLeft() {
   const { stdout } = await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')
@@ -423,6 +423,7 @@ describe('what stops a run before it measures', () => {
   it('is a node without room', { timeout: 90_000 }, async context => {
     needCluster(context)
     const { stderr, exitCode } = await start([
+      ...['--measure', 'load'],
       '--cpu',
       `${os.availableParallelism()}`,
       '--profile',
@@ -461,10 +462,31 @@ describe('what stops a run before it measures', () => {
   })
 })
 
+describe('arms side by side on a cluster', () => {
+  it('stand at once, each in pods of its own, and share one load', { timeout: 240_000 }, async context => {
+    needCluster(context)
+    const { out, child } = start(['cost', '--profile', 'smoke'])
+    const { stderr, exitCode } = await child
+    // 3: one round gives no verdict.
+    expect([0, 3], `${stderr}`).toContain(exitCode)
+    const { records } = readRun(out)
+    expect(records.map(r => r.trial.arm.plane).sort()).toEqual(['envoy', 'pipy'])
+    expect(new Set(records.map(r => r.trial.deployment)).size).toBe(1)
+    for (const { outcome, reasons, load, processes } of records) {
+      expect(outcome, reasons.join()).not.toBe('failed')
+      expect(load?.verified).toBeGreaterThan(100)
+      for (const p of processes.filter(x => x.role === 'sidecar'))
+        expect(p).toMatchObject({ capCores: null, workers: 1 })
+    }
+    await expectNothingLeft()
+  })
+})
+
 describe('copies of a service', () => {
   it('come up 50 at once, each with its sidecar, and go', { timeout: 400_000 }, async context => {
     needCluster(context)
     const { out, child } = start([
+      ...['--measure', 'load'],
       '--services',
       '50',
       '--link',

@@ -20,7 +20,7 @@ let count = 0
  */
 async function lie(argv, { env, inWindow } = {}) {
   const out = path.join(folder, `run-${++count}`)
-  const common = ['--profile', 'smoke', '--link', 'ratings', '--users', '5', '--out', out]
+  const common = ['--measure', 'load', '--profile', 'smoke', '--link', 'ratings', '--users', '5', '--out', out]
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, env })
   if (inWindow) {
     await windowOf(out)

@@ -26,13 +26,18 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
   expect(exitCode, stderr).toBe(0)
   const summary = JSON.parse(stdout)
   expect(summary).toEqual(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')))
-  expect(summary.arms.map((/** @type {any} */ a) => a.plane)).toEqual(['none', 'pipy', 'envoy'])
+  expect(summary.arms.map((/** @type {any} */ a) => a.plane)).toEqual(['pipy', 'envoy', 'none', 'pipy', 'envoy'])
   const { manifest, records } = readRun(out)
   const completed = records.filter(r => r.outcome === 'completed')
   expect(new Set(completed.map(r => r.trial.arm.plane))).toEqual(new Set(['none', 'pipy', 'envoy']))
   for (const record of completed) {
     const sidecars = record.processes.filter(p => p.role === 'sidecar')
     expect(sidecars.length > 0).toBe(record.trial.arm.hasSidecars)
+    if (record.trial.kind === 'turns') {
+      expect(sidecars.map(p => p.capReadBackCores)).toEqual([null, null])
+      expect(record.load?.turns?.perSecond).toHaveLength(3)
+      continue
+    }
     for (const sidecar of sidecars) {
       expect(sidecar.capReadBackCores).toBe(0.25)
       expect(sidecar.cpuCores).toBeLessThan(0.25 * 1.05)
@@ -50,7 +55,8 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
   })
   expect(machine.before?.idleFraction).toBeGreaterThan(0)
   for (const name of ['pipy', 'envoy', 'k6']) expect(tools[name].sha256).toMatch(/^[0-9a-f]{64}$/)
-  const [first] = records
+  expect(new Set(records.map(r => r.trial.kind))).toEqual(new Set(['turns', 'load']))
+  const first = /** @type {typeof records[number]} */ (records.find(r => r.trial.kind === 'load'))
   const samples = readFileSync(`${out}/raw/${first.trial.id}/samples.jsonl`, 'utf8')
     .trim()
     .split('\n')

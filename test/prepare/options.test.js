@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { AXES, AXIS_NAMES } from '../../src/model/axes.js'
-import { readAxes, withExperiment, withPrecision } from '../../src/prepare/options.js'
+import { readAxes, withExperiment, withOptions } from '../../src/prepare/options.js'
 import { createProgram } from '../../src/verbs/program.js'
 
 /**
@@ -19,7 +19,8 @@ async function listFlags(...words) {
 
 /** @param {...string} words */
 const parse = (...words) => {
-  const command = withPrecision(withExperiment(new Command().exitOverride().configureOutput({ writeErr: () => {} })))
+  const quiet = new Command().exitOverride().configureOutput({ writeErr: () => {} })
+  const command = withOptions(withExperiment(quiet), 'precision')
   return command.parse(words, { from: 'user' }).opts()
 }
 

@@ -3,6 +3,8 @@ import { parsePlanes } from '../../src/prepare/options.js'
 import { prepareWith, sayLacks } from '../../src/prepare/preparation.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 
+const ASKED = { profile: 'quick', pin: false, seed: 1, maxMinutes: 60 }
+
 /**
  * What a run says of its programs, before and after it.
  * @param {{ missing: string[], planes?: ReturnType<typeof parsePlanes>, link?: string[],
@@ -15,7 +17,7 @@ async function prepare({ missing, planes, link, loadHost }) {
   const preparation = await prepareWith(
     {
       experiment: readExperiment('cap'),
-      options: { cpu: [1], profile: 'quick', pin: false, seed: 1, planes, link, loadHost: loadHost && 'there' },
+      options: { ...ASKED, cpu: [1], planes, loadHost: loadHost && 'there', ...{ link } },
       site: { cpus: 2, cores: [], findTool: findToolBut(missing), loadHost },
     },
     context,
@@ -57,7 +59,7 @@ describe('prepareWith', () => {
       prepareWith(
         {
           experiment: readExperiment('rollout'),
-          options: { planes: parsePlanes('pipy,envoy'), sidecars: [5], profile: 'quick', pin: false, seed: 1 },
+          options: { ...ASKED, planes: parsePlanes('pipy,envoy'), ...{ sidecars: [5] } },
           site: { cpus: 2, cores: [], findTool: findToolBut(missing) },
         },
         { say: () => {} },

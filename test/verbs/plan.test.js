@@ -7,7 +7,8 @@ import { listExperiments, readAnyExperiment, readExperiment } from '../../src/pr
 import { renderPlan } from '../../src/report/plan.js'
 
 /** @param {string} name @param {Record<string, unknown>} [options] */
-const ask = (name, options) => readAsked(readExperiment(name), { profile: 'standard', pin: true, seed: 1, ...options })
+const ask = (name, options) =>
+  readAsked(readExperiment(name), { profile: 'standard', pin: true, seed: 1, maxMinutes: 60, ...options })
 /** @param {number} count */
 const coresOf = count => Array.from({ length: count }, (_, cpu) => [cpu])
 

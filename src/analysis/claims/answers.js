@@ -4,10 +4,9 @@ import { nameOf } from '../../model/arms.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
-/**
- * Parts that the answers to all kinds of claims share. Pure.
- * @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts'
- */
+/** Parts that the answers to all kinds of claims share. Pure. */
+/** @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
+/** @import { QuantityRow } from '../../judge/quantities.js' */
 
 export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
@@ -17,24 +16,17 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
  * @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer
  */
 
-/**
- * @typedef {{ label: string, of: (arm: SummaryArm, service?: string) => Quantity, format: (value: number) => string }} Claimed
- */
+/** An answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
+export function untested(reason, ours = null) {
+  return { status: NOT_TESTABLE, ours, reason }
+}
+
+/** @typedef {{ label: string, of: (arm: SummaryArm, service?: string) => Quantity, format: (value: number) => string }} Claimed */
 
 /** @type {Record<string, Claimed>} */
 export const CLAIM_QUANTITIES = {
   ...Object.fromEntries(
-    Object.values(QUANTITIES)
-      .filter(row => !row.isEstimate)
-      .map(row => [
-        row.name,
-        {
-          label: row.label,
-          of: (/** @type {SummaryArm} */ arm, /** @type {string | undefined} */ service) =>
-            quantityOf(arm, row.name, service),
-          format: (/** @type {number} */ value) => formatValue(row, value),
-        },
-      ]),
+    Object.values(QUANTITIES).flatMap(row => (row.isEstimate ? [] : [[row.name, createClaimed(row)]])),
   ),
   // Mean time of a request by Little's law, where all users wait for one (milliseconds).
   meanByLittle: {
@@ -48,11 +40,18 @@ export const CLAIM_QUANTITIES = {
   },
 }
 
+/** @param {QuantityRow} row @returns {Claimed} */
+function createClaimed(row) {
+  return {
+    label: row.label,
+    of: (arm, service) => quantityOf(arm, row.name, service),
+    format: value => formatValue(row, value),
+  }
+}
+
 /**
- * A quantity of an arm, round by round; empty where such an arm has none.
- * @param {SummaryArm} arm
- * @param {string} quantity
- * @param {string | undefined} service
+ * A quantity of an arm by round; empty where it has none.
+ * @param {SummaryArm} arm @param {string} quantity @param {string} [service]
  */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
@@ -60,9 +59,7 @@ export function valuesOf(arm, quantity, service) {
 
 /**
  * One over the other in each round; null where either has no value above 0.
- * @param {(number | null)[]} over
- * @param {(number | null)[]} under
- * @returns {(number | null)[]}
+ * @param {(number | null)[]} over @param {(number | null)[]} under
  */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
@@ -119,9 +116,8 @@ export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
 }
 
 /**
- * Gates that spoiled arms, and in a search for capacity the part that bound them: `: envoy: generator`.
- * @param {SummaryArm[]} arms
- * @param {string} quantity
+ * Gates that spoiled arms, and what bound them in a search for capacity.
+ * @param {SummaryArm[]} arms @param {string} quantity
  */
 export function describeSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
@@ -133,9 +129,8 @@ export function describeSpoiled(arms, quantity) {
 }
 
 /**
- * How far an arm was from itself in the run, at most; null without an A/A pair.
- * @param {Summary} summary
- * @param {string} quantity
+ * How far an arm was from itself, at most; null without an A/A pair.
+ * @param {Summary} summary @param {string} quantity
  */
 function findWidestSpread({ comparisons }, quantity) {
   const spreads = comparisons
@@ -144,11 +139,7 @@ function findWidestSpread({ comparisons }, quantity) {
   return spreads.length > 0 ? Math.max(...spreads) : null
 }
 
-/**
- * @param {Summary} summary
- * @param {SummaryArm} a
- * @param {SummaryArm} b
- */
+/** @param {Summary} summary @param {SummaryArm} a @param {SummaryArm} b */
 function disparitiesOf({ parity, relaxes }, a, b) {
   return findDisparities({
     a: { arm: a, rows: parity },

@@ -1,14 +1,8 @@
+import { groupBy } from '../../lib/group-by.js'
 import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 
-/**
- * The arms of a run that a claim is about. Pure.
- * @import { AxisName, SummaryArm } from '../../model/types.ts'
- */
-
-/**
- * @typedef {{ plane?: string, service?: string } & Partial<Record<AxisName, any>>} Selector what an arm must have
- * @typedef {'ratio' | 'direction' | 'never'} OtherCaps
- */
+/** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
+/** @import { Ratio, Selector } from './schema.js' */
 
 /** @type {AxisName[]} */
 const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
@@ -16,31 +10,25 @@ const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
 /**
  * Two arms that are alike in everything but what the selectors tell apart: those with a value in every round before
  * those with fewer, at the published cap before another, at a large cap before a small one.
- * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: OtherCaps,
+ * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'],
  *   valuesOf: (a: SummaryArm, b: SummaryArm) => (number | null)[] }} options valuesOf: of each round
  * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }}
  */
 export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   const [as, bs] = [of, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
-  for (const [selector, found] of /** @type {const} */ ([
-    [of, as],
-    [to, bs],
-  ])) {
-    if (found.length === 0) return { why: `no arm here is ${describeSelector(selector)}` }
-  }
+  if (as.length === 0 || bs.length === 0)
+    return { why: `no arm here is ${describeSelector(as.length === 0 ? of : to)}` }
   const pairs = as
     .flatMap(a => bs.map(b => ({ a, b })))
     .filter(({ a, b }) => isAlike({ a, b, of, to }))
     .map(pair => ({ pair, isAtCap: isAtCap(pair.a, of) && isAtCap(pair.b, to) }))
   const hasTwoCaps = isTold(of, to, 'capCores')
   const allowed = pairs.filter(p => p.isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
-  if (allowed.length === 0)
-    return {
-      why:
-        pairs.length > 0 || hasTwoCaps
-          ? sayCaps([...as, ...bs], of, to)
-          : 'no two arms here are alike but for what the claim compares',
-    }
+  if (allowed.length === 0) {
+    const areAlike = pairs.length > 0 || hasTwoCaps
+    const unlike = 'no two arms here are alike but for what the claim compares'
+    return { why: areAlike ? sayCaps([...as, ...bs], of, to) : unlike }
+  }
   return best(allowed, ({ pair: { a, b }, isAtCap }) => [completeness(valuesOf(a, b)), Number(isAtCap), capOf(a, b)])
 }
 
@@ -53,16 +41,16 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
 export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
   if (meant.length === 0) return { why: `no arm here is ${describeSelector(among)}` }
-  /** @type {Map<string, SummaryArm[]>} */
-  const groups = new Map()
-  for (const arm of meant) {
+  const groups = groupBy(meant, arm => {
     const names = AXIS_NAMES.filter(
       name => name !== over && !(name === 'users' && followsCap(arm) && over === 'capCores'),
     )
-    const plane = over === 'plane' ? null : arm.plane
-    const key = JSON.stringify([plane, arm.load.kind, ...names.map(name => AXES[name].of(arm))])
-    groups.set(key, [...(groups.get(key) ?? []), arm])
-  }
+    return JSON.stringify([
+      over === 'plane' ? null : arm.plane,
+      arm.load.kind,
+      ...names.map(name => AXES[name].of(arm)),
+    ])
+  })
   const series = best([...groups.values()], arms => [
     arms.filter(arm => completeness(valuesOf(arm)) === 2).length,
     Number(isAtCap(arms[0], among)),
@@ -72,22 +60,17 @@ export function findSeries({ arms, among, over, valuesOf }) {
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
 }
 
-/**
- * The value of an arm on an axis.
- * @param {SummaryArm} arm
- * @param {AxisName | 'plane'} over
- */
+/** The value of an arm on an axis. @param {SummaryArm} arm @param {AxisName | 'plane'} over */
 export function valueOn(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
 
 /**
- * Under which conditions arms were measured: what they share, link, cap and load always, the rest where it is not usual.
- * @param {SummaryArm[]} arms
- * @param {{ hasCap: boolean }} options
+ * The conditions that arms share: link, cap and load always, others where they are not usual.
+ * @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options
  */
 export function describeConditions(arms, { hasCap }) {
-  const withSidecars = arms.filter(hasSidecars)
+  const withSidecars = arms.filter(arm => arm.hasSidecars)
   const judged = withSidecars.length > 0 ? withSidecars : arms
   const [first] = judged
   const names = AXIS_NAMES.filter(name => {
@@ -99,15 +82,9 @@ export function describeConditions(arms, { hasCap }) {
   return describeAxes(first, names)
 }
 
-/** @param {SummaryArm} arm */
-function hasSidecars(arm) {
-  return arm.hasSidecars
-}
-
 /**
- * The published arms are the planes' own, at any cap: a cap is chosen last.
- * @param {SummaryArm} arm
- * @param {Selector} selector
+ * Whether a selector means an arm of the plane's own, at any cap.
+ * @param {SummaryArm} arm @param {Selector} selector
  */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
@@ -120,7 +97,7 @@ export function isMeant(arm, { plane, service, capCores, ...axes }) {
 
 /** @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options */
 function isAlike({ a, b, of, to }) {
-  const isBare = !hasSidecars(a) || !hasSidecars(b)
+  const isBare = !a.hasSidecars || !b.hasSidecars
   const names = AXIS_NAMES.filter(
     name =>
       !isTold(of, to, name) &&
@@ -130,54 +107,35 @@ function isAlike({ a, b, of, to }) {
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
 }
 
-/**
- * Whether the number of users was chosen by the cap.
- * @param {SummaryArm} arm
- */
+/** Whether the number of users was chosen by the cap. @param {SummaryArm} arm */
 function followsCap({ load }) {
   return load.kind === 'closed'
 }
 
-/**
- * Whether two selectors tell arms apart on an axis.
- * @param {Selector} of
- * @param {Selector} to
- * @param {AxisName} name
- */
+/** Whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
 function isTold(of, to, name) {
   return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
 }
 
-/**
- * @param {SummaryArm} arm
- * @param {Selector} selector
- */
+/** @param {SummaryArm} arm @param {Selector} selector */
 function isAtCap(arm, { capCores }) {
   return capCores === undefined || arm.capCores === capCores
 }
 
-/**
- * @param {SummaryArm} a
- * @param {SummaryArm} b
- */
+/** @param {SummaryArm} a @param {SummaryArm} b */
 function capOf(a, b) {
   return Math.max(a.capCores ?? 0, b.capCores ?? 0)
 }
 
-/**
- * 2: a value in every round, 1: in some, 0: in none.
- * @param {(number | null)[]} values
- */
+/** 2: a value in every round, 1: in some, 0: in none. @param {(number | null)[]} values */
 function completeness(values) {
   const present = values.filter(v => v !== null).length
   return present === 0 ? 0 : present < values.length ? 1 : 2
 }
 
 /**
- * The first item with the highest ranks, compared one after the other.
- * @template T
- * @param {T[]} items
- * @param {(item: T) => number[]} rank
+ * The first item with the highest ranks, compared in order.
+ * @template T @param {T[]} items @param {(item: T) => number[]} rank
  */
 function best(items, rank) {
   const ranks = new Map(items.map(item => [item, rank(item)]))
@@ -194,10 +152,7 @@ export function describeSelector({ plane, service, capCores, ...axes }) {
   return [plane ?? 'any plane', ...conditions].join(', ')
 }
 
-/**
- * @param {SummaryArm[]} arms
- * @param {Selector[]} selectors
- */
+/** @param {SummaryArm[]} arms @param {Selector[]} selectors */
 function sayCaps(arms, ...selectors) {
   const asked = new Set(selectors.map(s => s.capCores).filter(cap => cap !== undefined))
   const here = new Set(arms.map(arm => arm.capCores).filter(cap => cap !== null))

@@ -1,18 +1,11 @@
 import { summariseValues } from '../../lib/stats.js'
 import { ALGORITHMS, BALANCE_QUANTITIES } from '../../model/balance.js'
-import { formatRatio, NOT_TESTABLE } from './answers.js'
+import { formatRatio, untested } from './answers.js'
 
-/**
- * The answer of a run of `balance` to a published ratio of two assignments. Pure.
- * @import { BalanceRow, BalanceSummary } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- */
-
-/**
- * @typedef {Pick<BalanceRow, 'algorithm' | 'sizes'>} Assignment
- * @typedef {{ quantity: keyof typeof BALANCE_QUANTITIES, of: Assignment, to: Assignment, items: number, shards: number,
- *   ratio: number, tolerance: number }} BalanceRatio
- */
+/** The answer of a run of `balance` to a published ratio of two assignments. Pure. */
+/** @import { BalanceSummary } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { BalanceRatio } from './schema.js' */
 
 /**
  * Both assignments are of the same seeds: the side is that of the median of their differences, by its 95 % interval;
@@ -22,8 +15,6 @@ import { formatRatio, NOT_TESTABLE } from './answers.js'
  * @returns {Answer}
  */
 export function testBalance({ quantity, of, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
-  /** @returns {Answer} */
-  const untested = (/** @type {string} */ reason) => ({ status: NOT_TESTABLE, ours: null, reason })
   if (form.items !== items || form.shards !== shards)
     return untested(`of ${items} items on ${shards} shards, here ${form.items} on ${form.shards}`)
   const [a, b] = [of, to].map(
@@ -38,7 +29,7 @@ export function testBalance({ quantity, of, to, items, shards, ratio: theirs, to
   const numbers = `${over.toFixed(digits)} to ${under.toFixed(digits)}`
   const ours =
     ratio === null ? numbers : `${formatRatio({ median: ratio, low: null, high: null, values: [] })} (${numbers})`
-  if (low <= 0 && high >= 0) return { ...untested('no difference shown'), ours }
+  if (low <= 0 && high >= 0) return untested('no difference shown', ours)
   const isLower = high < 0
   if (isLower !== theirs < 1) return { status: 'contradicted', ours, reason: 'on the other side of 1' }
   const isWithin = ratio !== null && Math.abs(ratio / theirs - 1) <= tolerance
@@ -46,7 +37,7 @@ export function testBalance({ quantity, of, to, items, shards, ratio: theirs, to
   return { status: 'direction only', ours, reason: ratio === null ? 'no ratio to 0' : 'outside of the tolerance' }
 }
 
-/** @param {Assignment} assignment */
+/** @param {BalanceRatio['of']} assignment */
 function describe({ algorithm, sizes }) {
   return `${ALGORITHMS[algorithm].label}, ${sizes} sizes`
 }

@@ -1,11 +1,9 @@
 import { quantityOf } from '../../judge/quantity.js'
-import { BOUND_LEAST } from '../../judge/rollout.js'
+import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { AXES } from '../../model/axes.js'
 
-/**
- * Whether the control plane was the limit of a rollout or of a change, as a claim on its knobs supposes. Pure.
- * @import { AxisName, SummaryArm } from '../../model/types.ts'
- */
+/** Whether the control plane was the limit of a rollout or of a change, as a claim on its knobs supposes. Pure. */
+/** @import { AxisName, SummaryArm } from '../../model/types.ts' */
 
 /** Times of each phase, and what says for how much of it the control plane was at its limit. @type {[RegExp, string][]} */
 const PHASES = [
@@ -14,7 +12,7 @@ const PHASES = [
 ]
 
 /**
- * Why an arm's time may be the kit's; null where the control plane bound it, or the quantity is no time of a phase.
+ * Says why an arm's time of a phase may be the kit's; null where the control plane bound it, or for another quantity.
  * @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options
  */
 export function explainUnbound({ arm, quantity, over }) {

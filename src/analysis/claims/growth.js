@@ -1,74 +1,43 @@
-import { OF_MACHINE, tellEndings } from '../../judge/growth.js'
+import { OF_MACHINE, tellEndings } from '../../kinds/growth/numbers.js'
 import { summariseValues } from '../../lib/stats.js'
 import { findRoundsLeast } from '../verdict.js'
-import { CLAIM_QUANTITIES, NOT_TESTABLE } from './answers.js'
+import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { describeSelector, isMeant } from './arms.js'
 
-/**
- * The answer of a run that grows to a published limit, size or time of a control plane. Pure.
- * @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- * @import { Selector } from './arms.js'
- */
-
-/**
- * One of three: failsAt with reason; quantity with value; steps.
- * @typedef {object} GrowthClaim
- * @property {Selector} among
- * @property {number} tolerance a share
- * @property {number} [failsAt] sidecars
- * @property {string} [reason]
- * @property {string} [quantity]
- * @property {number} [value] in the unit of its header
- * @property {{ sidecars: number, leastSeconds: number, mostSeconds: number }[]} [steps]
- */
+/** The answer of a run that grows to a published limit, size or time of a control plane. Pure. */
+/** @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { GrowthClaim } from './schema.js' */
 
 /** Slopes, whose sign says something: above 0 memory rises with the sidecars. A size has no direction. */
 const SLOPES = ['grownPerSidecar']
 
-/**
- * @param {GrowthClaim} claim
- * @param {Summary} summary
- * @returns {Answer}
- */
+/** @param {GrowthClaim} claim @param {Summary} summary @returns {Answer} */
 export function testGrowth(claim, { arms, growths = [], notMeasured }) {
   const arm = arms.find(own => isMeant(own, claim.among))
   const growth = growths.find(({ armId }) => armId === arm?.id)
   if (!arm || !growth) {
     const left = notMeasured.filter(({ plane }) => plane === claim.among.plane).map(({ reason }) => reason)
     const why = [`no arm here is ${describeSelector(claim.among)}`, ...new Set(left)]
-    return { status: NOT_TESTABLE, ours: null, reason: why.join('; ') }
+    return untested(why.join('; '))
   }
   const { ours, status, reason } = judge(claim, arm, growth)
   const [rounds, least] = [growth.rounds.length, findRoundsLeast(false)]
   if (rounds >= least || status === NOT_TESTABLE) return { status, ours, reason }
-  return { status: NOT_TESTABLE, ours, reason: `indicative only: ${rounds} rounds, ${least} are needed` }
+  return untested(`indicative only: ${rounds} rounds, ${least} are needed`, ours)
 }
 
-/**
- * @param {GrowthClaim} claim
- * @param {SummaryArm} arm
- * @param {GrowthFit} growth
- * @returns {Answer}
- */
+/** @param {GrowthClaim} claim @param {SummaryArm} arm @param {GrowthFit} growth @returns {Answer} */
 function judge(claim, arm, growth) {
   if (claim.failsAt !== undefined) return judgeFailure(claim.failsAt, claim, growth)
   return claim.quantity === undefined ? judgeSteps(claim, growth) : judgeSize(claim.quantity, claim, arm)
 }
 
-/**
- * @param {number} failsAt
- * @param {GrowthClaim} claim
- * @param {GrowthFit} growth
- * @returns {Answer}
- */
+/** @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
-  const answer = (/** @type {Answer['status']} */ status, why = '') => ({
-    status,
-    reason: why,
-    ours: tellEndings(growth),
-  })
+  const ours = tellEndings(growth)
+  const answer = (/** @type {Answer['status']} */ status, why = '') => ({ status, reason: why, ours })
   if (rounds.some(round => round.reason !== null && OF_MACHINE.includes(round.reason)))
     return answer(NOT_TESTABLE, 'the machine ended it, not the control plane')
   const failed = rounds.flatMap(({ failedAt }) => failedAt ?? [])
@@ -87,16 +56,11 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
     : answer('direction only', 'it fails, with another number of sidecars')
 }
 
-/**
- * @param {string} quantity
- * @param {GrowthClaim} claim
- * @param {SummaryArm} arm
- * @returns {Answer}
- */
+/** @param {string} quantity @param {GrowthClaim} claim @param {SummaryArm} arm @returns {Answer} */
 function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
   const { of, format, label } = CLAIM_QUANTITIES[quantity]
   const { median, low, high } = of(arm)
-  if (median === null) return { status: NOT_TESTABLE, ours: null, reason: 'not measured: too few steps held' }
+  if (median === null) return untested('not measured: too few steps held')
   const interval = low === null || high === null ? '' : ` [${format(low)}, ${format(high)}]`
   const ours = `${label} ${format(median)}${interval}`
   if (Math.abs(median / theirs - 1) <= tolerance) return { status: 'reproduced', ours, reason: '' }
@@ -117,11 +81,7 @@ function judgeSteps({ steps: theirs = [] }, growth) {
   const ours = theirs.map(({ sidecars }, i) => `${found[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')
   const [first, last] = [found[0], found.at(-1)]
   if (!first || !last || found.some(seconds => !seconds || seconds.median === null))
-    return {
-      status: NOT_TESTABLE,
-      ours,
-      reason: 'not every one of these steps was taken: ask for more with --sidecars',
-    }
+    return untested('not every one of these steps was taken: ask for more with --sidecars', ours)
   const isWithin = theirs.every(({ leastSeconds, mostSeconds }, i) => {
     const median = Number(found[i]?.median)
     return median >= leastSeconds && median <= mostSeconds
@@ -130,7 +90,7 @@ function judgeSteps({ steps: theirs = [] }, growth) {
   const rises = last.values.flatMap((seconds, i) => (seconds === null ? [] : seconds - Number(first.values[i])))
   const { low, high } = summariseValues(rises)
   if (low === null || high === null || (low <= 0 && high >= 0))
-    return { status: NOT_TESTABLE, ours, reason: 'outside of the ranges, and no rise shown' }
+    return untested('outside of the ranges, and no rise shown', ours)
   return low > 0
     ? { status: 'direction only', ours, reason: 'it rises, outside of the ranges' }
     : { status: 'contradicted', ours, reason: 'it falls' }

@@ -1,18 +1,11 @@
-import { describeCaveats, divideRounds, formatRatio, judgeRatios, NOT_TESTABLE, valuesOf } from './answers.js'
+import { describeCaveats, divideRounds, formatRatio, judgeRatios, NOT_TESTABLE, untested, valuesOf } from './answers.js'
 import { describeConditions, findPair } from './arms.js'
 import { explainUnbound } from './bound.js'
 
-/**
- * The answer of a run to a published ratio of two arms. Pure.
- * @import { Summary, SummaryArm } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- * @import { OtherCaps, Selector } from './arms.js'
- */
-
-/**
- * @typedef {{ quantity: string, toQuantity?: string, of: Selector, to: Selector, ratio: number, tolerance: number,
- *   otherCaps: OtherCaps }} Ratio tolerance: a share of the ratio
- */
+/** The answer of a run to a published ratio of two arms. Pure. */
+/** @import { Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { Ratio } from './schema.js' */
 
 /**
  * Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of it, or tested
@@ -29,7 +22,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
     const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
     // Why it was not is said of the run, once.
     const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : found.why
-    return { status: NOT_TESTABLE, ours: null, reason }
+    return untested(reason)
   }
   const { pair, isAtCap } = found
   const { a, b } = pair

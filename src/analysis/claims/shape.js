@@ -10,57 +10,57 @@ import {
   formatRatio,
   judgeRatios,
   NOT_TESTABLE,
+  untested,
   valuesOf,
 } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
-/**
- * The answer of a run to a published shape: how a quantity goes with an axis. Pure.
- * @import { AxisName, Quantity, Summary, SummaryArm } from '../../model/types.ts'
- * @import { Answer } from './answers.js'
- * @import { Selector } from './arms.js'
- */
+/** The answer of a run to a published shape: how a quantity goes with an axis. Pure. */
+/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Answer } from './answers.js' */
+/** @import { Shape } from './schema.js' */
 
 /**
- * @typedef {{ shape: string, quantity: string, over: string, among: Selector, tolerance: number }} Shape tolerance: how far the largest may be above the smallest (flat), or a point from the
- *   straight line as a share of the rise (line, bends)
  * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
  * @typedef {{ status: Answer['status'], why: string }} Finding
- * @typedef {{ points: Point[], tolerance: number, summarise: typeof summariseValues, judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
+ * @typedef {{ points: Point[], tolerance: number, summarise: typeof summariseValues,
+ *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
  */
 
-/** rises and falls: from the first to the last; bends: rises, and off a line. @type {Record<string, { least: number, find: (series: Series) => Finding }>} */
+/** least: points needed. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
 const KINDS = {
   rises: { least: 2, find: series => findDirection(series, 'higher') },
   falls: { least: 2, find: series => findDirection(series, 'lower') },
   flat: { least: 2, find: findFlat },
-  line: { least: 3, find: findLine },
-  bends: { least: 3, find: findBend },
+  line: {
+    least: 3,
+    find: series => findOffLine(series, ({ median }, most) => (median <= most ? 'reproduced' : 'direction only')),
+  },
+  bends: {
+    least: 3,
+    find: series =>
+      findOffLine(series, ({ low, high }, most) => {
+        if (low > most) return 'reproduced'
+        return high <= most ? 'contradicted' : NOT_TESTABLE
+      }),
+  },
 }
 
-const FEW_WHOLE = 'too few rounds have a value at every point'
-
-export const SHAPES = Object.keys(KINDS)
-
-/**
- * @param {Shape} relation
- * @param {Summary} summary
- * @returns {Answer}
- */
+/** @param {Shape} relation @param {Summary} summary @returns {Answer} */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
-  const axis = /** @type {AxisName | 'plane'} */ (over)
   const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
-  const found = findSeries({ arms: summary.arms, among, over: axis, valuesOf: ofArm })
-  if ('why' in found) return { status: NOT_TESTABLE, ours: null, reason: found.why }
+  const found = findSeries({ arms: summary.arms, among, over, valuesOf: ofArm })
+  if ('why' in found) return untested(found.why)
 
-  const all = found.series.map(arm => ({ at: valueOn(arm, axis), arm, values: ofArm(arm) }))
+  const all = found.series.map(arm => ({ at: valueOn(arm, over), arm, values: ofArm(arm) }))
   const isSequence = summary.precision !== undefined
   const points = all.filter(p => p.values.length > 0 && countUncured(p.values, isSequence) === 0)
   const spoiled = all.filter(p => !points.includes(p))
-  const label = axis === 'plane' ? 'plane' : AXES[axis].label
+  const label = over === 'plane' ? 'plane' : AXES[over].label
   const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${describeSpoiled([p.arm], quantity)}`)
   const { isAtCap } = found
-  const caveats = points.length > 0 ? caveatsOf(points) : []
+  const arms = points.map(p => p.arm)
+  const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, askedCap: among.capCores }) : []
   const answer = (/** @type {Finding} */ { status, why }) => ({
     status,
     ours: points.length > 0 ? sayPoints() : null,
@@ -84,16 +84,8 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   function sayPoints() {
     const { format, label: what } = CLAIM_QUANTITIES[quantity]
     const medians = points.map(p => format(medianOf(p))).join(', ')
-    const where = describeConditions(
-      points.map(p => p.arm),
-      { hasCap: isAtCap },
-    )
+    const where = describeConditions(arms, { hasCap: isAtCap })
     return `${what} ${medians} at ${label} ${points.map(p => p.at).join(', ')} (${where})`
-  }
-
-  /** @param {Point[]} of */
-  function caveatsOf(of) {
-    return describeCaveats({ arms: of.map(p => p.arm), quantity, isAtCap, askedCap: among.capCores })
   }
 }
 
@@ -115,10 +107,7 @@ function findDirection({ points, judgePoints }, wanted) {
     : { status: 'reproduced', why: factor }
 }
 
-/**
- * @param {Series} series
- * @returns {Finding}
- */
+/** @param {Series} series @returns {Finding} */
 function findFlat({ points, tolerance, judgePoints }) {
   const sorted = points.toSorted((x, y) => medianOf(x) - medianOf(y))
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
@@ -130,31 +119,21 @@ function findFlat({ points, tolerance, judgePoints }) {
 }
 
 /**
- * @param {Series} series
+ * The finding on how far rising points are off a straight line.
+ * @param {Series} series at numbers
+ * @param {(off: { median: number, low: number, high: number }, most: number) => Answer['status']} judge
  * @returns {Finding}
  */
-function findLine(series) {
+function findOffLine(series, judge) {
   const rise = findDirection(series, 'higher')
   if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
   const off = measureBend(series)
-  if (off.low === null) return { status: NOT_TESTABLE, why: FEW_WHOLE }
-  const why = sayBend(off)
-  return { status: Number(off.median) <= series.tolerance ? 'reproduced' : 'direction only', why }
-}
-
-/**
- * @param {Series} series
- * @returns {Finding}
- */
-function findBend(series) {
-  const rise = findDirection(series, 'higher')
-  if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
-  const off = measureBend(series)
-  if (off.low === null) return { status: NOT_TESTABLE, why: FEW_WHOLE }
-  const why = sayBend(off)
-  if (Number(off.low) > series.tolerance) return { status: 'reproduced', why }
-  if (Number(off.high) <= series.tolerance) return { status: 'contradicted', why }
-  return { status: NOT_TESTABLE, why: `not clear: ${why}` }
+  if (off.low === null) return { status: NOT_TESTABLE, why: 'too few rounds have a value at every point' }
+  const [median, low, high] = [off.median, off.low, off.high].map(Number)
+  const [middle, ...ends] = [median, low, high].map(share => (100 * share).toFixed(0))
+  const why = `off a straight line by ${middle} % of the rise [${ends.join(', ')}]`
+  const status = judge({ median, low, high }, series.tolerance)
+  return { status, why: status === NOT_TESTABLE ? `not clear: ${why}` : why }
 }
 
 /**
@@ -171,12 +150,6 @@ function measureBend({ points, summarise }) {
     return Math.max(...ys.map(([x, y]) => Math.abs(y - line(x)))) / (Math.max(...heights) - Math.min(...heights))
   })
   return summarise(rounds)
-}
-
-/** @param {Quantity} off */
-function sayBend(off) {
-  const [median, low, high] = [off.median, off.low, off.high].map(share => (100 * Number(share)).toFixed(0))
-  return `off a straight line by ${median} % of the rise [${low}, ${high}]`
 }
 
 /** @param {Point} point */

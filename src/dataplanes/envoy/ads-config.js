@@ -2,7 +2,7 @@ import { renderCluster } from './clusters.js'
 import { renderOwn } from './config.js'
 import { renderListeners } from './listeners.js'
 import { renderRouteConfig } from './routes.js'
-import { HTTP2_OPTIONS, socketAddress, TYPE } from './shared.js'
+import { HTTP2_OPTIONS, renderUpstreamHttp, socketAddress } from './shared.js'
 
 /**
  * The sidecar model as Envoy takes it from a control plane (its aggregated discovery service): a bootstrap that names that
@@ -41,22 +41,14 @@ export function renderAdsBootstrap(model, { server, apiType }) {
             cluster_name: CLUSTER,
             endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
           },
-          typed_extension_protocol_options: {
-            'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
-              '@type': `${TYPE}envoy.extensions.upstreams.http.v3.HttpProtocolOptions`,
-              explicit_http_config: { http2_protocol_options: HTTP2_OPTIONS },
-            },
-          },
+          ...renderUpstreamHttp({ explicit_http_config: { http2_protocol_options: HTTP2_OPTIONS } }),
         },
       ],
     },
   }
 }
 
-/**
- * @param {SidecarModel} model
- * @param {string | null} profile one of PROFILES; null: the first
- */
+/** @param {SidecarModel} model @param {string | null} profile one of PROFILES; null: the first */
 export function renderAdsResources(model, profile) {
   const clusters = model.clusters.map(cluster => renderCluster(model, cluster))
   const directions = /** @type {const} */ (['inbound', 'outbound']).filter(direction => model[direction] !== null)

@@ -1,4 +1,4 @@
-import { createControlProcess } from '../../model/control-process.js'
+import { createControlProcess } from '../../model/processes.js'
 import { renderAdsBootstrap, renderAdsResources } from './ads-config.js'
 import { needsOf } from './file-control.js'
 import { createSidecar } from './launch.js'

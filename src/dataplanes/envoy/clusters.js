@@ -1,17 +1,12 @@
 import { renderOutlierDetection, renderRetryBudget } from './features.js'
-import { BUFFER_BYTES, HTTP2_OPTIONS, seconds, socketAddress, TYPE } from './shared.js'
-import { renderTls } from './tls.js'
+import { BUFFER_BYTES, HTTP2_OPTIONS, renderUpstreamHttp, seconds, socketAddress } from './shared.js'
+import { renderTls, renderTransport } from './tls.js'
 
-/**
- * @import { Cluster, SidecarModel } from '../../model/types.ts'
- */
+/** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
 const UNLIMITED = 1_000_000_000
 
-/**
- * @param {SidecarModel} model
- * @param {Cluster} cluster
- */
+/** @param {SidecarModel} model @param {Cluster} cluster */
 export function renderCluster(model, cluster) {
   const { name, endpoints, balancing, mtls, protocol, maxRequests } = cluster
   const breaker = model.features['circuit-breaker']
@@ -37,26 +32,17 @@ export function renderCluster(model, cluster) {
       cluster_name: name,
       endpoints: [{ lb_endpoints: endpoints.map(endpoint => ({ endpoint: { address: socketAddress(endpoint) } })) }],
     },
-    typed_extension_protocol_options: {
-      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
-        '@type': `${TYPE}envoy.extensions.upstreams.http.v3.HttpProtocolOptions`,
-        common_http_protocol_options: { idle_timeout: seconds(model.timeouts.requestSeconds) },
-        explicit_http_config:
-          protocol === 'http/2' ? { http2_protocol_options: HTTP2_OPTIONS } : { http_protocol_options: {} },
-      },
-    },
-    ...(mtls
-      ? {
-          transport_socket: {
-            name: 'envoy.transport_sockets.tls',
-            typed_config: {
-              '@type': `${TYPE}envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
-              sni: mtls.serverName,
-              max_session_keys: 0,
-              common_tls_context: renderTls(model, mtls.acceptedIdentities),
-            },
-          },
-        }
-      : {}),
+    ...renderUpstreamHttp({
+      common_http_protocol_options: { idle_timeout: seconds(model.timeouts.requestSeconds) },
+      explicit_http_config:
+        protocol === 'http/2' ? { http2_protocol_options: HTTP2_OPTIONS } : { http_protocol_options: {} },
+    }),
+    ...(mtls && {
+      transport_socket: renderTransport('Upstream', {
+        sni: mtls.serverName,
+        max_session_keys: 0,
+        common_tls_context: renderTls(model, mtls.acceptedIdentities),
+      }),
+    }),
   }
 }

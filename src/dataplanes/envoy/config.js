@@ -6,10 +6,7 @@ import { renderListeners } from './listeners.js'
 import { OSM } from './osm.js'
 import { socketAddress } from './shared.js'
 
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- * @import { RouteSources } from './listeners.js'
- */
+/** @import { SidecarModel } from '../../model/types.ts' @import { RouteSources } from './listeners.js' */
 
 export const PROFILES = ['lean', OSM]
 
@@ -28,10 +25,7 @@ export function renderBootstrap(model, profile, sources = {}) {
   }
 }
 
-/**
- * The part of a bootstrap that is the same wherever the rest comes from.
- * @param {SidecarModel} model
- */
+/** The part of a bootstrap that is the same wherever the rest comes from. @param {SidecarModel} model */
 export function renderOwn(model) {
   return {
     node: { id: model.service, cluster: model.service },

@@ -1,4 +1,4 @@
-/** Where Envoy's administration port says how often a limit was reached. */
+/** The path of Envoy's administration port that counts how often a limit was reached. */
 export const OVERFLOW_PATH = '/stats?filter=overflow|overload_close'
 
 /**

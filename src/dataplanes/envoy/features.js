@@ -1,10 +1,8 @@
-import { nameRoute } from '../../model/route-names.js'
-import { TYPE } from './shared.js'
+import { nameRoute } from '../../model/routes.js'
+import { extension, TYPE } from './shared.js'
 
-/**
- * What Envoy is given for the features of a model; an absent feature adds nothing.
- * @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts'
- */
+/** Envoy's configuration for the features of a model; an absent feature adds nothing. */
+/** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
 
 /** How soon a line that was logged can be read; Envoy's own 10 s would hold it longer than any check waits. */
 export const FLUSH_MS = 1000
@@ -28,27 +26,17 @@ const OPERATORS = {
   request_id: '%REQ(X-REQUEST-ID)%',
 }
 
-/**
- * To the stream, not to /dev/stdout: a user other than root may not open that in a pod.
- * @param {Features} features
- */
+/** To the stream, not to /dev/stdout: a user other than root may not open that in a pod. @param {Features} features */
 export function renderAccessLogs({ 'access-log': log }) {
   if (!log) return []
   return [
-    {
-      name: 'envoy.access_loggers.stdout',
-      typed_config: {
-        '@type': `${TYPE}envoy.extensions.access_loggers.stream.v3.StdoutAccessLog`,
-        log_format: { json_format: Object.fromEntries(log.fields.map(field => [field, OPERATORS[field]])) },
-      },
-    },
+    extension('envoy.access_loggers.stdout', 'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog', {
+      log_format: { json_format: Object.fromEntries(log.fields.map(field => [field, OPERATORS[field]])) },
+    }),
   ]
 }
 
-/**
- * Histograms with the buckets that both planes are given.
- * @param {Features} features
- */
+/** Histograms with the buckets that both planes are given. @param {Features} features */
 export function renderStatsConfig({ metrics }) {
   if (!metrics) return {}
   const setting = { match: { suffix: 'upstream_rq_time' }, buckets: metrics.bucketsMs }
@@ -59,7 +47,7 @@ export function renderStatsConfig({ metrics }) {
 const NO_COLLECTOR = { cluster: 'no-collector', uri: 'http://no-collector.test/v1/traces', timeout: '1s' }
 
 /**
- * Envoy makes spans by a tracer only. OpenTelemetry's writes the W3C header; of what is not sampled it reports nothing.
+ * Envoy makes spans by a tracer only: OpenTelemetry's writes the W3C header, and reports nothing unsampled.
  * @param {SidecarModel} model
  */
 export function renderTracing({ features, service }) {
@@ -68,40 +56,31 @@ export function renderTracing({ features, service }) {
     tracing: {
       // None is sampled, not even a trace that came in so.
       random_sampling: { value: 0 },
-      provider: {
-        name: 'envoy.tracers.opentelemetry',
-        typed_config: {
-          '@type': `${TYPE}envoy.config.trace.v3.OpenTelemetryConfig`,
-          service_name: service,
-          http_service: { http_uri: NO_COLLECTOR },
-        },
-      },
+      provider: extension('envoy.tracers.opentelemetry', 'envoy.config.trace.v3.OpenTelemetryConfig', {
+        service_name: service,
+        http_service: { http_uri: NO_COLLECTOR },
+      }),
     },
   }
 }
 
 const RBAC = 'envoy.filters.http.rbac'
-const RBAC_TYPE = `${TYPE}envoy.extensions.filters.http.rbac.v3`
+const RBAC_TYPE = 'envoy.extensions.filters.http.rbac.v3'
 const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
 
-/**
- * The filters before the router.
- * @param {Features} features
- * @param {Route[]} routes of the direction
- */
+/** The filters before the router. @param {Features} features @param {Route[]} routes of the direction */
 export function renderFilters(features, routes) {
   const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
   // Their rules and limits are those of the routes.
   return [
-    ...(isAuthorised ? [{ name: RBAC, typed_config: { '@type': `${RBAC_TYPE}.RBAC` } }] : []),
+    ...(isAuthorised ? [extension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
     ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: describeRateLimit('none') }] : []),
   ]
 }
 
 /**
- * What a route is given beside its clusters.
- * @param {Features} features
- * @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
+ * Renders what a route has beside its clusters.
+ * @param {Features} features @param {{ route: Route, direction: 'inbound' | 'outbound' }} options
  */
 export function renderRouteFeatures(features, { route, direction }) {
   const { allowedIdentities, limitPerSecond } = route
@@ -114,25 +93,19 @@ export function renderRouteFeatures(features, { route, direction }) {
   return {
     ...(metrics ? { stat_prefix: name } : {}),
     ...(Object.keys(filters).length > 0 ? { typed_per_filter_config: filters } : {}),
-    ...(rewrite
-      ? {
-          request_headers_to_add: renderHeaders(rewrite.request.set),
-          request_headers_to_remove: rewrite.request.remove,
-          response_headers_to_add: renderHeaders(rewrite.response.set),
-          response_headers_to_remove: rewrite.response.remove,
-        }
-      : {}),
+    ...(rewrite && {
+      request_headers_to_add: renderHeaders(rewrite.request.set),
+      request_headers_to_remove: rewrite.request.remove,
+      response_headers_to_add: renderHeaders(rewrite.response.set),
+      response_headers_to_remove: rewrite.response.remove,
+    }),
   }
 }
 
 // How soon after its time an endpoint comes back.
 const RETURN_INTERVAL = '1s'
 
-/**
- * Failures in a row, and nothing else that Envoy can eject by.
- * @param {Features} features
- * @param {Cluster} cluster
- */
+/** Failures in a row, and nothing else that Envoy can eject by. @param {Features} features @param {Cluster} cluster */
 export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
   if (!ejection || !every) return {}
   const baseTime = `${ejection.baseSeconds}s`
@@ -151,11 +124,7 @@ export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection
   }
 }
 
-/**
- * Among the thresholds of a cluster.
- * @param {Features} features
- * @param {Cluster} cluster
- */
+/** Among the thresholds of a cluster. @param {Features} features @param {Cluster} cluster */
 export function renderRetryBudget({ 'retry-budget': every }, { retryBudget = every }) {
   if (!retryBudget || !every) return {}
   const { share, minConcurrent } = retryBudget
@@ -170,22 +139,17 @@ function renderHeaders(headers) {
   }))
 }
 
-/**
- * @param {string} name of its statistics
- * @param {number} [perSecond] absent: no limit
- */
+/** @param {string} name of its statistics @param {number} [perSecond] absent: no limit */
 function describeRateLimit(name, perSecond) {
   const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } }
   return {
     '@type': `${TYPE}envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit`,
     stat_prefix: name,
-    ...(perSecond === undefined
-      ? {}
-      : {
-          token_bucket: { max_tokens: perSecond, tokens_per_fill: perSecond, fill_interval: '1s' },
-          filter_enabled: always,
-          filter_enforced: always,
-        }),
+    ...(perSecond !== undefined && {
+      token_bucket: { max_tokens: perSecond, tokens_per_fill: perSecond, fill_interval: '1s' },
+      filter_enabled: always,
+      filter_enforced: always,
+    }),
   }
 }
 
@@ -193,5 +157,5 @@ function describeRateLimit(name, perSecond) {
 function describeAllowed(identities) {
   const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
   const policies = principals.length > 0 ? { listed: { permissions: [{ any: true }], principals } } : {}
-  return { '@type': `${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: { action: 'ALLOW', policies } } }
+  return { '@type': `${TYPE}${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: { action: 'ALLOW', policies } } }
 }

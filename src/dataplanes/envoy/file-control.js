@@ -4,11 +4,8 @@ import { createSidecar } from './launch.js'
 import { renderRouteConfig } from './routes.js'
 import { TYPE } from './shared.js'
 
-/**
- * Envoy watches a folder of its own, and takes the routes of a file that is moved there (its route discovery service, from
- * the file system); a file written in place it does not notice.
- * @import { Control, SidecarModel } from '../../model/types.ts'
- */
+/** Envoy watches a folder, and takes the routes of a file that is moved there, not of one written in place. */
+/** @import { Control, SidecarModel } from '../../model/types.ts' */
 
 export const fileControl = createFileControl({
   needsOf,
@@ -22,10 +19,7 @@ export const fileControl = createFileControl({
     return {
       ...createSidecar(options),
       files: [
-        {
-          name: 'envoy.json',
-          content: `${JSON.stringify(renderBootstrap(model, profile, { outbound }), null, 2)}\n`,
-        },
+        { name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, profile, { outbound }), null, 2)}\n` },
         { name: 'routes/outbound.json', content: renderRoutesFile(model, 0) },
       ],
     }
@@ -41,12 +35,7 @@ export const fileControl = createFileControl({
  * @type {NonNullable<Control['needsOf']>}
  */
 export function needsOf({ configuredServices, workers }) {
-  return {
-    sidecarBytes: 22e6 + 75e3 * configuredServices,
-    controlBytes: 0,
-    threads: 11 + workers,
-    inotifyInstances: 1,
-  }
+  return { sidecarBytes: 22e6 + 75e3 * configuredServices, controlBytes: 0, threads: 11 + workers, inotifyInstances: 1 }
 }
 
 /** @param {string} folder */

@@ -7,9 +7,7 @@ import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
 import { OSM } from './osm.js'
 
-/**
- * @import { DataPlane } from '../../model/types.ts'
- */
+/** @import { DataPlane } from '../../model/types.ts' */
 
 /** @type {DataPlane} */
 export const envoy = {

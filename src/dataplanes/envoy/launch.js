@@ -1,16 +1,11 @@
-import { createSidecarProcess } from '../../model/sidecar-process.js'
+import { createSidecarProcess } from '../../model/processes.js'
 import { renderBootstrap } from './config.js'
 import { OVERFLOW_PATH } from './counters.js'
 import { FLUSH_MS } from './features.js'
 
-/**
- * @import { ProcessSpec, SidecarOptions } from '../../model/types.ts'
- */
+/** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-/**
- * @param {SidecarOptions} options
- * @returns {ProcessSpec}
- */
+/** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, profile } = options
   const flush = model.features['access-log'] ? ['--file-flush-interval-msec', `${FLUSH_MS}`] : []

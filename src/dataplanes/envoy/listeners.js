@@ -1,25 +1,22 @@
 import { renderAccessLogs, renderFilters, renderTracing } from './features.js'
 import { OSM, OSM_ACCESS_LOG, renderOsmFilters } from './osm.js'
 import { renderRouteConfig } from './routes.js'
-import { BUFFER_BYTES, HTTP2_OPTIONS, seconds, socketAddress, TYPE } from './shared.js'
-import { renderTls } from './tls.js'
+import { BUFFER_BYTES, extension, HTTP2_OPTIONS, seconds, socketAddress } from './shared.js'
+import { renderTls, renderTransport } from './tls.js'
 
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- */
+/** @import { SidecarModel } from '../../model/types.ts' */
 
 /** @typedef {Partial<Record<'inbound' | 'outbound', unknown>>} RouteSources where the routes of a listener come from; absent: they are in it */
 
+const MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'
 // Envoy answers 503 where the connect timeout ran out; both planes answer 504 here.
 const CONNECT_TIMEOUT_IS_504 = {
   filter: {
-    extension_filter: {
-      name: 'envoy.access_loggers.extension_filters.cel',
-      typed_config: {
-        '@type': `${TYPE}envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter`,
-        expression: "response.code_details.contains('connection_timeout')",
-      },
-    },
+    extension_filter: extension(
+      'envoy.access_loggers.extension_filters.cel',
+      'envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
+      { expression: "response.code_details.contains('connection_timeout')" },
+    ),
   },
   status_code: 504,
 }
@@ -53,24 +50,20 @@ export function renderListeners(model, profile, sources) {
 function renderInbound(model, inbound, manager) {
   const tlsChain = {
     filters: [manager],
-    transport_socket: {
-      name: 'envoy.transport_sockets.tls',
-      typed_config: {
-        '@type': `${TYPE}envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext`,
-        require_client_certificate: true,
-        disable_stateless_session_resumption: true,
-        disable_stateful_session_resumption: true,
-        common_tls_context: renderTls(model, inbound.acceptedIdentities),
-      },
-    },
+    transport_socket: renderTransport('Downstream', {
+      require_client_certificate: true,
+      disable_stateless_session_resumption: true,
+      disable_stateful_session_resumption: true,
+      common_tls_context: renderTls(model, inbound.acceptedIdentities),
+    }),
   }
   const plainChain = { filters: [manager] }
   const permissive = {
     listener_filters: [
-      {
-        name: 'envoy.filters.listener.tls_inspector',
-        typed_config: { '@type': `${TYPE}envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector` },
-      },
+      extension(
+        'envoy.filters.listener.tls_inspector',
+        'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector',
+      ),
     ],
     filter_chains: [
       { filter_chain_match: { transport_protocol: 'tls' }, ...tlsChain },
@@ -95,34 +88,26 @@ function renderConnectionManager(model, { direction, profile, source }) {
   const isOsm = profile === OSM
   const accessLogs = isOsm ? [OSM_ACCESS_LOG] : renderAccessLogs(model.features)
   const hasHttp2 = direction === 'inbound' && model.inbound?.protocol === 'http/2'
-  return {
-    name: 'envoy.filters.network.http_connection_manager',
-    typed_config: {
-      '@type': `${TYPE}envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager`,
-      stat_prefix: direction,
-      ...(hasHttp2 ? { codec_type: 'AUTO', http2_protocol_options: HTTP2_OPTIONS } : { codec_type: 'HTTP1' }),
-      generate_request_id: isOsm,
-      server_header_transformation: 'PASS_THROUGH',
-      skip_xff_append: true,
-      stream_idle_timeout: seconds(model.timeouts.idleSeconds),
-      common_http_protocol_options: { idle_timeout: seconds(model.timeouts.idleSeconds) },
-      ...(source
-        ? { rds: { route_config_name: direction, config_source: source } }
-        : { route_config: renderRouteConfig(model, direction) }),
-      ...renderTracing(model),
-      local_reply_config: { mappers: [CONNECT_TIMEOUT_IS_504] },
-      ...(accessLogs.length > 0 ? { access_log: accessLogs } : {}),
-      http_filters: [
-        ...(isOsm ? renderOsmFilters(model) : renderFilters(model.features, model[direction]?.routes ?? [])),
-        {
-          name: 'envoy.filters.http.router',
-          typed_config: {
-            '@type': `${TYPE}envoy.extensions.filters.http.router.v3.Router`,
-            dynamic_stats: isOsm || 'metrics' in model.features,
-            suppress_envoy_headers: true,
-          },
-        },
-      ],
-    },
-  }
+  return extension('envoy.filters.network.http_connection_manager', MANAGER, {
+    stat_prefix: direction,
+    ...(hasHttp2 ? { codec_type: 'AUTO', http2_protocol_options: HTTP2_OPTIONS } : { codec_type: 'HTTP1' }),
+    generate_request_id: isOsm,
+    server_header_transformation: 'PASS_THROUGH',
+    skip_xff_append: true,
+    stream_idle_timeout: seconds(model.timeouts.idleSeconds),
+    common_http_protocol_options: { idle_timeout: seconds(model.timeouts.idleSeconds) },
+    ...(source
+      ? { rds: { route_config_name: direction, config_source: source } }
+      : { route_config: renderRouteConfig(model, direction) }),
+    ...renderTracing(model),
+    local_reply_config: { mappers: [CONNECT_TIMEOUT_IS_504] },
+    ...(accessLogs.length > 0 ? { access_log: accessLogs } : {}),
+    http_filters: [
+      ...(isOsm ? renderOsmFilters(model) : renderFilters(model.features, model[direction]?.routes ?? [])),
+      extension('envoy.filters.http.router', 'envoy.extensions.filters.http.router.v3.Router', {
+        dynamic_stats: isOsm || 'metrics' in model.features,
+        suppress_envoy_headers: true,
+      }),
+    ],
+  })
 }

@@ -1,12 +1,8 @@
-/**
- * The profile osm-1.1: what OSM 1.1 asked of its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds).
- */
+/** The profile osm-1.1: what OSM 1.1 asked of its Envoy (docs of openservicemesh/osm v1.1, pkg/envoy/lds). */
 
-import { TYPE } from './shared.js'
+import { extension } from './shared.js'
 
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- */
+/** @import { SidecarModel } from '../../model/types.ts' */
 
 export const OSM = 'osm-1.1'
 
@@ -16,13 +12,9 @@ export function renderOsmFilters({ service }) {
   const add = ['namespace', 'kind', 'name', 'pod'].map(key => `h:add('osm-stats-${key}', '${service}')`).join(' ')
   const drop = ['namespace', 'kind', 'name', 'pod'].map(key => `h:get('osm-stats-${key}') h:remove('osm-stats-${key}')`)
   return [
-    {
-      name: 'envoy.filters.http.rbac',
-      typed_config: {
-        '@type': `${TYPE}envoy.extensions.filters.http.rbac.v3.RBAC`,
-        rules: { action: 'ALLOW', policies: { any: { permissions: [{ any: true }], principals: [{ any: true }] } } },
-      },
-    },
+    extension('envoy.filters.http.rbac', 'envoy.extensions.filters.http.rbac.v3.RBAC', {
+      rules: { action: 'ALLOW', policies: { any: { permissions: [{ any: true }], principals: [{ any: true }] } } },
+    }),
     // Responses pass the filters from the last to the first.
     luaFilter(`function envoy_on_response(r) local h = r:headers() ${drop.join(' ')} end`),
     luaFilter(`function envoy_on_response(r) local h = r:headers() ${add} end`),
@@ -31,20 +23,16 @@ export function renderOsmFilters({ service }) {
 
 /** @param {string} code */
 function luaFilter(code) {
-  return {
-    name: 'envoy.filters.http.lua',
-    typed_config: {
-      '@type': `${TYPE}envoy.extensions.filters.http.lua.v3.Lua`,
-      default_source_code: { inline_string: code },
-    },
-  }
+  return extension('envoy.filters.http.lua', 'envoy.extensions.filters.http.lua.v3.Lua', {
+    default_source_code: { inline_string: code },
+  })
 }
 
 // OSM logs to stdout; the lines are formatted and written here too, and thrown away.
-export const OSM_ACCESS_LOG = {
-  name: 'envoy.access_loggers.file',
-  typed_config: {
-    '@type': `${TYPE}envoy.extensions.access_loggers.file.v3.FileAccessLog`,
+export const OSM_ACCESS_LOG = extension(
+  'envoy.access_loggers.file',
+  'envoy.extensions.access_loggers.file.v3.FileAccessLog',
+  {
     path: '/dev/null',
     log_format: {
       json_format: {
@@ -70,4 +58,4 @@ export const OSM_ACCESS_LOG = {
       },
     },
   },
-}
+)

@@ -1,59 +1,46 @@
+import { groupByHost } from '../../model/routes.js'
 import { renderRouteFeatures } from './features.js'
 import { seconds } from './shared.js'
 
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- */
+/** @import { SidecarModel } from '../../model/types.ts' */
 
 const RETRY_INTERVAL = '0.001s'
 
-/**
- * @param {SidecarModel} model
- * @param {'inbound' | 'outbound'} direction
- */
+/** @param {SidecarModel} model @param {'inbound' | 'outbound'} direction */
 export function renderRouteConfig(model, direction) {
   const virtual_hosts = renderHosts(model, direction)
   return { name: direction, ignore_port_in_host_matching: true, virtual_hosts }
 }
 
 /**
- * One virtual host per name and one for any, each with its routes in order: first match wins, and a
- * thousand services cost a request one look-up (as in pipy-scripts/router.js).
- * @param {SidecarModel} model
- * @param {'inbound' | 'outbound'} direction
+ * A virtual host per name and one for any: a thousand services cost a request one look-up, and the first match wins.
+ * @param {SidecarModel} model @param {'inbound' | 'outbound'} direction
  */
 function renderHosts(model, direction) {
-  const routes = model[direction]?.routes ?? []
-  const names = [...new Set(routes.map(route => route.host))]
-  const hosts = names.includes(null) ? names : [...names, null]
-  return hosts.map(host => ({
+  return groupByHost(model[direction]?.routes ?? []).map(({ host, routes }) => ({
     name: host ?? 'any',
     domains: [host ?? '*'],
-    routes: routes
-      .filter(route => route.host === null || route.host === host)
-      .map(route => ({
-        ...renderRouteFeatures(model.features, { route, direction }),
-        match: {
-          prefix: route.pathPrefix,
-          headers: Object.entries(route.headers).map(([name, exact]) => ({ name, string_match: { exact } })),
-        },
-        route: {
-          timeout: seconds(model.timeouts.requestSeconds),
-          ...(route.split.length === 1
-            ? { cluster: route.split[0].cluster }
-            : {
-                weighted_clusters: { clusters: route.split.map(({ cluster, weight }) => ({ name: cluster, weight })) },
-              }),
-          ...(model.retries > 0
-            ? {
-                retry_policy: {
-                  retry_on: 'connect-failure',
-                  num_retries: model.retries,
-                  retry_back_off: { base_interval: RETRY_INTERVAL },
-                },
-              }
-            : {}),
-        },
-      })),
+    routes: routes.map(route => ({
+      ...renderRouteFeatures(model.features, { route, direction }),
+      match: {
+        prefix: route.pathPrefix,
+        headers: Object.entries(route.headers).map(([name, exact]) => ({ name, string_match: { exact } })),
+      },
+      route: {
+        timeout: seconds(model.timeouts.requestSeconds),
+        ...(route.split.length === 1
+          ? { cluster: route.split[0].cluster }
+          : {
+              weighted_clusters: { clusters: route.split.map(({ cluster, weight }) => ({ name: cluster, weight })) },
+            }),
+        ...(model.retries > 0 && {
+          retry_policy: {
+            retry_on: 'connect-failure',
+            num_retries: model.retries,
+            retry_back_off: { base_interval: RETRY_INTERVAL },
+          },
+        }),
+      },
+    })),
   }))
 }

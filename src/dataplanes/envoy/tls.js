@@ -1,13 +1,15 @@
-/**
- * @import { SidecarModel } from '../../model/types.ts'
- */
+import { extension } from './shared.js'
+
+/** @import { SidecarModel } from '../../model/types.ts' */
 
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
-/**
- * @param {SidecarModel} model
- * @param {string[] | null} acceptedIdentities
- */
+/** The TLS of one end of connections. @param {'Upstream' | 'Downstream'} end @param {object} context */
+export function renderTransport(end, context) {
+  return extension('envoy.transport_sockets.tls', `envoy.extensions.transport_sockets.tls.v3.${end}TlsContext`, context)
+}
+
+/** @param {SidecarModel} model @param {string[] | null} acceptedIdentities */
 export function renderTls({ tls, trust }, acceptedIdentities) {
   return {
     tls_params: {
@@ -26,7 +28,7 @@ export function renderTls({ tls, trust }, acceptedIdentities) {
 }
 
 /**
- * An empty list would accept everybody; who accepts nobody names an identity that nobody has.
+ * An empty list would accept everybody: to accept nobody, it names an identity that nobody has.
  * @param {string[]} identities
  */
 function renderAccepted(identities) {

@@ -2,9 +2,7 @@
 import { ERROR_FILES, MARK_FAILED, UNMARK_FAILED } from './error-files.js'
 import { NO_ROUTE, renderMap, renderRoutes } from './routes.js'
 
-/**
- * @import { Cluster, ProcessSpec, Route, SidecarModel } from '../../model/types.ts'
- */
+/** @import { Cluster, ProcessSpec, Route, SidecarModel } from '../../model/types.ts' */
 
 const HTTP2_WINDOW_BYTES = 1024 * 1024
 // By itself HAProxy takes as many as its limit of open files allows: in a container that can be a thousand million.
@@ -12,11 +10,7 @@ const MOST_CONNECTIONS = 9000
 const INSPECT_SECONDS = 5
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
-/**
- * @param {SidecarModel} model
- * @param {string} folder where its files will be
- * @returns {ProcessSpec['files']}
- */
+/** @param {SidecarModel} model @param {string} folder where its files will be @returns {ProcessSpec['files']} */
 export function renderFiles(model, folder) {
   const { inbound, outbound, clusters, admin } = model
   const routesOf = (/** @type {'inbound' | 'outbound'} */ name) => [
@@ -50,10 +44,7 @@ function renderGlobal({ workers }) {
   ]
 }
 
-/**
- * @param {SidecarModel} model
- * @param {string} folder
- */
+/** @param {SidecarModel} model @param {string} folder */
 function renderDefaults({ timeouts, retries }, folder) {
   return [
     'defaults',
@@ -120,7 +111,7 @@ function renderInbound(model, inbound, routes) {
 }
 
 /**
- * Asked once a connection, after its handshake. The identity is read from the common name: HAProxy shows no URI names.
+ * Refuses identities once a connection, by the common name: HAProxy shows no URI names.
  * @param {string[] | null} identities
  */
 function renderAccepted(identities) {
@@ -128,10 +119,7 @@ function renderAccepted(identities) {
   return [`tcp-request session reject unless { ssl_c_s_dn(cn) -m str -- ${[NOBODY, ...identities].join(' ')} }`]
 }
 
-/**
- * @param {SidecarModel} model
- * @param {Cluster} cluster
- */
+/** @param {SidecarModel} model @param {Cluster} cluster */
 function renderCluster(model, { name, endpoints, balancing, mtls, protocol }) {
   const isHttp2 = protocol === 'http/2'
   const options = [

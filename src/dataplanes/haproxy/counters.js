@@ -1,4 +1,4 @@
-/** What the administration port is asked for, in the format of Prometheus: not the counters of every server. */
+/** The path of the administration port, in the format of Prometheus, without the counters of every server. */
 export const METRICS_PATH = '/metrics?scope=global&scope=frontend'
 
 /**

@@ -1,11 +1,8 @@
-/**
- * What HAProxy answers for an upstream that failed: a whole response each, sent as it is. A file may say another status
- * than the one that it stands for.
- */
+/** Whole responses of HAProxy for an upstream that failed; their status may be another than the one they stand for. */
 
 const MARK = 'x-sidecar-bench-failed'
 
-/** What tells HAProxy's own 503 from an application's, and is taken away before anybody sees it. */
+/** A header tells HAProxy's own 503 from an application's, and is removed before anybody sees it. */
 export const MARK_FAILED = `res.hdr(${MARK}) -m found`
 export const UNMARK_FAILED = `del-header ${MARK}`
 

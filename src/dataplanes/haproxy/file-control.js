@@ -2,10 +2,7 @@ import { createFileControl } from '../../model/file-control.js'
 import { renderFiles } from './config.js'
 import { createSidecar } from './launch.js'
 
-/**
- * HAProxy reads its configuration again where a master watches over it: at SIGUSR2 the master starts another worker, which
- * is handed the listening sockets, and the old one ends with its last connection (HAProxy's Management Guide, 4).
- */
+/** At SIGUSR2 HAProxy's master starts a worker that is handed the listening sockets (Management Guide, 4). */
 export const fileControl = createFileControl({
   createSidecar: options => {
     const spec = createSidecar(options)

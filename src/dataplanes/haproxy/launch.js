@@ -1,16 +1,11 @@
 import { renderOpensslConf } from '../../lib/openssl-conf.js'
-import { createSidecarProcess } from '../../model/sidecar-process.js'
+import { createSidecarProcess } from '../../model/processes.js'
 import { renderFiles } from './config.js'
 import { METRICS_PATH } from './counters.js'
 
-/**
- * @import { ProcessSpec, SidecarOptions } from '../../model/types.ts'
- */
+/** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-/**
- * @param {SidecarOptions} options
- * @returns {ProcessSpec}
- */
+/** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder } = options
   return createSidecarProcess(options, {

@@ -1,21 +1,16 @@
-/**
- * Which backend a request goes to: a look-up of the host, so that a thousand services cost a request no more than one;
- * and rules, in order, for the hosts whose routes have conditions.
- * @import { Route } from '../../model/types.ts'
- */
+import { groupByHost, isUnconditional } from '../../model/routes.js'
+
+/** The backend of a request: a look-up of the host, and rules in order for hosts whose routes have conditions. */
+/** @import { Route } from '../../model/types.ts' */
 
 /** The backend that answers 404. A service has no underscore in its name. */
 export const NO_ROUTE = 'no_route'
 
 const HOST = 'req.hdr(host),host_only,lower'
 
-/**
- * @param {Route[]} routes
- * @param {string} mapFile where renderMap's will be
- * @returns {string[]} lines of a frontend
- */
+/** @param {Route[]} routes @param {string} mapFile where renderMap's will be @returns {string[]} lines of a frontend */
 export function renderRoutes(routes, mapFile) {
-  const hosts = groupByHost(routes)
+  const hosts = nameBackends(routes)
   const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE
   if (hosts.length === 1 && hosts[0].host === null && hosts[0].rules.length === 0) return [`default_backend ${any}`]
   return [
@@ -28,12 +23,9 @@ export function renderRoutes(routes, mapFile) {
   ]
 }
 
-/**
- * @param {Route[]} routes
- * @returns {string} a line of each host: its name, and its backend or what its rules call it
- */
+/** Renders a line of each host: its name, and its backend or what its rules call it. @param {Route[]} routes */
 export function renderMap(routes) {
-  return groupByHost(routes)
+  return nameBackends(routes)
     .filter(({ host }) => host !== null)
     .map(({ host, backend }) => `${host?.toLowerCase()} ${backend}\n`)
     .join('')
@@ -44,20 +36,14 @@ export function renderMap(routes) {
  * cluster's backend; another is a name that no backend has.
  * @param {Route[]} routes
  */
-function groupByHost(routes) {
-  const hosts = [...new Set(routes.map(route => route.host))]
-  return hosts.map((host, i) => {
-    const own = routes.filter(route => route.host === null || route.host === host)
-    const [first] = own
+function nameBackends(routes) {
+  const hosts = groupByHost(routes).filter(own => own.routes.length > 0)
+  return hosts.map(({ host, routes: rules }, i) => {
+    const [first] = rules
     return isUnconditional(first) && first.split.length === 1
       ? { host, backend: first.split[0].cluster, rules: [] }
-      : { host, backend: `host_${i}`, rules: own }
+      : { host, backend: `host_${i}`, rules }
   })
-}
-
-/** @param {Route} route */
-function isUnconditional({ pathPrefix, headers }) {
-  return pathPrefix === '/' && Object.keys(headers).length === 0
 }
 
 /**

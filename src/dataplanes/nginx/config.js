@@ -3,10 +3,7 @@ import { HERE, renderLines, time } from './directives.js'
 import { listenAt, renderListener } from './listeners.js'
 import { renderPassage } from './passage.js'
 
-/**
- * @import { Cluster, SidecarModel } from '../../model/types.ts'
- * @import { Directive } from './directives.js'
- */
+/** @import { Cluster, SidecarModel } from '../../model/types.ts' @import { Directive } from './directives.js' */
 
 // A worker makes room for all of them when it starts: 424 bytes each.
 const MOST_CONNECTIONS = 8192
@@ -15,10 +12,7 @@ const MOST_IDLE = { ofAll: 65_536, ofOne: 1024, least: 16 }
 // By default nginx closes a connection after 1000 requests, or an hour.
 const FOREVER = { requests: 1_000_000_000, time: '1d' }
 
-/**
- * @param {SidecarModel} model
- * @returns {string} nginx.conf
- */
+/** @param {SidecarModel} model @returns {string} nginx.conf */
 export function renderConfig(model) {
   const { inbound, outbound, admin, clusters } = model
   const passage = inbound?.mtls === 'permissive' ? renderPassage(inbound, model) : null
@@ -42,10 +36,7 @@ export function renderConfig(model) {
   ])
 }
 
-/**
- * @param {SidecarModel} model
- * @returns {Directive[]}
- */
+/** @param {SidecarModel} model */
 function renderDefaults({ timeouts, retries, clusters, ...model }) {
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])
   const [connect, request, idle] = [timeouts.connectSeconds, timeouts.requestSeconds, timeouts.idleSeconds].map(time)
@@ -55,28 +46,24 @@ function renderDefaults({ timeouts, retries, clusters, ...model }) {
     ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(of => `${of}_temp_path ${HERE}/temp`),
     `map_hash_max_size ${2048 + 2 * (routes.length + clusters.length)}`,
     'map_hash_bucket_size 512',
-    // What comes in: as much as comes, and as it is. nginx sends a body on when it has it all.
+    // Requests as they come, of any size; nginx sends a body on when it has it all.
     ...[`client_header_timeout ${idle}`, `client_body_timeout ${idle}`, `send_timeout ${idle}`],
     ...[`keepalive_timeout ${idle}`, `keepalive_requests ${FOREVER.requests}`, `keepalive_time ${FOREVER.time}`],
     ...['client_max_body_size 0', 'client_body_buffer_size 16m', 'large_client_header_buffers 4 16k'],
     ...['ignore_invalid_headers off', 'underscores_in_headers on', 'merge_slashes off'],
-    // What goes on.
+    // Requests to upstreams.
     ...['proxy_http_version 1.1', 'proxy_set_header Host $http_host', 'proxy_set_header Connection ""'],
     ...[`proxy_connect_timeout ${connect}`, `proxy_send_timeout ${request}`, `proxy_read_timeout ${request}`],
     `proxy_next_upstream ${retries > 0 ? 'error' : 'off'}`,
     `proxy_next_upstream_tries ${retries + 1}`,
-    // What comes back.
+    // Answers of upstreams.
     ...['proxy_buffer_size 16k', 'proxy_buffers 8 16k', 'proxy_max_temp_file_size 0', 'proxy_redirect off'],
     ...['Server', 'Date'].map(header => `proxy_pass_header ${header}`),
     'proxy_ignore_headers X-Accel-Redirect X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset',
   ]
 }
 
-/**
- * @param {Cluster} cluster
- * @param {SidecarModel} model
- * @returns {Directive[]}
- */
+/** @param {Cluster} cluster @param {SidecarModel} model */
 function renderCluster({ name, endpoints, balancing }, { clusters, retries, timeouts }) {
   const idle = Math.floor(MOST_IDLE.ofAll / clusters.length)
   // nginx tries each entry once: a lone endpoint is entered as often as it may be tried.

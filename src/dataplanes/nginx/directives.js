@@ -1,11 +1,11 @@
 /**
- * What the parts of nginx's configuration share.
+ * The form of nginx's configuration.
  * A directive; or a block, its head first.
  * @typedef {string | Block} Directive
  * @typedef {Directive[]} Block
  */
 
-/** Where it may write: where it runs. The folder of its configuration may be one to read only. */
+/** nginx writes where it runs: the folder of its configuration may be read-only. */
 export const HERE = '/proc/self/cwd'
 
 /** @param {number} seconds */
@@ -13,10 +13,7 @@ export function time(seconds) {
   return `${Math.round(seconds * 1000)}ms`
 }
 
-/**
- * @param {Directive[]} directives
- * @returns {string}
- */
+/** @param {Directive[]} directives @returns {string} */
 export function renderLines(directives, indent = '') {
   return directives
     .map(directive => {

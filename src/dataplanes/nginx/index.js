@@ -3,9 +3,7 @@ import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
 
-/**
- * @import { DataPlane } from '../../model/types.ts'
- */
+/** @import { DataPlane } from '../../model/types.ts' */
 
 /** @type {DataPlane} */
 export const nginx = {

@@ -1,14 +1,9 @@
-import { createSidecarProcess } from '../../model/sidecar-process.js'
+import { createSidecarProcess } from '../../model/processes.js'
 import { renderConfig } from './config.js'
 
-/**
- * @import { ProcessSpec, SidecarOptions } from '../../model/types.ts'
- */
+/** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-/**
- * @param {SidecarOptions} options
- * @returns {ProcessSpec}
- */
+/** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder } = options
   return createSidecarProcess(options, {

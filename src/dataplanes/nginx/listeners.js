@@ -1,10 +1,8 @@
 import { escapeText, NO_ROUTE, renderRoutes, urlOf } from './routes.js'
 
-/**
- * The listeners of a sidecar: who may enter, and where requests go.
- * @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts'
- * @import { Directive } from './directives.js'
- */
+/** The listeners of a sidecar: who may enter, and where requests go. */
+/** @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts' */
+/** @import { Directive } from './directives.js' */
 
 const CLOSED = 'return 444'
 // A name that no certificate has.
@@ -53,10 +51,9 @@ export function listenAt({ address, port }) {
 }
 
 /**
- * Who may come in. nginx ends the handshake with a peer that it refuses, and closes the connection instead of an answer.
+ * Renders who may come in. nginx ends the handshake with a refused peer, and closes the connection without an answer.
  * @param {NonNullable<SidecarModel['inbound']>} inbound
  * @param {SidecarModel} model
- * @returns {{ maps: Directive[], directives: Directive[] }}
  */
 function renderEntry({ acceptedIdentities }, { trust, tls }) {
   // Compared by patterns, which heed the case: nginx shows the subject and no URI names. Plaintext, of a permissive listener, has no subject.
@@ -84,7 +81,6 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
  * only that there are none.
  * @param {string} name
  * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
- * @returns {{ maps: Directive[], directives: Directive[] }}
  */
 function renderExit(name, { model: { trust, tls }, clusters, target }) {
   const secured = clusters.flatMap(({ mtls, ...cluster }) =>

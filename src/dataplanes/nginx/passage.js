@@ -1,11 +1,8 @@
 import { HERE, time } from './directives.js'
 
-/**
- * One port for TLS and plaintext: nginx's stream module looks at the first bytes, and hands the connection to one of two
- * listeners in the same process.
- * @import { SidecarModel } from '../../model/types.ts'
- * @import { Directive } from './directives.js'
- */
+/** One port for TLS and plaintext: nginx's stream module hands each connection to one of two own listeners. */
+/** @import { SidecarModel } from '../../model/types.ts' */
+/** @import { Directive } from './directives.js' */
 
 // By this file Debian loads the module; where nginx was built with it, there is none.
 const STREAM_MODULE = '/etc/nginx/modules-enabled/*-mod-stream.conf'

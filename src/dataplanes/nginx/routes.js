@@ -1,10 +1,9 @@
-/**
- * Where a request goes: a look-up of its host, so that a thousand services cost a request no more than one, and patterns in
- * order for the hosts whose routes have conditions.
- * @import { Cluster, Route } from '../../model/types.ts'
- */
+import { groupByHost, isUnconditional } from '../../model/routes.js'
 
-// What a map takes for its own words.
+/** The upstream of a request: a look-up of the host, and patterns in order for hosts whose routes have conditions. */
+/** @import { Cluster, Route } from '../../model/types.ts' */
+
+// Words that a map reserves.
 const RESERVED = /^(default|hostnames|include|volatile)$/
 export const NO_ROUTE = ''
 
@@ -16,10 +15,10 @@ export const NO_ROUTE = ''
  */
 export function renderRoutes(name, { routes, clusters }) {
   const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, urlOf(cluster)]))
-  const hosts = [...new Set([...routes.map(route => route.host), null])].map((host, i) => {
-    const own = routes.filter(route => route.host === null || route.host === host)
-    return { host, ...renderHost(`${name}_${i}`, { routes: own, urls }) }
-  })
+  const hosts = groupByHost(routes).map((own, i) => ({
+    host: own.host,
+    ...renderHost(`${name}_${i}`, { routes: own.routes, urls }),
+  }))
   const maps = hosts.flatMap(host => host.maps)
   const isPartial = hosts.some(host => host.isPartial)
   if (hosts.length === 1) return { maps, target: hosts[0].target, isPartial }
@@ -53,10 +52,7 @@ function renderHost(name, { routes, urls }) {
 // In nginx's quotation marks a line break, which no header and no path can hold.
 const SEPARATOR = '\\n'
 
-/**
- * @param {Route} route
- * @param {string[]} headers that the key of the map begins with
- */
+/** @param {Route} route @param {string[]} headers that the key of the map begins with */
 function renderPattern(route, headers) {
   const values = headers.map(header =>
     header in route.headers ? escapeText(route.headers[header]) : `[^${SEPARATOR}]*`,
@@ -64,11 +60,7 @@ function renderPattern(route, headers) {
   return `^${[...values, escapeText(route.pathPrefix)].join(SEPARATOR)}`
 }
 
-/**
- * @param {string} name of its variable
- * @param {{ route: Route, urls: Record<string, string> }} options
- * @returns {{ maps: string[][], target: string }}
- */
+/** @param {string} name of its variable @param {{ route: Route, urls: Record<string, string> }} options */
 function renderSplit(name, { route: { split }, urls }) {
   if (split.length === 1) return { maps: [], target: urls[split[0].cluster] }
   const sum = split.reduce((total, { weight }) => total + weight, 0)
@@ -77,11 +69,6 @@ function renderSplit(name, { route: { split }, urls }) {
     return `${share} ${quote(urls[cluster])}`
   })
   return { maps: [[`split_clients $request_id $${name}`, ...lines]], target: `$${name}` }
-}
-
-/** @param {Route} route */
-function isUnconditional({ pathPrefix, headers }) {
-  return pathPrefix === '/' && Object.keys(headers).length === 0
 }
 
 /** @param {string | null} host null: any */

@@ -1,8 +1,5 @@
-/**
- * No sidecars at all: the same applications and links, called directly.
- * @import { DataPlane } from '../../model/types.ts'
- * @type {DataPlane}
- */
+/** No sidecars at all: the same applications and links, called directly. */
+/** @import { DataPlane } from '../../model/types.ts' @type {DataPlane} */
 export const none = {
   name: 'none',
   tool: null,

@@ -1,4 +1,4 @@
-import { nameRoute } from '../../model/route-names.js'
+import { nameRoute } from '../../model/routes.js'
 
 /**
  * The sidecar model as pipy-scripts/config.js reads it: the model itself, with a name for each route where something is

@@ -2,9 +2,7 @@ import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
 import { createSidecar } from './launch.js'
 import { repository } from './repository.js'
 
-/**
- * @import { DataPlane, ToolSpec } from '../../model/types.ts'
- */
+/** @import { DataPlane, ToolSpec } from '../../model/types.ts' */
 
 /** @type {ToolSpec} */
 export const pipyTool = {

@@ -1,15 +1,10 @@
 import { renderOpensslConf } from '../../lib/openssl-conf.js'
-import { createSidecarProcess } from '../../model/sidecar-process.js'
+import { createSidecarProcess } from '../../model/processes.js'
 import { renderConfig } from './config.js'
 
-/**
- * @import { Features, ProcessSpec, SidecarOptions } from '../../model/types.ts'
- */
+/** @import { Features, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-/**
- * @param {SidecarOptions} options
- * @returns {ProcessSpec}
- */
+/** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, tool, scripts } = options
   return createSidecarProcess(options, {
@@ -31,8 +26,7 @@ export function createSidecar(options) {
 }
 
 /**
- * The command line of a Pipy that runs a script: quiet, no administration port. Pipy 2.0 rejects the
- * flags it dropped.
+ * The command line of a Pipy that runs a script quietly. Pipy 2.0 rejects the flags that it dropped.
  * @param {{ version: string, threads: number, script: string, args: string[], features?: Features }} options
  */
 export function createPipyArgv({ version, threads, script, args, features = {} }) {
@@ -42,7 +36,7 @@ export function createPipyArgv({ version, threads, script, args, features = {} }
 }
 
 /**
- * Pipy sends each line of a log to its main thread, too, to keep the last MiB for its administration port: not here.
+ * Keeps Pipy from sending log lines to its main thread, which keeps the last MiB of them.
  * @param {Features} features
  */
 export function listLogOptions(features) {

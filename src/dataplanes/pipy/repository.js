@@ -1,4 +1,4 @@
-import { createControlProcess } from '../../model/control-process.js'
+import { createControlProcess } from '../../model/processes.js'
 import { renderConfig } from './config.js'
 import { createSidecar, isOne, listLogOptions } from './launch.js'
 

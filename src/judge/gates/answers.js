@@ -1,10 +1,8 @@
 import { USES } from './gate.js'
 import { groupCopies, nameOf, percent, withRole } from './processes-of.js'
 
-/**
- * Gates of the answers: whether they are right, came at all, and came from the application.
- * @import { Gate } from './gate.js'
- */
+/** Gates of the answers: whether they are right, came at all, and came from the application. */
+/** @import { Gate } from './gate.js' */
 
 const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6

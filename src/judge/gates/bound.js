@@ -1,9 +1,7 @@
 import { withRole } from './processes-of.js'
 
-/**
- * The part of a trial that limited its throughput.
- * @import { BoundBy, ProcessRecord, TrialRecord } from '../../model/types.ts'
- */
+/** The part of a trial that limited its throughput. */
+/** @import { BoundBy, ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
 /** A sidecar counts as bound from this share of its cap on. */
 export const SIDECAR_BOUND = 0.95
@@ -36,10 +34,7 @@ export function isUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST
 }
 
-/**
- * The busiest thread's share of a core; where threads were not read, what it has at least: the mean of the workers.
- * @param {ProcessRecord} process
- */
+/** Cores of the busiest thread; where threads were not read, the workers' mean. @param {ProcessRecord} process */
 export function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
 }

@@ -1,7 +1,4 @@
-/**
- * The contract of a gate.
- * @import { LoadResult, TrialRecord, Use } from '../../model/types.ts'
- */
+/** The contract of a gate. @import { LoadResult, TrialRecord, Use } from '../../model/types.ts' */
 
 /**
  * A record with everything by which it is judged; of an idle trial, the load is null, and no gate of it is asked.

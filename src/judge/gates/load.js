@@ -1,3 +1,4 @@
+import { secondsUnderLoad } from '../seconds.js'
 import { busiestCoresOf, GENERATOR_BOUND, isUsedUp } from './bound.js'
 import { USES } from './gate.js'
 import { nameOf, percent, withRole } from './processes-of.js'
@@ -87,11 +88,13 @@ export const LOAD_GATES = [
   {
     // A request costs Pipy 12 to 17 % more where it goes round over 400 more kept connections: docs/method.md.
     name: 'connections',
-    finds: 'arms of one plane that stood at the same time with connections that differ by more than 10 % and 4',
+    finds: 'in turns: arms of one plane with connections that differ by more than 10 % and 4',
     isOfLoad: true,
     words: 'unequal connections',
     spoils: ['cpuPerRequest'],
     find: ({ beside = [], trial }) => {
+      // In an open loop, connections are as many as requests happened to be under way.
+      if (trial.arm.load.kind !== 'turns') return []
       const own = beside.find(({ armId }) => armId === trial.arm.id)
       return beside.map(
         other =>
@@ -151,10 +154,12 @@ export const LOAD_GATES = [
     isOfLoad: true,
     words: 'above the knee',
     spoils: ['latency'],
-    find: ({ trial, boundBy, load, window }) => {
+    find: record => {
+      const { trial, boundBy, load } = record
       const { kind, ratePerSecond = 0 } = trial.arm.load
-      if (kind !== 'open' || window === null) return []
-      const rate = load.verified / window.seconds
+      const seconds = secondsUnderLoad(record)
+      if (kind !== 'open' || seconds === null) return []
+      const rate = load.verified / seconds
       return [
         boundBy !== 'rate' && `bound by ${boundBy}: above the knee`,
         rate < RATE_LEAST * ratePerSecond &&
@@ -166,13 +171,14 @@ export const LOAD_GATES = [
 
 /**
  * Requests that were due in the window and did not start in it; 0 where none was dropped in the whole trial, or so few are
- * missing as may have started beside its edges. What is dropped while users connect, in the warm-up, is no matter.
+ * missing as may have started beside its edges. Requests dropped during the warm-up do not count.
  * @param {Measured} record
  */
-function droppedInWindow({ load: { dropped, verified, failed }, trial, window }) {
-  const { ratePerSecond = 0 } = trial.arm.load
-  if (dropped === 0 || window === null) return 0
-  const due = ratePerSecond * window.seconds
+function droppedInWindow(record) {
+  const { dropped, verified, failed } = record.load
+  const seconds = secondsUnderLoad(record)
+  if (dropped === 0 || seconds === null) return 0
+  const due = (record.trial.arm.load.ratePerSecond ?? 0) * seconds
   const missing = Math.round(due - verified - failed)
   return missing > 1 + EDGE_FRACTION * due ? Math.min(missing, dropped) : 0
 }
@@ -181,7 +187,8 @@ function droppedInWindow({ load: { dropped, verified, failed }, trial, window })
  * Requests under way by Little's law, rate × mean time; null where nothing was measured.
  * @param {Measured} record
  */
-function usersSeen({ load: { verified, distribution, turns }, window }) {
-  const seconds = turns?.seconds ?? window?.seconds
+function usersSeen(record) {
+  const { verified, distribution } = record.load
+  const seconds = secondsUnderLoad(record)
   return distribution && seconds ? ((verified / seconds) * distribution.meanMs) / 1000 : null
 }

@@ -1,22 +1,14 @@
 import { groupBy } from '../../lib/group-by.js'
 
-/**
- * The processes of a record by role, and their names in a reason.
- * @import { ProcessRecord } from '../../model/types.ts'
- */
+/** The processes of a record by role, and their names in a reason. */
+/** @import { ProcessRecord } from '../../model/types.ts' */
 
-/**
- * @param {ProcessRecord[]} processes
- * @param {ProcessRecord['role']} role
- */
+/** @param {ProcessRecord[]} processes @param {ProcessRecord['role']} role */
 export function withRole(processes, role) {
   return processes.filter(p => p.role === role)
 }
 
-/**
- * Groups a service with its copies: any of them may have given the answers.
- * @param {ProcessRecord[]} processes
- */
+/** Groups a service with its copies: any of them may have given the answers. @param {ProcessRecord[]} processes */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }

@@ -2,11 +2,9 @@ import { USES } from './gate.js'
 import { nameOf } from './processes-of.js'
 import { isByKubelet } from './readings.js'
 
-/**
- * Gates of the processes: whether each ran as it was started, under its cap.
- * @import { ProcessRecord, TrialRecord } from '../../model/types.ts'
- * @import { Gate } from './gate.js'
- */
+/** Gates of the processes: whether each ran as it was started, under its cap. */
+/** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
+/** @import { Gate } from './gate.js' */
 
 const CAP_TOLERANCE = 0.001
 const CAP_USE_TOLERANCE = 0.03

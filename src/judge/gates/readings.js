@@ -1,10 +1,8 @@
 import { USES } from './gate.js'
 
-/**
- * Gates of the readings: whether the numbers cover the window.
- * @import { TrialRecord } from '../../model/types.ts'
- * @import { Gate } from './gate.js'
- */
+/** Gates of the readings: whether the numbers cover the window. */
+/** @import { TrialRecord } from '../../model/types.ts' */
+/** @import { Gate } from './gate.js' */
 
 const SAMPLE_GAP_MOST_SECONDS = 1
 const KUBELET_LEAST_SECONDS = 120
@@ -48,10 +46,7 @@ export const READING_GATES = [
   },
 ]
 
-/**
- * Whether CPU time was taken from the kubelet's counters, which say nothing of caps, threads and sockets.
- * @param {Pick<TrialRecord, 'samples'>} record
- */
+/** Whether CPU time is the kubelet's, which knows no caps and sockets. @param {Pick<TrialRecord, 'samples'>} record */
 export function isByKubelet({ samples }) {
   return samples?.source === 'kubelet'
 }

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { parseYaml } from '../../lib/yaml.js'
 import { balanceForm } from '../../model/schemas.js'
 
-/**
- * An experiment that starts nothing: assignments are computed. Pure.
- */
+/** An experiment that starts nothing: assignments are computed. Pure. */
 
 const PLACED_MOST = 100_000
 

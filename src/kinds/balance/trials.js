@@ -1,9 +1,12 @@
+import { summariseValues } from '../../lib/stats.js'
+import { BALANCE_QUANTITIES } from '../../model/balance.js'
+import { SCHEMA_VERSION } from '../../model/versions.js'
 import { assignItems } from '../../services/assign.js'
 import { drawItems } from '../../services/items.js'
 
 /**
  * Every algorithm on the same items, seed by seed. Pure.
- * @import { BalanceForm, BalanceTrial } from '../../model/types.ts'
+ * @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts'
  * @import { Item } from '../../services/items.js'
  */
 
@@ -64,4 +67,23 @@ export function countMoves({ from, to, kept }) {
 /** @param {number[]} values */
 function rangeOf(values) {
   return Math.max(...values) - Math.min(...values)
+}
+
+/**
+ * Assignments of many seeds as a summary.
+ * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run
+ * @returns {BalanceSummary}
+ */
+export function summariseBalance({ manifest: { run, question, form }, trials }) {
+  const rows = form.sizes.flatMap(sizes =>
+    form.algorithms.map(algorithm => {
+      const own = trials.filter(trial => trial.algorithm === algorithm && trial.sizes === sizes)
+      const quantities = Object.entries(BALANCE_QUANTITIES).map(([name, { of }]) => [
+        name,
+        summariseValues(own.map(of)),
+      ])
+      return { algorithm, sizes, quantities: /** @type {BalanceRow['quantities']} */ (Object.fromEntries(quantities)) }
+    }),
+  )
+  return { schemaVersion: SCHEMA_VERSION, kind: 'balance', run, question, form, rows }
 }

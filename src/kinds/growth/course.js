@@ -1,4 +1,3 @@
-import { AVAILABLE_LEAST, isHostUsedUp } from '../../judge/growth.js'
 import { BenchError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { isInTime } from '../../lib/wait.js'
@@ -7,22 +6,24 @@ import { createAsking } from '../../node/asking.js'
 import { readRoomFraction } from '../../node/machine.js'
 import { assertAllRun, awaitEnding } from '../../run/alive.js'
 import { describeReading, LANES, lookAtControl, observeControl, readControl } from '../../run/control-plane.js'
-import { createDeployer } from '../../run/deployer.js'
+import { createDeployer, UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
 import { observePhase } from '../../run/phase.js'
+import { measureRounds } from '../../run/rounds.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { named } from '../../run/start-sidecars.js'
 import { CONTROL, chooseControl } from '../../services/control.js'
-import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from '../../services/growth.js'
+import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
+import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './services.js'
 
 /**
  * Adds sidecars to a control plane step by step, until a step fails or there are as many as asked for. That one fails is
- * what the trial found, and no failure of the trial.
- * @import { Arm, EndedProcess, FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts'
+ * what the trial found, and no failure of the trial: no window follows it.
+ * @import { FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts'
  * @import { Asking } from '../../node/asking.js'
- * @import { Growth } from '../../services/growth.js'
- * @import { Started } from '../../run/start-services.js'
- * @import { Testbed } from '../../run/testbed.js'
+ * @import { Kind } from '../../run/kind.js'
+ * @import { Asked, Started } from '../../run/start-services.js'
+ * @import { Growth } from './services.js'
  */
 
 const WATCH_MS = 200
@@ -45,40 +46,69 @@ const CAP_TOLERANCE = 0.001
  * @property {AbortSignal} signal also aborts when the control plane has ended or is stopped
  */
 
+/** @type {Kind} */
+export const growth = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
+
 /**
- * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, signal: AbortSignal }} options as of startServices
- * @returns {Promise<Started & { growth: GrowthRecord, ended: EndedProcess[] }>}
+ * @param {Asked} asked
+ * @returns {Promise<Started>}
  * @throws {BenchError} where something fails that is neither the control plane nor a sidecar
  */
-export async function startGrowth({ testbed, arm, start, folder, signal }) {
+async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
   const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
-  const growth = await renderGrowth({ testbed, arm, start, folder })
+  const sidecarsMost = Number(arm.conditions.sidecars)
+  const names = listGrowthNames(sidecarsMost)
+  const shared = describeSpecs({ testbed, arm, folder })
+  const {
+    applications,
+    control: planned,
+    setUp,
+    steps,
+  } = createGrowth({
+    ...shared,
+    places: await target.placesFor(start, [...names.applications, CONTROL, ...names.sidecars]),
+    scriptFiles: readTextFiles(shared.folders.scripts),
+    ...chooseControl(testbed.programs, arm),
+    link: testbed.layout.topologies[arm.link],
+    sidecars: sidecarsMost,
+  })
   const { deploy, deployment } = createDeployer(target, { start, folder })
   const asking = createAsking()
   try {
-    const serving = await deploy(growth.applications)
+    const serving = await deploy(applications)
     await Promise.all(serving.map(process => process.waitUntilReady(signal)))
-    const control = await deploy(growth.control ? [growth.control] : [])
+    const control = await deploy(planned ? [planned] : [])
     const observing = observeControl(target, control)
     const watching = watchControl(control)
     try {
       await assertCapped(target, control)
-      const { taken, ended } = await takeSteps(growth, {
-        ...{ asking, deploy, control, deadlineSeconds, stopping: signal },
+      const { taken, ended } = await takeSteps(setUp, steps, {
+        asking,
+        deploy,
+        control,
+        deadlineSeconds,
+        stopping: signal,
         listProcesses: () => deployment.processes,
         readControl: () => readControl(target, control),
         signal: AbortSignal.any([signal, watching.signal]),
       })
-      const seen = await observing.end()
+      const observed = await observing.end()
+      /** @type {GrowthRecord} */
+      const seen = {
+        ...{ schemaVersion: SCHEMA_VERSION, cpus, stepSidecars: STEP_SIDECARS, sidecarsMost, backends: BACKENDS },
+        ...{ deadlineSeconds, steps: taken, ended },
+        control: observed?.samples.map(describeReading) ?? null,
+      }
       return {
-        ...{ deployment, changeTo: null, entry: { urls: [], host: '', admin: null, certificate: null } },
-        growth: {
-          ...{ schemaVersion: SCHEMA_VERSION, cpus, stepSidecars: STEP_SIDECARS, backends: BACKENDS, deadlineSeconds },
-          ...{ sidecarsMost: Number(arm.conditions.sidecars), steps: taken, ended },
-          control: seen?.samples.map(describeReading) ?? null,
+        deployment,
+        ...UNLOADED,
+        seen: {
+          observed: { own: { growth: seen } },
+          record: { outcome: 'completed', growth: judgeGrowth(seen), ended: ended ? await awaitEnded(control) : [] },
+          isOver: true,
+          assertWhole: async () => {},
         },
-        ended: ended ? await awaitEnded(control) : [],
       }
     } finally {
       watching.close()
@@ -92,25 +122,7 @@ export async function startGrowth({ testbed, arm, start, folder, signal }) {
   }
 }
 
-/** @param {{ testbed: Testbed, arm: Arm, start: number, folder: string }} options */
-async function renderGrowth({ testbed, arm, start, folder }) {
-  const sidecars = Number(arm.conditions.sidecars)
-  const names = listGrowthNames(sidecars)
-  const shared = describeSpecs({ testbed, arm, folder })
-  return createGrowth({
-    ...shared,
-    places: await testbed.site.target.placesFor(start, [...names.applications, CONTROL, ...names.sidecars]),
-    scriptFiles: readTextFiles(shared.folders.scripts),
-    ...chooseControl(testbed.programs, arm),
-    link: testbed.layout.topologies[arm.link],
-    sidecars,
-  })
-}
-
-/**
- * Aborts its signal when a control plane ends or comes to a stop: no step has to wait for its deadline then.
- * @param {Handle[]} control
- */
+/** Aborts its signal when a control plane ends or stops: no step waits for its deadline then. @param {Handle[]} control */
 function watchControl(control) {
   const falling = new AbortController()
   for (const process of control) process.exited.then(() => falling.abort())
@@ -118,11 +130,7 @@ function watchControl(control) {
   return { signal: falling.signal, close: () => clearInterval(timer) }
 }
 
-/**
- * @param {Target} target
- * @param {Handle[]} control
- * @throws {BenchError} where the kernel reports another cap than was asked for
- */
+/** @param {Target} target @param {Handle[]} control @throws {BenchError} where the kernel reports another cap */
 async function assertCapped(target, control) {
   if (!control.some(({ spec }) => spec.cpuCores !== null)) return
   const start = await lookAtControl(target, control)
@@ -137,38 +145,30 @@ async function assertCapped(target, control) {
 }
 
 /**
- * @param {Growth} growth
+ * @param {Growth['setUp']} setUp of the control plane
+ * @param {Growth['steps']} steps
  * @param {Given} given
  * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
  */
-async function takeSteps({ setUp, steps }, given) {
+async function takeSteps(setUp, steps, given) {
   /** @type {Step[]} */
   const taken = []
-  const failed = await beginControl(setUp, given)
-  if (failed) return { taken, ended: { sidecars: 0, ...failed } }
+  try {
+    await Promise.all(given.control.map(process => process.waitUntilReady(given.signal)))
+    await given.asking.perform(setUp, given.signal)
+  } catch (error) {
+    return { taken, ended: { sidecars: 0, ...(await explainFailure(error, given)) } }
+  }
   for (const step of steps) {
     const { seen, failure } = await takeStep(step, given)
     taken.push(seen)
-    const ending = failure ?? findShortMemory(seen)
-    if (ending) return { taken, ended: { sidecars: step.sidecars, ...ending } }
+    if (failure) return { taken, ended: { sidecars: step.sidecars, ...failure } }
+    if (seen.availableFraction < AVAILABLE_LEAST) {
+      const why = `the machine has ${Math.round(100 * seen.availableFraction)} % of its memory left`
+      return { taken, ended: { sidecars: step.sidecars, reason: 'host-memory', why } }
+    }
   }
   return { taken, ended: null }
-}
-
-/**
- * @param {Growth['setUp']} setUp
- * @param {Given} given
- * @returns {Promise<Failure | null>}
- */
-async function beginControl(setUp, given) {
-  const { control, asking, signal } = given
-  try {
-    await Promise.all(control.map(process => process.waitUntilReady(signal)))
-    await asking.perform(setUp, signal)
-    return null
-  } catch (error) {
-    return explainFailure(error, given)
-  }
 }
 
 /**
@@ -210,12 +210,7 @@ async function takeStep({ sidecars, spec, members }, given) {
   return { seen, failure: await explainFailure(error ?? describeLate(seen, given), given) }
 }
 
-/**
- * A step that is not done by its deadline.
- * @param {Step} step
- * @param {Given} given
- * @returns {Failure}
- */
+/** A step that is not done by its deadline. @param {Step} step @param {Given} given @returns {Failure} */
 function describeLate({ members, host }, { deadlineSeconds }) {
   const missing = members.flatMap(({ name, told }) => {
     if (told && told.yesMs !== null) return []
@@ -229,19 +224,9 @@ function describeLate({ members, host }, { deadlineSeconds }) {
 }
 
 /**
- * @param {Step} step
- * @returns {Failure | null} null: the machine has memory left
- */
-function findShortMemory({ availableFraction }) {
-  if (availableFraction >= AVAILABLE_LEAST) return null
-  return { reason: 'host-memory', why: `the machine has ${Math.round(100 * availableFraction)} % of its memory left` }
-}
-
-/**
- * What is behind an error, or a step that is late.
  * @param {unknown} error or the failure of a step that is late
  * @param {Given} given
- * @returns {Promise<Failure>}
+ * @returns {Promise<Failure>} what is behind it
  * @throws what is the doing neither of the control plane nor of a sidecar
  */
 async function explainFailure(error, { control, listProcesses, stopping }) {

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { describeRollout } from '../../judge/rollout.js'
 import { BenchError, EndedError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
@@ -7,27 +6,29 @@ import { createAsking } from '../../node/asking.js'
 import { ASKED_PER_SECOND } from '../../node/convergence.js'
 import { assertAllRun } from '../../run/alive.js'
 import { describeReading, LANES, observeControl, readControl } from '../../run/control-plane.js'
-import { createDeployer } from '../../run/deployer.js'
+import { createDeployer, UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
 import { passPhase } from '../../run/phase.js'
+import { measureRounds } from '../../run/rounds.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 import { chooseControl } from '../../services/control.js'
 import { topologyOf } from '../../services/topology.js'
+import { judgeRollout } from './numbers.js'
 import { createRollout, listRolloutNames } from './services.js'
 import { removeShard } from './shard-removal.js'
 
 /**
  * Starts the sidecars of an arm with their control plane, waits until each has its first configuration, and changes that
  * of all once.
- * @import { Arm, Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts'
+ * @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts'
  * @import { Asking } from '../../node/asking.js'
  * @import { RolloutMember } from '../../services/batches.js'
  * @import { Rollout } from './services.js'
  * @import { Given } from '../../run/phase.js'
  * @import { Deploy, PodTimes } from '../../run/start-sidecars.js'
- * @import { Started } from '../../run/start-services.js'
- * @import { Testbed } from '../../run/testbed.js'
+ * @import { Kind } from '../../run/kind.js'
+ * @import { Asked } from '../../run/start-services.js'
  */
 
 const DEADLINE_SECONDS = 20
@@ -35,18 +36,37 @@ const DEADLINE_SECONDS = 20
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
 
-/**
- * As of startServices; round: every arm has the same random sizes in it.
- * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, signal: AbortSignal }} Asked
- */
-
-/** deadlineSeconds: of each phase. @typedef {Started & { rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
+/** deadlineSeconds: of each phase. @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
 /**
  * Where some are simulated; everyMs: from the start of one to that of the next; commitsPerSecond: of all, in the change.
- * @typedef {{ everyMs: number, commitsPerSecond: number }} Pace
- * @typedef {Asked & { pace?: Pace }} Paced
+ * @typedef {Asked & { pace?: { everyMs: number, commitsPerSecond: number } }} Paced
  */
+
+/** @type {Kind} */
+export const rollout = {
+  name: 'rollout',
+  hasRequests: false,
+  async start(asked) {
+    const { deployment, rollout: seen, deadlineSeconds } = await startRollout(asked)
+    const judged = judgeRollout(seen)
+    return {
+      deployment,
+      ...UNLOADED,
+      seen: {
+        observed: { own: { rollout: seen } },
+        record: { rollout: judged },
+        isOver: false,
+        async assertWhole() {
+          // An ended process is named before those that wait for it.
+          await assertAllRun(deployment.processes, 'starting')
+          assertConverged(judged, deadlineSeconds)
+        },
+      },
+    }
+  },
+  measure: measureRounds,
+}
 
 /**
  * Starts a rollout. Where sidecars are simulated, two others come before it, each of as many sidecars as are real in it: in
@@ -55,46 +75,32 @@ const REFUSALS_EVERY_MS = 1000
  * @returns {Promise<RolledOut>}
  * @throws {BenchError} where a process ended or was stopped. That sidecars have no configuration is in the record.
  */
-export async function startRollout(asked) {
+async function startRollout(asked) {
   const { sidecars = 0, simulated = 0 } = asked.arm.conditions
   if (simulated === 0) return passRollout(asked)
   const real = sidecars - simulated
   const allReal = await tryRollout(asked, { name: 'all-real', sidecars: real, simulated: 0 })
   // What comes at another pace takes the control plane another CPU time.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
-  const paced = { ...asked, pace: { everyMs, commitsPerSecond: readPace(allReal, real) } }
+  const { toldSeconds = 0 } = judgeRollout(allReal).change ?? {}
+  const commitsPerSecond = toldSeconds > 0 ? (real - 1) / toldSeconds : Number.POSITIVE_INFINITY
+  const paced = { ...asked, pace: { everyMs, commitsPerSecond } }
   const allSimulated = await tryRollout(paced, { name: 'all-simulated', sidecars: real, simulated: real - 1 })
   const started = await passRollout(paced)
   return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
 }
 
-/**
- * The commits a second of a change.
- * @param {RolloutRecord} seen
- * @param {number} sidecars
- */
-function readPace(seen, sidecars) {
-  const { toldSeconds = 0 } = describeRollout(seen).change ?? {}
-  return toldSeconds > 0 ? (sidecars - 1) / toldSeconds : Number.POSITIVE_INFINITY
-}
-
-/**
- * @param {Paced} asked
- * @param {{ name: string, sidecars: number, simulated: number }} other than what was asked
- */
+/** @param {Paced} asked @param {{ name: string, sidecars: number, simulated: number }} other than what was asked */
 async function tryRollout(asked, { name, ...other }) {
   const arm = { ...asked.arm, conditions: { ...asked.arm.conditions, ...other } }
   const started = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })
   const { deployment, rollout, deadlineSeconds } = started
   await deployment.remove()
-  assertConverged(describeRollout(rollout), deadlineSeconds)
+  assertConverged(judgeRollout(rollout), deadlineSeconds)
   return rollout
 }
 
-/**
- * @param {Paced} asked
- * @returns {Promise<RolledOut>}
- */
+/** @param {Paced} asked @returns {Promise<RolledOut>} */
 async function passRollout({ testbed, arm, start, round, folder, signal, pace }) {
   const { target } = testbed.site
   const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
@@ -148,9 +154,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
           : null
       return {
         deployment,
-        changeTo: null,
         deadlineSeconds,
-        entry: { urls: [], host: '', admin: null, certificate: null },
         rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, removal, control }),
       }
     } finally {

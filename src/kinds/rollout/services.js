@@ -1,15 +1,16 @@
 import { BenchError } from '../../lib/errors.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
+import { assignItems } from '../../services/assign.js'
 import { BATCH_SIDECARS, createBatch } from '../../services/batches.js'
 import { CONTROL, createControlPlane, createMember, locateControl } from '../../services/control.js'
-import { assignMoving } from '../../services/shards.js'
+import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /**
  * The processes of a rollout: one control plane or several, as many copies of the first service's sidecar as the arm asks
  * for, and the application that their routes lead to. It has no sidecar: what is measured is how a configuration comes to one. Pure.
- * @import { Arm, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts'
+ * @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts'
  * @import { Chosen, Member } from '../../services/control.js'
  * @import { Batch, RolloutMember } from '../../services/batches.js'
  * @import { ArmServices } from '../../services/specs.js'
@@ -124,6 +125,37 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
 }
 
 /**
+ * The shard of each sidecar, by as many shards as an arm has and, where its last is removed, by those that are left: then movesTo is the shard
+ * of a sidecar that has another one there.
+ * @param {string[]} names of the sidecars
+ * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>, seed: number }} options
+ * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]}
+ */
+export function assignMoving(names, { conditions, seed }) {
+  const assigned = assignSidecars(names, { conditions, seed })
+  if (!conditions.isShardRemoved) return assigned
+  const left = assignSidecars(names, { conditions: { ...conditions, shards: Number(conditions.shards) - 1 }, seed })
+  return assigned.map((one, i) => (left[i].shard === one.shard ? one : { ...one, movesTo: left[i].shard }))
+}
+
+/**
+ * Which control plane has which sidecar, and how many services each knows: those of `balance` with the same seed.
+ * @param {string[]} names of the sidecars
+ * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices'>, seed: number }} options
+ * @returns {{ name: string, shard: number, known: number }[]} known: services beside that which it calls
+ */
+export function assignSidecars(names, { conditions, seed }) {
+  const { shards = 1, assignment = 'round-robin', sizes = 'equal', configuredServices } = conditions
+  const items = drawItems({ count: names.length, sizes, seed })
+  const assigned = assignItems(assignment, { items, shards })
+  return items.map(({ id, size }, i) => ({
+    name: names[i],
+    shard: Number(assigned.get(id)),
+    known: Math.round((configuredServices * size) / MEAN_SIZE),
+  }))
+}
+
+/**
  * Simulated sidecars as one, which has a configuration when all of them have it.
  * @param {RolloutMember[]} members
  * @param {Endpoint} endpoint where they answer
@@ -158,11 +190,7 @@ function findEnds({ services, entry }) {
   return { client, server }
 }
 
-/**
- * @template T
- * @param {T[]} items
- * @param {number} size
- */
+/** @template T @param {T[]} items @param {number} size */
 function chunk(items, size) {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 }

@@ -1,21 +1,17 @@
-import { toLimits } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
+import { toLimits } from '../../model/container-limits.js'
 import { withWarmupFor } from '../../plan/plan.js'
 import { judgeTrial, startFirst, startSearch } from './searches.js'
 
 /**
- * @import { Arm, SearchSpec, Trial, TrialRecord } from '../../model/types.ts'
+ * @import { Arm, SearchSpec } from '../../model/types.ts'
  * @import { Pass } from '../../run/kind.js'
- * @import { Reusable } from '../../run/reusable.js'
  * @import { Need } from './first-answer.js'
  * @import { FirstAnswer } from './size.js'
- * @import { RunOne } from '../../run/run.js'
+ * @import { SearchOptions } from './step.js'
  */
 
-/**
- * Searches for the limit of each arm: first a first answer of all, then each to its end.
- * @param {Pass} pass
- */
+/** Searches for the limit of each arm: first a first answer of all, then each to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
   const searches = plan.arms.map(template => createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }))
@@ -26,14 +22,10 @@ export async function measureSearches({ plan, cpus, reusable, run, adopt, turns,
 
 /**
  * A search that goes on trial after trial; those that an earlier run has are taken from it.
- * @param {{ template: Arm, spec: SearchSpec, cpus: number, reusable: Reusable, run: RunOne,
- *   adopt: (known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord, say: (line: string) => void,
- *   signal: AbortSignal }} options
- *   adopt: takes a record of an earlier run into this one
- * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: goes on until there is a first
- *   answer, and says it
+ * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'>} options
+ * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: until there is a first answer, which it says
  */
-export function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {
+function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {
   const search = startSearch({ template, spec, cpus })
   const first = startFirst({ template, spec, cpus })
   first?.next()
@@ -69,10 +61,7 @@ export function createSearch({ template, spec, cpus, reusable, run, adopt, say, 
   }
 }
 
-/**
- * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'load'>} template
- * @param {FirstAnswer} first
- */
+/** @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'load'>} template @param {FirstAnswer} first */
 export function describeFirst(template, first) {
   const whose = `first answer, ${nameOf(template)}:`
   const rate = `${template.load.ratePerSecond} requests/s`

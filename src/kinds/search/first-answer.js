@@ -13,16 +13,9 @@ import { tryStep, withCpu, withMemory } from './step.js'
 const ROOM = { places: 2, ofMemory: 1.5 }
 const TRIES_MOST = 6
 
-/**
- * What sidecars take: CPU of the busiest, and the most memory.
- * @typedef {{ cores: number, bytes: number }} Need
- */
+/** What sidecars take: CPU of the busiest, and the most memory. @typedef {{ cores: number, bytes: number }} Need */
 
-/**
- * What sidecars took in the trials of a step.
- * @param {Pick<TriedStep, 'outcomes'>} step
- * @returns {Need}
- */
+/** What sidecars took in the trials of a step. @param {Pick<TriedStep, 'outcomes'>} step @returns {Need} */
 export function needOf({ outcomes }) {
   // What is resident has the pages that were not charged among it.
   const peaks = outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost))

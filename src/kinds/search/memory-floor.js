@@ -1,7 +1,9 @@
+import { toLimits } from '../../model/container-limits.js'
 import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 
 /**
- * @import { Arm, SearchResult, SearchStep } from '../../model/types.ts'
+ * @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts'
+ * @import { Limits } from '../../model/container-limits.js'
  * @import { Outcome } from './outcome.js'
  * @import { SearchOptions } from './step.js'
  */
@@ -86,6 +88,15 @@ export function recommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
   return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
+}
+
+/**
+ * @param {Pick<SizeResult, 'cpu' | 'memory'>} size
+ * @returns {Limits | null} in whole millicores and MiB; null: no answer was found
+ */
+export function limitsOf({ cpu, memory }) {
+  if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
+  return toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })
 }
 
 /** @param {number} bytes to whole steps, as a limit is a number of pages */

@@ -1,22 +1,22 @@
 import { BenchError } from '../../lib/errors.js'
-import { findKnee } from './knee.js'
 import { findMemoryFloor } from './memory-floor.js'
 import { judgeOutcome } from './outcome.js'
 import { findServices, p99LimitOf } from './services.js'
 import { findSize, startSize } from './size.js'
+import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
 
 /**
  * Searches for a limit, trial after trial: each is a generator that yields the arm to try next and is given how
  * that went. They are pure, so that the same records give the same answer again.
- * @import { Arm, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts'
+ * @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts'
  * @import { Outcome } from './outcome.js'
  * @import { SearchOptions } from './step.js'
  */
 
-/**
- * @param {SearchOptions} options
- * @returns {Generator<Arm, SearchResult | SizeResult | SizeResult[], Outcome>}
- */
+const RATES_MOST = 1e6
+const RATES_BELOW_MOST = 20
+
+/** @param {SearchOptions} options @returns {Generator<Arm, SearchResult | SizeResult | SizeResult[], Outcome>} */
 export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
   if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
@@ -33,11 +33,7 @@ export function startFirst({ template, spec, cpus }) {
   return spec.kind === 'size' ? startSize({ template, cpus }) : null
 }
 
-/**
- * How a trial of a search went.
- * @param {SearchSpec} spec
- * @param {TrialRecord} record
- */
+/** How a trial of a search went. @param {SearchSpec} spec @param {TrialRecord} record */
 export function judgeTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
 }
@@ -66,10 +62,40 @@ export function replaySearch({ template, spec, cpus }, records) {
 }
 
 /**
- * Whether a trial belongs to the search that starts from an arm.
- * @param {Pick<Arm, 'id'>} template
- * @param {Pick<TrialRecord, 'trial'>} record
+ * The results of the searches of a run; those that were cut short have none.
+ * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
+ * @returns {(SearchResult | SizeResult)[]}
+ * @throws {BenchError} as of replaySearch
  */
-export function isOfSearch(template, { trial }) {
-  return trial.searchOf === template.id
+export function replaySearches({ manifest: { search, arms, machine }, records }) {
+  if (!search) return []
+  return arms.flatMap(template => {
+    const own = records.filter(({ trial }) => trial.searchOf === template.id)
+    return replaySearch({ template, spec: search, cpus: Number(machine.cpus) }, own) ?? []
+  })
+}
+
+/**
+ * The highest rate that holds: twice as high while it holds, then by halves down to 5 %.
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options
+ * @returns {Generator<Arm, SearchResult, Outcome>}
+ */
+export function* findKnee({ template, spec }) {
+  const steps = []
+  let held = null
+  let failed = null
+  let rate = spec.startPerSecond
+  while (rate >= Math.max(1, spec.startPerSecond / RATES_BELOW_MOST) && rate <= RATES_MOST) {
+    const step = yield* tryStep(withRate(template, rate), rate)
+    steps.push(withoutOutcomes(step))
+    if (step.held === null)
+      return describeSearch({ template, looksFor: 'knee', held, failed, steps, why: step.why, isFound: false })
+    if (step.held) held = rate
+    else failed = rate
+    if (held !== null && failed !== null && failed / held <= 1 + spec.precision) break
+    rate = Math.round(failed === null ? rate * 2 : held === null ? rate / 2 : Math.sqrt(held * failed))
+    if (rate === held || rate === failed) break
+  }
+  const why = steps.findLast(s => s.held === false)?.why ?? 'nothing failed'
+  return describeSearch({ template, looksFor: 'knee', held, failed, steps, why, isFound: failed !== null })
 }

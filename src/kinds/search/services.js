@@ -35,18 +35,14 @@ export function* findServices({ template, spec, cpus }) {
   const results = []
   for (const cell of cells) {
     const { ratePerSecond } = cell
-    const lack = ends.find(
-      ({ step, ...end }) => !step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond),
-    )
-    if (lack) {
-      const why = `at ${cpus} cores: ${lack.step.why}`
-      results.push(
-        describeCell({ template, cell, line, limits: null, last: { ...lack.step, why }, steps: [lack.step] }),
-      )
-      continue
-    }
-    const need = estimateNeed({ held, line, ratePerSecond })
-    const found = yield* findFirst({ template: withRate(template, ratePerSecond), cpus, need })
+    const lack = ends.find(end => !end.step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond))?.step
+    const found = lack
+      ? { limits: null, last: { ...lack, why: `at ${cpus} cores: ${lack.why}` }, steps: [lack] }
+      : yield* findFirst({
+          template: withRate(template, ratePerSecond),
+          cpus,
+          need: estimateNeed({ held, line, ratePerSecond }),
+        })
     results.push(describeCell({ template, cell, line, ...found }))
   }
   return results
@@ -67,20 +63,12 @@ function listCells({ services }, { load: { payloadBytes } }) {
   })
 }
 
-/**
- * The p99 that a trial of these services has to hold.
- * @param {ServicesSpec} spec
- * @param {Arm} arm
- */
+/** The p99 that a trial of these services has to hold. @param {ServicesSpec} spec @param {Arm} arm */
 export function p99LimitOf(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
-/**
- * The CPU of the busiest sidecar over the rate.
- * @param {End[]} held two
- * @returns {NonNullable<SizeResult['line']>}
- */
+/** The CPU of the busiest sidecar over the rate. @param {End[]} held two @returns {NonNullable<SizeResult['line']>} */
 function fitNeed(held) {
   const { base, slope } = fitLine(held.map(({ ratePerSecond, step }) => [ratePerSecond, 1000 * needOf(step).cores]))
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }

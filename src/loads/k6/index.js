@@ -8,7 +8,7 @@ const METRICS = '/v1/metrics/'
 const PIECE_MS = 500
 
 /**
- * @import { LoadGenerator, LoadOptions } from '../../model/types.ts'
+ * @import { Load, LoadGenerator, LoadOptions } from '../../model/types.ts'
  * @type {LoadGenerator}
  */
 export const k6 = {
@@ -33,7 +33,7 @@ export const k6 = {
         : {}),
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
-      ...(load.kind === 'turns' ? describeTurns({ load, tailMs, urls, ...others }) : {}),
+      ...(load.isBesideOthers ? describeTurns({ load, tailMs, urls, ...others }) : {}),
       CONNECTIONS: load.connections,
       PAYLOAD_BYTES: load.payloadBytes,
       WARMUP_MS: Math.round(load.warmupSeconds * 1000),
@@ -53,7 +53,7 @@ export const k6 = {
         // Its REST server: none, or at an address that nothing else has.
         `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
         ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
-        `${scripts}/${load.kind === 'turns' ? 'turns' : `${load.kind}-loop`}.js`,
+        `${scripts}/${scriptOf(load)}.js`,
       ],
       // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
       env: { GOMAXPROCS: `${cpus}`, GOGC: '300' },
@@ -88,16 +88,20 @@ export const k6 = {
   parseResult,
 }
 
+/** @param {Load} load */
+function scriptOf({ kind, isBesideOthers }) {
+  if (kind === 'turns') return 'turns'
+  return isBesideOthers ? 'open-turns' : `${kind}-loop`
+}
+
 /**
  * The addresses of each arm, and whose turn it is in each slice.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'urlsOfArms' | 'seed'>} options
  */
 function describeTurns({ load, tailMs, urls, urlsOfArms = [urls], seed = 0 }) {
-  const { sliceMs = 0, warmupSeconds, windowSeconds } = load
+  const { sliceMs, warmupSeconds, windowSeconds } = load
+  const addresses = { ARM_URLS: urlsOfArms.map(own => own.join(',')).join(';') }
+  if (sliceMs === undefined) return addresses
   const slices = Math.ceil((1000 * (warmupSeconds + windowSeconds) + tailMs) / sliceMs) + 1
-  return {
-    ARM_URLS: urlsOfArms.map(own => own.join(',')).join(';'),
-    SLICE_MS: sliceMs,
-    ORDER: orderSlices({ arms: urlsOfArms.length, slices, seed }),
-  }
+  return { ...addresses, SLICE_MS: sliceMs, ORDER: orderSlices({ arms: urlsOfArms.length, slices, seed }) }
 }

@@ -1,3 +1,4 @@
+import { orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 import { wrkTool } from './tool.js'
 
@@ -7,7 +8,7 @@ const GRACE_MS = 20_000
 const PAYLOAD_BYTES = { least: 32, most: 2 ** 20 }
 
 /**
- * @import { LoadGenerator } from '../../model/types.ts'
+ * @import { Load, LoadGenerator } from '../../model/types.ts'
  * @type {LoadGenerator}
  */
 export const wrk = {
@@ -17,8 +18,7 @@ export const wrk = {
 
   findUnsupported({ load, conditions }) {
     const { least, most } = PAYLOAD_BYTES
-    if (load.kind === 'turns') return 'these arms get the load in turn, and wrk has one address'
-    if (load.kind !== 'closed') return 'this load is an open loop, and wrk has no arrival rate'
+    if (load.kind === 'open') return 'this load is an open loop, and wrk has no arrival rate'
     if (load.hasCertificate) return 'this load speaks mTLS, and wrk has no client certificate'
     if (load.connections === 'new') return 'this load connects anew for every request, and wrk cannot time that'
     if (conditions.services > 1) return 'this load may go to several addresses, and wrk has one'
@@ -29,12 +29,14 @@ export const wrk = {
 
   countCpus: ({ cpus, users }) => countThreads(cpus, users),
 
-  createGenerator({ tool, scripts, urls, host, load, tailMs, cpus, folder }) {
-    const threads = countThreads(cpus, load.users)
+  createGenerator({ tool, scripts, urls, urlsOfArms, seed, host, load, tailMs, cpus, folder }) {
+    // In turns, a thread for each arm, with all users: one of them works at a time.
+    const arms = load.kind === 'turns' ? (urlsOfArms ?? [urls]) : null
+    const threads = arms?.length ?? countThreads(cpus, load.users)
     const warmupMs = Math.round(load.warmupSeconds * 1000)
     const windowMs = Math.round(load.windowSeconds * 1000)
     const variables = {
-      users: load.users / threads,
+      users: arms ? load.users : load.users / threads,
       threads,
       payloadBytes: load.payloadBytes,
       warmupMs,
@@ -47,16 +49,16 @@ export const wrk = {
       program: tool.path,
       argv: [
         `--threads=${threads}`,
-        `--connections=${load.users}`,
+        `--connections=${arms ? load.users * arms.length : load.users}`,
         // The script ends it before, unless a request hangs.
         `--duration=${Math.ceil((warmupMs + windowMs + tailMs + GRACE_MS) / 1000)}s`,
-        `--script=${scripts}/${load.kind}-loop.lua`,
+        `--script=${scripts}/closed-loop.lua`,
         ...(host ? [`--header=Host: ${host}`] : []),
         urls[0],
         '--',
         ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
       ],
-      env: {},
+      env: arms ? describeTurns({ arms, load, tailMs, seed }) : {},
       folder,
       files: [],
       scripts: [scripts],
@@ -80,6 +82,19 @@ export const wrk = {
   readProgress: async () => null,
 
   parseResult,
+}
+
+/**
+ * @param {{ arms: string[][], load: Load, tailMs: number, seed?: number }} options arms: the addresses of each
+ * @returns {Record<string, string>}
+ */
+function describeTurns({ arms, load: { sliceMs = 0, warmupSeconds, windowSeconds }, tailMs, seed = 0 }) {
+  const slices = Math.ceil((1000 * (warmupSeconds + windowSeconds) + tailMs) / sliceMs) + 1
+  return {
+    ARMS: arms.map(([url]) => new URL(url).host).join(','),
+    ORDER: orderSlices({ arms: arms.length, slices, seed }),
+    SLICE_MS: `${sliceMs}`,
+  }
 }
 
 /**

@@ -18,23 +18,32 @@ const report = z.object({
   sumMicros: z.number().min(0),
   messages: z.array(z.string()),
   classes: z.array(z.tuple([z.number().positive(), count])).describe('response times: microseconds, how many'),
+  arm: count.optional().describe('in turns: whose users the thread had; absent: there is one arm'),
+  ownMs: z.number().positive().optional().describe('in turns: milliseconds of the window'),
+  perSecond: z
+    .array(count)
+    .optional()
+    .describe('in turns: right answers by the second of the window in which they were asked for'),
 })
 /** @typedef {z.infer<typeof report>} ThreadReport what a thread counted */
 
 /**
  * The result that bench/wrk/closed-loop.lua prints when wrk ends, a line for each thread.
  * @param {string} log what wrk printed
+ * @param {number} [place] of the arm among those that took turns
  * @returns {LoadResult | null} null: it printed no result
  * @throws {BenchError} when the result is cut off, or has something else where a number belongs
  */
-export function parseResult(log) {
-  const threads = log.split('\n').flatMap((line, i) => (line.startsWith('{"right":') ? [readReport(line, i + 1)] : []))
-  if (threads.length === 0) return null
+export function parseResult(log, place = 0) {
+  const all = log.split('\n').flatMap((line, i) => (line.startsWith('{"right":') ? [readReport(line, i + 1)] : []))
+  if (all.length === 0) return null
   const [, started] = /^ {2}(\d+) threads and /m.exec(log) ?? []
-  if (Number(started) !== threads.length)
+  if (Number(started) !== all.length)
     throw new BenchError(
-      `the result of the load is damaged: ${threads.length} of ${started ?? 'an unknown number of'} threads are in it`,
+      `the result of the load is damaged: ${all.length} of ${started ?? 'an unknown number of'} threads are in it`,
     )
+  const threads = all.filter(({ arm = 0 }) => arm === place)
+  const [{ ownMs, perSecond }] = threads
   const sum = (/** @type {(thread: ThreadReport) => number} */ of) => threads.reduce((all, t) => all + of(t), 0)
   const firstHalf = sum(t => t.right[1])
   const secondHalf = sum(t => t.right[2])
@@ -50,6 +59,7 @@ export function parseResult(log) {
     distribution: describeTimes({ classes: threads.flatMap(t => t.classes), sumMicros: sum(t => t.sumMicros) }),
     series: null,
     failures: [...new Set(threads.flatMap(t => t.messages))].slice(0, 5),
+    ...(ownMs && perSecond && { turns: { seconds: ownMs / 1000, perSecond } }),
   }
 }
 

@@ -1,8 +1,6 @@
-/**
- * The contract of an axis. Pure.
- * @import { Arm } from '../types.ts'
- * @import { TrialKind } from '../kinds.js'
- */
+/** The contract of an axis. Pure. */
+/** @import { Arm, Conditions } from '../types.ts' */
+/** @import { TrialKind } from '../kinds.js' */
 
 /**
  * The words of an axis on the command line.
@@ -37,10 +35,25 @@ export function showMebibytes(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
 }
 
-/**
- * @param {number} count
- * @param {string} noun
- */
+/** @param {number} count @param {string} noun */
 export function showCount(count, noun) {
   return `${count} ${count === 1 ? noun : `${noun}s`}`
+}
+
+/**
+ * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
+ * @template {string} Name
+ * @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
+ */
+export function createConditions(axes) {
+  const made = Object.entries(axes).map(([name, own]) => {
+    /** @type {Pick<Axis, 'isOfSidecars' | 'values' | 'of'>} */
+    const shared = {
+      isOfSidecars: true,
+      values: [null],
+      of: ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null,
+    }
+    return [name, { ...shared, .../** @type {Partial<Axis>} */ (own) }]
+  })
+  return /** @type {Record<Name, Axis>} */ (Object.fromEntries(made))
 }

@@ -1,16 +1,11 @@
 import { z } from 'zod'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { capCores, count, memoryBytes } from '../bounds.js'
-import { OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
+import { createConditions, OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
 import { orNone, readCores, readCount, readSize } from './read.js'
 
-/**
- * The axes of a control plane of many sidecars. Pure.
- * @import { Axis } from './axis.js'
- */
-
-/** Each is a condition of an arm, under the same name; absent there where it is null. @satisfies {Record<string, Axis>} */
-export const CONTROL_PLANE_AXES = {
+/** The axes of a control plane of many sidecars; a condition is absent where the axis is null. Pure. */
+export const CONTROL_PLANE_AXES = createConditions({
   sidecars: {
     kinds: OF_CONTROL_PLANE,
     option: {
@@ -18,10 +13,7 @@ export const CONTROL_PLANE_AXES = {
       help: 'how many sidecars the control plane configures; on Kubernetes, a pod each',
       read: readCount,
     },
-    isOfSidecars: true,
     schema: count(5000, 'the kit has not been tried with more of one control plane'),
-    values: [null],
-    of: arm => arm.conditions.sidecars ?? null,
     show: v => (v === null ? 'no control plane' : showCount(v, 'sidecar')),
     label: 'sidecars',
   },
@@ -32,10 +24,7 @@ export const CONTROL_PLANE_AXES = {
       help: 'CPU limit of the control plane, such as 0.5,none',
       read: orNone(readCores),
     },
-    isOfSidecars: true,
     schema: capCores.nullable(),
-    values: [null],
-    of: arm => arm.conditions.controlCapCores ?? null,
     show: v => (v === null ? 'control plane without a cap' : `control plane at ${v} cores`),
     label: 'control plane cap',
     isUnsaidWhenNull: true,
@@ -47,10 +36,7 @@ export const CONTROL_PLANE_AXES = {
       help: 'memory limit of the control plane, such as 256MiB',
       read: orNone(readSize),
     },
-    isOfSidecars: true,
     schema: memoryBytes.nullable(),
-    values: [null],
-    of: arm => arm.conditions.controlMemoryBytes ?? null,
     show: v => (v === null ? 'control plane without a memory limit' : `control plane with ${showMebibytes(v)}`),
     label: 'control plane memory limit',
     isUnsaidWhenNull: true,
@@ -58,11 +44,8 @@ export const CONTROL_PLANE_AXES = {
   shards: {
     kinds: ['rollout'],
     option: { flags: '--shards <list>', help: 'how many control planes share the sidecars', read: readCount },
-    isOfSidecars: true,
     needsRealSidecars: true,
     schema: count(100, 'balance has no more'),
-    values: [null],
-    of: arm => arm.conditions.shards ?? null,
     show: v => (v === null ? 'not in shards' : showCount(v, 'shard')),
     label: 'shards',
   },
@@ -72,56 +55,41 @@ export const CONTROL_PLANE_AXES = {
       flags: '--assignment <list>',
       help: `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`,
     },
-    isOfSidecars: true,
     schema: z.enum(ALGORITHM_NAMES),
-    values: [null],
-    of: arm => arm.conditions.assignment ?? null,
     show: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
     label: 'assignment',
   },
   sizes: {
     kinds: ['rollout'],
     option: { flags: '--sizes <list>', help: 'services known to each sidecar: equal, random' },
-    isOfSidecars: true,
     schema: z.enum(SIZES),
-    values: [null],
-    of: arm => arm.conditions.sizes ?? null,
     show: v => `${v ?? 'equal'} sizes`,
     label: 'sizes',
   },
   isShardRemoved: {
     kinds: ['rollout'],
     option: { flags: '--remove-shard', help: 'end the last of the shards, and move its sidecars to the others' },
-    isOfSidecars: true,
     schema: z.literal(true).nullable(),
-    values: [null],
-    of: arm => arm.conditions.isShardRemoved ?? null,
     show: v => (v === null ? 'no shard removed' : 'a shard removed'),
     label: 'shard removed',
   },
   commitsPerSecond: {
     kinds: ['rollout'],
     option: { flags: '--commit-rate <list>', help: 'the most commits of a change a second', read: readCount },
-    isOfSidecars: true,
     needsRealSidecars: true,
     schema: z
       .number()
       .min(10, 'at least 10 commits/s: a sidecar is waited for 0.1 s')
       .max(10_000, 'at most 10000 commits/s: a request takes longer'),
-    values: [null],
-    of: arm => arm.conditions.commitsPerSecond ?? null,
     show: v => (v === null ? 'commits at no rate' : `at most ${v} commits/s`),
     label: 'commits/s',
   },
   commitsAtOnce: {
     kinds: ['rollout'],
     option: { flags: '--concurrency <list>', help: 'commits of a change at once; default: 4', read: readCount },
-    isOfSidecars: true,
     needsRealSidecars: true,
     schema: count(256, 'each is a connection to the control plane'),
-    values: [null],
-    of: arm => arm.conditions.commitsAtOnce ?? null,
     show: v => (v === null ? 'commits at once by default' : `${showCount(v, 'commit')} at once`),
     label: 'commits at once',
   },
-}
+})

@@ -3,10 +3,7 @@ import { count } from '../bounds.js'
 import { showCount, UNDER_LOAD } from './axis.js'
 import { readCount, readSize } from './read.js'
 
-/**
- * The axes of the load and of the services that it reaches. Pure.
- * @import { Axis } from './axis.js'
- */
+/** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {
@@ -21,11 +18,7 @@ export const LOAD_AXES = {
   },
   services: {
     kinds: UNDER_LOAD,
-    option: {
-      flags: '--services <list>',
-      help: 'how many copies of the last service of the link',
-      read: readCount,
-    },
+    option: { flags: '--services <list>', help: 'how many copies of the last service of the link', read: readCount },
     schema: count(500, 'the kit has not been tried with more sidecars beside each other'),
     values: [1],
     of: arm => arm.conditions.services,
@@ -34,11 +27,7 @@ export const LOAD_AXES = {
   },
   ratePerSecond: {
     kinds: UNDER_LOAD,
-    option: {
-      flags: '--rate <list>',
-      help: 'open loop: requests per second (this measures latency)',
-      read: readCount,
-    },
+    option: { flags: '--rate <list>', help: 'open loop: requests per second (this measures latency)', read: readCount },
     schema: z
       .number()
       .min(0.1, 'at least 0.1 requests/s: a p99 at less takes hours')
@@ -64,11 +53,7 @@ export const LOAD_AXES = {
   },
   payloadBytes: {
     kinds: UNDER_LOAD,
-    option: {
-      flags: '--payload <list>',
-      help: 'body sizes, posted and echoed, such as 1KiB',
-      read: readSize,
-    },
+    option: { flags: '--payload <list>', help: 'body sizes, posted and echoed, such as 1KiB', read: readSize },
     schema: count(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
     values: [1024],
     of: arm => arm.load.payloadBytes,

@@ -1,25 +1,16 @@
 import { UsageError } from '../../lib/errors.js'
 import { readBytes } from '../../lib/units.js'
 
-/**
- * How values of axes are read from the command line. Pure.
- */
+/** How values of axes are read from the command line. Pure. */
 
-/**
- * @param {string} text
- * @throws {UsageError}
- */
+/** @param {string} text @throws {UsageError} */
 export function readCount(text) {
   if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
     throw new UsageError('a whole number above 0 is needed')
   return Number(text)
 }
 
-/**
- * @param {string} text such as 64MiB
- * @returns {number} bytes
- * @throws {UsageError}
- */
+/** @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} */
 export function readSize(text) {
   const bytes = readBytes(text)
   if (bytes !== null) return bytes
@@ -28,10 +19,7 @@ export function readSize(text) {
   )
 }
 
-/**
- * @param {string} text
- * @throws {UsageError}
- */
+/** @param {string} text @throws {UsageError} */
 export function readCores(text) {
   const cores = Number(text)
   if (!(cores > 0) || !Number.isFinite(cores))
@@ -41,9 +29,7 @@ export function readCores(text) {
 
 /**
  * A reader that takes `none`, too.
- * @template T
- * @param {(text: string) => T} read
- * @returns {(text: string) => T | null}
+ * @template T @param {(text: string) => T} read @returns {(text: string) => T | null}
  */
 export function orNone(read) {
   return text => (text === 'none' ? null : read(text))

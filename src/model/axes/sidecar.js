@@ -1,33 +1,26 @@
 import { z } from 'zod'
 import { capCores, count, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures } from '../features.js'
-import { OF_CONTROL_PLANE, showCount, showMebibytes, UNDER_LOAD } from './axis.js'
+import { createConditions, OF_CONTROL_PLANE, showCount, showMebibytes, UNDER_LOAD } from './axis.js'
 import { readCores, readCount, readSize } from './read.js'
 
-/**
- * The axes of a sidecar: what it is given, and what it does. Pure.
- * @import { Axis } from './axis.js'
- */
+/** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
 
-/** Each is a condition of an arm, under the same name. @satisfies {Record<string, Axis>} */
-export const SIDECAR_AXES = {
+/** Each is a condition of an arm, under the same name. */
+export const SIDECAR_AXES = createConditions({
   tls: {
     kinds: UNDER_LOAD,
     option: { flags: '--tls <list>', help: 'between sidecars: plaintext, ecdsa-p256, rsa-2048' },
-    isOfSidecars: true,
     schema: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']),
     values: ['ecdsa-p256'],
-    of: arm => arm.conditions.tls,
     show: v => (v === 'plaintext' ? v : `mTLS ${v}`),
     label: 'TLS',
   },
   protocol: {
     kinds: UNDER_LOAD,
     option: { flags: '--protocol <list>', help: 'between sidecars: http/1.1, http/2' },
-    isOfSidecars: true,
     schema: z.enum(['http/1.1', 'http/2']),
     values: ['http/1.1'],
-    of: arm => arm.conditions.protocol,
     show: v => v.toUpperCase(),
     label: 'protocol',
   },
@@ -38,38 +31,27 @@ export const SIDECAR_AXES = {
       help: 'worker threads of each sidecar; default: its cap, rounded up',
       read: readCount,
     },
-    isOfSidecars: true,
     schema: count(1024, 'each is a thread, and no machine has as many CPUs'),
-    values: [null],
-    of: arm => arm.conditions.workers,
     show: v => (v === null ? 'workers by cap' : showCount(v, 'worker')),
     label: 'workers',
   },
   configuredServices: {
     kinds: [...UNDER_LOAD, ...OF_CONTROL_PLANE],
-    isOfSidecars: true,
     schema: z.int().min(0).max(65_536, 'at most 65536: they have the addresses of 198.18.0.0/16'),
     values: [0],
-    of: arm => arm.conditions.configuredServices,
     show: v => `${v} configured services`,
     label: 'configured services',
   },
   memoryLimitBytes: {
     kinds: UNDER_LOAD,
     option: { flags: '--memory <list>', help: 'memory limit of each sidecar, such as 64MiB', read: readSize },
-    isOfSidecars: true,
     schema: memoryBytes,
-    values: [null],
-    of: arm => arm.conditions.memoryLimitBytes,
     show: v => (v === null ? 'no memory limit' : showMebibytes(v)),
     label: 'memory limit',
   },
   changesPerMinute: {
     kinds: UNDER_LOAD,
-    isOfSidecars: true,
     schema: z.int().min(0).max(6000, 'at most 6000: a change takes longer than 10 ms'),
-    values: [null],
-    of: arm => arm.conditions.changesPerMinute,
     show: v => (v === null ? 'configured once' : `${v} changes/min`),
     label: 'changes/min',
   },
@@ -79,14 +61,13 @@ export const SIDECAR_AXES = {
       flags: '--features <list>',
       help: `of each sidecar: lean, all, or names joined by +, such as lean,access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
     },
-    isOfSidecars: true,
     schema: featureSet,
     values: [LEAN],
     of: arm => orderFeatures(arm.conditions.features ?? LEAN),
     show: v => (v === LEAN ? 'no features' : v === ALL ? 'all features' : v),
     label: 'features',
   },
-}
+})
 
 /** The limit of each sidecar, by which planes are compared: no condition, but a field of the arm. @type {Axis} */
 export const CAP_AXIS = {

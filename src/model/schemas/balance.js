@@ -4,9 +4,7 @@ import { kit } from './manifest.js'
 import { count, run, schemaVersion } from './parts.js'
 import { quantity } from './summary.js'
 
-/**
- * The documents of a run of `balance`: manifest.json, a line of trials.jsonl, and summary.json.
- */
+/** The documents of a run of `balance`: manifest.json, a line of trials.jsonl, and summary.json. */
 
 /** @template {string} Name @param {Record<Name, unknown>} table */
 const oneOf = table => z.enum(/** @type {[Name, ...Name[]]} */ (Object.keys(table)))
@@ -15,7 +13,7 @@ const algorithm = oneOf(ALGORITHMS)
 const sizes = z.enum(SIZES)
 const unique = (/** @type {unknown[]} */ list) => new Set(list).size === list.length
 
-/** What is assigned, to how many shards, and how often. */
+/** The items, the shards, and how often they are assigned. */
 export const balanceForm = z.object({
   items: z.int().min(1).max(10_000, 'at most 10000 items'),
   shards: z.int().min(2, 'at least 2 shards: one of them is removed').max(100, 'at most 100 shards'),

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { count, fraction, nullable, schemaVersion } from './parts.js'
 import { controlReading, phase, told } from './rollout.js'
 
-/**
- * What a growth leaves: raw/<trial>/growth.json, and what a record says of it.
- */
+/** A growth: raw/<trial>/growth.json, and its part of a record. */
 
 export const failureReason = z
   .enum(['oom', 'ended', 'stopped', 'nack', 'deadline', 'host-memory', 'host-cpu'])
@@ -47,7 +45,7 @@ const growthStep = z.object({
   ownCores: fraction,
 })
 
-/** Of a record. */
+/** The growth of a record. */
 export const growth = z.object({
   cpus: count,
   sidecarsMost: count,

@@ -14,9 +14,7 @@ import {
   tool,
 } from './parts.js'
 
-/**
- * manifest.json.
- */
+/** manifest.json. */
 
 export const trafficPolicy = z.enum(['listed', 'open'])
 
@@ -71,11 +69,7 @@ export const scriptFolder = z
   })
   .describe('a folder of scripts that the run used, by what is in it')
 
-export const kit = z.object({
-  version: z.string(),
-  git: z.string().nullable(),
-  sha256: z.string().describe('of src/'),
-})
+export const kit = z.object({ version: z.string(), git: z.string().nullable(), sha256: z.string().describe('of src/') })
 
 export const machine = z.looseObject({
   before: z

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { count, hostCpu, nullable, schemaVersion } from './parts.js'
 import { connections, cpuSet, overflows, processFacts, sampleSource, threadCpu, window, workers } from './trial.js'
 
-/**
- * What was observed of a trial: a line of samples.jsonl, and observation.json.
- */
+/** The observations of a trial: a line of samples.jsonl, and observation.json. */
 
 export const reading = z.object({
   atSeconds: z

@@ -4,10 +4,7 @@ import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
-/**
- * What several documents of a run have in common.
- * @import { AxisName } from '../types.ts'
- */
+/** Parts of several documents of a run. @import { AxisName } from '../types.ts' */
 
 export const schemaVersion = z.literal(SCHEMA_VERSION)
 export const count = z.int().min(0)
@@ -28,7 +25,11 @@ export const load = z
       .number()
       .positive()
       .optional()
-      .describe('in turns: for so long all users go to one arm, then to another'),
+      .describe('for so long all requests go to one arm, then to another; absent: arms do not take turns'),
+    isBesideOthers: z
+      .literal(true)
+      .optional()
+      .describe('arms that stand at the same time share this load; absent: an arm stands alone'),
     users: count.describe('closed loop: virtual users; open loop: the most requests under way; idle: 0'),
     ratePerSecond: z.number().positive().optional().describe('of the open loop'),
     payloadBytes: z.int().positive(),
@@ -95,6 +96,11 @@ export const arm = planeChoice.extend({
   capCores: z.number().positive().nullable().describe('null: no cap, or no sidecars'),
   load,
   conditions,
+  rounds: z
+    .int()
+    .positive()
+    .optional()
+    .describe('in which it is measured, where other arms of the run have more; absent: in all'),
 })
 
 export const trial = z.object({

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { count, fraction, hostCpu, nullable, schemaVersion } from './parts.js'
 
-/**
- * What a rollout leaves: raw/<trial>/rollout.json, and what a record says of it.
- */
+/** A rollout: raw/<trial>/rollout.json, and its part of a record. */
 
 export const told = z
   .object({
@@ -125,7 +123,7 @@ export const rolloutPhase = z.object({
 
 const both = z.object({ real: nullable, simulated: nullable })
 
-/** Of a record. */
+/** The rollout of a record. */
 export const rollout = z.object({
   pods: z
     .object({ ready: count, readySeconds: spread })

@@ -19,9 +19,7 @@ import {
   tool,
 } from './parts.js'
 
-/**
- * summary.json.
- */
+/** summary.json. */
 
 export const quantity = z
   .object({ median: nullable, low: nullable, high: nullable, values: z.array(nullable) })
@@ -138,7 +136,7 @@ const memoryOverSidecars = z
   })
   .nullable()
 
-/** Of a control plane that was given more sidecars step by step. */
+/** A control plane that was given more sidecars step by step. */
 export const growthFit = planeChoice.extend({
   armId: z.string(),
   hasControl: z.boolean(),
@@ -170,7 +168,7 @@ const cpuOverSidecars = z
   .nullable()
   .describe("a robust line through the control plane's CPU time over the number of sidecars")
 
-/** Of `size --sidecars`. */
+/** An answer of `size --sidecars`. */
 export const controlNeed = planeChoice.extend({
   sidecars: count.describe('that were asked for'),
   measuredMost: count.describe('with fewer than asked for, the need is extrapolated'),
@@ -281,6 +279,18 @@ export const summarySchema = z.object({
   shows,
   lines: z.array(cpuLine),
   slopes: z.array(slope),
+  turns: z
+    .object({
+      cpus: z
+        .object({ generator: count, arms: count })
+        .nullable()
+        .describe('that the generator has for itself, and that all arms share; null: all share all'),
+      connections: z
+        .array(z.object({ armId: z.string(), count: nullable }))
+        .describe("of all sidecars of an arm at the end of the window: the rounds' median"),
+    })
+    .optional()
+    .describe('of arms that stood side by side'),
   controlNeeds: z.array(controlNeed).optional().describe('of size --sidecars'),
   growths: z.array(growthFit).optional().describe('of an experiment that grows'),
   calibrations: z.array(calibration),

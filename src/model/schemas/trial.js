@@ -3,9 +3,7 @@ import { growth } from './growth.js'
 import { boundBy, count, fraction, nullable, placement, role, schemaVersion, trial, use } from './parts.js'
 import { rollout } from './rollout.js'
 
-/**
- * A line of trials.jsonl.
- */
+/** A line of trials.jsonl. */
 
 export const threadCpu = z.object({ id: count, name: z.string(), cpuSeconds: z.number() })
 

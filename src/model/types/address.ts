@@ -1,13 +1,7 @@
-// Addresses, of the form a.b.c.d, and what is spoken there.
-import type { z } from 'zod'
-import type * as S from '../schemas.js'
+// Addresses, of the form a.b.c.d.
 
 /** disabled: plaintext only. */
 export type MtlsMode = 'strict' | 'permissive' | 'disabled'
-export type Protocol = z.infer<typeof S.protocol>
-/** What is spoken between sidecars: nothing but HTTP, or mTLS with certificates of a key type. */
-export type Tls = z.infer<typeof S.tls>
-export type TrafficPolicy = z.infer<typeof S.trafficPolicy>
 
 export interface Endpoint {
   address: string

@@ -1,8 +1,8 @@
-// From where the sidecars of a rollout can be reached, what asks them for their configuration.
+// What asks the sidecars of a rollout for their configuration, from where they can be reached.
 import type { Endpoint } from './address.ts'
+import type { HostCpu, Told } from './documents.ts'
 import type { ReloadAction } from './plane.ts'
 import type { Handle } from './process.ts'
-import type { HostCpu, Told } from './record.ts'
 
 /** What is to be answered, and by whom. */
 export interface Expected {

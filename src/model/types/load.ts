@@ -1,8 +1,7 @@
 // What makes the load.
 import type { Endpoint } from './address.ts'
-import type { Arm, Load } from './plan.ts'
-import type { Handle, ProcessSpec, Tool, ToolSpec } from './process.ts'
-import type { LoadResult, Window } from './record.ts'
+import type { Arm, Load, LoadResult, Tool, Window } from './documents.ts'
+import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 
 export interface LoadOptions {
   /** One, or one of each copy of the first service: users are spread over them. */

@@ -1,25 +1,13 @@
-// Topologies, experiments, and the plan of a run.
-import type { z } from 'zod'
+// The plan of a run.
 import type { CONTROL_PLANE_AXES } from '../axes/control-plane.js'
 import type { LOAD_AXES } from '../axes/load.js'
 import type { SIDECAR_AXES } from '../axes/sidecar.js'
 import type { TrialKind } from '../kinds.js'
-import type * as S from '../schemas.js'
-
-export type Service = z.infer<typeof S.service>
-export type Topology = z.infer<typeof S.topology>
-export type Load = z.infer<typeof S.load>
-export type PlaneChoice = z.infer<typeof S.planeChoice>
-/** What an arm's services are given beside plane, link, cap and load. */
-export type Conditions = z.infer<typeof S.conditions>
-export type Arm = z.infer<typeof S.arm>
-/** The CPUs that each role has for itself; what hands out configurations shares those of the applications. */
-export type Placement = z.infer<typeof S.placement>
-export type Trial = z.infer<typeof S.trial>
+import type { Arm, Manifest, RunSettings, SearchSpec, Trial } from './documents.ts'
 
 export interface Plan {
   experiment: string
-  /** Of its trials, in the order in which they are run. */
+  /** The kinds of its trials, in the order in which they are run. */
   kinds: TrialKind[]
   question: string
   /** Files of bench/claims. */
@@ -36,17 +24,10 @@ export interface Plan {
   mostOfCapacity: number | null
   search: SearchSpec | null
   /** Arms that this machine cannot run, and why. */
-  notMeasured: { plane: string; reason: string }[]
+  notMeasured: Manifest['notMeasured']
   trials: Trial[]
   settings: RunSettings
 }
 
-/** What is looked for, trial after trial. */
-export type SearchSpec = z.infer<typeof S.searchSpec>
-export type RunSettings = z.infer<typeof S.settings>
-/** What an experiment wants to be seen. */
-export type Shows = z.infer<typeof S.shows>
 /** What an experiment can vary, beside the plane. */
 export type AxisName = keyof typeof LOAD_AXES | keyof typeof SIDECAR_AXES | keyof typeof CONTROL_PLANE_AXES | 'capCores'
-/** A gate that an experiment sets aside, and why. */
-export type Relaxation = z.infer<typeof S.relaxation>

@@ -1,9 +1,7 @@
 // Data planes and control planes.
-import type { z } from 'zod'
-import type * as S from '../schemas.js'
-import type { Endpoint, Protocol, Tls, TrafficPolicy } from './address.ts'
-import type { Conditions } from './plan.ts'
-import type { ProcessSpec, Tool, ToolSpec } from './process.ts'
+import type { Endpoint } from './address.ts'
+import type { Conditions, Protocol, Tls, Tool, TrafficPolicy } from './documents.ts'
+import type { ProcessSpec, ToolSpec } from './process.ts'
 import type { FeatureName, SidecarModel } from './sidecar.ts'
 
 export interface SidecarOptions {
@@ -76,9 +74,6 @@ export interface Control {
   /** What sidecars did not accept, in what its process printed; absent: it is not told. */
   parseRefusals?(log: string): string[]
 }
-
-/** A change of configuration under load. */
-export type Change = z.infer<typeof S.change>
 
 export interface DataPlane {
   name: string

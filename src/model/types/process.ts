@@ -1,10 +1,6 @@
 // What runs: plain data that any target can run, and the handle of what was started.
-import type { z } from 'zod'
-import type * as S from '../schemas.js'
 import type { Endpoint } from './address.ts'
-
-/** control: hands out configurations to sidecars. */
-export type Role = z.infer<typeof S.role>
+import type { Role } from './documents.ts'
 
 export interface ProcessSpec {
   service: string
@@ -37,8 +33,6 @@ export interface ProcessSpec {
   admin: (Endpoint & { path: string }) | null
   image: string | null
 }
-
-export type Tool = z.infer<typeof S.tool>
 
 /** What makes a program usable; pure, `tools/` runs it. */
 export interface ToolSpec {

@@ -1,5 +1,6 @@
 // What a sidecar does: the neutral model that every data plane renders.
-import type { Endpoint, MtlsMode, Protocol } from './address.ts'
+import type { Endpoint, MtlsMode } from './address.ts'
+import type { Protocol } from './documents.ts'
 
 export interface Route {
   /** Exact host, without port; null for any. */

@@ -1,12 +1,12 @@
 // Where services run.
 import type { Place } from './address.ts'
 import type { Asking } from './asking.ts'
+import type * as D from './documents.ts'
 import type { Ledger } from './ledger.ts'
 import type { LoadGenerator } from './load.ts'
-import type { Arm, Placement, Topology } from './plan.ts'
 import type { DataPlane } from './plane.ts'
-import type { Handle, ProcessSpec, Tool, ToolSpec } from './process.ts'
-import type { Look, Observation, ProcessMemory, Reading, Sample, SampleSource, ThreadCpu, Window } from './record.ts'
+import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
+import type { Observation, Sample } from './record.ts'
 
 /** What can be done from beside the services. src/node/procedures.ts says what that is: the procedures of its prober. */
 // biome-ignore lint/suspicious/noEmptyInterface: its members are added there
@@ -14,11 +14,11 @@ export interface Prober {}
 
 /** What can be read of one process and what belongs to it, where it runs. */
 export interface Probe {
-  read(): Reading
+  read(): D.Reading
   readCapCores(): number | null
-  readThreads(): ThreadCpu[]
+  readThreads(): D.ThreadCpu[]
   /** null when it has ended. */
-  readMemory(): ProcessMemory | null
+  readMemory(): D.ProcessMemory | null
   /** The listening sockets that it holds itself, the fewest of its addresses. */
   countListeners(): number
   /** The established connections that it holds. */
@@ -55,12 +55,12 @@ export interface Target {
     args: Parameters<Prober[Name]>[0],
   ): Promise<Awaited<ReturnType<Prober[Name]>>>
   /** Reads memory, identity and workers, which costs too much inside of a window. */
-  look(processes: Handle[]): Promise<Look[]>
+  look(processes: Handle[]): Promise<D.Look[]>
   /** Reads processes at 10 Hz up to the end of the window and at its edges; ended early, it returns what it has read.
    * onSample gets each sample at once where this program reads them itself. */
   observe(
     processes: Handle[],
-    options: { window: Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
+    options: { window: D.Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
   ): Promise<Observation>
   /** Where each sidecar of a rollout is a pod: where it listens, and who asks it. Absent: they run in batches on the machine
    * of this program, which asks them itself. */
@@ -105,7 +105,7 @@ export interface Site {
   cpus: number
   /** Facts for the manifest. */
   machine: Record<string, unknown>
-  sampleSource: SampleSource
+  sampleSource: D.SampleSource
   /** Absent: services run on other machines. */
   limits?: Limits | NodeLimits
   /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
@@ -116,7 +116,7 @@ export interface Site {
     /** Has the generator make a moment of load from there, at each port; throws where none comes through. */
     rehearse(ports: number[]): Promise<void>
   }
-  findTool(spec: ToolSpec): Promise<Tool | { missing: string }>
+  findTool(spec: ToolSpec): Promise<D.Tool | { missing: string }>
 }
 
 /** What is run, as it was found. */
@@ -124,14 +124,14 @@ export interface Programs {
   planes: Record<string, DataPlane>
   load: LoadGenerator
   /** By name: of the planes and of the load. */
-  tools: Record<string, Tool>
+  tools: Record<string, D.Tool>
   /** What serves the applications. */
-  appRuntime: Tool
+  appRuntime: D.Tool
 }
 
 /** The services of each link, and the CPUs of each arm's processes. */
 export interface Layout {
-  topologies: Record<string, Topology>
+  topologies: Record<string, D.Topology>
   /** null: its processes share all CPUs. */
-  placementOf(arm: Arm): Placement | null
+  placementOf(arm: D.Arm): D.Placement | null
 }

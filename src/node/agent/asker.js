@@ -1,16 +1,10 @@
 import { createAsking, readCosts } from '../asking.js'
 import { createStarts } from './starts.js'
 
-/**
- * Asks the sidecars of the node it runs on for their configuration: see ../asking.js. It also sees when they start, and
- * where they are, before the API server tells it.
- * @import { ReloadAction } from '../../model/types.ts'
- * @import { Expected } from '../convergence.js'
- */
+/** Asks the sidecars of its node (see ../asking.js), and sees them start before the API server tells it. */
+/** @import { Expected } from '../convergence.js' */
 
-/**
- * @returns the procedures
- */
+/** @returns the procedures */
 export function createAsker() {
   /** @type {{ asking: ReturnType<typeof createAsking>, starts: ReturnType<typeof createStarts> } | null} */
   let open = null
@@ -51,10 +45,7 @@ export function createAsker() {
       return opened().asking.giveUp()
     },
 
-    /**
-     * @param {{ actions: ReloadAction[] }} args
-     * @param {AbortSignal} signal
-     */
+    /** @param {{ actions: import('../../model/types.ts').ReloadAction[] }} args @param {AbortSignal} signal */
     bring: ({ actions }, signal) => opened().asking.perform(actions, signal),
 
     readCosts,

@@ -1,7 +1,4 @@
-/**
- * Messages to the kit's pods and back are JSON, one a line. JSON has no NaN; NaN (a reading failed) must not become
- * null (nothing reads it here).
- */
+/** Messages to the kit's pods and back: JSON, one a line, in which NaN (a reading failed) does not become null. */
 
 const MISSING = '\u0000NaN'
 
@@ -10,10 +7,7 @@ export function encode(message) {
   return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? MISSING : value))
 }
 
-/**
- * @param {string} line
- * @returns {any} null: it is no message
- */
+/** @param {string} line @returns {any} null: it is no message */
 export function decode(line) {
   try {
     const message = JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value))

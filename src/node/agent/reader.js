@@ -1,21 +1,18 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { openCountersV1, openCountersV2, parseMounts } from '../kernel/cgroup.js'
 import { createProbe } from '../kernel/probe.js'
 import { look, observe } from '../observer.js'
-import { findContainer } from './containers.js'
 
-/**
- * Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups.
- * @import { Endpoint, Probe, Window } from '../../model/types.ts'
- */
+/** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
+/** @import { Endpoint, Probe, Window } from '../../model/types.ts' */
 
 /** Where the node's /sys/fs/cgroup is mounted in the pod. */
 const ROOT = '/host/cgroup'
 
 /** A container as the target names it. @typedef {{ id: string, listens: Endpoint[] }} Watched */
 
-/**
- * @returns the procedures
- */
+/** @returns the procedures */
 export function createReader() {
   /** @type {Map<string, Probe>} */
   const probes = new Map()
@@ -29,10 +26,7 @@ export function createReader() {
     /** @param {{ watched: Watched[] }} args */
     look: ({ watched }) => look(probesOf(watched)),
 
-    /**
-     * @param {{ watched: Watched[], window: Window }} args
-     * @param {AbortSignal} signal
-     */
+    /** @param {{ watched: Watched[], window: Window }} args @param {AbortSignal} signal */
     observe: ({ watched, window }, signal) => observe(probesOf(watched), { window, signal }),
   }
 }
@@ -42,6 +36,50 @@ function openContainer(id) {
   const counters = findContainer({ id, root: ROOT, mountinfo: readFileSync('/proc/self/mountinfo', 'utf8') })
   if (counters === null) throw new Error(`no cgroup of the container ${id} is under ${ROOT}: is this its node?`)
   return counters
+}
+
+/**
+ * Opens the counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
+ * `cri-containerd-<id>.scope` under systemd), and the folders above it too; the container's id is in both.
+ * @param {{ id: string, root: string, mountinfo: string }} options root: where the node's /sys/fs/cgroup is
+ * @returns null: the node has no such container
+ */
+export function findContainer({ id, root, mountinfo }) {
+  const below = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
+  const { v1, v2 } = parseMounts(below.join('\n'))
+  if (['cpu', 'cpuacct', 'memory'].every(name => v1.has(name))) {
+    const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', 'memory'].map(name => findFolder(v1.get(name), id))
+    return cpu && cpuacct && memory ? openCountersV1({ cpu, cpuacct, memory }) : null
+  }
+  const folder = v2 === null ? null : findFolder(v2, id)
+  return folder === null ? null : openCountersV2(folder)
+}
+
+/** The folder whose name carries a container's id, nearest first. @param {string} root @param {string} id */
+export function findFolder(root, id) {
+  let level = [root]
+  while (level.length > 0) {
+    const next = []
+    for (const folder of level) {
+      for (const name of listFolders(folder)) {
+        if (name.includes(id)) return path.join(folder, name)
+        next.push(path.join(folder, name))
+      }
+    }
+    level = next
+  }
+  return null
+}
+
+/** @param {string} folder */
+function listFolders(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(entry => entry.isDirectory())
+      .map(entry => entry.name)
+  } catch {
+    return []
+  }
 }
 
 const GONE = {
@@ -56,11 +94,7 @@ const GONE = {
   oomKills: Number.NaN,
 }
 
-/**
- * A container's cgroup disappears with it: from then on its readings are missing, and the others go on.
- * @param {Probe} probe
- * @returns {Probe}
- */
+/** A container's cgroup goes with it: then its readings are missing. @param {Probe} probe @returns {Probe} */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
   const guard = (read, otherwise) => () => {

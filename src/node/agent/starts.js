@@ -1,6 +1,6 @@
 import { processStartTicks } from '../../lib/process-start.js'
 import { readNowMs } from '../convergence.js'
-import { listSafely, readSafely } from '../kernel/proc-files.js'
+import { listPids, readSafely } from '../kernel/proc-files.js'
 
 /**
  * Sees processes of pods start, under the node's own /proc. The API server tells when a container started by the second,
@@ -16,34 +16,27 @@ const SELDOM_MS = 200
 /** @typedef {{ startedMs: number, address: string }} Started startedMs: epoch milliseconds, to 10 ms */
 /** @typedef {{ uid: string, program: string, settle: (started: Started | null) => void }} Awaited */
 
-/**
- * @param {{ proc?: string, now?: () => number, startOf?: typeof readStartMs }} [options]
- */
+/** @param {{ proc?: string, now?: () => number, startOf?: typeof readStartMs }} [options] */
 export function createStarts({ proc = '/proc', now = readNowMs, startOf = readStartMs } = {}) {
   /** @type {Set<Awaited>} */
   let awaited = new Set()
-  const listPids = () => listSafely(proc).filter(name => /^\d+$/.test(name))
-  // Those that run already are none that is awaited.
+  // A process that runs already is none that is awaited.
   /** @type {Map<string, { fromMs: number, dueMs: number }>} */
-  let known = new Map(listPids().map(pid => [pid, { fromMs: 0, dueMs: Number.POSITIVE_INFINITY }]))
+  let known = new Map(listPids(proc).map(pid => [pid, { fromMs: 0, dueMs: Number.POSITIVE_INFINITY }]))
 
   const timer = setInterval(() => {
     if (awaited.size === 0) return
     const atMs = now()
     const before = known
-    known = new Map(listPids().map(pid => [pid, before.get(pid) ?? { fromMs: atMs, dueMs: 0 }]))
+    known = new Map(listPids(proc).map(pid => [pid, before.get(pid) ?? { fromMs: atMs, dueMs: 0 }]))
     for (const [pid, process] of known) {
       if (atMs < process.dueMs) continue
       process.dueMs = atMs - process.fromMs < YOUNG_MS ? 0 : atMs + SELDOM_MS
-      const started = look(pid)
-      if (started) process.dueMs = Number.POSITIVE_INFINITY
+      if (look(pid)) process.dueMs = Number.POSITIVE_INFINITY
     }
   }, TICK_MS)
 
-  /**
-   * Settles the one whose process this is.
-   * @param {string} pid
-   */
+  /** Settles the one whose process this is. @param {string} pid */
   function look(pid) {
     const [program] = readSafely(`${proc}/${pid}/cmdline`).split('\0')
     const candidates = [...awaited].filter(one => one.program === program)
@@ -60,10 +53,7 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
   }
 
   return {
-    /**
-     * @param {{ uid: string, program: string }} process uid: of its pod; program: as its container's command names it
-     * @returns {Promise<Started | null>} null: it was given up
-     */
+    /** null: given up. @param {{ uid: string, program: string }} process of a pod @returns {Promise<Started | null>} */
     find: ({ uid, program }) => new Promise(settle => awaited.add({ uid, program, settle })),
     giveUp() {
       for (const { settle } of awaited) settle(null)
@@ -76,20 +66,13 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
   }
 }
 
-/**
- * The first IPv4 address of a network namespace that is not of its loopback.
- * @param {string} trie of /proc/PID/net/fib_trie
- * @returns {string | null}
- */
+/** The first IPv4 address of a network namespace that is not of its loopback. @param {string} trie of /proc/PID/net/fib_trie */
 export function findAddress(trie) {
   const local = [...trie.matchAll(/\|-- (\d+\.\d+\.\d+\.\d+)\n\s+\/32 host LOCAL/g)].map(([, address]) => address)
   return local.find(address => !address.startsWith('127.')) ?? null
 }
 
-/**
- * When a process started, by the clock that readNowMs() reads: its ticks since boot, less the seconds since boot.
- * @param {number} pid
- */
+/** When a process started, by the clock of readNowMs(): its ticks since boot, less the seconds since boot. @param {number} pid */
 function readStartMs(pid) {
   const ticks = processStartTicks(pid)
   const [upSeconds] = readSafely('/proc/uptime').split(' ').map(Number)

@@ -1,19 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { numberOf } from './counter-file.js'
+import { numberOf } from './cgroup.js'
+import { readSafely } from './proc-files.js'
 
-/**
- * Clock ticks of all CPUs so far: idle (with iowait), stolen, busy (without interrupts), all; and the number of
- * CPUs. From /proc/stat, proc(5).
- * @returns {import('../../model/types.ts').HostCpu}
- */
+/** @import { HostCpu } from '../../model/types.ts' */
+
+/** Clock ticks of all CPUs so far, from /proc/stat: idle (with iowait), stolen, busy (without interrupts), all. */
 export function readHostCpu() {
   return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
 }
 
-/**
- * @param {string} stat the text of /proc/stat
- * @returns {import('../../model/types.ts').HostCpu} NaN: what cannot be read
- */
+/** @param {string} stat the text of /proc/stat @returns {HostCpu} NaN: what cannot be read */
 export function parseHostCpu(stat) {
   const lines = stat.split('\n')
   const ticks = (/^cpu\s+(.*)$/.exec(lines[0])?.[1] ?? '').split(/\s+/).map(numberOf)
@@ -28,14 +24,7 @@ export function parseHostCpu(stat) {
   }
 }
 
-/**
- * The CPUs that a process may run on, as the kernel lists them (proc(5), status); empty when it has ended.
- * @param {number | 'self'} pid
- */
+/** The CPUs that a process may run on, as the kernel lists them; empty when it has ended. @param {number | 'self'} pid */
 export function readCpuSet(pid) {
-  try {
-    return /^Cpus_allowed_list:\s+(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? ''
-  } catch {
-    return ''
-  }
+  return /^Cpus_allowed_list:\s+(\S+)/m.exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
 }

@@ -4,14 +4,11 @@ import { readCpuSet } from './host-cpu.js'
 import { listSafely, readSafely } from './proc-files.js'
 import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
-/**
- * @import { Endpoint, Probe, Reading } from '../../model/types.ts'
- */
+/** @import { Endpoint, Probe, Reading } from '../../model/types.ts' */
 
 /**
  * Everything that can be read of a group of processes of this kernel.
- * @param {{ group: { read: () => Reading, readCapCores: () => number | null, pids: () => number[] }, listens: Endpoint[] }} options
- *   listens: where they are expected to
+ * @param {{ group: Pick<Probe, 'read' | 'readCapCores'> & { pids: () => number[] }, listens: Endpoint[] }} options
  * @returns {Probe}
  */
 export function createProbe({ group, listens }) {
@@ -28,9 +25,8 @@ export function createProbe({ group, listens }) {
 }
 
 /**
- * The threads of a process with their CPU time, from /proc/PID/task/TID/schedstat (nanoseconds on a CPU;
- * Documentation/scheduler/sched-stats.rst). Empty when the process has ended.
- * @param {number} pid
+ * The threads of a process with their CPU time, from /proc/PID/task/TID/schedstat (Documentation/scheduler/
+ * sched-stats.rst). Empty when the process has ended. @param {number} pid
  */
 export function readThreads(pid) {
   return listSafely(`/proc/${pid}/task`).flatMap(id => {
@@ -48,9 +44,8 @@ export function readThreads(pid) {
 }
 
 /**
- * The sockets that processes themselves listen with, the fewest of the addresses that they should.
- * @param {number[]} pids in one network namespace
- * @param {Endpoint[]} listens
+ * How many sockets listen at the address that has the fewest.
+ * @param {number[]} pids in one network namespace @param {Endpoint[]} listens
  */
 function countListeners(pids, listens) {
   if (pids.length === 0 || listens.length === 0) return 0
@@ -61,10 +56,7 @@ function countListeners(pids, listens) {
   return Math.min(...listens.map(e => own.filter(l => isAt(l.address, e.address) && l.port === e.port).length))
 }
 
-/**
- * Resident and proportional set size, from /proc/PID/smaps_rollup; null when a process has ended.
- * @param {number[]} pids
- */
+/** Resident and proportional set size, from smaps_rollup; null when a process has ended. @param {number[]} pids */
 function sumMemory(pids) {
   const sum = { rssBytes: 0, pssBytes: 0 }
   for (const pid of pids) {

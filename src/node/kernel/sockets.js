@@ -1,42 +1,28 @@
-import { readlinkSync } from 'node:fs'
-import { listSafely, readSafely } from './proc-files.js'
+import { readFileSync } from 'node:fs'
+import { listPids, listSafely, readLinkSafely, readSafely } from './proc-files.js'
 
-/**
- * @import { Endpoint } from '../../model/types.ts'
- */
+/** @import { Endpoint } from '../../model/types.ts' */
 
 const LISTEN = '0A'
 const ESTABLISHED = '01'
 
-/**
- * The listening TCP sockets of a process's network namespace; the address of a wildcard is '*'.
- * @param {number | 'self'} [pid]
- */
+/** The TCP sockets that listen in a process's network namespace; a wildcard address is '*'. @param {number | 'self'} [pid] */
 export function listListeners(pid = 'self') {
   return parseListeners({ tcp: readSafely(`/proc/${pid}/net/tcp`), tcp6: readSafely(`/proc/${pid}/net/tcp6`) })
 }
 
-/**
- * @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5)
- * @returns {(Endpoint & { inode: string })[]}
- */
+/** @param {{ tcp: string, tcp6: string }} texts of /proc/PID/net/tcp and tcp6, proc(5) */
 export function parseListeners({ tcp, tcp6 }) {
   return [...parse(tcp), ...parse(tcp6)].map(({ address, port, inode }) => ({ address, port, inode }))
 }
 
-/**
- * The other ends of the open TCP connections of this network namespace that an endpoint accepted.
- * @param {Endpoint} endpoint
- */
+/** The other ends of the open TCP connections that an endpoint of this network namespace accepted. @param {Endpoint} endpoint */
 export function listPeers({ address, port }) {
   const accepted = parse(readSafely('/proc/self/net/tcp'), ESTABLISHED)
   return accepted.filter(own => own.address === address && own.port === port).map(({ remote }) => remote)
 }
 
-/**
- * How many established connections processes hold.
- * @param {number[]} pids in one network namespace
- */
+/** How many established connections processes hold. @param {number[]} pids in one network namespace */
 export function countConnections(pids) {
   if (pids.length === 0) return 0
   const inodes = listSocketInodes(pids)
@@ -44,10 +30,7 @@ export function countConnections(pids) {
   return held.filter(({ inode }) => inodes.has(inode)).length
 }
 
-/**
- * The socket inodes that processes hold.
- * @param {number[]} pids
- */
+/** The socket inodes that processes hold. @param {number[]} pids */
 export function listSocketInodes(pids) {
   const inodes = new Set()
   for (const pid of pids) {
@@ -59,15 +42,23 @@ export function listSocketInodes(pids) {
   return inodes
 }
 
-/**
- * The process that holds a socket, as `name (pid)`; null when /proc does not show it.
- * @param {string} inode
- */
+/** The process that holds a socket, as `name (pid)`; null when /proc does not show it. @param {string} inode */
 export function findOwner(inode) {
-  for (const pid of listSafely('/proc').filter(entry => /^\d+$/.test(entry))) {
+  for (const pid of listPids()) {
     if (listSocketInodes([Number(pid)]).has(inode)) return `${readSafely(`/proc/${pid}/comm`).trim()} (pid ${pid})`
   }
   return null
+}
+
+/** The resets that this network namespace has sent (RFC 4022, tcpOutRsts): one a refused connection, and others. */
+export function countResets() {
+  return parseResets(readFileSync('/proc/net/snmp', 'utf8'))
+}
+
+/** @param {string} text of /proc/net/snmp: a line of names and one of values for each protocol */
+export function parseResets(text) {
+  const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))
+  return Number(values[names.indexOf('OutRsts')])
 }
 
 /** @param {string} text @param {string} [state] */
@@ -78,9 +69,9 @@ function parse(text, state = LISTEN) {
     `^ *\\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +(\\S+) +${state}(?: +\\S+){5} +(\\d+)`,
     'gim',
   )
-  return [...text.matchAll(line)].map(([, hex, port, remote, inode]) => ({
-    ...{ address: parseAddress(hex), port: Number.parseInt(port, 16), inode, remote },
-  }))
+  return [...text.matchAll(line)].map(([, hex, port, remote, inode]) => {
+    return { address: parseAddress(hex), port: Number.parseInt(port, 16), inode, remote }
+  })
 }
 
 /** @param {string} hex eight digits a 32-bit word, in host (little-endian) order */
@@ -90,13 +81,4 @@ function parseAddress(hex) {
     [6, 4, 2, 0].map(i => Number.parseInt(word.slice(i, i + 2), 16)).join('.')
   if (hex.length === 8) return bytes(hex)
   return hex.startsWith('0000000000000000FFFF0000') ? bytes(hex.slice(24)) : hex
-}
-
-/** @param {string} file */
-function readLinkSafely(file) {
-  try {
-    return readlinkSync(file)
-  } catch {
-    return ''
-  }
 }

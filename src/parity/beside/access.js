@@ -3,11 +3,9 @@ import { ask } from './answers.js'
 import { NO_TLS } from './negotiation.js'
 import { PEERS, SERVERS } from './peers.js'
 
-/**
- * Which peers a sidecar accepts, as a server and as a client, by traffic policy.
- * @import { Configuration, Probed } from './probe.js'
- * @import { Peer } from './peers.js'
- */
+/** The peers that a sidecar accepts, as a server and as a client, by traffic policy. */
+/** @import { Configuration, Probed } from './probe.js' */
+/** @import { Peer } from './peers.js' */
 
 /** One connection. @typedef {{ peer: string, direction: string, expected: string, run: (rig: Probed) => Promise<string> }} Attempt run: what is found */
 /** @typedef {Omit<Attempt, 'run'> & { found: string }} Tried */
@@ -15,10 +13,7 @@ import { PEERS, SERVERS } from './peers.js'
 const ACCEPTED = 'accepted'
 const REFUSED = 'refused'
 
-/**
- * What a configuration accepts, in words.
- * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
- */
+/** Says what a configuration accepts. @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration */
 export function describeAccess({ tls, trafficPolicy }) {
   if (tls === 'plaintext') return 'nobody refused: there is no TLS'
   const listNames = (/** @type {Peer[]} */ peers) => peers.map(({ name }) => name).join(', ')
@@ -31,8 +26,7 @@ export function describeAccess({ tls, trafficPolicy }) {
 
 /**
  * Every peer at an inbound listener of either mode, and as an upstream.
- * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
- * @returns {Attempt[]}
+ * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration @returns {Attempt[]}
  */
 export function listAttempts({ tls, trafficPolicy }) {
   const hasTls = tls !== 'plaintext'
@@ -59,10 +53,7 @@ export function listAttempts({ tls, trafficPolicy }) {
   ]
 }
 
-/**
- * @param {Probed} rig
- * @returns {Promise<Tried[]>}
- */
+/** @param {Probed} rig @returns {Promise<Tried[]>} */
 export function probeAccess(rig) {
   return Promise.all(
     listAttempts(rig.configuration).map(async ({ run, ...attempt }) => ({
@@ -72,21 +63,14 @@ export function probeAccess(rig) {
   )
 }
 
-/**
- * @param {Tried[]} tried
- * @returns {string[]}
- */
+/** @param {Tried[]} tried */
 export function listDifferences(tried) {
   return tried
     .filter(({ found, expected }) => found !== expected)
     .map(({ peer, direction, found, expected }) => `${peer}, ${direction}: ${found}, expected ${expected}`)
 }
 
-/**
- * @param {Probed} rig
- * @param {string} service whose sidecar is called
- * @param {Peer} peer
- */
+/** @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer */
 async function enter(rig, service, { credential, options }) {
   const own = credential === null ? {} : rig.credentials[credential]
   const tls = options === null ? undefined : { servername: 'server', ...own, ...options }
@@ -97,11 +81,8 @@ async function enter(rig, service, { credential, options }) {
 }
 
 /**
- * The upstream notes what reaches it, and closes without an answer: the client's sidecar answers 503 for it, or 504 where
- * it waits on a closed HTTP/2 connection (HAProxy).
- * @param {Probed} rig
- * @param {string} upstream
- * @param {Peer} peer
+ * The upstream notes what reaches it, and closes: the client's sidecar answers 503, or 504 in HTTP/2 (HAProxy).
+ * @param {Probed} rig @param {string} upstream @param {Peer} peer
  */
 async function leaveTo(rig, upstream, { options }) {
   const { status } = await ask(rig, { host: upstream })

@@ -1,18 +1,16 @@
 import http from 'node:http'
-import { countResets } from '../../node/kernel/tcp-resets.js'
+import { countResets } from '../../node/kernel/sockets.js'
 import { send } from '../../node/send.js'
 import { CASES, EARLY_PATH, IGNORED_HEADERS } from './corpus.js'
 
-/**
- * What must be answered alike.
- * @import { Probed } from './probe.js'
- * @import { Seen } from './corpus.js'
- * @import { Ask } from '../../node/send.js'
- */
+/** Requests that every plane must answer alike. */
+/** @import { Probed } from './probe.js' */
+/** @import { Seen } from './corpus.js' */
+/** @import { Ask } from '../../node/send.js' */
 
 const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
-// Of one degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
+// One degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
 const CHI_SQUARE_MOST = 7.879
 // Longer than the sidecars' own timeouts, also on a slow machine.
 const ANSWER_SECONDS = 120
@@ -22,10 +20,7 @@ const NO_HOST = [400, 404]
 const CONNECT_SHARE_MOST = 0.9
 const LONE = { tries: 2, times: 3, timesMost: 10 }
 
-/**
- * One thing a plane must do.
- * @typedef {{ name: string, run: (rig: Probed) => Promise<string> }} Check run: the difference found; empty without one
- */
+/** @typedef {{ name: string, run: (rig: Probed) => Promise<string> }} Check run: the difference found, or empty */
 
 /** @type {Check[]} */
 export const ANSWERS = [
@@ -131,10 +126,7 @@ export async function ask(rig, request, agent) {
   }
 }
 
-/**
- * @template T
- * @param {() => Promise<T>} getAnswer
- */
+/** @template T @param {() => Promise<T>} getAnswer */
 async function time(getAnswer) {
   const beganAt = performance.now()
   const answer = await getAnswer()
@@ -152,17 +144,14 @@ async function isSplitRight(rig) {
   return chiSquare <= CHI_SQUARE_MOST
 }
 
-/**
- * @param {Seen & { extraHeaders: string[] }} answer
- * @param {Partial<Seen>} expected
- */
+/** @param {Seen & { extraHeaders: string[] }} answer @param {Partial<Seen>} expected */
 function findDifference(answer, expected) {
   if (answer.extraHeaders.length > 0) return `headers of its own: ${answer.extraHeaders.join(', ')}`
   if (answer.status === 503 && answer.upstream === undefined && answer.body === '') return 'a 503 without a reason'
   for (const [name, value] of Object.entries(expected)) {
     const found = answer[/** @type {keyof Seen} */ (name)]
     if (found === value) continue
-    // What answers for a failure says why.
+    // An answer to a failure says why.
     const why =
       name === 'status' && answer.upstream === undefined && answer.body ? ` (${answer.body.slice(0, 100)})` : ''
     return `${name} ${show(found)}${why}, expected ${show(value)}`

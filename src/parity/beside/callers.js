@@ -1,13 +1,11 @@
 import https from 'node:https'
 import { send } from '../../node/send.js'
 
-/**
- * Whether a sidecar tells its callers apart where requests of theirs are mixed.
- * @import { Probed } from './probe.js'
- * @import { Answer } from '../../node/send.js'
- */
+/** Whether a sidecar tells its callers apart where requests of theirs are mixed. */
+/** @import { Probed } from './probe.js' */
+/** @import { Answer } from '../../node/send.js' */
 
-/** What a route answers whom; the corpus's routes of these hosts list the one or the other, or neither. */
+/** The answers of routes to each caller: the corpus's routes of these hosts list the one or the other, or neither. */
 const STATUSES = {
   client: { allowed: 200, guest: 403, denied: 403 },
   server: { allowed: 403, guest: 200, denied: 403 },
@@ -15,9 +13,8 @@ const STATUSES = {
 const TURNS = 5
 
 /**
- * Each caller keeps one connection, and both ask for every route in turn and at once.
+ * Keeps one connection of each caller, and asks for every route over each in turn and at once.
  * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
- * @returns {Promise<string[]>} what differs
  */
 export async function probeCallers({ sidecars, credentials }) {
   const found = await Promise.all(
@@ -42,7 +39,6 @@ export async function probeCallers({ sidecars, credentials }) {
 /**
  * @param {{ caller: string, statuses: Record<string, number>,
  *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} found
- * @returns {string[]}
  */
 export function describeCaller({ caller, statuses, answers }) {
   const wrong = answers.filter(({ host, answer }) => answer.status !== statuses[host])

@@ -1,10 +1,8 @@
-/**
- * One corpus of requests that every plane must answer alike. Pure data.
- * @import { Route } from '../../model/types.ts'
- * @import { Ask } from '../../node/send.js'
- */
+/** One corpus of requests that every plane must answer alike. Pure data. */
+/** @import { Route } from '../../model/types.ts' */
+/** @import { Ask } from '../../node/send.js' */
 
-/** What a comparison of planes leaves out, because they are known to differ there. */
+/** Behaviour that a comparison of planes leaves out, because they are known to differ there. */
 export const LEFT_OUT = [
   'repeated request headers other than cookies (Pipy keeps the last)',
   'trailers (Pipy drops them)',
@@ -17,13 +15,13 @@ export const LEFT_OUT = [
 export const IGNORED_HEADERS =
   /^(connection|keep-alive|transfer-encoding|content-length|server|date|x-envoy-.*|x-forwarded-.*|x-request-id)$/
 
-/** Of the route that is limited where rates are. */
+/** The limit of the route `limited`. */
 export const LIMIT_PER_SECOND = 10
 
 /** Below it, the name of an upstream of the corpus that answers 500 there; the others answer 200. */
 export const FAILS_PATH = '/fails'
 
-/** Where an upstream of the corpus begins its answer before it has the whole request. */
+/** The path at which an upstream begins its answer before it has the whole request. */
 export const EARLY_PATH = '/early'
 
 /**
@@ -43,20 +41,15 @@ export const ROUTES = [
   ),
   route('paths', { pathPrefix: '/api/v2' }, ['b', 1]),
   route('paths', { pathPrefix: '/api' }, ['a', 1]),
-  {
-    host: 'any-header',
-    pathPrefix: '/',
-    headers: { 'x-canary': 'yes', 'x-tier': '1' },
-    split: [{ cluster: 'b', weight: 1 }],
-  },
-  { host: null, pathPrefix: '/everywhere', headers: {}, split: [{ cluster: 'b', weight: 1 }] },
+  route('any-header', { headers: { 'x-canary': 'yes', 'x-tier': '1' } }, ['b', 1]),
+  route(null, { pathPrefix: '/everywhere' }, ['b', 1]),
   route('narrow', {}, ['narrow', 1]),
   route('limited', { limitPerSecond: LIMIT_PER_SECOND }, ['a', 1]),
   route('echo', {}, ['a', 1]),
 ]
 
 /**
- * What the corpus looks at in an answer: who gave it, and what it had got.
+ * The parts of an answer that the corpus looks at: who gave it, and what it had got.
  * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number }} Seen
  */
 
@@ -153,9 +146,8 @@ export const CASES = [
 ]
 
 /**
- * A body that comes back. It is made where it is asked for: one of 10 MiB would otherwise stay in memory.
- * @param {number} bytes
- * @param {{ isChunked: boolean }} framing
+ * A body that comes back, made where it is asked for: one of 10 MiB would stay in memory.
+ * @param {number} bytes @param {{ isChunked: boolean }} framing
  */
 function echoed(bytes, { isChunked }) {
   return {
@@ -170,17 +162,11 @@ function echoed(bytes, { isChunked }) {
 }
 
 /**
- * @param {string} host
- * @param {Partial<Route>} match
- * @param {[string, number][]} split
+ * A route of all paths of a host, but for what else it matches and demands.
+ * @param {string | null} host null: any @param {Partial<Route>} more @param {[cluster: string, weight: number][]} split
  * @returns {Route}
  */
-function route(host, match, ...split) {
-  return {
-    host,
-    pathPrefix: '/',
-    headers: {},
-    ...match,
-    split: split.map(([cluster, weight]) => ({ cluster, weight })),
-  }
+export function route(host, more, ...split) {
+  const shares = split.map(([cluster, weight]) => ({ cluster, weight }))
+  return { host, pathPrefix: '/', headers: {}, ...more, split: shares }
 }

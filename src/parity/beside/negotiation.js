@@ -1,12 +1,10 @@
 import tls from 'node:tls'
 import { ask } from './answers.js'
 
-/**
- * Which TLS and which HTTP sidecars speak with each other.
- * @import { X509Certificate } from 'node:crypto'
- * @import { Configuration, Probed } from './probe.js'
- * @import { Endpoint } from '../../model/types.ts'
- */
+/** The TLS and the HTTP that sidecars speak with each other. */
+/** @import { X509Certificate } from 'node:crypto' */
+/** @import { Configuration, Probed } from './probe.js' */
+/** @import { Endpoint } from '../../model/types.ts' */
 
 const HANDSHAKE_MS = 5000
 // A peer's preference must not change what the sidecar is pinned to, where there is a choice. The suite is the
@@ -16,16 +14,13 @@ const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA25
 export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
-/**
- * What must be negotiated, in words.
- * @param {Configuration} configuration
- */
+/** Says what must be negotiated. @param {Configuration} configuration */
 export function describeNegotiation({ tls, suite, group }) {
   return tls === 'plaintext' ? NO_TLS : `TLSv1.3 ${suite} ${group} ${tls}`
 }
 
 /**
- * What the server's sidecar negotiates, offered every group that Node has; and that it takes no other.
+ * Tells what the server's sidecar negotiates, offered every group of Node, and whether it takes another.
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions }} peer
  */
 export async function negotiateAsServer({ endpoint, credentials }) {
@@ -34,10 +29,7 @@ export async function negotiateAsServer({ endpoint, credentials }) {
   return other === NO_TLS ? found : TAKES_OTHERS
 }
 
-/**
- * What the client's sidecar negotiates, twice, afresh each time; that it takes no other group; and the HTTP it speaks.
- * @param {Probed} rig
- */
+/** Tells what the client's sidecar negotiates, whether it takes another group, and its HTTP. @param {Probed} rig */
 export async function negotiateAsClient(rig) {
   const before = rig.observed.length
   for (const host of ['observed', 'observed', 'p256']) await ask(rig, { host }).catch(() => {})
@@ -48,21 +40,14 @@ export async function negotiateAsClient(rig) {
   return { tls: others ? TAKES_OTHERS : join(own.map(o => o.tls)), protocol: join(own.map(o => o.protocol)) }
 }
 
-/**
- * @param {tls.TLSSocket} socket
- * @param {string} group
- */
+/** @param {tls.TLSSocket} socket @param {string} group */
 export function describeSession(socket, group) {
   const certificate = /** @type {X509Certificate} */ (socket.getPeerX509Certificate())
   const words = [socket.getProtocol(), socket.getCipher().name, group, keyTypeOf(certificate)]
   return [...words, ...(socket.isSessionReused() ? ['resumed'] : [])].join(' ')
 }
 
-/**
- * @param {Endpoint} endpoint
- * @param {tls.ConnectionOptions} options
- * @returns {Promise<string>}
- */
+/** @param {Endpoint} endpoint @param {tls.ConnectionOptions} options */
 function handshake({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, servername: 'server', rejectUnauthorized: false, ...options })

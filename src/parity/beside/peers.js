@@ -1,8 +1,6 @@
-/**
- * Peers that try a sidecar's mTLS. Each differs in one thing from a peer that is accepted. Pure data.
- * @import { SecureContextOptions } from 'node:tls'
- * @import { TrafficPolicy } from '../../model/types.ts'
- */
+/** Peers that try a sidecar's mTLS. Each differs in one thing from a peer that is accepted. Pure data. */
+/** @import { SecureContextOptions } from 'node:tls' */
+/** @import { TrafficPolicy } from '../../model/types.ts' */
 
 /**
  * @typedef {object} Peer
@@ -54,20 +52,13 @@ export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.inclu
 
 /**
  * A peer that no configuration with TLS accepts.
- * @param {string} name
- * @param {string | null} credential
- * @param {Partial<Peer>} [more]
- * @returns {Peer}
+ * @param {string} name @param {string | null} credential @param {Partial<Peer>} [more] @returns {Peer}
  */
 function refused(name, credential, more) {
   return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...more }
 }
 
-/**
- * A peer of the mesh's CA under an identity that is not listed.
- * @param {string} name
- * @param {string} credential
- */
+/** A peer of the mesh's CA under an identity that is not listed. @param {string} name @param {string} credential */
 function unlisted(name, credential) {
   return refused(name, credential, { acceptedUnder: ['open'] })
 }

@@ -4,12 +4,10 @@ import { describeAccess, listDifferences, probeAccess } from './access.js'
 import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './negotiation.js'
 
-/**
- * Whether a plane does what every plane must, in the configuration that is measured.
- * @import { Credentials, Upstreams } from './upstreams.js'
- * @import { Check } from './answers.js'
- * @import { Endpoint, Protocol, Tls, TrafficPolicy } from '../../model/types.ts'
- */
+/** Whether a plane does what every plane must, in the configuration that is measured. */
+/** @import { Credentials, Upstreams } from './upstreams.js' */
+/** @import { Check } from './answers.js' */
+/** @import { Endpoint, Protocol, Tls, TrafficPolicy } from '../../model/types.ts' */
 
 const GIVEN_UP = 'given up by the connect timeout'
 const POOL_CLIENTS = 8
@@ -18,26 +16,22 @@ const POOL_REQUESTS = 10
 const POOL_ENTRIES = ['client', 'permissive']
 
 /**
- * What the sidecars were given, and what they are pinned to.
+ * The configuration of the sidecars, and what they are pinned to.
  * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string }} Configuration
  */
 
 /**
- * What a check needs.
+ * The rig as a check needs it.
  * @typedef {Pick<Upstreams, 'countConnections' | 'observed'> & { sidecars: Record<string, Endpoint>,
  *   credentials: Record<string, Credentials>, configuration: Configuration }} Probed sidecars: where each listens, by service
  */
 
 /** A row of the table, without the arm that it is for. @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
 
-/**
- * What is answered, refused and negotiated.
- * @param {Probed} rig
- * @returns {Promise<Row[]>}
- */
+/** Tells what is answered, refused and negotiated. @param {Probed} rig @returns {Promise<Row[]>} */
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
-  // That first, while no connection is kept: HAProxy gives this answer only to the first request of one.
+  // The connect timeout first, while no connection is kept: HAProxy gives this answer only to the first request of one.
   const [connects, many] = await Promise.all([[CONNECT_TIMEOUT], ANSWERS].map(checks => runChecks(rig, checks)))
   const answers = [...many, ...(await runChecks(rig, [LONE_RETRY]))]
   const early = await runChecks(rig, [EARLY_ANSWER])
@@ -48,25 +42,10 @@ export async function probeAnswers(rig) {
   const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
   const words = describeAccess(configuration)
   return [
-    { name: 'parity-answers', found: count(answers.length), expected: count(0), differences: answers },
-    {
-      name: 'parity-connect-timeout',
-      found: connects.length === 0 ? GIVEN_UP : `not ${GIVEN_UP}`,
-      expected: GIVEN_UP,
-      differences: connects,
-    },
-    {
-      name: 'parity-early-answers',
-      found: early.length === 0 ? 'passed on whole' : 'cut off',
-      expected: 'passed on whole',
-      differences: early,
-    },
-    {
-      name: 'parity-refusals',
-      found: access.length === 0 ? words : `${access.length} peers treated otherwise`,
-      expected: words,
-      differences: access,
-    },
+    createRow('parity-answers', answers, { right: count(0), wrong: count(answers.length) }),
+    createRow('parity-connect-timeout', connects, { right: GIVEN_UP, wrong: `not ${GIVEN_UP}` }),
+    createRow('parity-early-answers', early, { right: 'passed on whole', wrong: 'cut off' }),
+    createRow('parity-refusals', access, { right: words, wrong: `${access.length} peers treated otherwise` }),
     {
       name: 'parity-tls',
       found: asServer === asClient.tls ? asServer : `as a server ${asServer}, as a client ${asClient.tls}`,
@@ -80,6 +59,11 @@ export async function probeAnswers(rig) {
       differences: [],
     },
   ]
+}
+
+/** @param {string} name @param {string[]} differences @param {{ right: string, wrong: string }} words */
+function createRow(name, differences, { right, wrong }) {
+  return { name, found: differences.length === 0 ? right : wrong, expected: right, differences }
 }
 
 /**
@@ -101,9 +85,8 @@ export async function probePooling(rig) {
 }
 
 /**
- * @param {Probed} rig
- * @param {string} entry the service whose sidecar is called
- * @returns {Promise<number>} connections, on the side that has more
+ * Counts the connections on the side of a sidecar that has more.
+ * @param {Probed} rig @param {string} entry the sidecar's service
  */
 async function countOpened(rig, entry) {
   const before = rig.countConnections()
@@ -122,11 +105,7 @@ async function countOpened(rig, entry) {
   return Math.max(rig.countConnections() - before, ports.size)
 }
 
-/**
- * @param {Probed} rig
- * @param {Check[]} checks
- * @returns {Promise<string[]>} what differs
- */
+/** @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} what differs */
 async function runChecks(rig, checks) {
   const found = await Promise.all(checks.map(check => check.run(rig).catch(error => `failed: ${error.message}`)))
   return checks.flatMap(({ name }, i) => (found[i] === '' ? [] : [`${name}: ${found[i]}`]))

@@ -7,10 +7,8 @@ import { EARLY_PATH, FAILS_PATH } from './corpus.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
-/**
- * What sidecars are tried with: upstreams that answer, refuse, reset, hang, and note what was negotiated with them.
- * @import { Endpoint, Tls } from '../../model/types.ts'
- */
+/** Upstreams that answer, refuse, reset, hang, and note what was negotiated with them. */
+/** @import { Endpoint, Tls } from '../../model/types.ts' */
 
 const FULL_SECONDS = 60
 // Node would close a connection that is idle for 5 s, as a sidecar takes it for a request: on a slow machine, between two checks.
@@ -31,10 +29,7 @@ export const UPSTREAMS = Object.fromEntries(
 
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
 
-/**
- * What came over one connection to an observer.
- * @typedef {{ observer: string, tls: string, protocol: string }} Observed in words
- */
+/** The beginning of a connection, in words. @typedef {{ observer: string, tls: string, protocol: string }} Observed */
 
 /**
  * @typedef {object} Upstreams
@@ -68,23 +63,14 @@ export async function startUpstreams({ address, ca, credentials, group, ...optio
   }
   try {
     let connections = 0
-    await serve(
-      'a',
-      http.createServer(KEEPING, echoAs('a')).on('connection', () => connections++),
-    )
-    await serve('b', http.createServer(KEEPING, echoAs('b')))
-    await serve(
-      'slow',
-      http.createServer(() => {}),
-    )
-    await serve(
-      'rude',
-      net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
-    )
-    await serve(
-      'quiet',
-      net.createServer(socket => void socket.once('data', () => socket.end())),
-    )
+    const servers = {
+      a: http.createServer(KEEPING, echoAs('a')).on('connection', () => connections++),
+      b: http.createServer(KEEPING, echoAs('b')),
+      slow: http.createServer(() => {}),
+      rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
+      quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
+    }
+    for (const [name, server] of Object.entries(servers)) await serve(name, server)
     /** @type {Observed[]} */
     const observed = []
     const observe = (/** @type {string} */ name, /** @type {tls.TlsOptions | null} */ own) => {
@@ -144,19 +130,14 @@ function echoAs(name) {
   }
 }
 
-/**
- * Takes one group only, and the suite that the client prefers.
- * @param {tls.TlsOptions} options
- */
+/** Takes one group only, and the suite that the client prefers. @param {tls.TlsOptions} options */
 function createTlsServer(options) {
   return tls.createServer({ ...options, requestCert: true, honorCipherOrder: false }).on('tlsClientError', () => {})
 }
 
 /**
  * Notes what a connection brings first, and ends it without an answer: HTTP/2 would want a whole server.
- * @param {net.Socket} socket
- * @param {(note: Omit<Observed, 'observer'>) => void} note
- * @param {string} group
+ * @param {net.Socket} socket @param {(note: Omit<Observed, 'observer'>) => void} note @param {string} group
  */
 function noteFirst(socket, note, group) {
   socket.on('error', () => {})
@@ -173,10 +154,7 @@ function noteFirst(socket, note, group) {
   })
 }
 
-/**
- * Aborts where a process ends, with what it said.
- * @param {import('node:child_process').ChildProcess} child
- */
+/** Aborts where a process ends, with what it said. @param {import('node:child_process').ChildProcess} child */
 function awaitEnd(child) {
   const ended = new AbortController()
   let said = ''
@@ -191,10 +169,8 @@ function awaitEnd(child) {
 }
 
 /**
- * Connects until a connection is no longer taken.
- * @param {Endpoint} endpoint
- * @param {AbortSignal} signal aborts where nothing will listen there
- * @returns {Promise<() => void>} lets go
+ * Connects until a connection is no longer taken; what it returns lets go.
+ * @param {Endpoint} endpoint @param {AbortSignal} signal aborts where nothing will listen there
  */
 async function fillBacklog({ address, port }, signal) {
   /** @type {net.Socket[]} */

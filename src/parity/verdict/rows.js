@@ -1,12 +1,9 @@
 import { nameOfContender } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 
-/**
- * Whether planes do equal work, row by row. Pure.
- * @import { Arm, ParityRow } from '../../model/types.ts'
- */
+/** Whether planes do equal work, row by row. Pure. @import { Arm, ParityRow } from '../../model/types.ts' */
 
-/** What is held equal before load; each can be an experiment's axis instead. */
+/** The rows that are held equal before load; each can be an experiment's axis instead. */
 export const PARITY_NAMES = [
   'parity-answers',
   'parity-connect-timeout',
@@ -19,31 +16,20 @@ export const PARITY_NAMES = [
   'parity-features',
 ]
 
-/**
- * What of an arm changes what its sidecars do for a request; the traffic policy is the run's.
- * @param {Arm} arm
- */
+/** The parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN } = arm.conditions
-  return {
-    plane: nameOfContender({ ...arm, repeatOf: null, control: undefined }),
-    tls,
-    protocol,
-    features,
-  }
+  return { plane: nameOfContender({ ...arm, repeatOf: null, control: undefined }), tls, protocol, features }
 }
 
-/**
- * What decides how many workers an arm's sidecars have, beside its configuration.
- * @param {Arm} arm
- */
+/** The parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
 export function sizeOf({ link, capCores, conditions: { workers } }) {
   return { link, capCores, workers }
 }
 
 /**
- * Whether a row says that a plane does other work than it has to.
- * @param {{ found: string, expected: string | null }} row expected: null: planes may differ, if they are alike
+ * Whether a row shows other work than is expected; null: planes may differ.
+ * @param {{ found: string, expected: string | null }} row
  */
 export function isWrong({ found, expected }) {
   return expected !== null && found !== expected
@@ -52,9 +38,8 @@ export function isWrong({ found, expected }) {
 /** @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged an arm, and what was found in its run; name: what it is called, else by its plane */
 
 /**
- * Why two arms did not do equal work; empty when they did, or when only what the experiment sets aside differs.
+ * Why two arms did not do equal work, but for what the experiment sets aside.
  * @param {{ a: Judged, b: Judged, relaxed: string[] }} options
- * @returns {string[]}
  */
 export function findDisparities({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
@@ -67,9 +52,8 @@ export function findDisparities({ a, b, relaxed }) {
 }
 
 /**
- * What arms do other than they must, each for itself: of two whose configurations differ, no more can be held equal.
+ * Lists what arms of two configurations do wrong, each for itself: no more can be held equal.
  * @param {{ judged: Judged[], relaxed: string[] }} options
- * @returns {string[]}
  */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
@@ -77,10 +61,7 @@ export function findWrong({ judged, relaxed }) {
   return [...new Set(rows.filter(isWrong).map(tellWrong))]
 }
 
-/**
- * @param {Judged} judged
- * @param {string} check
- */
+/** @param {Judged} judged @param {string} check */
 function findRow({ arm, rows, name }, check) {
   const row = rows.find(r => r.name === check && isOf(r, arm))
   return row && { ...row, plane: name ?? row.plane }
@@ -91,10 +72,7 @@ function tellWrong({ name, plane, found, expected }) {
   return `${name}: ${plane}: ${found}, ${expected} is expected`
 }
 
-/**
- * @param {ParityRow} row
- * @param {Arm} arm
- */
+/** @param {ParityRow} row @param {Arm} arm */
 function isOf({ plane, tls, protocol, features = LEAN, size }, arm) {
   const own = configurationOf(arm)
   if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false

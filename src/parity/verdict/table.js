@@ -1,18 +1,15 @@
 import { AXES } from '../../model/axes.js'
 import { PARITY_NAMES } from './rows.js'
 
-/**
- * Whether planes do equal work, as a table. Pure.
- * @import { ParityRow, Summary } from '../../model/types.ts'
- * @import { Table } from '../../lib/text-table.js'
- */
+/** Whether planes do equal work, as a table. Pure. */
+/** @import { ParityRow, Summary } from '../../model/types.ts' */
+/** @import { Table } from '../../lib/text-table.js' */
 
 const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 /**
- * What was found before load, with the planes that it was found of: planes that do equal work share a line.
- * @param {Pick<Summary, 'parity'>} summary
- * @returns {Table}
+ * Tabulates what was found before load: planes that do equal work share a line.
+ * @param {Pick<Summary, 'parity'>} summary @returns {Table}
  */
 export function tabulateParity({ parity }) {
   const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
@@ -32,20 +29,12 @@ export function tabulateParity({ parity }) {
   }
 }
 
-/**
- * What differs, plane by plane.
- * @param {Pick<Summary, 'parity'>} summary
- * @returns {string[]}
- */
+/** Lists what differs, plane by plane. @param {Pick<Summary, 'parity'>} summary */
 export function listDisparities({ parity }) {
   return [...new Set(parity.flatMap(row => row.differences.map(difference => `${row.plane}: ${difference}`)))]
 }
 
-/**
- * Names the open policy where it was measured.
- * @param {Pick<Summary, 'parity'>} summary
- * @returns {string[]}
- */
+/** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary */
 export function tellPolicy({ parity }) {
   const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
   return isOpen
@@ -53,10 +42,7 @@ export function tellPolicy({ parity }) {
     : []
 }
 
-/**
- * @param {ParityRow} row
- * @param {typeof CONFIGURATION[number]} axis
- */
+/** @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
 function valueOn(row, axis) {
   return row[axis] ?? AXES[axis].values[0]
 }

@@ -1,14 +1,9 @@
-/**
- * What a run asks of the API server: the source of k8s/rbac.yaml, and of what the doctor asks.
- * @import { Api } from './api.js'
- */
+/** What a run asks of the API server: the source of k8s/rbac.yaml, and of what the doctor asks. */
+/** @import { Api } from './api.js' */
 
 /**
- * @typedef {object} Access
- * @property {string} group of the API; '' for the core
- * @property {string} resource with its subresource, such as pods/log
- * @property {string[]} verbs
- * @property {string} why
+ * group: '' for the core; resource: such as pods/log.
+ * @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access
  */
 
 /** The least that a run needs. No single namespace bounds it: every run makes its own. */
@@ -51,12 +46,7 @@ export function renderClusterRoles() {
   }))
 }
 
-/**
- * Asks the API server what of a run the user of the kubeconfig may not do in every namespace.
- * @param {Api} api
- * @returns {Promise<Access[]>} each with only the verbs that are denied
- * @throws {BenchError} when it cannot be asked
- */
+/** The access that a run needs and the user of the kubeconfig lacks, each with the verbs denied. @param {Api} api */
 export async function checkAccess(api) {
   const authorization = api.config.makeApiClient(api.k8s.AuthorizationV1Api)
   const isDenied = async (/** @type {Access} */ { group, resource: path }, /** @type {string} */ verb) => {
@@ -80,10 +70,7 @@ export async function checkAccess(api) {
   return checked.filter(({ verbs }) => verbs.length > 0)
 }
 
-/**
- * @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`
- * @returns {Access[]}
- */
+/** @param {Record<string, [verbs: string, why: string]>} rows by `resource.group` @returns {Access[]} */
 function table(rows) {
   return Object.entries(rows).map(([name, [verbs, why]]) => {
     const [resource, group = ''] = name.split('.')

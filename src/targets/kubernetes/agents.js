@@ -1,21 +1,21 @@
+import { PassThrough } from 'node:stream'
 import { BenchError } from '../../lib/errors.js'
 import { PROBER } from '../../model/sidecar-contract.js'
+import { converse } from '../converse.js'
 import { awaitPods } from './await-pods.js'
-import { readAgentCode } from './code.js'
-import { KIT } from './files.js'
+import { KIT, readAgentCode } from './files.js'
 import { LABELS, renderFiles, renderProber, renderReader } from './manifests.js'
 import { findObstacle, isReady } from './pod-status.js'
-import { openSession } from './session.js'
 
-/**
- * @import { Api } from './api.js'
- * @import { Where } from './pod.js'
- * @import { PodWatch } from './pod-watch.js'
- * @import { Session } from '../converse.js'
- */
+/** @import { Api } from './api.js' */
+/** @import { Where } from './pod.js' */
+/** @import { PodWatch } from './pod-watch.js' */
+/** @import { Session } from '../converse.js' */
 
 export const READER = 'reader'
 const READY_SECONDS = 120
+const AGENT = 'src/node/agent/main.js'
+const PINGS = 5
 
 /** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */
 
@@ -52,16 +52,9 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
   await Promise.all([start(prober), readerNamespace === null ? null : start(renderReader({ ...common, ...at }))])
 
   return {
-    /** Where the prober is. */
     proberAddress: () => `${pods.find({ [LABELS.service]: PROBER }).find(isReady)?.status?.podIP}`,
 
-    /**
-     * A conversation with the agent in the prober, or in the reader of a node.
-     * @param {string} name
-     * @param {string | null} node null: any
-     * @returns {Promise<Session>}
-     * @throws {BenchError} when there is none
-     */
+    /** A conversation with a pod's agent on a node (null: any). @param {string} name @param {string | null} node */
     async session(name, node) {
       const own = pods.find({ [LABELS.service]: name }).filter(p => node === null || p.spec?.nodeName === node)
       const pod = own.find(isReady)
@@ -73,17 +66,52 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
       const kept = await sessions.get(key)?.catch(() => null)
       if (kept?.isOpen()) return kept
       const at = { namespace: `${pod.metadata?.namespace}`, pod: `${pod.metadata?.name}` }
-      const session = openSession({ api, ...at, container: name, folder: KIT })
+      const session = openSession({ api, ...at, container: name })
       sessions.set(key, session)
       return session
     },
 
     close() {
-      for (const session of sessions.values())
-        session.then(
-          s => s.close(),
-          () => {},
-        )
+      for (const session of sessions.values()) void session.then(s => s.close()).catch(() => {})
     },
   }
+}
+
+/** Starts the agent in a pod. @param {{ api: Api, namespace: string, pod: string, container: string }} options */
+async function openSession({ api, namespace, pod, container }) {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  let said = ''
+  stderr.on('data', chunk => {
+    said = (said + chunk).slice(-2000)
+  })
+  const command = ['node', `${KIT}/${AGENT}`]
+  const exec = new api.k8s.Exec(api.config)
+  const socket = await api.request(`start the agent in ${namespace}/${pod}`, () =>
+    exec.exec(namespace, pod, container, command, stdout, stderr, stdin, false),
+  )
+  return converse({
+    stdin,
+    stdout,
+    closed: new Promise(resolve => {
+      socket.on('close', () => resolve(said.trim()))
+      socket.on('error', (/** @type {Error} */ error) => resolve(error.message))
+    }),
+    end: () => socket.close(),
+    what: `${namespace}/${pod}`,
+  })
+}
+
+/**
+ * How many milliseconds a pod's clock is ahead of this one, within half of the round trip: by the question that was
+ * answered fastest (as in NTP, RFC 5905, 8). @param {Session} session
+ */
+export async function measureClockOffset(session) {
+  let best = { roundTripMs: Number.POSITIVE_INFINITY, offsetMs: 0 }
+  for (let i = 0; i < PINGS; i++) {
+    const sent = Date.now()
+    const there = await session.call('now', null)
+    const roundTripMs = Date.now() - sent
+    if (roundTripMs < best.roundTripMs) best = { roundTripMs, offsetMs: Number(there) - (sent + roundTripMs / 2) }
+  }
+  return best.offsetMs
 }

@@ -2,10 +2,8 @@ import { z } from 'zod'
 import { BenchError } from '../../lib/errors.js'
 import { findFault } from '../../model/schemas.js'
 
-/**
- * What the kit reads of a cluster's answers, as far as it relies on it. Pure.
- * @import { V1Node, V1Pod } from '@kubernetes/client-node'
- */
+/** What the kit reads of a cluster's answers, as far as it relies on it. Pure. */
+/** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
 
 const text = z.string()
 const words = text.nullish()
@@ -42,8 +40,12 @@ const pod = z.looseObject({
   spec: z.looseObject({ nodeName: words, containers: requests, initContainers: requests }).nullish(),
   status: z
     .looseObject({
-      ...{ phase: words, reason: words, message: words, conditions },
-      ...{ containerStatuses: containers, initContainerStatuses: containers },
+      phase: words,
+      reason: words,
+      message: words,
+      conditions,
+      containerStatuses: containers,
+      initContainerStatuses: containers,
     })
     .nullish(),
 })
@@ -60,8 +62,12 @@ const node = z.looseObject({
     .nullish(),
   status: z.looseObject({
     nodeInfo: z.looseObject({
-      ...{ bootID: text, kernelVersion: text, architecture: text, osImage: text },
-      ...{ kubeletVersion: text, containerRuntimeVersion: text },
+      bootID: text,
+      kernelVersion: text,
+      architecture: text,
+      osImage: text,
+      kubeletVersion: text,
+      containerRuntimeVersion: text,
     }),
     allocatable: z.looseObject({ cpu: cpus, memory: bytes, pods: text.regex(/^\d{1,9}$/, 'it is no number of pods') }),
     capacity: z.looseObject({ cpu: cpus, memory: bytes }),
@@ -87,33 +93,16 @@ const kubeletSummary = z.looseObject({
     .nullish(),
 })
 
-/**
- * @param {unknown} answer
- * @returns {V1Pod}
- * @throws {BenchError} with the member that is not as it must be
- */
+/** @param {unknown} answer @returns {V1Pod} @throws {BenchError} with the member that is not as it must be */
 export const readPod = answer => assertAnswer(pod, 'a pod', answer)
 
-/**
- * @param {unknown} answer
- * @returns {V1Node}
- * @throws {BenchError}
- */
+/** @param {unknown} answer @returns {V1Node} @throws {BenchError} */
 export const readNode = answer => assertAnswer(node, 'a node', answer)
 
-/**
- * @param {unknown} answer
- * @returns {any}
- * @throws {BenchError}
- */
+/** @param {unknown} answer  @throws {BenchError} */
 export const readKubeletSummary = answer => assertAnswer(kubeletSummary, "the kubelet's counters", answer)
 
-/**
- * @param {z.ZodType} schema
- * @param {string} what
- * @param {unknown} answer
- * @returns {any} as it came
- */
+/** @param {z.ZodType} schema @param {string} what @param {unknown} answer @returns {any} */
 function assertAnswer(schema, what, answer) {
   const fault = findFault(schema, answer)
   if (fault !== null)

@@ -4,10 +4,9 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { suggest } from '../../lib/nearest.js'
+import { within } from '../../lib/wait.js'
 
-/**
- * @import { KubeConfig, KubernetesObject } from '@kubernetes/client-node'
- */
+/** @import { KubeConfig, KubernetesObject } from '@kubernetes/client-node' */
 
 const FIELD_MANAGER = 'sidecar-bench'
 const LOST_AFTER_SECONDS = 30
@@ -21,7 +20,7 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
 
 /**
  * The API server that a kubeconfig names.
- * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context: null for the current one
+ * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context null: the current
  * @throws {UsageError} when there is no kubeconfig, or no such context
  */
 export async function connect({ context, environment = process.env, home = os.homedir() }) {
@@ -30,9 +29,8 @@ export async function connect({ context, environment = process.env, home = os.ho
   loadConfig(config, environment, home)
   if (context !== null) {
     const names = config.getContexts().map(c => c.name)
-    if (!names.includes(context)) {
+    if (!names.includes(context))
       throw new UsageError(`the kubeconfig has no context "${context}"${suggest(context, names)}`)
-    }
     config.setCurrentContext(context)
   }
   const cluster = config.getCurrentCluster()
@@ -45,11 +43,7 @@ export async function connect({ context, environment = process.env, home = os.ho
 
   /**
    * Asks the API server. While it does not answer, asks again for half a minute.
-   * @template T
-   * @param {string} what is done, for errors
-   * @param {() => Promise<T>} ask
-   * @param {{ lostAfterSeconds?: number }} [options]
-   * @returns {Promise<T>}
+   * @template T @param {string} what @param {() => Promise<T>} ask @param {{ lostAfterSeconds?: number }} [options]
    * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
    */
   async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
@@ -57,25 +51,28 @@ export async function connect({ context, environment = process.env, home = os.ho
     const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {
-        const answer = await withinTime(ask())
+        const answer = await within(ask(), { seconds: ANSWER_SECONDS, late: throwLate })
         isLost = false
         return answer
       } catch (error) {
         const { isPassing, message } = explain(error)
-        if (!isPassing)
-          throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), {
-            code: /** @type {any} */ (error).code,
-          })
+        if (!isPassing) {
+          const { code } = /** @type {any} */ (error)
+          throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), { code })
+        }
         if (performance.now() > deadline) {
           isLost = true
-          throw new SiteLostError(`cannot ${what}: ${server} has not answered for ${lostAfterSeconds} s (${message})`, {
-            cause: error,
-          })
+          const why = `${server} has not answered for ${lostAfterSeconds} s (${message})`
+          throw new SiteLostError(`cannot ${what}: ${why}`, { cause: error })
         }
         await delay(RETRY_MS)
       }
     }
   }
+
+  /** Server-side apply. @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>} */
+  const patch = (object, dryRun) =>
+    objects.patch(object, undefined, dryRun, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply)
 
   return {
     config,
@@ -85,54 +82,30 @@ export async function connect({ context, environment = process.env, home = os.ho
     request,
     nameOf: () => config.getCurrentContext(),
 
-    /**
-     * Server-side apply.
-     * @template {KubernetesObject} T
-     * @param {T} object
-     * @returns {Promise<T>}
-     */
-    apply: object =>
-      request(`apply ${describe(object)}`, () =>
-        objects.patch(object, undefined, undefined, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply),
-      ),
+    /** @template {KubernetesObject} T @param {T} object */
+    apply: object => request(`apply ${describe(object)}`, () => patch(object)),
 
     /** @param {KubernetesObject} object that must not be there yet */
     create: object =>
       request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
-    /**
-     * Whether the server would take an object, without making it.
-     * @param {KubernetesObject} object
-     */
-    tryApply: object =>
-      request(`apply ${describe(object)}`, () =>
-        objects.patch(object, undefined, 'All', FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply),
-      ),
+    /** Whether the server would take an object, without making it. @param {KubernetesObject} object */
+    tryApply: object => request(`apply ${describe(object)}`, () => patch(object, 'All')),
 
     /**
-     * Deletes an object and what it owns; nothing happens when it is gone.
-     * @param {KubernetesObject} object
-     * @param {{ lostAfterSeconds?: number }} [options]
+     * Deletes an object, if it is there, and what it owns.
+     * @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options]
      */
-    remove: (object, options) =>
-      request(
-        `delete ${describe(object)}`,
-        () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background').catch(ignoreGone),
-        options,
-      ),
+    remove(object, options) {
+      const ask = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
+      return request(`delete ${describe(object)}`, () => ask().catch(ignoreGone), options)
+    },
 
-    /**
-     * @param {string} apiVersion
-     * @param {string} kind
-     * @param {{ namespace?: string, labels?: string }} [where]
-     * @returns {Promise<any[]>}
-     */
-    list: async (apiVersion, kind, { namespace, labels } = {}) =>
-      (
-        await request(`list ${kind.toLowerCase()}s`, () =>
-          objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels),
-        )
-      ).items,
+    /** @param {string} apiVersion @param {string} kind @param {{ namespace?: string, labels?: string }} [where] */
+    async list(apiVersion, kind, { namespace, labels } = {}) {
+      const ask = () => objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, labels)
+      return /** @type {any[]} */ ((await request(`list ${kind.toLowerCase()}s`, ask)).items)
+    },
 
     /** @param {string} name of a namespace; null when it is not there */
     readNamespace: name => request(`read namespace ${name}`, () => core.readNamespace({ name }).catch(ignoreGone)),
@@ -147,20 +120,15 @@ export async function connect({ context, environment = process.env, home = os.ho
           .readNamespacedPodLog({ name: pod, namespace, container, tailLines, previous: isPrevious })
           .then(text => text ?? '')
           // A container that has not started has none; the client cannot read that answer where no node has the pod.
-          .catch(error =>
-            error.code === 400 || error.code === 404 || /No Content-Type/.test(error.message)
-              ? ''
-              : Promise.reject(error),
-          ),
+          .catch(error => {
+            if (![400, 404].includes(error.code) && !/No Content-Type/.test(error.message)) throw error
+            return ''
+          }),
       ),
   }
 }
 
-/**
- * An error of the API in words; passing: worth asking again.
- * @param {unknown} error
- * @returns {{ isPassing: boolean, message: string }}
- */
+/** An error of the API in words, and whether it is worth asking again. @param {unknown} error */
 export function explain(error) {
   const { body, message, cause, ...own } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
@@ -187,22 +155,18 @@ function describe({ kind, metadata }) {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }
 
-/**
- * @param {KubeConfig} config
- * @param {NodeJS.ProcessEnv} environment
- * @param {string} home
- */
+/** @param {KubeConfig} config @param {NodeJS.ProcessEnv} environment @param {string} home */
 function loadConfig(config, environment, home) {
   const standard = path.join(home, '.kube/config')
   const files = environment.KUBECONFIG?.split(path.delimiter).filter(Boolean) ?? []
+  const isInCluster = files.length === 0 && !existsSync(standard)
   const missing = files.find(file => !existsSync(file))
   if (missing) throw new UsageError(`KUBECONFIG names ${missing}, which is not there`)
-  if (files.length === 0 && !existsSync(standard) && !environment.KUBERNETES_SERVICE_HOST) {
+  if (isInCluster && !environment.KUBERNETES_SERVICE_HOST)
     throw new UsageError(`no kubeconfig: set KUBECONFIG, or put one at ${standard}`)
-  }
   let reading = files[0] ?? standard
   try {
-    if (files.length === 0 && !existsSync(standard)) return config.loadFromCluster()
+    if (isInCluster) return config.loadFromCluster()
     config.loadFromFile(reading)
     for (const file of files.slice(1)) {
       reading = file
@@ -216,22 +180,9 @@ function loadConfig(config, environment, home) {
   }
 }
 
-/**
- * @template T
- * @param {Promise<T>} answer
- * @returns {Promise<T>}
- */
-async function withinTime(answer) {
-  const timer = new AbortController()
-  const late = delay(ANSWER_SECONDS * 1000, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`no answer within ${ANSWER_SECONDS} s`)
-  })
-  late.catch(() => {})
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    timer.abort()
-  }
+/** @returns {never} */
+function throwLate() {
+  throw new Error(`no answer within ${ANSWER_SECONDS} s`)
 }
 
 /** @param {any} error */

@@ -1,16 +1,11 @@
 import { READER } from './agents.js'
 
-/**
- * Asks the sidecars of a rollout from the reader of their node, which sees their processes start.
- * @import { Asking } from '../../node/asking.js'
- * @import { Expected } from '../../node/convergence.js'
- * @import { Told } from '../../model/types.ts'
- * @import { Agents } from './agents.js'
- */
+/** Asks the sidecars of a rollout from the reader of their node, which sees their processes start. */
+/** @import { Expected } from '../../node/convergence.js' */
 
 /**
- * @param {{ agents: Pick<Agents, 'session'>, node: string }} options node: of all the sidecars
- * @returns {Promise<Asking>}
+ * @param {{ agents: Pick<import('./agents.js').Agents, 'session'>, node: string }} options node: of all the sidecars
+ * @returns {Promise<import('../../node/asking.js').Asking>}
  */
 export async function openAsking({ agents, node }) {
   const session = await agents.session(READER, node)
@@ -25,7 +20,7 @@ export async function openAsking({ agents, node }) {
   }
   return {
     async expectFirst({ pod, spec: { program } }, expected) {
-      /** @type {{ address: string, told: Told } | null} */
+      /** @type {{ address: string, told: import('../../model/types.ts').Told } | null} */
       const found = await counted(session.call('expectFirst', { uid: pod?.uid, program, expected }))
       if (found === null) return null
       addresses.set(expected.name, found.address)

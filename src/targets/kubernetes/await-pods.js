@@ -2,11 +2,9 @@ import { BenchError } from '../../lib/errors.js'
 import { describeTail, LOG_LINES } from '../../lib/log-tail.js'
 import { findObstacle } from './pod-status.js'
 
-/**
- * @import { V1Pod } from '@kubernetes/client-node'
- * @import { Api } from './api.js'
- * @import { PodWatch } from './pod-watch.js'
- */
+/** @import { V1Pod } from '@kubernetes/client-node' */
+/** @import { Api } from './api.js' */
+/** @import { PodWatch } from './pod-watch.js' */
 
 const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
@@ -58,10 +56,7 @@ export async function readLastWords({ api, namespace, pod, container }) {
   return describeTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
 }
 
-/**
- * Why a controller makes no pod: a quota, a policy, a webhook.
- * @param {{ api: Api, namespace: string, maker: string }} options
- */
+/** Why a controller makes no pod, such as a quota. @param {{ api: Api, namespace: string, maker: string }} options */
 async function findRefusal({ api, namespace, maker }) {
   const events = await api.list('v1', 'Event', { namespace })
   const refused = events.filter(

@@ -7,12 +7,9 @@ import { awaitPods, readLastWords } from './await-pods.js'
 import { LABELS } from './manifests.js'
 import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
-/**
- * @import { V1Pod } from '@kubernetes/client-node'
- * @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { PodWatch } from './pod-watch.js'
- */
+/** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
 const ADMIN_SECONDS = 5
@@ -20,24 +17,19 @@ const ADMIN_SECONDS = 5
 /**
  * A running container: its id and its ports for a reader, its names for the kubelet.
  * @typedef {{ id: string, node: string, listens: Endpoint[], namespace: string, pod: string, container: string, restarts: number }} Watched
- */
-
-/**
  * @typedef {Handle & { watched: () => Watched, saveLog: () => Promise<void> }} ContainerHandle
- *   watched: for the reader of its node
  */
 
 /**
  * The handle of a container, whose pod may not be there yet.
  * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, folder: string }} options
- *   start: the label of its start; folder: for its log
- * @returns {ContainerHandle}
+ * start: the label of its start; folder: for its log @returns {ContainerHandle}
  */
 export function createHandle({ api, pods, namespace, spec, start, folder }) {
   const container = spec.role
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
-  /** @type {V1Pod | null} */
+  /** @type {import('@kubernetes/client-node').V1Pod | null} */
   let last = null
   let isGone = false
   const own = () => {
@@ -124,9 +116,8 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
 }
 
 /**
- * Asks what listens on a pod's own loopback, by a forwarded port.
- * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options
- * @returns {Promise<string>} the body
+ * The body of what listens on a pod's own loopback, by a forwarded port.
+ * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options @returns {Promise<string>}
  */
 async function askThroughForward({ api, namespace, pod, port, path: asked }) {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()]

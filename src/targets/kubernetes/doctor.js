@@ -5,12 +5,9 @@ import { examineNodes } from './examine-nodes.js'
 import { renderNamespace, renderReader } from './manifests.js'
 import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 
-/**
- * @import { ToolSpec } from '../../model/types.ts'
- * @import { Access } from './access.js'
- * @import { Api } from './api.js'
- * @import { Where } from './pod.js'
- */
+/** @import { ToolSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Where } from './pod.js' */
 
 /** More: further lines, under the first. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
 
@@ -23,7 +20,6 @@ const RBAC = 'k8s/rbac.yaml names all that a run needs: have it applied, and its
  * Looks for everything that a default run needs on a cluster; it makes nothing there.
  * @param {{ api: Api, node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[] }} options
  *   as for a run; loadNode null: with the services; images: by the tool's name, instead of its own
- * @returns {Promise<Finding[]>}
  */
 export async function examineCluster({ api, node, loadNode, images, specs }) {
   /** @type {Finding[]} */
@@ -43,9 +39,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
     if (denied !== null) findings.push(...describeAccess(denied))
     // What is denied would fail again when it is tried.
     const may = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
-    if (may('namespaces') && may('daemonsets')) {
-      findings.push(await examineReader(api, images.node ?? nodeTool.image))
-    }
+    if (may('namespaces') && may('daemonsets')) findings.push(await examineReader(api, images.node ?? nodeTool.image))
     if (may('nodes')) findings.push(...(await examineNodes(api, { node, loadNode, images, specs, minor })))
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
@@ -54,10 +48,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
   return findings
 }
 
-/**
- * @param {Access[]} denied
- * @returns {Finding[]}
- */
+/** @param {import('./access.js').Access[]} denied @returns {Finding[]} */
 function describeAccess(denied) {
   if (denied.length === 0) return [{ level: 'ok', text: 'access: all that a run asks is allowed' }]
   return denied.map(({ group, resource, verbs, why }, i) => ({
@@ -67,12 +58,7 @@ function describeAccess(denied) {
   }))
 }
 
-/**
- * Whether the cluster would admit the reader: its namespace and its DaemonSet are tried as a dry run.
- * @param {Api} api
- * @param {string} image
- * @returns {Promise<Finding>}
- */
+/** Tries in a dry run to make the reader. @param {Api} api @param {string} image @returns {Promise<Finding>} */
 async function examineReader(api, image) {
   const reader = renderReader({
     name: TRIED_NAME,

@@ -1,17 +1,15 @@
 import { BenchError } from '../../lib/errors.js'
 import { largestBindingCap } from '../../model/caps.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
+import { chooseNode, findDefect, parseQuantity } from './nodes.js'
 import { parseWhere } from './pod.js'
-import { parseQuantity } from './quantity.js'
-import { chooseNode, findDefect, NATIVE_SIDECARS_SINCE } from './site.js'
+import { NATIVE_SIDECARS_SINCE } from './site.js'
 
-/**
- * @import { V1Node } from '@kubernetes/client-node'
- * @import { ToolSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { Finding } from './doctor.js'
- * @import { Where } from './pod.js'
- */
+/** @import { V1Node } from '@kubernetes/client-node' */
+/** @import { ToolSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Finding } from './doctor.js' */
+/** @import { Where } from './pod.js' */
 
 // With the CPU manager's static policy, a container with CPUs of its own has no quota (DisableCPUQuotaWithExclusiveCPUs).
 const NO_QUOTA_SINCE = 33
@@ -23,10 +21,8 @@ const READ_BACK = 'every run reads its quotas back from the kernel anyway'
 
 /**
  * What the nodes of a run are, which images they have, and whether caps will hold there.
- * @param {Api} api
- * @param {{ node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[], minor: number }} options
- *   as for a run; minor: of the API server
- * @returns {Promise<Finding[]>}
+ * @param {Api} api @param {{ node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[],
+ *   minor: number }} options as for a run; minor: of the API server
  * @throws {BenchError} when there is no such node, or none that takes pods
  */
 export async function examineNodes(api, { node, loadNode, images, specs, minor }) {
@@ -47,11 +43,7 @@ export async function examineNodes(api, { node, loadNode, images, specs, minor }
   ]
 }
 
-/**
- * A node that takes no pods is only warned about: each place has one that does.
- * @param {V1Node} node
- * @param {number} minor of the API server
- */
+/** A node without pods is only warned about: each place has another. @param {V1Node} node @param {number} minor */
 function describeNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
   const text = [
@@ -65,20 +57,13 @@ function describeNode(node, minor) {
     : ok(`${text}, ready`)
 }
 
-/**
- * @param {V1Node[]} nodes
- * @param {{ name: string, image: string }[]} chosen
- * @returns {Finding[]}
- */
+/** @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
 function describeImages(nodes, chosen) {
   const findings = chosen.map(({ name, image }) => {
     const without = nodes.filter(node => !hasImage(node, image))
     const text = `image of ${name}: ${image}`
-    if (isAlwaysPulled(image)) {
-      return warn(
-        `${text} will be pulled at every start, because its tag is latest or none: give --image ${name}=… with a tag`,
-      )
-    }
+    const why = `because its tag is latest or none: give --image ${name}=… with a tag`
+    if (isAlwaysPulled(image)) return warn(`${text} will be pulled at every start, ${why}`)
     if (without.length === 0) return ok(`${text}, on ${nodes.map(nameOf).join(', ')}`)
     const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
     const cut = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
@@ -89,12 +74,7 @@ function describeImages(nodes, chosen) {
   return findings
 }
 
-/**
- * Whether the kubelet of a node enforces CPU limits: what its configuration says, where it may be read.
- * @param {Api} api
- * @param {V1Node} node
- * @returns {Promise<Finding>}
- */
+/** Whether a node's kubelet enforces CPU limits. @param {Api} api @param {V1Node} node @returns {Promise<Finding>} */
 async function examineCaps(api, node) {
   const name = nameOf(node)
   const what = `CPU caps on ${name}`
@@ -102,9 +82,8 @@ async function examineCaps(api, node) {
   let answer
   try {
     const ask = () => api.core.connectGetNodeProxyWithPath({ name, path: 'configz' })
-    answer = await api.request(`read the kubelet's configuration of ${name}`, ask, {
-      lostAfterSeconds: KUBELET_SECONDS,
-    })
+    const options = { lostAfterSeconds: KUBELET_SECONDS }
+    answer = await api.request(`read the kubelet's configuration of ${name}`, ask, options)
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
     const isDenied = /** @type {any} */ (error).code === 403
@@ -113,10 +92,8 @@ async function examineCaps(api, node) {
   }
   const { cpuCFSQuota, cpuCFSQuotaPeriod = '100ms', cpuManagerPolicy = 'none' } = answer.kubeletconfig
   if (cpuCFSQuota === false) {
-    return {
-      level: 'missing',
-      text: `${what}: its kubelet enforces no CPU limits (cpuCFSQuota: false): set it to true, or name another with --node`,
-    }
+    const advice = 'set it to true, or name another with --node'
+    return { level: 'missing', text: `${what}: its kubelet enforces no CPU limits (cpuCFSQuota: false): ${advice}` }
   }
   const text = `${what}: quotas every ${cpuCFSQuotaPeriod}, CPU manager ${cpuManagerPolicy}`
   if (cpuManagerPolicy !== 'static') return ok(text)

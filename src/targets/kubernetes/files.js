@@ -1,22 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { hashText } from '../../lib/hash.js'
+import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { renderFiles } from './manifests.js'
 
-/**
- * @import { ProcessSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { Container } from './pod.js'
- */
+/** @import { ProcessSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
 
 /** Where the kit's own code is in its own pods. */
 export const KIT = '/bench/kit'
+// node/ and parity/beside import nothing else (test/architecture.test.js).
+const KIT_FOLDERS = ['src/node', 'src/parity/beside', 'src/lib']
 
-/**
- * Brings folders of this machine to where processes in pods see them.
- * @param {{ api: Api, namespace: string, labels: Record<string, string> }} options
- */
+/** Brings folders to pods. @param {{ api: Api, namespace: string, labels: Record<string, string> }} options */
 export function createFiles({ api, namespace, labels }) {
   /** Where processes see folders of this machine. @type {Map<string, string>} */
   const located = new Map()
@@ -29,10 +26,7 @@ export function createFiles({ api, namespace, labels }) {
     throw new Error(`nothing is at ${at}`)
   }
 
-  /**
-   * The scripts of a folder, as a ConfigMap: once a run, named after its content.
-   * @param {string} at
-   */
+  /** The scripts of a folder, as a ConfigMap: once a run, named after its content. @param {string} at */
   async function applyScripts(at) {
     const files = readTextFiles(sourceOf(at))
     const name = `scripts-${hashText(JSON.stringify(files)).slice(0, 10)}`
@@ -45,10 +39,7 @@ export function createFiles({ api, namespace, labels }) {
   }
 
   return {
-    /**
-     * Where a process sees a folder: under its own name, and no two at one place.
-     * @param {string} source
-     */
+    /** Where a process sees a folder: under its own name, and no two at one place. @param {string} source */
     locate(source) {
       const taken = new Set([...located.values(), KIT])
       const base = `/bench/${path.basename(source)}`
@@ -60,9 +51,8 @@ export function createFiles({ api, namespace, labels }) {
 
     /**
      * Brings what a process sees: its scripts, its rendered files, its credentials.
-     * @param {ProcessSpec} spec
-     * @param {{ name: string, own: Record<string, string>, folder: string }} at own: labels; folder: where rendered files are kept
-     * @returns {Promise<Container>}
+     * @param {ProcessSpec} spec @param {{ name: string, own: Record<string, string>, folder: string }} at own: labels;
+     *   folder: where rendered files are kept @returns {Promise<import('./pod.js').Container>}
      */
     async apply(spec, { name, own, folder }) {
       const folders = await Promise.all(spec.scripts.map(applyScripts))
@@ -83,4 +73,12 @@ export function createFiles({ api, namespace, labels }) {
       return { spec, folders: [...folders, { path: credentialsAt, secret: name, names }] }
     },
   }
+}
+
+/** The kit's own code that runs in pods, by its path in the kit. @returns {Record<string, string>} */
+export function readAgentCode() {
+  const files = KIT_FOLDERS.flatMap(folder =>
+    Object.entries(readTextFiles(path.join(ROOT, folder))).map(([name, text]) => [`${folder}/${name}`, text]),
+  )
+  return { 'package.json': '{ "type": "module" }\n', ...Object.fromEntries(files) }
 }

@@ -1,57 +1,36 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { PORTS, PROBER } from '../../model/sidecar-contract.js'
-import { readNowMs } from '../../node/convergence.js'
 import { startAgents } from './agents.js'
 import { openAsking } from './asking.js'
-import { awaitPods } from './await-pods.js'
-import { createHandle } from './container.js'
+import { createDeploy } from './deploy.js'
 import { createFiles } from './files.js'
 import { lookByKubelet, observeByKubelet, readSummary } from './kubelet.js'
-import { LABELS, MANAGER, renderDeployment, renderJob, renderService, renderSidecarPod } from './manifests.js'
+import { LABELS, MANAGER, renderService } from './manifests.js'
 import { createNamespace, removeNamespaces } from './namespaces.js'
 import { lookByReaders, observeByReaders } from './observations.js'
-import { findContainerId } from './pod-status.js'
 import { watchPods } from './pod-watch.js'
 
-/**
- * @import { Deployment, Handle, Place, ProcessSpec, Target } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
- * @import { Api } from './api.js'
- * @import { ContainerHandle } from './container.js'
- * @import { Where } from './pod.js'
- * @import { PodWatch } from './pod-watch.js'
- */
-
-const READY_SECONDS = 120
-const GONE = { seconds: 60, perProcessSeconds: 1 }
+/** @import { Handle, Place, Target } from '../../model/types.ts' */
+/** @import { Where } from './pod.js' */
 
 /**
- * @typedef {object} ClusterOptions
- * @property {Api} api
- * @property {Ledger} ledger of the run; closing the target closes it
- * @property {string} namespace of the services; the readers' is named after it
- * @property {Where} where the services go
- * @property {Where} loadWhere
- * @property {string} nodeImage of the kit's own pods
- * @property {boolean} hasNativeSidecars
- * @property {boolean} hasRecursiveReadOnly
- * @property {import('../../model/types.ts').SampleSource} sampleSource kubelet: no reader is started
- * @property {number} cpus of the services' node
- * @property {string} node that node's name
- * @property {string} nodeLabel by which that node alone is chosen
- * @property {AbortSignal} signal ends every wait
+ * ledger: closed with the target; namespace: of the services, after which the readers' is named; where: of the services;
+ * nodeImage: of the kit's own pods; sampleSource kubelet: no reader is started; cpus, node, nodeLabel: of the services'
+ * node; signal: ends every wait
+ * @typedef {{ api: import('./api.js').Api, ledger: import('../../node/ledger.js').Ledger, namespace: string, where: Where,
+ *   loadWhere: Where, nodeImage: string, hasNativeSidecars: boolean, hasRecursiveReadOnly: boolean,
+ *   sampleSource: import('../../model/types.ts').SampleSource, cpus: number, node: string, nodeLabel: string,
+ *   signal: AbortSignal }} ClusterOptions
  */
 
 /** @typedef {Awaited<ReturnType<typeof openNamespaces>>} Opened */
 
 /**
  * Runs every service in a pod. Its namespaces are made when they are first needed, and `close` removes them.
- * @param {ClusterOptions} options
- * @returns {Target & { open: () => Promise<Opened>, namespace: string }}
+ * @param {ClusterOptions} options @returns {Target & { open: () => Promise<Opened>, namespace: string }}
  */
 export function createKubernetesTarget(options) {
-  const { api, ledger, namespace, where, loadWhere, hasNativeSidecars, sampleSource, cpus, node, nodeLabel, signal } =
-    options
+  const { api, ledger, namespace, sampleSource, cpus, node } = options
   const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: ledger.runId }
   const files = createFiles({ api, namespace, labels })
   /** @type {string[]} */
@@ -62,15 +41,16 @@ export function createKubernetesTarget(options) {
     opening ??= openNamespaces({ ...options, labels, created })
     return opening
   }
-
   /** @type {(reach: string) => Place} */
   const placeAt = reach => ({ reach, listen: '0.0.0.0', inside: '127.0.0.1' })
 
-  /** @type {Target} */
-  const target = {
+  return {
     name: 'kubernetes',
+    namespace,
+    open,
     locate: files.locate,
     pods: { place: placeAt(''), openAsking: async () => openAsking({ agents: (await open()).agents, node }) },
+    deploy: createDeploy({ ...options, labels, files, openPods: async () => (await open()).pods }),
 
     async placesFor(start, services) {
       const { agents } = await open()
@@ -82,30 +62,6 @@ export function createKubernetesTarget(options) {
         return [service, placeAt(/** @type {any} */ (made).spec.clusterIP)]
       })
       return { ...Object.fromEntries(await Promise.all(places)), [PROBER]: placeAt(agents.proberAddress()) }
-    },
-
-    async deploy(specs, { start, folder, onStart }) {
-      const { pods } = await open()
-      const services = [...new Set(specs.map(spec => spec.service))]
-      const processes = specs.map(spec => createHandle({ api, pods, namespace, spec, start: `${start}`, folder }))
-      /** @type {Deployment} */
-      const deployment = { processes, remove: () => remove({ pods, start, services, processes, arePods: !!onStart }) }
-      try {
-        if (onStart) {
-          for (const process of processes) {
-            signal.throwIfAborted()
-            onStart({ ...process, pod: await makePod({ process, start, folder }) })
-          }
-          return deployment
-        }
-        await Promise.all(services.map(service => applyService({ service, specs, start, folder })))
-        const generator = processes.find(({ spec }) => spec.role === 'generator')
-        if (generator) await awaitContainer({ pods, start, generator })
-        return deployment
-      } catch (error) {
-        await deployment.remove()
-        throw error
-      }
     },
 
     async call(procedure, args) {
@@ -143,109 +99,29 @@ export function createKubernetesTarget(options) {
       return []
     },
   }
-  return { ...target, open, namespace }
-
-  /**
-   * @param {{ service: string, specs: ProcessSpec[], start: number, folder: string }} options
-   */
-  async function applyService({ service, specs, start, folder }) {
-    const name = `${service}-${start}`
-    const own = { ...labels, [LABELS.start]: `${start}` }
-    const group = specs.filter(spec => spec.service === service)
-    const containers = await Promise.all(group.map(spec => files.apply(spec, { name, own, folder })))
-    const common = { service, name, namespace, labels: own }
-    const [container] = containers
-    return container.spec.role === 'generator'
-      ? api.apply(renderJob({ ...common, container, where: loadWhere }))
-      : api.apply(renderDeployment({ ...common, containers, where, hasNativeSidecars }))
-  }
-
-  /**
-   * @param {{ process: Handle, start: number, folder: string }} options
-   * @returns {Promise<NonNullable<Handle['pod']>>}
-   */
-  async function makePod({ process: { spec }, start, folder }) {
-    const { service } = spec
-    const name = `${service}-${start}`
-    const own = { ...labels, [LABELS.start]: `${start}` }
-    const container = await files.apply(spec, { name, own, folder })
-    const pod = renderSidecarPod({ service, name, namespace, labels: own, container, where: nodeLabel })
-    const createdMs = readNowMs()
-    const made = await api.apply(pod)
-    return { uid: /** @type {any} */ (made).metadata.uid, createdMs }
-  }
-
-  /**
-   * Waits until the load's pod has a container that can be read.
-   * @param {{ pods: PodWatch, start: number, generator: Handle }} options
-   */
-  function awaitContainer({ pods, start, generator: { spec } }) {
-    return awaitPods({
-      api,
-      pods,
-      namespace,
-      signal,
-      what: 'the load',
-      maker: `${spec.service}-${start}`,
-      deadlineSeconds: READY_SECONDS,
-      find: () => pods.find({ [LABELS.service]: spec.service, [LABELS.start]: `${start}` }),
-      isDone: ([pod]) => pod !== undefined && findContainerId(pod, spec.role) !== null,
-    })
-  }
-
-  /**
-   * Removes services of a start with their addresses, and waits until their pods are gone.
-   * @param {{ pods: PodWatch, start: number, services: string[], processes: ContainerHandle[], arePods: boolean }} options
-   *   arePods: no controller makes them
-   */
-  async function remove({ pods, start, services, processes, arePods }) {
-    await Promise.all(processes.map(p => p.saveLog()))
-    const maker = processes[0].spec.role === 'generator' ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment']
-    const files = processes.some(({ spec }) => spec.files.length > 0) ? [['v1', 'ConfigMap']] : []
-    const credentials = processes.some(({ spec }) => spec.credentials.length > 0) ? [['v1', 'Secret']] : []
-    const kinds = arePods
-      ? [['v1', 'Pod'], ...files, ...credentials]
-      : [['v1', 'Service'], ['v1', 'ConfigMap'], ['v1', 'Secret'], maker]
-    await Promise.all(
-      services.flatMap(service =>
-        kinds.map(([apiVersion, kind]) =>
-          api.remove({ apiVersion, kind, metadata: { name: `${service}-${start}`, namespace } }),
-        ),
-      ),
-    )
-    const isGone = () =>
-      services.every(service => pods.find({ [LABELS.service]: service, [LABELS.start]: `${start}` }).length === 0)
-    const deadlineSeconds = GONE.seconds + GONE.perProcessSeconds * processes.length
-    if (await pods.until(isGone, { deadlineSeconds })) return
-    throw new BenchError(
-      `the pods of ${services.join(' and ')} were not gone ${deadlineSeconds} s after they were deleted: kubectl -n ${namespace} get pods shows what holds them`,
-    )
-  }
 }
 
 /**
- * Makes the run's namespaces, with the kit's own pods in them.
- * @param {ClusterOptions & { labels: Record<string, string>, created: string[] }} options created: gets their names
+ * Makes the namespaces with the kit's own pods.
+ * @param {ClusterOptions & Pick<import('./manifests.js').Meta, 'labels'> & { created: string[] }} options
  */
 async function openNamespaces({ nodeImage, created, ...options }) {
   const { api, ledger, namespace } = options
   const readerNamespace = options.sampleSource === 'kubelet' ? null : `${namespace}-reader`
-  for (const [name, level] of /** @type {const} */ ([
-    [namespace, 'restricted'],
-    [readerNamespace, 'privileged'],
-  ])) {
-    if (name === null) continue
+  const make = async (/** @type {string} */ name, /** @type {'restricted' | 'privileged'} */ level) => {
     const held = `${name} of ${api.server}`
     ledger.hold('namespace', held)
     try {
       await createNamespace({ api, name, runId: ledger.runId, level })
     } catch (error) {
-      // Refused: it is not there, or not this run's. An answer that was lost leaves that open.
+      // A refused namespace is not there, or not this run's. An answer that was lost leaves that open.
       if (!(error instanceof SiteLostError)) ledger.release('namespace', held)
       throw error
     }
     created.push(name)
   }
+  await make(namespace, 'restricted')
+  if (readerNamespace !== null) await make(readerNamespace, 'privileged')
   const pods = await watchPods({ api, namespaces: created })
   try {
     return { pods, agents: await startAgents({ ...options, pods, readerNamespace, image: nodeImage }) }
@@ -257,5 +133,5 @@ async function openNamespaces({ nodeImage, created, ...options }) {
 
 /** @param {Handle[]} processes of this target */
 function containersOf(processes) {
-  return /** @type {ContainerHandle[]} */ (processes)
+  return /** @type {import('./container.js').ContainerHandle[]} */ (processes)
 }

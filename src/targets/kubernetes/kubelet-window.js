@@ -1,9 +1,7 @@
 import { BenchError } from '../../lib/errors.js'
 
-/**
- * What counters with stamps of their own say of a window. Pure.
- * @import { Edge, HostCpu, Look, Reading, Sample, Window } from '../../model/types.ts'
- */
+/** What counters with stamps of their own say of a window. Pure. */
+/** @import { Edge, HostCpu, Look, Reading, Sample, Window } from '../../model/types.ts' */
 
 const LEAST_COVERED = 0.75
 const TICKS_PER_SECOND = 100
@@ -15,9 +13,8 @@ const TICKS_PER_SECOND = 100
  * (cAdvisor). The RSS of a process is more: it has mapped files.
  * @typedef {Counter & { workingSetBytes: number, rssBytes: number }} ContainerCounter
  */
-
 /**
- * The counters that the kubelet gave at one moment.
+ * What the kubelet said at once.
  * @typedef {{ epochMs: number, node: Counter | null, containers: (ContainerCounter | null)[] }} Poll
  */
 
@@ -53,11 +50,7 @@ export function describeWindow(polls, { names, cpus, window, before, after }) {
   return { samples, start, end }
 }
 
-/**
- * The polls with a counter of every container, and a new one of at least one.
- * @param {Poll[]} polls
- * @returns {Sample[]}
- */
+/** The polls with a counter of every container, at least one of them new. @param {Poll[]} polls @returns {Sample[]} */
 export function findSamples(polls) {
   const stampsOf = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
   return polls
@@ -70,7 +63,6 @@ export function findSamples(polls) {
  * The first counter in the window and the last, and the rate between them.
  * @template {Counter} T
  * @param {{ name: string, counters: (T | null)[], window: Window }} options counters: in the order they were read
- * @returns {{ first: T, last: T, cores: number }}
  */
 function fitLine({ name, counters, window: { startMs, endMs } }) {
   const inside = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)
@@ -90,10 +82,7 @@ function fitLine({ name, counters, window: { startMs, endMs } }) {
   return { first, last, cores: (last.cpuSeconds - first.cpuSeconds) / seconds }
 }
 
-/**
- * @param {ContainerCounter} counter
- * @returns {Reading} null: the kubelet does not count it
- */
+/** @param {ContainerCounter} counter @returns {Reading} null: the kubelet does not count it */
 function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
   return {
     atSeconds: epochMs / 1000,
@@ -109,9 +98,8 @@ function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
 }
 
 /**
- * A node's CPU time in some seconds. The kubelet does not count stolen time: it is among the idle.
- * @param {{ cores: number, cpus: number, seconds: number }} options cores: that were busy
- * @returns {HostCpu}
+ * A node's ticks; the kubelet counts stolen time as idle.
+ * @param {{ cores: number, cpus: number, seconds: number }} busy
  */
 function countTicks({ cores, cpus, seconds }) {
   const total = TICKS_PER_SECOND * cpus * seconds

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { waitUntil } from '../../lib/wait.js'
+import { untilAborted, waitUntil } from '../../lib/wait.js'
 import { readKubeletSummary } from './answers.js'
 import { describeWindow, findSamples } from './kubelet-window.js'
 
 /**
  * Reads what the kubelet counts, where no pod may see the node's cgroups: CPU time and memory of each container, every
  * 10 to 20 s, with a stamp of its own.
- * @import { Look, Observation, Window } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { Watched } from './container.js'
- * @import { ContainerCounter, Counter, Poll } from './kubelet-window.js'
  */
+/** @import { Look, Observation, Window } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Watched } from './container.js' */
+/** @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
 
 // More often than the kubelet counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
@@ -21,27 +21,19 @@ const LAST_POLL_MS = 500
 
 /**
  * Takes CPU time and memory of a node's containers from the kubelet's counters, from now to the end of the window.
- * @param {object} options
- * @param {() => Promise<any>} options.readSummary of the node
- * @param {Container[]} options.containers
- * @param {number} options.cpus of the node
- * @param {Window} options.window
- * @param {AbortSignal} options.signal ends it early, with what it has
- * @param {() => number} [options.now] in epoch milliseconds
- * @param {typeof waitUntil} [options.wait] by the same clock
+ * @param {{ readSummary: () => Promise<any>, containers: Container[], cpus: number, window: Window, signal: AbortSignal,
+ *   now?: () => number, wait?: typeof waitUntil }} options readSummary, cpus: of the node; signal: ends it early, with
+ *   what it has; now: epoch milliseconds
  * @returns {Promise<Observation>}
- * @throws {import('../../lib/errors.js').BenchError} when the counters of a container, or of the node, cover too
- *   little of the window, or may not be read
+ * @throws {import('../../lib/errors.js').BenchError} when counters cover too little of the window, or may not be read
  */
 export async function observeByKubelet({ readSummary, containers, cpus, window, signal, ...clock }) {
   const { now = Date.now, wait = waitUntil } = clock
-  const aborted = new Promise((_, reject) => signal.addEventListener('abort', reject, { once: true }))
-  aborted.catch(() => {})
   /** @type {Poll[]} */
   const polls = []
   const poll = async () => {
     const epochMs = now()
-    const { node, pods } = await Promise.race([readSummary(), aborted])
+    const { node, pods } = await untilAborted(readSummary(), signal)
     polls.push({ epochMs, node: parseCpu(node?.cpu), containers: containers.map(c => findCounter(pods, c.watched())) })
   }
   const pollUpTo = async (/** @type {number} */ edgeMs) => {
@@ -69,21 +61,15 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
 }
 
-/**
- * What is known of containers outside of the window: their identity.
- * @param {Container[]} containers
- * @returns {Look[]}
- */
+/** What is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
 export function lookByKubelet(containers) {
-  return containers
-    .map(c => c.watched())
-    .map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
+  const watched = containers.map(c => c.watched())
+  return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
 }
 
 /**
  * A container's counters in the kubelet's summary; null where it has none, as in a container's first seconds.
- * @param {any[] | undefined} pods of the summary
- * @param {{ namespace: string, pod: string, container: string }} container
+ * @param {any[] | undefined} pods @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
  * @returns {ContainerCounter | null}
  */
 export function findCounter(pods, { namespace, pod, container }) {
@@ -96,22 +82,13 @@ export function findCounter(pods, { namespace, pod, container }) {
   return isWhole ? { ...counter, workingSetBytes, rssBytes } : null
 }
 
-/**
- * @param {any} cpu of a container, or of the node, in the summary
- * @returns {Counter | null} null where it has none
- */
+/** @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null where it has none */
 export function parseCpu(cpu) {
   if (cpu?.usageCoreNanoSeconds === undefined) return null
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }
 }
 
-/**
- * Asks a node's kubelet for its counters, through the API server.
- * @param {Api} api
- * @param {string} node
- * @returns {Promise<any>}
- * @throws {import('../../lib/errors.js').BenchError} when that is not allowed: it takes `get` on `nodes/proxy`
- */
+/** The counters of a node's kubelet; asking takes `get` on `nodes/proxy`. @param {Api} api @param {string} node */
 export function readSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
     readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),

@@ -11,10 +11,8 @@ import {
   termOf,
 } from './pod.js'
 
-/**
- * What a run asks of a cluster, as plain objects. Pure.
- * @import { Container, Where } from './pod.js'
- */
+/** What a run asks of a cluster, as plain objects. Pure. */
+/** @import { Container, Where } from './pod.js' */
 
 export const LABELS = {
   managed: 'app.kubernetes.io/managed-by',
@@ -28,24 +26,22 @@ const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment' }
 const JOB = { apiVersion: 'batch/v1', kind: 'Job' }
 const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
 const IDLE = ['node', '-e', 'setInterval(() => {}, 1e9)']
+
+/** @typedef {{ name: string, namespace: string, labels: Record<string, string> }} Meta */
+/** @typedef {Meta & { service: string }} OfService */
+/** A pod of the kit's own. @typedef {Meta & { image: string, folder: Container['folders'][0] }} OwnPod */
+
 /**
  * @param {{ name: string, runId: string, level: 'restricted' | 'privileged', annotations?: Record<string, string> }} options
  *   level: of the Pod Security Standards
  */
 export function renderNamespace({ name, runId, level, annotations }) {
-  return {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: {
-      name,
-      ...(annotations ? { annotations } : {}),
-      labels: { [LABELS.managed]: MANAGER, [LABELS.run]: runId, 'pod-security.kubernetes.io/enforce': level },
-    },
-  }
+  const labels = { [LABELS.managed]: MANAGER, [LABELS.run]: runId, 'pod-security.kubernetes.io/enforce': level }
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...(annotations ? { annotations } : {}), labels } }
 }
 
 /**
- * @param {{ name: string, namespace: string, labels: Record<string, string>, files: Record<string, string>, isSecret?: boolean }} options
+ * @param {Meta & { files: Record<string, string>, isSecret?: boolean }} options
  *   files: by path; a key of a ConfigMap has no slashes, so they are put back where it is mounted
  */
 export function renderFiles({ name, namespace, labels, files, isSecret = false }) {
@@ -58,10 +54,7 @@ export function renderFiles({ name, namespace, labels, files, isSecret = false }
   }
 }
 
-/**
- * The address of a service, before anything listens there.
- * @param {{ service: string, name: string, namespace: string, labels: Record<string, string>, ports: number[] }} options
- */
+/** The address of a service, before anything listens there. @param {OfService & { ports: number[] }} options */
 export function renderService({ service, name, namespace, labels, ports }) {
   return {
     apiVersion: 'v1',
@@ -76,58 +69,43 @@ export function renderService({ service, name, namespace, labels, ports }) {
 
 /**
  * A service: its application and, before it, its sidecar.
- * @param {{ service: string, name: string, namespace: string, labels: Record<string, string>, containers: Container[],
- *   where: Where, hasNativeSidecars: boolean }} options
+ * @param {OfService & { containers: Container[], where: Where, hasNativeSidecars: boolean }} options
  *   hasNativeSidecars: the cluster has init containers that go on running (Kubernetes 1.29)
  */
-export function renderDeployment({ service, name, namespace, labels, containers, where, hasNativeSidecars }) {
-  return renderController({
-    type: DEPLOYMENT,
-    at: { service, name, namespace, labels },
-    spec: {
-      replicas: 1,
-      revisionHistoryLimit: 0,
-      strategy: { type: 'Recreate' },
-      selector: { matchLabels: { [LABELS.service]: service, [LABELS.start]: labels[LABELS.start] } },
-    },
-    pod: renderPod({ containers, where, hasNativeSidecars }),
-  })
+export function renderDeployment({ containers, where, hasNativeSidecars, ...at }) {
+  const spec = {
+    replicas: 1,
+    revisionHistoryLimit: 0,
+    strategy: { type: 'Recreate' },
+    selector: { matchLabels: { [LABELS.service]: at.service, [LABELS.start]: at.labels[LABELS.start] } },
+  }
+  return renderController({ type: DEPLOYMENT, at, spec, pod: renderPod({ containers, where, hasNativeSidecars }) })
 }
 
 /**
  * A sidecar of a rollout: a pod that no controller makes, so that its time is that of scheduler and kubelet. It has no
  * readiness probe: that would ask the sidecar, too, and hold Ready until it has its configuration.
- * @param {{ service: string, name: string, namespace: string, labels: Record<string, string>, container: Container, where: Where }} options
+ * @param {OfService & { container: Container, where: Where }} options
  */
 export function renderSidecarPod({ service, name, namespace, labels, container, where }) {
+  const pod = renderPod({ containers: [container], where, hasNativeSidecars: false, isProbed: false })
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace, labels: { ...labels, [LABELS.service]: service } },
-    spec: {
-      ...renderPod({ containers: [container], where, hasNativeSidecars: false, isProbed: false }),
-      restartPolicy: 'Never',
-    },
+    spec: { ...pod, restartPolicy: 'Never' },
   }
 }
 
-/**
- * A process that ends: the load.
- * @param {{ service: string, name: string, namespace: string, labels: Record<string, string>, container: Container, where: Where }} options
- */
-export function renderJob({ service, name, namespace, labels, container, where }) {
-  const pod = renderPod({ containers: [container], where, hasNativeSidecars: false })
-  return renderController({
-    type: JOB,
-    at: { service, name, namespace, labels },
-    spec: { backoffLimit: 0 },
-    pod: { ...pod, restartPolicy: 'Never' },
-  })
+/** A process that ends: the load. @param {OfService & { container: Container, where: Where }} options */
+export function renderJob({ container, where, ...at }) {
+  const pod = { ...renderPod({ containers: [container], where, hasNativeSidecars: false }), restartPolicy: 'Never' }
+  return renderController({ type: JOB, at, spec: { backoffLimit: 0 }, pod })
 }
 
 /**
- * A pod of the kit's own that stays idle until it is asked: it runs what `exec` starts in it.
- * @param {{ name: string, namespace: string, labels: Record<string, string>, image: string, folder: Container['folders'][0], where: Where }} options
+ * A pod of the kit's own that is idle until `exec` starts something in it.
+ * @param {OwnPod & { where: Where }} options
  */
 export function renderProber({ name, namespace, labels, image, folder, where }) {
   const { volumes, mounts } = renderVolumes([folder])
@@ -147,19 +125,23 @@ export function renderProber({ name, namespace, labels, image, folder, where }) 
 
 /**
  * The reader: a pod on every node of the run that sees the node's processes and, to read only, its cgroups.
- * @param {{ name: string, namespace: string, labels: Record<string, string>, image: string, folder: Container['folders'][0], wheres: Where[],
- *   hasRecursiveReadOnly: boolean }} options wheres: of services and load
+ * @param {OwnPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: of services and load
  */
 export function renderReader({ name, namespace, labels, image, folder, wheres, hasRecursiveReadOnly }) {
   const { volumes, mounts } = renderVolumes([folder])
-  const terms = wheres.some(where => where === null) ? [] : wheres.map(where => termOf(/** @type {string} */ (where)))
+  const places = wheres.filter(where => where !== null)
+  // Under cgroup v1 each hierarchy is a mount of its own below this one (Kubernetes 1.31).
+  const recursive = hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}
+  const cgroups = { name: 'cgroup', mountPath: '/host/cgroup', readOnly: true, ...recursive }
+  // To look at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
+  const capabilities = { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] }
   return renderController({
     type: DAEMON_SET,
     at: { service: name, name, namespace, labels },
     spec: { selector: { matchLabels: { [LABELS.service]: name } } },
     pod: {
       ...OWN_POD_DEFAULTS,
-      ...(terms.length > 0 ? { affinity: affinityTo(terms) } : {}),
+      ...(places.length > 0 && places.length === wheres.length ? { affinity: affinityTo(places.map(termOf)) } : {}),
       // Threads, listening sockets and memory of the processes are under the node's /proc.
       hostPID: true,
       tolerations: [{ operator: 'Exists' }],
@@ -170,32 +152,15 @@ export function renderReader({ name, namespace, labels, image, folder, wheres, h
           image,
           command: IDLE,
           resources: SMALL,
-          // To look at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
-          securityContext: {
-            ...RESTRICTED,
-            runAsUser: 0,
-            capabilities: { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] },
-          },
-          volumeMounts: [
-            ...mounts,
-            {
-              name: 'cgroup',
-              mountPath: '/host/cgroup',
-              readOnly: true,
-              // Under cgroup v1 each hierarchy is a mount of its own below this one (Kubernetes 1.31).
-              ...(hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}),
-            },
-          ],
+          securityContext: { ...RESTRICTED, runAsUser: 0, capabilities },
+          volumeMounts: [...mounts, cgroups],
         },
       ],
     },
   })
 }
 
-/**
- * A process that says its version.
- * @param {{ name: string, namespace: string, labels: Record<string, string>, image: string, command: string[], where: Where }} options
- */
+/** A process that says its version. @param {Meta & { image: string, command: string[], where: Where }} options */
 export function renderVersionJob({ name, namespace, labels, image, command, where }) {
   return renderController({
     type: JOB,
@@ -213,10 +178,8 @@ export function renderVersionJob({ name, namespace, labels, image, command, wher
 
 /**
  * An object that makes pods: both carry the labels of the service.
- * @template {object} Spec
- * @template {object} Pod
- * @param {{ type: { apiVersion: string, kind: string }, at: { service: string, name: string, namespace: string,
- *   labels: Record<string, string> }, spec: Spec, pod: Pod }} options spec: all but the template
+ * @template {object} Spec @template {object} Pod
+ * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: all but the template
  */
 function renderController({ type, at: { service, name, namespace, labels }, spec, pod }) {
   const own = { ...labels, [LABELS.service]: service }

@@ -4,9 +4,7 @@ import { processStartTicks, readPlace } from '../../lib/process-start.js'
 import { waitFor } from '../../lib/wait.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 
-/**
- * @import { Api } from './api.js'
- */
+/** @import { Api } from './api.js' */
 
 const GONE_SECONDS = 90
 // A run without its API server has already failed: the close gives up soon, and names what is left.
@@ -14,9 +12,9 @@ const LOST_SECONDS = 5
 const OWNER = 'sidecar-bench/owner'
 
 /**
- * Makes a namespace that must not be there yet.
+ * Makes a namespace.
  * @param {{ api: Api, name: string, runId: string, level: 'restricted' | 'privileged' }} options
- * @throws {BenchError}
+ * @throws {BenchError} where it is there already
  */
 export async function createNamespace({ api, name, runId, level }) {
   const owner = describeOwnerHere()
@@ -36,8 +34,7 @@ export async function createNamespace({ api, name, runId, level }) {
 
 /**
  * Deletes namespaces with all that is in them, and waits until they are gone.
- * @param {{ api: Api, names: string[] }} options
- * @throws {BenchError} when they are not gone in time
+ * @param {{ api: Api, names: string[] }} options @throws {BenchError} when they are not gone in time
  */
 export async function removeNamespaces({ api, names }) {
   for (const name of names) {
@@ -54,9 +51,8 @@ export async function removeNamespaces({ api, names }) {
 /**
  * Removes the namespaces of runs that have ended. It leaves those of a run that goes on, of a run that was retained,
  * and of runs of other machines, which may go on.
- * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options isAll: those of other
- *   machines, too; run: only its own; retained: ids of runs that were
- * @returns {Promise<{ removed: string[], left: string[] }>} left: with the reason
+ * @param {{ api: Api, isAll: boolean, run?: string | null, retained?: string[] }} options
+ *   isAll: those of other machines, too; run: only its own; retained: ids of runs that were
  */
 export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
   const found = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })

@@ -1,21 +1,15 @@
-import { READER } from './agents.js'
-import { measureClockOffset } from './session.js'
+import { measureClockOffset, READER } from './agents.js'
 
-/**
- * What the readers of several nodes see, as one.
- * @import { Handle, Look, Observation, Window } from '../../model/types.ts'
- * @import { Agents } from './agents.js'
- * @import { ContainerHandle, Watched } from './container.js'
- */
+/** What the readers of several nodes see, as one. */
+/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' */
+/** @import { Agents } from './agents.js' */
+/** @import { ContainerHandle, Watched } from './container.js' */
 
 const TICK_MS = 100
 
 /** What the reader of one node saw. @typedef {Omit<Observation, 'clockOffsetMs'>} Seen */
 
-/**
- * @param {Agents} agents
- * @param {ContainerHandle[]} containers
- */
+/** @param {Agents} agents @param {ContainerHandle[]} containers */
 export async function lookByReaders(agents, containers) {
   /** @type {Look[]} */
   const looks = []
@@ -29,9 +23,7 @@ export async function lookByReaders(agents, containers) {
 }
 
 /**
- * @param {Agents} agents
- * @param {ContainerHandle[]} containers
- * @param {{ window: Window, signal: AbortSignal }} options
+ * @param {Agents} agents @param {ContainerHandle[]} containers @param {{ window: Window, signal: AbortSignal }} options
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
   const seen = await Promise.all(
@@ -47,7 +39,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
 }
 
 /**
- * The containers of each node, with their places among all; without any, any node.
+ * The containers of each node with their places among all; any node without any.
  * @param {ContainerHandle[]} containers
  */
 function groupByNode(containers) {
@@ -63,8 +55,7 @@ function groupByNode(containers) {
  * Samples of the same round moment are one sample; the host is that of the first sidecar or application; clocks are
  * compared with the clock of the load's node.
  * @param {{ places: number[], offsetMs: number, observation: Seen }[]} seen places: of a node's processes, among all;
- *   offsetMs: how far the node's clock is ahead of ours
- * @param {{ processes: Pick<Handle, 'spec'>[] }} options
+ * offsetMs: how far the node's clock is ahead of ours @param {{ processes: Pick<Handle, 'spec'>[] }} options
  * @returns {Observation}
  */
 export function mergeObservations(seen, { processes }) {
@@ -76,9 +67,7 @@ export function mergeObservations(seen, { processes }) {
   if (seen.length === 1) return { ...main.observation, clockOffsetMs }
 
   /**
-   * @template T
-   * @param {(T[] | null | undefined)[]} lists a node's each
-   * @returns {T[]} in the order of the processes
+   * @template T @param {(T[] | null | undefined)[]} lists a node's each @returns {T[]} in the order of the processes
    */
   const inOrder = lists => {
     /** @type {any[]} */

@@ -1,18 +1,11 @@
-/**
- * What a pod's status means. Pure.
- * @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
- */
+/** What a pod's status means. Pure. */
+/** @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node' */
 
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
 // Worth a moment: the kubelet tries again by itself.
 const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 
-/**
- * How a container ended; null while it runs or has not started.
- * @param {V1Pod} pod
- * @param {string} container
- * @returns {string | null} `status N` where it ended by itself
- */
+/** How a container ended; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
   const own = findContainerStatus(pod, container)
@@ -26,9 +19,8 @@ export function findEnding(pod, container) {
 
 /**
  * Why a pod does not become ready; null while there is no reason yet.
- * @param {V1Pod} pod
- * @returns {{ why: string, isFinal: boolean, container: string | null } | null} final: it will not change by itself;
- *   container: whose log may tell more
+ * @param {V1Pod} pod @returns {{ why: string, isFinal: boolean, container: string | null } | null}
+ *   final: it will not change by itself; container: whose log may tell more
  */
 export function findObstacle(pod) {
   const { status, metadata } = pod
@@ -36,11 +28,8 @@ export function findObstacle(pod) {
   if (unscheduled)
     return { why: `no node takes the pod ${metadata?.name}: ${unscheduled.message}`, isFinal: false, container: null }
   if (status?.phase === 'Failed' && status.reason) {
-    return {
-      why: `the pod ${metadata?.name} failed: ${status.reason}: ${status.message}`,
-      isFinal: true,
-      container: null,
-    }
+    const why = `the pod ${metadata?.name} failed: ${status.reason}: ${status.message}`
+    return { why, isFinal: true, container: null }
   }
   for (const own of statusesOf(pod)) {
     const { waiting, terminated } = own.state ?? {}
@@ -56,11 +45,8 @@ export function findObstacle(pod) {
       return { why: `${what} ended with ${how}`, isFinal: true, container: own.name }
     }
     if (waiting?.reason && !PASSING.test(waiting.reason)) {
-      return {
-        why: `${what} does not start: ${waiting.reason}: ${waiting.message ?? ''}`,
-        isFinal: false,
-        container: own.name,
-      }
+      const why = `${what} does not start: ${waiting.reason}: ${waiting.message ?? ''}`
+      return { why, isFinal: false, container: own.name }
     }
   }
   return null
@@ -72,20 +58,12 @@ export function isReady({ status, metadata }) {
   return isTrue && !metadata?.deletionTimestamp
 }
 
-/**
- * @param {V1Pod} pod
- * @param {string} container
- * @returns {V1ContainerStatus | undefined}
- */
+/** @param {V1Pod} pod @param {string} container */
 export function findContainerStatus(pod, container) {
   return statusesOf(pod).find(status => status.name === container)
 }
 
-/**
- * The id that the container's cgroup is named after; null before it has one.
- * @param {V1Pod} pod
- * @param {string} container
- */
+/** The id that a container's cgroup is named after; null: none yet. @param {V1Pod} pod @param {string} container */
 export function findContainerId(pod, container) {
   return findContainerStatus(pod, container)?.containerID?.split('://')[1] ?? null
 }

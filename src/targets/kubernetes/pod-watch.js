@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readPod } from './answers.js'
 
-/**
- * @import { V1Pod } from '@kubernetes/client-node'
- * @import { Api } from './api.js'
- */
+/** @import { V1Pod } from '@kubernetes/client-node' */
 
 const AGAIN_MS = 300
 
@@ -19,8 +16,7 @@ const AGAIN_MS = 300
  */
 
 /**
- * @param {{ api: Api, namespaces: string[] }} options
- * @returns {Promise<PodWatch>}
+ * @param {{ api: import('./api.js').Api, namespaces: string[] }} options @returns {Promise<PodWatch>}
  * @throws {import('../../lib/errors.js').BenchError} when it may not
  */
 export async function watchPods({ api, namespaces }) {
@@ -99,21 +95,13 @@ export async function watchPods({ api, namespaces }) {
     close: () => closing.abort(),
   }
 
-  /**
-   * @param {number} mostMs
-   * @param {AbortSignal} [signal]
-   */
-  function nextChange(mostMs, signal) {
-    return new Promise(resolve => {
-      const done = () => {
-        clearTimeout(timer)
-        listeners.delete(done)
-        signal?.removeEventListener('abort', done)
-        resolve(null)
-      }
-      const timer = setTimeout(done, mostMs)
-      listeners.add(done)
-      signal?.addEventListener('abort', done, { once: true })
-    })
+  /** @param {number} mostMs @param {AbortSignal} [signal] */
+  async function nextChange(mostMs, signal) {
+    const changed = new AbortController()
+    const wake = () => changed.abort()
+    listeners.add(wake)
+    const ending = signal ? AbortSignal.any([signal, changed.signal]) : changed.signal
+    await delay(mostMs, undefined, { signal: ending }).catch(() => {})
+    listeners.delete(wake)
   }
 }

@@ -1,16 +1,13 @@
-/**
- * The pods of a run, as plain objects. Pure.
- * @import { ProcessSpec } from '../../model/types.ts'
- */
+/** The pods of a run, as plain objects. Pure. */
+/** @import { ProcessSpec } from '../../model/types.ts' */
 
 /** Where pods may go: a node's name, or `label=value`; null anywhere. @typedef {string | null} Where */
 
 /**
- * A container: the process, and the folders that it sees, each by the name of the ConfigMap or Secret that holds it.
- * @typedef {object} Container
- * @property {ProcessSpec} spec
- * @property {{ path: string, configMap?: string, secret?: string, names: string[] }[]} folders
+ * A folder that a process sees, in a ConfigMap or Secret.
+ * @typedef {{ path: string, configMap?: string, secret?: string, names: string[] }} Folder
  */
+/** @typedef {{ spec: ProcessSpec, folders: Folder[] }} Container */
 
 /** The label by which a node carries its name. */
 export const HOST_LABEL = 'kubernetes.io/hostname'
@@ -64,9 +61,9 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
 }
 
 /**
+ * mounts: of the pod.
  * @param {Container} container
- * @param {{ mounts: { name: string, mountPath: string, readOnly: boolean }[], isProbed: boolean }} options mounts: of the pod;
- *   isProbed: it is ready when it listens
+ * @param {{ mounts: { name: string, mountPath: string, readOnly: boolean }[], isProbed: boolean }} options
  */
 function renderContainer({ spec, folders }, { mounts, isProbed }) {
   const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
@@ -77,7 +74,7 @@ function renderContainer({ spec, folders }, { mounts, isProbed }) {
     command: [spec.program, ...spec.argv],
     // All else is to be read only.
     workingDir: TMP_MOUNT.mountPath,
-    env: renderEnvironment(spec),
+    env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
     ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
     ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
     resources: renderResources(spec),
@@ -86,15 +83,7 @@ function renderContainer({ spec, folders }, { mounts, isProbed }) {
   }
 }
 
-/** @param {ProcessSpec} spec */
-function renderEnvironment({ env }) {
-  return Object.entries(env).map(([name, value]) => ({ name, value }))
-}
-
-/**
- * Request and limit are the cap, so that the scheduler does not promise the CPU twice.
- * @param {ProcessSpec} spec
- */
+/** Request and limit are the cap, so that the scheduler does not promise the CPU twice. @param {ProcessSpec} spec */
 function renderResources({ cpuCores, memoryLimitBytes }) {
   const limits = {
     ...(cpuCores === null ? {} : { cpu: `${Math.round(cpuCores * 1000)}m` }),
@@ -103,7 +92,7 @@ function renderResources({ cpuCores, memoryLimitBytes }) {
   return { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) }
 }
 
-/** @param {Container['folders']} folders */
+/** @param {Folder[]} folders */
 export function renderVolumes(folders) {
   const distinct = [...new Map(folders.map(folder => [folder.path, folder])).values()]
   return {
@@ -128,10 +117,7 @@ export function affinityTo(terms) {
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } }
 }
 
-/**
- * The label that a place asks of nodes: its own, or that of a node's name.
- * @param {string} where
- */
+/** The label that a place asks of nodes: its own, or that of a node's name. @param {string} where */
 export function parseWhere(where) {
   const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
   return { label, value }
@@ -150,6 +136,5 @@ export function keyOf(file) {
 
 /** @param {string} path */
 function volumeOf(path) {
-  const words = path.toLowerCase().match(/[a-z0-9]+/g) ?? []
-  return words.join('-')
+  return (path.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')
 }

@@ -4,11 +4,9 @@ import { awaitPods } from './await-pods.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
 
-/**
- * @import { Tool, ToolSpec } from '../../model/types.ts'
- * @import { Api } from './api.js'
- * @import { Where } from './pod.js'
- */
+/** @import { Tool, ToolSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Where } from './pod.js' */
 
 const PULL_SECONDS = 300
 const ASK_MS = 200
@@ -18,8 +16,8 @@ const ASK_MS = 200
 /**
  * Finds programs in images. Each is started once to say its version: that shows a missing or a wrong image before
  * anything is measured, and pulls a good one.
- * @param {{ api: Api, target: ToolTarget, images: Record<string, string>, whereOf: (name: string) => Where, signal: AbortSignal }} options
- *   images: by the tool's name, instead of its own; whereOf: the nodes where a tool will run
+ * @param {{ api: Api, target: ToolTarget, images: Record<string, string>, whereOf: (name: string) => Where,
+ *   signal: AbortSignal }} options images: by the tool's name, instead of its own; whereOf: where a tool will run
  * @returns {(spec: ToolSpec) => Promise<Tool | { missing: string }>}
  */
 export function createImageTools({ api, target, images, whereOf, signal }) {
@@ -30,26 +28,16 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
     const { namespace } = target
     const name = `version-${spec.name}`
     const labels = { [LABELS.managed]: MANAGER }
-    const job = renderVersionJob({
-      name,
-      namespace,
-      labels,
-      image,
-      command: [spec.name, ...spec.versionArgv],
-      where: whereOf(spec.name),
-    })
+    const command = [spec.name, ...spec.versionArgv]
+    const job = renderVersionJob({ name, namespace, labels, image, command, where: whereOf(spec.name) })
     await api.apply(job)
     try {
       const { version, digest, said } = await askVersion({ api, target, spec, name, signal })
+      const advice = `give --image ${spec.name}=…`
       if (version === null)
-        return {
-          missing: `the image ${image} has no ${spec.name} that says its version: ${said}; give --image ${spec.name}=…`,
-        }
-      if (!spec.isAccepted(version)) {
-        return {
-          missing: `the image ${image} has ${spec.name} ${version}, wanted ${spec.wanted}: give --image ${spec.name}=…`,
-        }
-      }
+        return { missing: `the image ${image} has no ${spec.name} that says its version: ${said}; ${advice}` }
+      if (!spec.isAccepted(version))
+        return { missing: `the image ${image} has ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}` }
       return { name: spec.name, path: spec.name, version, sha256: digest, source: `image ${image}`, image }
     } catch (error) {
       if (!(error instanceof BenchError) || error instanceof SiteLostError || error.exitStatus !== 1) throw error
@@ -60,10 +48,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
   }
 }
 
-/**
- * @param {{ api: Api, target: ToolTarget, spec: ToolSpec, name: string, signal: AbortSignal }} options
- * @returns {Promise<{ version: string | null, digest: string, said: string }>}
- */
+/** @param {{ api: Api, target: ToolTarget, spec: ToolSpec, name: string, signal: AbortSignal }} options */
 async function askVersion({ api, target, spec, name, signal }) {
   const { pods } = await target.open()
   const { namespace } = target

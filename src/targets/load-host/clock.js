@@ -1,25 +1,18 @@
 import { BenchError } from '../../lib/errors.js'
 
-/**
- * @import { Connection } from './connection.js'
- */
+/** @import { Connection } from './connection.js' */
 
 const PINGS = 8
 const APART_MOST_MS = 1000
 
 /**
- * The clock of another machine, and the way to it.
- * @typedef {object} Clock
- * @property {number} aheadMs how far it is ahead of this one's, right within uncertaintyMs
- * @property {number} uncertaintyMs
- * @property {number} roundTripMs
+ * aheadMs: of this machine's, right within uncertaintyMs.
+ * @typedef {{ aheadMs: number, uncertaintyMs: number, roundTripMs: number }} Clock
  */
 
 /**
- * By the question that was answered fastest, as in NTP (RFC 5905, 8).
- * @param {Pick<Connection, 'ask' | 'host'>} connection
- * @returns {Promise<Clock>}
- * @throws {BenchError} where its clock cannot be read
+ * The clock of another machine, by the question that was answered fastest, as in NTP (RFC 5905, 8).
+ * @param {Pick<Connection, 'ask' | 'host'>} connection @throws {BenchError} where it cannot be read
  */
 export async function measureClock({ ask, host }) {
   let roundTripMs = Number.POSITIVE_INFINITY
@@ -43,12 +36,7 @@ export async function measureClock({ ask, host }) {
   return { ...best, roundTripMs }
 }
 
-/**
- * A difference is counted out of the window; so much of it is a clock that nobody sets, and that runs away.
- * @param {Clock} clock
- * @param {string} host
- * @throws {BenchError}
- */
+/** Refuses a clock that nobody sets: a smaller difference is counted out. @param {Clock} clock @param {string} host */
 export function assertTogether({ aheadMs }, host) {
   if (Math.abs(aheadMs) <= APART_MOST_MS) return
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1)

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import readline from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { lastLines } from '../../lib/log-tail.js'
-import { describeRefusal } from './refusals.js'
+import { within } from '../../lib/wait.js'
 
 /**
  * A connection to another machine by OpenSSH's own client, with its user's configuration and keys. Everything goes over
@@ -14,13 +13,14 @@ import { describeRefusal } from './refusals.js'
 
 /** @typedef {Awaited<ReturnType<typeof openConnection>>} Connection */
 /** @typedef {{ exitCode: number | undefined, stdout: string, said: string }} Answer said: on stderr, its last lines */
+/** @typedef {{ said: RegExp, why: string, advice: (host: string) => string }} Refusal said: by ssh */
 
 const KEEP = readFileSync(new URL('keep.sh', import.meta.url), 'utf8')
 const RUN = readFileSync(new URL('run.sh', import.meta.url), 'utf8')
 const CONNECT_SECONDS = 10
 const OPEN_SECONDS = 30
 const BEAT_MS = 2000
-// So many pings without an answer, and the connection is lost: sooner than the far side ends by itself.
+// The connection is lost after so many pings without an answer: sooner than the far side ends by itself.
 const UNANSWERED_MOST = 5
 const SILENT_SECONDS = 20
 const CLOSE_SECONDS = 5
@@ -28,13 +28,43 @@ const CLOSE_SECONDS = 5
 export const NOTICE_SECONDS = ((UNANSWERED_MOST + 1) * BEAT_MS) / 1000
 // ssh ends with it where the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
 const SSH_FAILED = 255
+// BatchMode: a run must not wait for somebody to type.
+const COMMON = ['-oBatchMode=yes', '-oClearAllForwardings=yes', '-oRemoteCommand=none', '-T']
+// A process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
+const OWN_GROUP = /** @type {const} */ ({ detached: true, cleanup: false, reject: false })
 
-const COMMON = [
-  // A run must not wait for somebody to type.
-  '-oBatchMode=yes',
-  '-oClearAllForwardings=yes',
-  '-oRemoteCommand=none',
-  '-T',
+/** @type {Refusal[]} */
+const REFUSALS = [
+  {
+    said: /^ENOENT$/,
+    why: 'there is no ssh here',
+    advice: () => 'install the OpenSSH client (apt install openssh-client)',
+  },
+  {
+    said: /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/,
+    why: 'its host key is another than the one that ssh knows',
+    advice: host => `if that is right, forget the old one with ssh-keygen -R, and accept the new one with: ssh ${host}`,
+  },
+  {
+    said: /Host key verification failed|No .* host key is known/,
+    why: 'ssh does not know its host key',
+    advice: host => `look at it, and accept it with: ssh ${host}`,
+  },
+  {
+    said: /Permission denied|Too many authentication failures/,
+    why: 'it accepts none of the keys that ssh has without asking',
+    advice: host => `give it one with ssh-copy-id ${host}, or unlock yours with ssh-add`,
+  },
+  {
+    said: /Could not resolve hostname/,
+    why: 'its name is unknown',
+    advice: () => 'name it as in ssh, or give it an address in ~/.ssh/config',
+  },
+  {
+    said: /Connection refused|timed out|No route to host|Network is unreachable/,
+    why: 'it cannot be reached',
+    advice: host => `see that sshd runs there, and try: ssh ${host}`,
+  },
 ]
 
 /**
@@ -44,23 +74,71 @@ const COMMON = [
  */
 export async function openConnection({ host, folder, environment, signal, beatMs = BEAT_MS }) {
   signal.throwIfAborted()
-  const socket = path.join(folder, 'ssh')
-  // Its refusals are told from each other by their words.
+  const at = ['-S', path.join(folder, 'ssh'), '--', host]
+  // The refusals of ssh are told from each other by their words.
   const env = { ...environment, LC_ALL: 'C' }
-  // A process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
-  const spawned = /** @type {const} */ ({ env, detached: true, cleanup: false, reject: false, buffer: false })
-  const master = execa(
-    'ssh',
-    [
-      ...COMMON,
-      `-oConnectTimeout=${CONNECT_SECONDS}`,
-      ...['-oControlMaster=yes', '-oControlPersist=no', '-S', socket, '--', host],
-      commandOf(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`]),
-    ],
-    { ...spawned, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
-  )
-  // Of another connection than this one's there is none: where this one is gone, ssh would make its own.
-  const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', '-S', socket, '--', host]
+  const kept = await keep(startMaster({ at, env }), { host, signal, beatMs })
+  // Where the connection is gone, ssh must not make one of its own.
+  const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', ...at]
+  return {
+    host,
+    ...kept,
+
+    /**
+     * Runs a program there to its end; input: its stdin.
+     * @param {string[]} command @param {{ input?: import('node:stream').Readable }} [options]
+     * @returns {Promise<Answer>}
+     */
+    async run(command, { input } = {}) {
+      kept.assertOpen()
+      const stdin = input ? { input } : { stdin: /** @type {const} */ ('ignore') }
+      const options = { ...OWN_GROUP, ...stdin, env, cancelSignal: signal }
+      const { exitCode, stdout, stderr } = await execa('ssh', [...inside, commandOf(command)], options)
+      signal.throwIfAborted()
+      if (exitCode === SSH_FAILED) await kept.assertKept()
+      return { exitCode, stdout, said: lastLines(stderr, 3).join(' | ') }
+    },
+
+    /**
+     * Starts a program there that ends when its stdin closes.
+     * @param {{ command: string[], log: number }} options log: for its output
+     */
+    start({ command, log }) {
+      kept.assertOpen()
+      const child = execa('ssh', [...inside, commandOf(['/bin/sh', '-c', RUN, 'run', kept.folder, ...command])], {
+        ...OWN_GROUP,
+        env,
+        buffer: false,
+        stdin: 'pipe',
+        // Its types know the first three descriptors only.
+        stdout: /** @type {1} */ (log),
+        stderr: 'pipe',
+      })
+      child.stdin.on('error', () => {})
+      return child
+    },
+  }
+}
+
+/** @param {{ at: string[], env: Record<string, string> }} options at: the socket and the host */
+function startMaster({ at, env }) {
+  const options = [`-oConnectTimeout=${CONNECT_SECONDS}`, '-oControlMaster=yes', '-oControlPersist=no']
+  const command = commandOf(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`])
+  return execa('ssh', [...COMMON, ...options, ...at, command], {
+    ...OWN_GROUP,
+    env,
+    buffer: false,
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+}
+
+/**
+ * Waits until the connection is made, and keeps it.
+ * @param {ReturnType<typeof startMaster>} master @param {{ host: string, signal: AbortSignal, beatMs: number }} options
+ */
+async function keep(master, { host, signal, beatMs }) {
   let said = ''
   master.stderr.setEncoding('utf8').on('data', text => {
     said = (said + text).slice(-4000)
@@ -75,10 +153,14 @@ export async function openConnection({ host, folder, environment, signal, beatMs
     for (const answer of asked.splice(0)) answer(null)
     return code === 'ENOENT' ? 'ENOENT' : lastLines(said, 3).join(' | ')
   })
-  const there = await awaitReady()
-  const lines = readline.createInterface({ input: master.stdout })
+  const folder = await awaitFolder(master, { ended, signal })
+  if (folder === null) {
+    const why = await ended
+    signal.throwIfAborted()
+    throw new BenchError(describeRefusal(host, why))
+  }
   let unanswered = 0
-  lines.on('line', line => {
+  readline.createInterface({ input: master.stdout }).on('line', line => {
     unanswered = 0
     asked.shift()?.(line)
   })
@@ -93,87 +175,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
   }, beatMs)
   beating.unref()
 
-  return {
-    host,
-    /** Of the run there; it goes with the connection. */
-    folder: there,
-
-    ask,
-    assertOpen,
-
-    /**
-     * Runs a program there to its end.
-     * @param {string[]} command
-     * @param {{ input?: import('node:stream').Readable }} [options] input: its stdin
-     * @returns {Promise<Answer>}
-     */
-    async run(command, { input } = {}) {
-      assertOpen()
-      const { exitCode, stdout, stderr } = await execa('ssh', [...inside, commandOf(command)], {
-        ...{ env, detached: true, cleanup: false, reject: false },
-        ...{ ...(input ? { input } : { stdin: /** @type {const} */ ('ignore') }), cancelSignal: signal },
-      })
-      signal.throwIfAborted()
-      if (exitCode === SSH_FAILED) await assertKept()
-      return { exitCode, stdout, said: lastLines(stderr, 3).join(' | ') }
-    },
-
-    /**
-     * Starts a program there that ends when its stdin closes.
-     * @param {{ command: string[], log: number }} options log: an open file for what it prints
-     */
-    start({ command, log }) {
-      assertOpen()
-      const child = execa('ssh', [...inside, commandOf(['/bin/sh', '-c', RUN, 'run', there, ...command])], {
-        ...spawned,
-        // Its types know the first three descriptors only.
-        ...{ stdin: 'pipe', stdout: /** @type {1} */ (log), stderr: 'pipe' },
-      })
-      child.stdin.on('error', () => {})
-      return child
-    },
-
-    assertKept,
-
-    /** Ends everything there, and removes the folder. */
-    async close() {
-      isClosing = true
-      clearInterval(beating)
-      master.stdin.end()
-      const closing = new AbortController()
-      const late = delay(CLOSE_SECONDS * 1000, true, { signal: closing.signal }).catch(() => false)
-      if (await Promise.race([ended.then(() => false), late])) master.kill('SIGKILL')
-      closing.abort()
-    },
-  }
-
-  /** @returns {Promise<string>} the folder there */
-  async function awaitReady() {
-    const timer = setTimeout(() => master.kill('SIGKILL'), OPEN_SECONDS * 1000)
-    const stop = () => master.kill('SIGKILL')
-    signal.addEventListener('abort', stop)
-    try {
-      // A login shell may print before it.
-      let text = ''
-      for await (const chunk of master.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-        text += chunk
-        const [, found] = /^sidecar-bench ready (\/.*)\n/m.exec(text) ?? []
-        if (found) return found
-      }
-      const why = await ended
-      signal.throwIfAborted()
-      throw new BenchError(describeRefusal(host, why))
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-    }
-  }
-
-  /**
-   * What the program there answers to a word.
-   * @param {'ping' | 'time'} word
-   * @returns {Promise<string>}
-   */
+  /** What the program there answers to a word. @param {'ping' | 'time'} word @returns {Promise<string>} */
   async function ask(word) {
     assertOpen()
     const answer = await new Promise(resolve => {
@@ -184,14 +186,6 @@ export async function openConnection({ host, folder, environment, signal, beatMs
     return answer
   }
 
-  /** Where a program there ended with the connection, this one is heard to be lost a moment later. */
-  async function assertKept() {
-    const waiting = new AbortController()
-    await Promise.race([ended, delay(1000, undefined, { signal: waiting.signal }).catch(() => {})])
-    waiting.abort()
-    assertOpen()
-  }
-
   /** @throws {SiteLostError} */
   function assertOpen() {
     if (isOpen || isClosing) return
@@ -200,12 +194,63 @@ export async function openConnection({ host, folder, environment, signal, beatMs
       `the connection to ${host} was lost${why ? `: ${why}` : ''}; what made the load there ends by itself within ${SILENT_SECONDS} s; when ${host} answers again, npm run bench -- --resume goes on`,
     )
   }
+
+  return {
+    /** The folder of the run there; it goes with the connection. */
+    folder,
+    ask,
+    assertOpen,
+
+    /** A program there that ended with the connection is heard to have ended a moment before it. */
+    async assertKept() {
+      await within(ended, { seconds: 1, late: () => '' })
+      assertOpen()
+    },
+
+    /** Ends everything there, and removes the folder. */
+    async close() {
+      isClosing = true
+      clearInterval(beating)
+      master.stdin.end()
+      await within(ended, { seconds: CLOSE_SECONDS, late: () => master.kill('SIGKILL') })
+    },
+  }
 }
 
 /**
- * A command for the shell there, whatever is in its words.
- * @param {string[]} words
+ * @param {ReturnType<typeof startMaster>} master @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
+ * @returns {Promise<string | null>} the folder there; null: no connection was made
  */
+async function awaitFolder(master, { ended, signal }) {
+  const stop = () => master.kill('SIGKILL')
+  const timer = setTimeout(stop, OPEN_SECONDS * 1000)
+  signal.addEventListener('abort', stop)
+  try {
+    // A login shell may print before it.
+    let text = ''
+    for await (const chunk of master.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      text += chunk
+      const [, found] = /^sidecar-bench ready (\/.*)\n/m.exec(text) ?? []
+      if (found) return found
+    }
+    await ended
+    return null
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Why there is no connection, in a sentence with what to do. @param {string} host @param {string} said by ssh */
+function describeRefusal(host, said) {
+  const known = REFUSALS.find(refusal => refusal.said.test(said))
+  const what = `--load-host ${host}: no connection`
+  const quoted = said && said !== 'ENOENT' ? ` (ssh says: ${said})` : ''
+  if (!known) return `${what}${quoted}: it needs a POSIX shell and a folder for temporary files there; try: ssh ${host}`
+  return `${what}, ${known.why}${quoted}: ${known.advice(host)}`
+}
+
+/** A command for the shell there, whatever is in its words. @param {string[]} words */
 export function commandOf(words) {
   return `exec ${words.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`
 }

@@ -2,20 +2,17 @@ import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
 import { openLedger } from '../../node/ledger.js'
-import { chooseAddress, claimAddress } from './address.js'
 import { openLoadHost } from './host.js'
 import { ENTRY_PORTS, rehearse } from './rehearse.js'
+import { chooseAddress, claimAddress } from './site.js'
 
-/**
- * @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts'
- * @import { Finding } from '../kubernetes/doctor.js'
- */
+/** @import { LoadGenerator, Tool, ToolSpec } from '../../model/types.ts' */
+/** @import { Finding } from '../kubernetes/doctor.js' */
 
 /**
  * What a run with its load on another machine would be refused for.
  * @param {{ host: string, asked: string | null, loads: LoadGenerator[], say: (line: string) => void, signal: AbortSignal,
  *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
- * @returns {Promise<Finding[]>}
  */
 export async function examineLoadHost({ host, asked, loads, findHere, say, signal }) {
   const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })

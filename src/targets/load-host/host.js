@@ -3,22 +3,34 @@ import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
 import { assertTogether, measureClock } from './clock.js'
 import { openConnection } from './connection.js'
-import { readMachineThere } from './machine.js'
 import { startProcessThere } from './process.js'
 import { findToolThere } from './tool.js'
 
-/**
- * Another machine, as a place for the generator.
- * @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts'
- */
+/** Another machine, as a place for the generator. */
+/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' */
+/** @import { Connection } from './connection.js' */
 
 /** @typedef {Awaited<ReturnType<typeof openLoadHost>>} LoadHost */
 
+const NEEDED = ['date', 'mktemp', 'nproc', 'setsid', 'sha256sum', 'tar']
+
+// A line a fact. What is missing says nothing.
+const ASK = `
+echo system=$(uname -s)
+echo kernel=$(uname -sr)
+echo architecture=$(uname -m)
+echo cpus=$(nproc)
+echo hostCpus=$(grep -c "^cpu[0-9]" /proc/stat)
+echo cpuModel=$(grep -m1 "^model name" /proc/cpuinfo | cut -d: -f2)
+echo memoryKib=$(grep -m1 "^MemTotal" /proc/meminfo | tr -dc 0-9)
+echo governor=$(cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor 2>/dev/null)
+echo client=$SSH_CONNECTION
+for name in ${NEEDED.join(' ')}; do command -v $name >/dev/null || echo missing=$name; done
+`
+
 /**
- * @param {{ host: string, folder: string, environment: Record<string, string>, signal: AbortSignal,
- *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>, say: (line: string) => void,
- *   beatMs?: number }} options host: as for ssh; folder: of this user alone; environment: of the processes that it starts
- *   here; findHere: looks for a program on this machine; beatMs: from ping to ping
+ * @param {Parameters<typeof openConnection>[0] & { findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
+ *   say: (line: string) => void }} options findHere: looks for a program on this machine
  * @throws {BenchError} where no load can be made there: why, and what to do
  */
 export async function openLoadHost({ host, folder, environment, signal, findHere, say, beatMs }) {
@@ -34,21 +46,13 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     /** @type {Map<string, ReturnType<typeof findToolThere>>} */
     const found = new Map()
 
-    /**
-     * @param {string} at a folder there
-     * @param {string[]} names of files in it, or all
-     */
-    const send = async (at, names) => {
+    const send = async (/** @type {string} */ at, /** @type {string[]} */ names) => {
       const [source] = [...located].find(([, place]) => place === at) ?? []
       if (source === undefined) throw new Error(`nothing is at ${at}`)
-      const tar = execa('tar', ['-C', source, '-chf', '-', '--', ...names], {
-        buffer: { stdout: false },
-        reject: false,
-      })
-      const { exitCode, said } = await connection.run(
-        ['/bin/sh', '-c', 'mkdir -p "$1" && tar -C "$1" -xf -', 'sh', at],
-        { input: tar.stdout },
-      )
+      const argv = ['-C', source, '-chf', '-', '--', ...names]
+      const tar = execa('tar', argv, { buffer: { stdout: false }, reject: false })
+      const unpack = ['/bin/sh', '-c', 'mkdir -p "$1" && tar -C "$1" -xf -', 'sh', at]
+      const { exitCode, said } = await connection.run(unpack, { input: tar.stdout })
       if (exitCode === 0 && (await tar).exitCode === 0) return
       throw new BenchError(`${source} could not be sent to ${host}:${at}: ${said || (await tar).stderr}`)
     }
@@ -69,8 +73,8 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
 
       /** @param {ToolSpec} spec */
       findTool(spec) {
-        const finding =
-          found.get(spec.name) ?? findToolThere(spec, { connection, architecture: machine.architecture, findHere, say })
+        const { architecture } = machine
+        const finding = found.get(spec.name) ?? findToolThere(spec, { connection, architecture, findHere, say })
         found.set(spec.name, finding)
         return finding
       },
@@ -82,19 +86,12 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
         return at
       },
 
-      /**
-       * @param {ProcessSpec} spec
-       * @param {string} folder of its log, here
-       */
+      /** @param {ProcessSpec} spec @param {string} folder of its log, here */
       async start(spec, folder) {
         connection.assertOpen()
         for (const at of spec.scripts) await sendOnce(at, ['.'])
-        const [credential] = spec.credentials
-        if (credential)
-          await sendOnce(
-            path.posix.dirname(credential),
-            spec.credentials.map(file => path.posix.basename(file)),
-          )
+        const names = spec.credentials.map(file => path.posix.basename(file))
+        if (names.length > 0) await sendOnce(path.posix.dirname(spec.credentials[0]), names)
         const now = await measureClock(connection)
         assertTogether(now, host)
         return startProcessThere({ spec, folder, connection, clock: now, hostCpus: machine.hostCpus })
@@ -103,5 +100,34 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
   } catch (error) {
     await connection.close()
     throw error
+  }
+}
+
+/** @param {Pick<Connection, 'run' | 'host'>} connection @throws {BenchError} where no load can be made there */
+async function readMachineThere({ run, host }) {
+  const { stdout } = await run(['/bin/sh', '-c', ASK])
+  const facts = [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => ({ name, value: value.trim() }))
+  const factOf = (/** @type {string} */ wanted) => facts.find(({ name }) => name === wanted)?.value || null
+  if (factOf('system') !== 'Linux')
+    throw new BenchError(`--load-host ${host}: it is ${factOf('system') ?? 'an unknown system'}, and Linux is needed`)
+  const missing = facts.filter(({ name }) => name === 'missing').map(({ value }) => value)
+  if (missing.length > 0) {
+    throw new BenchError(
+      `--load-host ${host}: no ${missing.join(', ')} on the PATH that ssh gives there: apt install coreutils util-linux tar`,
+    )
+  }
+  return {
+    machine: {
+      host,
+      kernel: factOf('kernel'),
+      architecture: factOf('architecture'),
+      cpuModel: factOf('cpuModel') ?? 'unknown',
+      cpus: Number(factOf('cpus')),
+      hostCpus: Number(factOf('hostCpus')),
+      memoryBytes: Number(factOf('memoryKib')) * 1024,
+      governor: factOf('governor'),
+    },
+    /** The address that it sees this machine at. */
+    seenAs: factOf('client')?.split(' ')[0] ?? null,
   }
 }

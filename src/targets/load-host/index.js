@@ -2,18 +2,15 @@ import { GENERATOR, placeAt } from '../../model/sidecar-contract.js'
 import { awaitSample } from './process.js'
 import { findNearest, readAt } from './samples.js'
 
-/**
- * Services on one target, their generator on another machine.
- * @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
- * @import { LoadHost } from './host.js'
- * @import { FarProcess } from './process.js'
- */
+/** Services on one target, their generator on another machine. */
+/** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts' */
+/** @import { Ledger } from '../../node/ledger.js' */
+/** @import { LoadHost } from './host.js' */
+/** @import { FarProcess } from './process.js' */
 
 /**
  * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;
- *   address: of this machine, at which the entry listens for the load; ledger: holds the address
- * @returns {Target}
+ * address: of this machine, at which the entry listens for the load; ledger: holds the address @returns {Target}
  */
 export function createLoadHostTarget({ target, loadHost, address, ledger }) {
   return {
@@ -94,10 +91,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
   }
 }
 
-/**
- * @param {Handle} process
- * @returns {process is FarProcess}
- */
+/** @param {Handle} process @returns {process is FarProcess} */
 function isFar(process) {
   return 'samples' in process
 }
@@ -108,10 +102,8 @@ function split(processes) {
 }
 
 /**
- * @template T
- * @param {Handle[]} processes
- * @param {{ here: T[], far: (process: FarProcess) => T }} values here: in the order of the processes that are here
- * @returns {T[]} in the order of all
+ * The values of all processes, in their order.
+ * @template T @param {Handle[]} processes @param {{ here: T[], far: (process: FarProcess) => T }} values
  */
 function merge(processes, { here, far }) {
   let next = 0

@@ -2,19 +2,15 @@ import { closeSync, openSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import readline from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
 import { describeTail, lastLines } from '../../lib/log-tail.js'
-import { waitFor } from '../../lib/wait.js'
+import { waitFor, within } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
 
-/**
- * @import { SiteLostError } from '../../lib/errors.js'
- * @import { Handle, ProcessSpec } from '../../model/types.ts'
- * @import { Clock } from './clock.js'
- * @import { Connection } from './connection.js'
- * @import { FarSample } from './samples.js'
- */
+/** @import { Handle, ProcessSpec } from '../../model/types.ts' */
+/** @import { Clock } from './clock.js' */
+/** @import { Connection } from './connection.js' */
+/** @import { FarSample } from './samples.js' */
 
 /**
  * @typedef {Handle & { clock: Clock, samples: FarSample[], assertConnected: () => void, stop: () => Promise<void> }} FarProcess
@@ -26,9 +22,8 @@ const STOP_SECONDS = 5
 const PRINTED_MOST = 10
 
 /**
- * Starts a process on another machine; its log comes back as it is printed.
+ * Starts a process on another machine; its log comes back to a folder here as it is printed.
  * @param {{ spec: ProcessSpec, folder: string, connection: Connection, clock: Clock, hostCpus: number }} options
- *   folder: of the log, here
  * @returns {Promise<FarProcess>}
  */
 export async function startProcessThere({ spec, folder, connection, clock, hostCpus }) {
@@ -79,19 +74,15 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
 
     async stop() {
       child.stdin.end()
-      const waiting = new AbortController()
-      const late = delay(STOP_SECONDS * 1000, true, { signal: waiting.signal }).catch(() => false)
-      if (await Promise.race([exited.then(() => false), late])) child.kill('SIGKILL')
-      waiting.abort()
+      await within(exited, { seconds: STOP_SECONDS, late: () => child.kill('SIGKILL') })
     },
   }
 }
 
 /**
  * Waits until the process was read after a moment, or has ended.
- * @param {FarProcess} process
- * @param {number} epochMs
- * @throws {SiteLostError} where the connection is lost meanwhile
+ * @param {FarProcess} process @param {number} epochMs
+ * @throws {import('../../lib/errors.js').SiteLostError} where the connection is lost meanwhile
  */
 export async function awaitSample({ samples, ending, spec, assertConnected }, epochMs) {
   const isRead = () => {

@@ -1,13 +1,11 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../../lib/errors.js'
+import { within } from '../../lib/wait.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 
-/**
- * @import { Load, LoadGenerator, Tool } from '../../model/types.ts'
- * @import { LoadHost } from './host.js'
- */
+/** @import { Load, LoadGenerator, Tool } from '../../model/types.ts' */
+/** @import { LoadHost } from './host.js' */
 
 const END_SECONDS = 15
 
@@ -16,19 +14,20 @@ export const ENTRY_PORTS = [PORTS.inbound, PORTS.outbound, PORTS.application]
 
 /** @type {Load} */
 const LOAD = {
-  ...{ kind: 'closed', users: 1, payloadBytes: 100, warmupSeconds: 0.1, windowSeconds: 0.2, connections: 'kept' },
-  ...{ hasCertificate: false, burst: null },
+  kind: 'closed',
+  users: 1,
+  payloadBytes: 100,
+  warmupSeconds: 0.1,
+  windowSeconds: 0.2,
+  connections: 'kept',
+  hasCertificate: false,
+  burst: null,
 }
 
 /**
- * @typedef {object} Rehearsal
- * @property {LoadHost} loadHost
- * @property {LoadGenerator} load
- * @property {Tool} tool
- * @property {string} scripts of the load, here
- * @property {string} address
- * @property {string} folder of its log
- * @property {AbortSignal} signal
+ * scripts: of the load, here; folder: of its log
+ * @typedef {{ loadHost: LoadHost, load: LoadGenerator, tool: Tool, scripts: string, address: string, folder: string,
+ *   signal: AbortSignal }} Rehearsal
  */
 
 /**
@@ -41,10 +40,7 @@ export async function rehearse({ ports, ...rehearsal }) {
   for (const port of ports) await rehearseAt(port, rehearsal)
 }
 
-/**
- * @param {number} port
- * @param {Rehearsal} rehearsal
- */
+/** @param {number} port @param {Rehearsal} rehearsal */
 async function rehearseAt(port, { loadHost, load, tool, scripts, address, folder, signal }) {
   const { host } = loadHost
   const where = `${address}:${port}`
@@ -55,28 +51,25 @@ async function rehearseAt(port, { loadHost, load, tool, scripts, address, folder
   })
   server.listen(port, address)
   await once(server, 'listening').catch(error => {
-    throw new BenchError(`nothing can listen at ${where} for ${host}: ${error.message}; end what does`, {
-      cause: error,
-    })
+    const message = `nothing can listen at ${where} for ${host}: ${error.message}; end what does`
+    throw new BenchError(message, { cause: error })
   })
-  const ending = new AbortController()
   const spec = load.createGenerator({
-    ...{
-      tool,
-      scripts: loadHost.locate(scripts),
-      urls: [`http://${where}/`],
-      certificate: null,
-      host: '',
-      admin: null,
-    },
-    ...{ load: LOAD, tailMs: 0, cpus: 1, folder },
+    tool,
+    scripts: loadHost.locate(scripts),
+    urls: [`http://${where}/`],
+    certificate: null,
+    host: '',
+    admin: null,
+    load: LOAD,
+    tailMs: 0,
+    cpus: 1,
+    folder,
   })
   try {
     const process = await loadHost.start(spec, folder)
     try {
-      const late = delay(END_SECONDS * 1000, 'late', { signal: AbortSignal.any([signal, ending.signal]) })
-      late.catch(() => {})
-      const how = await Promise.race([process.exited, late])
+      const how = await within(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
       const result = how === 'status 0' ? load.parseResult(await process.readLog()) : null
       if (result !== null && result.verified > 0) return
       if (how !== 'late' && result === null)
@@ -90,7 +83,6 @@ async function rehearseAt(port, { loadHost, load, tool, scripts, address, folder
       `${host} cannot reach ${where}: let it through the firewall of this machine (ports ${ENTRY_PORTS.join(', ')}), or name another address of this machine with --address`,
     )
   } finally {
-    ending.abort()
     server.closeAllConnections()
     server.close()
   }

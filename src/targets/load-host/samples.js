@@ -1,33 +1,30 @@
 import { parseHostCpu } from '../../node/kernel/host-cpu.js'
 
-/**
- * Readings of the generator where it runs, as run.sh prints them.
- * @import { HostCpu, Reading } from '../../model/types.ts'
- */
+/** Readings of the generator where it runs, as run.sh prints them. */
 
 // USER_HZ of every kernel that k6 and wrk run on (proc(5)).
 const TICKS_PER_SECOND = 100
 
 // It has no cgroup of its own there.
 const NOT_OFFERED = {
-  ...{ periods: null, throttledPeriods: null, throttledSeconds: null },
-  ...{ anonBytes: null, workingSetBytes: null, peakBytes: null, oomKills: null },
+  periods: null,
+  throttledPeriods: null,
+  throttledSeconds: null,
+  anonBytes: null,
+  workingSetBytes: null,
+  peakBytes: null,
+  oomKills: null,
 }
 
 /**
- * @typedef {object} FarSample
- * @property {number} epochMs when it was read, by this machine's clock
- * @property {number} atSeconds since that machine's start
- * @property {number} cpuSeconds of the generator
- * @property {string} identity
- * @property {boolean} isStopped
- * @property {HostCpu} host
+ * epochMs: by this machine's clock; atSeconds: since that machine's start
+ * @typedef {{ epochMs: number, atSeconds: number, cpuSeconds: number, identity: string, isStopped: boolean,
+ *   host: import('../../model/types.ts').HostCpu }} FarSample
  */
 
 /**
  * @param {string} line `@ uptime|the first line of /proc/stat|/proc/PID/stat`
- * @param {{ epochMs: number, hostCpus: number }} known
- * @returns {FarSample | null} null: it is something else
+ * @param {{ epochMs: number, hostCpus: number }} known @returns {FarSample | null} null: it is something else
  */
 export function parseFarSample(line, { epochMs, hostCpus }) {
   const [, uptime, host, pid, rest] = /^@ ([\d.]+)\|(cpu .*)\|(\d+) \(.*\) (\S.*)$/.exec(line) ?? []
@@ -45,12 +42,7 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
   }
 }
 
-/**
- * What the generator had used at a moment: between two samples, in proportion.
- * @param {FarSample[]} samples
- * @param {number} epochMs
- * @returns {Reading}
- */
+/** What the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
 export function readAt(samples, epochMs) {
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }
   const next = samples.findIndex(s => s.epochMs >= epochMs)
@@ -61,11 +53,7 @@ export function readAt(samples, epochMs) {
   return { ...NOT_OFFERED, atSeconds: between('atSeconds'), cpuSeconds: between('cpuSeconds') }
 }
 
-/**
- * The sample nearest to a moment.
- * @param {FarSample[]} samples at least one
- * @param {number} epochMs
- */
+/** The sample nearest to a moment. @param {FarSample[]} samples at least one @param {number} epochMs */
 export function findNearest(samples, epochMs) {
   const apart = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)
   return samples.reduce((best, sample) => (apart(sample) < apart(best) ? sample : best))

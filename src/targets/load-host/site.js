@@ -1,23 +1,20 @@
+import os from 'node:os'
 import path from 'node:path'
-import { BenchError } from '../../lib/errors.js'
+import { BenchError, UsageError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
 import { takeEvery } from '../../lib/take-every.js'
 import { renderMarks } from '../local/marks.js'
-import { chooseAddress, claimAddress } from './address.js'
 import { openLoadHost } from './host.js'
 import { createLoadHostTarget } from './index.js'
 import { rehearse } from './rehearse.js'
 
-/**
- * @import { LoadGenerator, Site } from '../../model/types.ts'
- */
+/** @import { LoadGenerator, Site } from '../../model/types.ts' */
 
 /**
  * This machine for the services, another one for their load.
- * @param {{ site: Site, host: string, asked: string | null, load: LoadGenerator, say: (line: string) => void,
- *   signal: AbortSignal }} options site: this machine, which is closed where there is none; asked: the entry's address
- * @returns {Promise<Site>}
- * @throws {BenchError} where the load cannot be made there: why, and what to do
+ * @param {{ site: Site, host: string, asked: string | null, load: LoadGenerator, say: (line: string) => void, signal:
+ *   AbortSignal }} options site: this machine, which is closed where there is none; asked: the entry's address
+ * @returns {Promise<Site>} @throws {BenchError} where the load cannot be made there: why, and what to do
  */
 export async function openLoadHostSite({ site, host, asked, load, say, signal }) {
   const { ledger } = site
@@ -53,4 +50,40 @@ export async function openLoadHostSite({ site, host, asked, load, say, signal })
     await takeEvery([() => site.target.close()])
     throw error
   }
+}
+
+/**
+ * The address of this machine at which the load reaches the entry: the one that was asked for, else the one that the
+ * other machine sees.
+ * @param {{ asked: string | null, seenAs: string | null, host: string, own?: string[] }} options own: of this machine
+ * @throws {UsageError} where it is none of this machine's
+ */
+export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() }) {
+  if (asked !== null) {
+    if (own.includes(asked)) return asked
+    throw new UsageError(`--address ${asked}: the entry listens at one address of this machine: ${own.join(', ')}`)
+  }
+  if (seenAs !== null && own.includes(seenAs)) return seenAs
+  throw new UsageError(
+    `${host} sees this machine as ${seenAs ?? 'an unknown address'}, which is none of its addresses: give --address the one that ${host} can reach (${own.join(', ')})`,
+  )
+}
+
+/**
+ * Keeps an address, with ports that are free between trials, from other runs.
+ * @param {import('../../node/ledger.js').Ledger} ledger @param {string} address
+ */
+export function claimAddress(ledger, address) {
+  const holder = ledger.claim('addresses', address)
+  if (holder === null) return
+  throw new UsageError(
+    `${holder} uses ${address} for its load: wait until it has ended, or name another address of this machine with --address`,
+  )
+}
+
+function listOwnAddresses() {
+  return Object.values(os.networkInterfaces())
+    .flatMap(list => list ?? [])
+    .filter(({ family }) => family === 'IPv4')
+    .map(({ address }) => address)
 }

@@ -2,11 +2,9 @@ import { createReadStream } from 'node:fs'
 import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
 
-/**
- * The load's program on another machine.
- * @import { Tool, ToolSpec } from '../../model/types.ts'
- * @import { Connection } from './connection.js'
- */
+/** The load's program on another machine. */
+/** @import { Tool, ToolSpec } from '../../model/types.ts' */
+/** @import { Connection } from './connection.js' */
 
 // $1: the name. Its path and its hash; nothing where it is not there.
 const FIND = 'path=$(command -v "$1") && echo "$path" && sha256sum "$path"'
@@ -23,9 +21,8 @@ cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arr
 /**
  * Finds a program there as here: on PATH, else the copy of this machine's in the kit's cache there, else copied now.
  * @param {ToolSpec} spec
- * @param {{ connection: Connection, architecture: string | null,
- *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }>, say: (line: string) => void }} options
- * @returns {Promise<Tool | { missing: string }>}
+ * @param {{ connection: Connection, architecture: string | null, findHere: (spec: ToolSpec) => Promise<Tool | {
+ * missing: string }>, say: (line: string) => void }} options @returns {Promise<Tool | { missing: string }>}
  * @throws {BenchError} when one is there that cannot be used, or it does not arrive as it was sent
  */
 export async function findToolThere(spec, { connection, architecture, findHere, say }) {
@@ -55,20 +52,13 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
   }
   return probe(copy, `copied to ${host}`)
 
-  /**
-   * @param {string} script
-   * @param {string[]} words
-   */
+  /** @param {string} script @param {string[]} words */
   async function ask(script, ...words) {
     const { stdout } = await connection.run(inShell(script, ...words))
     return { path: stdout.split('\n')[0], sha256: hashIn(stdout) }
   }
 
-  /**
-   * @param {{ path: string, sha256: string | null }} found
-   * @param {string} source
-   * @returns {Promise<Tool>}
-   */
+  /** @param {{ path: string, sha256: string | null }} found @param {string} source */
   async function probe({ path, sha256 }, source) {
     const { stdout, said } = await connection.run([path, ...spec.versionArgv])
     const version = spec.parseVersion(`${stdout}\n${said}`)
@@ -81,10 +71,7 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
   }
 }
 
-/**
- * @param {string} script
- * @param {string[]} words
- */
+/** @param {string} script @param {string[]} words */
 function inShell(script, ...words) {
   return ['/bin/sh', '-c', script, 'sh', ...words]
 }

@@ -5,18 +5,16 @@ import { findOwner, listListeners } from '../../node/kernel/sockets.js'
 /**
  * The loopback addresses of a run: a /16 block of 127.0.0.0/8 for the run, and in it an address for each service of each
  * start, so that every service has the same ports as in a pod.
- * @import { ProcessSpec } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
  */
+/** @import { Ledger } from '../../node/ledger.js' */
 
 // Other programs take addresses in 127.0 and 127.1.
 const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
 const LAST = 0xfffe
 
 /**
- * The addresses of a block, one after the other. They begin again when all were given out, which takes 130 starts of 500
- * services or 40 of 1600: connections of the first have ended by then.
- * @param {string} block its first two bytes
+ * The addresses of a block, one after the other. They begin again after 130 starts of 500 services or 40 of 1600, when
+ * connections of the first have ended. @param {string} block its first two bytes
  */
 export function createAddresses(block) {
   let last = 0
@@ -26,12 +24,7 @@ export function createAddresses(block) {
   }
 }
 
-/**
- * Takes a block of addresses in which nothing listens, and which no other run holds.
- * @param {Ledger} ledger
- * @returns {string} its first two bytes, such as 127.7
- * @throws {BenchError} where none is free
- */
+/** Takes a free block of addresses, such as 127.7. @param {Ledger} ledger @throws {BenchError} where none is free */
 export function holdBlock(ledger) {
   const listening = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))
   const listHeld = () => ledger.others().flatMap(({ holdings }) => holdings.map(({ name }) => name))
@@ -50,9 +43,8 @@ export function holdBlock(ledger) {
 }
 
 /**
- * @param {ProcessSpec[]} specs
- * @param {ReturnType<typeof listListeners>} [listeners]
- * @throws {BenchError} where something listens already where one of them is to
+ * Throws where something listens where a process is to.
+ * @param {import('../../model/types.ts').ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners]
  */
 export function assertPortsFree(specs, listeners = listListeners()) {
   const taken = new Map(listeners.map(listener => [`${listener.address}:${listener.port}`, listener]))

@@ -1,41 +1,27 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
 import { takeEvery } from '../../lib/take-every.js'
-import { parseMounts } from '../../node/kernel/mounts.js'
-import { createTreeV1 } from './cgroup-v1.js'
-import { createTreeV2, enableControllers } from './cgroup-v2.js'
-import { removeCgroup } from './remove-cgroup.js'
+import { parseMounts } from '../../node/kernel/cgroup.js'
+import { readSafely } from '../../node/kernel/proc-files.js'
+import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
+
+/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' */
+/** @import { Ledger } from '../../node/ledger.js' */
 
 /**
- * @import { Reading } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
- */
-
-/** @typedef {{ cpuCores: number | null, memoryLimitBytes: number | null }} GroupLimits */
-
-/**
- * One group of processes that is counted, and capped, together.
- * @typedef {object} Group
- * @property {string[]} joinFiles a process joins by writing its pid into each
- * @property {() => Reading} read
- * @property {() => number | null} readCapCores
- * @property {() => number[]} pids
- * @property {() => void} close
+ * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
+ * @typedef {Counters & { joinFiles: string[], remove: () => Promise<void> }} Group
+ * @typedef {object} CgroupTree
+ * @property {(name: string, limits: { cpuCores: number | null, memoryLimitBytes: number | null }) => Promise<Group>} create
  * @property {() => Promise<void>} remove kills what is in it
  */
 
+/** @typedef {{ how: 'v1' | 'v2', version: 1 | 2, parents: Folders, isRoot: boolean }} TreeWay */
 /**
- * @typedef {object} CgroupTree
- * @property {(name: string, limits: GroupLimits) => Promise<Group>} create
- * @property {() => Promise<void>} remove
- */
-
-/**
- * How processes can be capped here.
- * @typedef {{ how: 'v1' | 'v2', version: 1 | 2, parents: { cpu: string, cpuacct: string, memory: string }, isRoot: boolean }
- *   | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }} CapWay
+ * @typedef {TreeWay | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }}
+ *   CapWay
  */
 
 const PREFIX = 'sidecar-bench.'
@@ -46,8 +32,8 @@ const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user;
  * @returns {Promise<CapWay>}
  */
 export async function findCapWay({
-  mountinfo = read('/proc/self/mountinfo'),
-  own = read('/proc/self/cgroup'),
+  mountinfo = readSafely('/proc/self/mountinfo'),
+  own = readSafely('/proc/self/cgroup'),
   hasSystemd = hasUserSystemd,
 } = {}) {
   const mounts = parseMounts(mountinfo)
@@ -63,29 +49,17 @@ export async function findCapWay({
   const home = joinIfThere(mounts.v2, ownPath(own, ''))
   const parent = isWritable(path.join(mounts.v2, 'cgroup.subtree_control')) ? mounts.v2 : home
   if (isWritable(parent) && isWritable(path.join(parent, 'cgroup.subtree_control'))) {
-    const offered = read(path.join(parent, 'cgroup.controllers')).split(/\s+/)
-    if (offered.includes('cpu') && offered.includes('memory')) {
-      return {
-        how: 'v2',
-        version: 2,
-        parents: { cpu: parent, cpuacct: parent, memory: parent },
-        isRoot: parent === mounts.v2,
-      }
-    }
+    const offered = readSafely(path.join(parent, 'cgroup.controllers')).split(/\s+/)
+    const parents = { cpu: parent, cpuacct: parent, memory: parent }
+    if (offered.includes('cpu') && offered.includes('memory'))
+      return { how: 'v2', version: 2, parents, isRoot: parent === mounts.v2 }
   }
   if (await hasSystemd()) return { how: 'systemd-run', version: 2 }
-  return {
-    how: 'none',
-    version: 2,
-    reason: `the cgroup ${home} is not delegated to this user with cpu and memory: ${WAYS_OUT}`,
-  }
+  const reason = `the cgroup ${home} is not delegated to this user with cpu and memory: ${WAYS_OUT}`
+  return { how: 'none', version: 2, reason }
 }
 
-/**
- * The cgroups of a run.
- * @param {{ way: Extract<CapWay, { how: 'v1' | 'v2' }>, ledger: Ledger }} options
- * @returns {Promise<CgroupTree>}
- */
+/** The cgroups of a run. @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} */
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
   const folders = treeParents(way).map(parent => path.join(parent, name))
@@ -100,9 +74,8 @@ export async function createTree({ way, ledger }) {
       }),
     )
   try {
-    if (way.how === 'v1') return { create: await createTreeV1({ parents: way.parents, name }), remove }
-    await enableControllers(way.parents.cpu)
-    return { create: await createTreeV2({ parent: way.parents.cpu, name }), remove }
+    if (way.how === 'v2') await enableControllers(way.parents.cpu)
+    return { create: await createFolders({ way, name }), remove }
   } catch (error) {
     await remove()
     throw error
@@ -117,10 +90,7 @@ export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }
 
-/**
- * The folders that hold the trees of runs, for `cleanup`.
- * @param {CapWay} way
- */
+/** The folders that hold the trees of runs, for `cleanup`. @param {CapWay} way */
 export function treeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }
@@ -130,20 +100,13 @@ export function runIdOf(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
 }
 
-/**
- * @param {string} text of /proc/self/cgroup
- * @param {string} controller '' for v2
- */
+/** @param {string} text of /proc/self/cgroup @param {string} controller '' for v2 */
 function ownPath(text, controller) {
   const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
   return line?.split(':').slice(2).join(':') ?? '/'
 }
 
-/**
- * In a container the own path may not exist below the mount: then the mount is the own group.
- * @param {string} mount
- * @param {string} own
- */
+/** In a container the own path may not exist below the mount: then the mount is the own group. @param {string} mount @param {string} own */
 function joinIfThere(mount, own) {
   const folder = path.join(mount, own)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount
@@ -161,14 +124,5 @@ function isWritable(file) {
     return true
   } catch {
     return false
-  }
-}
-
-/** @param {string} file */
-function read(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
   }
 }

@@ -2,37 +2,24 @@ import { readdirSync, statfsSync } from 'node:fs'
 import path from 'node:path'
 import { groupBy } from '../../lib/group-by.js'
 import { readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
+import { removeCgroup } from './cgroup-folders.js'
 import { runIdOf, treeParents } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
-import { removeCgroup } from './remove-cgroup.js'
 
-/**
- * @import { LedgerEntry } from '../../node/ledger.js'
- * @import { CapWay } from './cgroups.js'
- */
+/** @import { LedgerEntry } from '../../node/ledger.js' */
+/** @import { CapWay } from './cgroups.js' */
 
 // CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC, statfs(2).
 const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
 
-/**
- * @typedef {object} CleanupOptions
- * @property {CapWay} way how processes are capped here
- * @property {string | null} [run] only this one, also where it was retained or has no ledger
- * @property {boolean} [hasRetained] also what runs were asked to leave
- * @property {(namespace: string) => Promise<boolean>} [isNamespaceGone] default: nobody has looked
- * @property {string} [root] the folder of ledgers
- */
-
-/**
- * What was done; `left` says why, `failed` what stays though it was to go.
- * @typedef {{ removed: string[], left: string[], failed: string[] }} Cleaned
- */
+/** `left` says why, `failed` what stays though it was to go. @typedef {{ removed: string[], left: string[], failed: string[] }} Cleaned */
 
 /**
  * Removes what ended runs left on this machine. It touches nothing of a run whose owner lives, may live in another
  * container, or is not known; each step is taken whatever came of the others.
- * @param {CleanupOptions} options
- * @returns {Promise<Cleaned>}
+ * @param {{ way: CapWay, run?: string | null, hasRetained?: boolean, root?: string,
+ *   isNamespaceGone?: (namespace: string) => Promise<boolean> }} options run: only this one, also where it was retained or
+ *   has no ledger; hasRetained: also what runs were asked to leave; root: of ledgers; isNamespaceGone: else none counts as gone
  */
 export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
   /** @type {Cleaned} */
@@ -86,11 +73,7 @@ function whyLeft({ ledger, runId, isNamed, hasRetained }) {
   return null
 }
 
-/**
- * The cgroups of runs: those of this way to cap, and those that the ledgers name. A run may have had another way.
- * @param {CapWay} way
- * @param {LedgerEntry[]} ledgers
- */
+/** The cgroups of runs: of this way to cap, and those that ledgers name. @param {CapWay} way @param {LedgerEntry[]} ledgers */
 function listTrees(way, ledgers) {
   const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
   const named = ledgers.flatMap(({ holdings }) =>
@@ -102,7 +85,7 @@ function listTrees(way, ledgers) {
   })
 }
 
-/** What a ledger names is removed with the processes in it: it must be what it says. @param {string} folder */
+/** Checks what a ledger names, because the processes in it are removed with it. @param {string} folder */
 function isCgroup(folder) {
   try {
     return CGROUP_FILESYSTEMS.includes(statfsSync(folder).type)
@@ -112,8 +95,7 @@ function isCgroup(folder) {
 }
 
 /**
- * @param {{ what: string, take: () => unknown }[]} steps
- * @param {Cleaned} cleaned changed
+ * @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned changed
  * @returns {Promise<boolean>} whether one failed
  */
 export async function takeSteps(steps, cleaned) {

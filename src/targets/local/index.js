@@ -5,16 +5,13 @@ import { assertPortsFree, createAddresses, holdBlock } from './addresses.js'
 import { createTree } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
 import { createLocalProber } from './prober.js'
-import { startProcess } from './process.js'
+import { BOUND_MS, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
-import { BOUND_MS } from './process-log.js'
 
-/**
- * @import { Deployment, Target } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
- * @import { CapWay, CgroupTree } from './cgroups.js'
- * @import { RunningProcess } from './process.js'
- */
+/** @import { Deployment, Target } from '../../model/types.ts' */
+/** @import { Ledger } from '../../node/ledger.js' */
+/** @import { CapWay, CgroupTree } from './cgroups.js' */
+/** @import { RunningProcess } from './process.js' */
 
 /**
  * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of

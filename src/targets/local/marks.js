@@ -1,35 +1,26 @@
-import { listSafely, readSafely } from '../../node/kernel/proc-files.js'
+import { listPids, readSafely } from '../../node/kernel/proc-files.js'
 
 /** Every process of a run carries these in its environment, so that `cleanup` finds what a killed run left. */
 const VARIABLES = { runId: 'SIDECAR_BENCH_RUN', start: 'SIDECAR_BENCH_START', name: 'SIDECAR_BENCH_PROCESS' }
 
 /** @typedef {{ runId: string, start: string, name: string }} Marks start: of its target; name: `service-role` */
 
-/**
- * The marks as environment variables.
- * @param {Partial<Marks>} marks
- * @returns {Record<string, string>}
- */
+/** The marks as environment variables. @param {Partial<Marks>} marks @returns {Record<string, string>} */
 export function renderMarks(marks) {
   return Object.fromEntries(
     Object.entries(marks).map(([key, value]) => [VARIABLES[/** @type {'name'} */ (key)], value]),
   )
 }
 
-/**
- * The processes of every run on this machine.
- * @returns {(Marks & { pid: number })[]}
- */
+/** The processes of every run on this machine. @returns {(Marks & { pid: number })[]} */
 export function listMarked() {
-  return listSafely('/proc')
-    .filter(entry => /^\d+$/.test(entry))
-    .flatMap(pid => {
-      const environment = readSafely(`/proc/${pid}/environ`).split('\0')
-      const [runId, start, name] = Object.values(VARIABLES).map(
-        variable => environment.find(entry => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? '',
-      )
-      return runId ? [{ pid: Number(pid), runId, start, name }] : []
-    })
+  return listPids().flatMap(pid => {
+    const environment = readSafely(`/proc/${pid}/environ`).split('\0')
+    const [runId, start, name] = Object.values(VARIABLES).map(
+      variable => environment.find(entry => entry.startsWith(`${variable}=`))?.slice(variable.length + 1) ?? '',
+    )
+    return runId ? [{ pid: Number(pid), runId, start, name }] : []
+  })
 }
 
 /**

@@ -1,16 +1,13 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { SiteLostError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
+import { within } from '../../lib/wait.js'
 import { createProber } from '../../node/prober.js'
 import { converse } from '../converse.js'
 import { kill, renderMarks } from './marks.js'
 
-/**
- * @import { Target } from '../../model/types.ts'
- * @import { Session } from '../converse.js'
- */
+/** @import { Session } from '../converse.js' */
 
 const AGENT = path.join(ROOT, 'src/node/agent/main.js')
 const SAID_MOST = 2000
@@ -19,10 +16,9 @@ const CLOSE_SECONDS = 5
 const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
 
 /**
- * The prober of this machine. From `open` to `close` the procedures of the parity corpus run in a process of their own: its
- * bodies leave a hundred MiB behind, which would be the kit's in every window.
- * @param {{ runId: string }} options
- * @returns {Target['call']}
+ * The prober of this machine. From `open` to `close` the procedures of the parity corpus run in a process of their own:
+ * its bodies leave a hundred MiB behind, which would be the kit's in every window.
+ * @param {{ runId: string }} options @returns {import('../../model/types.ts').Target['call']}
  */
 export function createLocalProber({ runId }) {
   const prober = createProber()
@@ -41,7 +37,8 @@ export function createLocalProber({ runId }) {
     const asked = call(procedure, args)
     if (procedure === 'close') {
       // A stopped agent never answers; what became of one that failed has been told.
-      await Promise.race([asked.catch(() => {}), delay(CLOSE_SECONDS * 1000, undefined, { ref: false })])
+      const answered = asked.catch(() => {})
+      await within(answered, { seconds: CLOSE_SECONDS, late: () => {} })
       return /** @type {any} */ (end())
     }
     try {
@@ -55,10 +52,7 @@ export function createLocalProber({ runId }) {
   }
 }
 
-/**
- * @param {{ runId: string }} options
- * @returns {Session & { ended: Promise<string> }} ended: with what it said last
- */
+/** @param {{ runId: string }} options @returns {Session & { ended: Promise<string> }} ended: with what it said last */
 function startAgent({ runId }) {
   const agent = spawn(process.execPath, [AGENT], {
     env: { PATH: process.env.PATH, ...renderMarks({ runId }) },
@@ -70,7 +64,7 @@ function startAgent({ runId }) {
   agent.stderr.setEncoding('utf8').on('data', text => {
     said = (said + text).slice(-SAID_MOST)
   })
-  // That it has ended is told by what is asked of it.
+  // A question to it tells that it has ended.
   agent.stdin.on('error', () => {})
   /** @type {Promise<string>} */
   const ended = new Promise(resolve => {
@@ -78,12 +72,8 @@ function startAgent({ runId }) {
     agent.once('close', (_, killedBy) => resolve(said.trim() || (killedBy ? `it ended by ${killedBy}` : '')))
   })
   const { stdin, stdout, pid } = agent
-  // With the upstream that it has stopped, which outlives it.
+  // The upstream that it has stopped would outlive it.
   const end = () => pid && kill(-pid)
   agent.once('exit', end)
-  const session = converse({
-    ...{ stdin, stdout, closed: ended, what: `process ${pid}` },
-    end,
-  })
-  return { ...session, ended }
+  return { ...converse({ stdin, stdout, closed: ended, what: `process ${pid}`, end }), ended }
 }

@@ -4,14 +4,9 @@ import { hasEnded, listSafely, readSafely } from '../../node/kernel/proc-files.j
 import { kill, listMarked } from './marks.js'
 
 /**
- * @import { CgroupTree } from './cgroups.js'
- */
-
-/**
- * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be
- * capped, and counters that only a cgroup has are null.
- * @param {{ runId: string }} options
- * @returns {CgroupTree}
+ * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be capped, and
+ * counters that only a cgroup has are null.
+ * @param {{ runId: string }} options @returns {import('./cgroups.js').CgroupTree}
  */
 export function createProcessAccounting({ runId }) {
   return {
@@ -65,10 +60,7 @@ export function createProcessAccounting({ runId }) {
   }
 }
 
-/**
- * @param {number[]} pids
- * @param {string} field of /proc/PID/status, in kB
- */
+/** @param {number[]} pids @param {string} field of /proc/PID/status, in kB */
 function sumStatus(pids, field) {
   return pids.reduce(
     (sum, pid) =>

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
-import { closeSync } from 'node:fs'
+import { closeSync, openSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
-import { describeTail } from '../../lib/log-tail.js'
-import { readTail } from '../../lib/read-tail.js'
+import { describeTail, readTail } from '../../lib/log-tail.js'
 import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
 import { readNowMs } from '../../node/convergence.js'
@@ -12,17 +11,18 @@ import { createProbe } from '../../node/kernel/probe.js'
 import { isStopped } from '../../node/kernel/proc-files.js'
 import { send } from '../../node/send.js'
 import { renderMarks } from './marks.js'
-import { boundLog, openLog } from './process-log.js'
 
-/**
- * @import { Handle, Probe, ProcessSpec } from '../../model/types.ts'
- * @import { CgroupTree } from './cgroups.js'
- */
+/** @import { Handle, Probe, ProcessSpec } from '../../model/types.ts' */
+/** @import { CgroupTree } from './cgroups.js' */
 
 /** @typedef {Handle & { probe: Probe, boundLog: () => void, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 // As in a cluster: it only guards against hanging.
 const READY_SECONDS = 120
+// A log with a line for each request would fill the disk in a soak.
+const MOST_BYTES = 256 * 1024 * 1024
+/** How often a log is looked at. */
+export const BOUND_MS = 30_000
 
 // Joins the cgroups before it becomes the program, so that every page it touches is charged to them.
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
@@ -122,4 +122,19 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
 function sayKilledForMemory({ memoryLimitBytes }) {
   const why = memoryLimitBytes === null ? 'the machine had none left' : `its limit is ${mib(memoryLimitBytes)} MiB`
   return `: the kernel killed it for memory (${why})`
+}
+
+/**
+ * An empty file, to append to: what is written after it was emptied again begins at its start.
+ * @param {string} file @returns {number} its descriptor
+ */
+export function openLog(file) {
+  writeFileSync(file, '')
+  return openSync(file, 'a')
+}
+
+/** Empties a log that has grown too large: the lines that are then logged are the last. @param {string} file */
+export function boundLog(file, mostBytes = MOST_BYTES) {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > mostBytes) truncateSync(file)
 }

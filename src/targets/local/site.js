@@ -5,10 +5,8 @@ import { readCores, readLimits, readMachine } from '../../node/machine.js'
 import { findOnPath } from '../../tools/find.js'
 import { createLocalTarget } from './index.js'
 
-/**
- * @import { Site, Tool, ToolSpec } from '../../model/types.ts'
- * @import { CapWay } from './cgroups.js'
- */
+/** @import { Site, Tool, ToolSpec } from '../../model/types.ts' */
+/** @import { CapWay } from './cgroups.js' */
 
 /**
  * This machine.

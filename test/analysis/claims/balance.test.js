@@ -7,7 +7,7 @@ import { createSummary } from '../../fakes/fake-summary.js'
 
 /**
  * @import { BalanceRow, BalanceSummary } from '../../../src/model/types.ts'
- * @import { BalanceRatio } from '../../../src/analysis/claims/balance.js'
+ * @import { BalanceRatio } from '../../../src/analysis/claims/schema.js'
  */
 
 /** Published: a fifth of the moves. @type {BalanceRatio} */

@@ -3,6 +3,7 @@ import { testPlateau } from '../../../src/analysis/claims/plateau.js'
 import { summariseValues } from '../../../src/lib/stats.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
+/** @type {import('../../../src/analysis/claims/schema.js').Plateau} */
 const CLAIM = {
   quantity: 'changeAllSeconds',
   over: 'commitsPerSecond',

@@ -6,7 +6,7 @@ import { createSummary } from '../../fakes/fake-summary.js'
 
 /**
  * @import { Given } from '../../fakes/fake-summary.js'
- * @import { Ratio } from '../../../src/analysis/claims/ratio.js'
+ * @import { Ratio } from '../../../src/analysis/claims/schema.js'
  */
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)

@@ -15,7 +15,7 @@ const noisy = (/** @type {number} */ value) => [0.98, 0.99, 1, 1.01, 1.02, 1.03]
  */
 const ladder = p99s => p99s.map((p99, i) => ({ plane: 'envoy', load: { ratePerSecond: 100 * (i + 1) }, p99 }))
 /**
- * @param {string} shape
+ * @param {import('../../../src/analysis/claims/schema.js').Shape['shape']} shape
  * @param {Given[]} arms
  * @param {Record<string, any>} [relation]
  */
@@ -24,7 +24,7 @@ const ask = (shape, arms, relation = {}) =>
     { shape, quantity: 'p99', over: 'ratePerSecond', among: { plane: 'envoy' }, tolerance: 0.15, ...relation },
     createSummary(arms),
   )
-const statusOf = (/** @type {string} */ shape, /** @type {number[]} */ medians) =>
+const statusOf = (/** @type {Parameters<typeof ask>[0]} */ shape, /** @type {number[]} */ medians) =>
   ask(shape, ladder(medians.map(noisy))).status
 
 describe('testShape', () => {
@@ -36,24 +36,26 @@ describe('testShape', () => {
     })
   })
 
-  it.each([
-    ['rises', [4, 6, 8], 'reproduced'],
-    ['rises', [4, 8, 6], 'direction only'],
-    ['rises', [8, 6, 4], 'contradicted'],
-    ['rises', [4, 8, 4.05], 'not testable here'],
-    ['falls', [8, 6, 4], 'reproduced'],
-    ['falls', [8, 4, 6], 'direction only'],
-    ['falls', [4, 6, 8], 'contradicted'],
-    ['flat', [4, 4.2, 4.5], 'reproduced'],
-    ['flat', [4, 9, 4], 'contradicted'],
-    ['line', [4, 6, 8], 'reproduced'],
-    ['line', [4, 4, 8, 8.2], 'direction only'],
-    ['line', [8, 6, 4], 'contradicted'],
-    ['line', [4, 6], 'not testable here'],
-    ['bends', [4, 7.5, 8], 'reproduced'],
-    ['bends', [4, 6, 8], 'contradicted'],
-    ['bends', [8, 6, 4], 'contradicted'],
-  ])('tells whether it %s: %j: %s', (shape, medians, status) => {
+  it.each(
+    /** @type {[Parameters<typeof ask>[0], number[], string][]} */ ([
+      ['rises', [4, 6, 8], 'reproduced'],
+      ['rises', [4, 8, 6], 'direction only'],
+      ['rises', [8, 6, 4], 'contradicted'],
+      ['rises', [4, 8, 4.05], 'not testable here'],
+      ['falls', [8, 6, 4], 'reproduced'],
+      ['falls', [8, 4, 6], 'direction only'],
+      ['falls', [4, 6, 8], 'contradicted'],
+      ['flat', [4, 4.2, 4.5], 'reproduced'],
+      ['flat', [4, 9, 4], 'contradicted'],
+      ['line', [4, 6, 8], 'reproduced'],
+      ['line', [4, 4, 8, 8.2], 'direction only'],
+      ['line', [8, 6, 4], 'contradicted'],
+      ['line', [4, 6], 'not testable here'],
+      ['bends', [4, 7.5, 8], 'reproduced'],
+      ['bends', [4, 6, 8], 'contradicted'],
+      ['bends', [8, 6, 4], 'contradicted'],
+    ]),
+  )('tells whether it %s: %j: %s', (shape, medians, status) => {
     expect(statusOf(shape, medians)).toBe(status)
   })
 
@@ -145,7 +147,10 @@ describe('testShape', () => {
     const precision = { width: 0.02, mostRounds: 200, ended: null, rounds: 20, isReached: true, pairs: [] }
     const values = (/** @type {number} */ value, /** @type {number} */ spoiled) =>
       Array.from({ length: 20 }, (_, i) => (i === spoiled ? null : value))
-    const test = (/** @type {string} */ shape, /** @type {Parameters<typeof createSummary>[1]} */ fields) =>
+    const test = (
+      /** @type {Parameters<typeof ask>[0]} */ shape,
+      /** @type {Parameters<typeof createSummary>[1]} */ fields,
+    ) =>
       testShape(
         { shape, quantity: 'p99', over: 'ratePerSecond', among: { plane: 'envoy' }, tolerance: 0.15 },
         createSummary(ladder([values(4, 3), values(6, 5), values(8, 7)]), fields),

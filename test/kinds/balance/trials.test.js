@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { summariseBalance } from '../../../src/analysis/balance.js'
 import { parseBalance } from '../../../src/kinds/balance/experiment.js'
-import { countMoves, runBalance } from '../../../src/kinds/balance/trials.js'
+import { countMoves, runBalance, summariseBalance } from '../../../src/kinds/balance/trials.js'
 
 const file = 'bench/experiments/balance.yaml'
 const form = parseBalance(readFileSync(file, 'utf8'), file)

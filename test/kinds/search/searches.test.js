@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOfSearch, judgeTrial, replaySearch, startSearch } from '../../../src/kinds/search/searches.js'
+import { judgeTrial, replaySearch, replaySearches, startSearch } from '../../../src/kinds/search/searches.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm, createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
 
@@ -110,10 +110,10 @@ describe('replaySearch', () => {
   })
 })
 
-describe('isOfSearch', () => {
+describe('replaySearches', () => {
   it('knows the trials of a search by where it started', () => {
-    const { records } = searchLive(SPECS[2])
-    expect(records.every(record => isOfSearch(template, record))).toBe(true)
-    expect(records.some(record => isOfSearch({ id: 'link-pipy' }, record))).toBe(false)
+    const { found, records } = searchLive(SPECS[2])
+    const manifest = { search: SPECS[2], arms: [{ ...template, id: 'link-pipy' }, template], machine: { cpus: 2 } }
+    expect(replaySearches({ manifest, records })).toEqual([found].flat())
   })
 })

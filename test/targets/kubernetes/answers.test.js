@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readKubeletSummary, readPod } from '../../../src/targets/kubernetes/answers.js'
-import { parseQuantity } from '../../../src/targets/kubernetes/quantity.js'
+import { parseQuantity } from '../../../src/targets/kubernetes/nodes.js'
 
 describe('an answer of a cluster', () => {
   it('is taken as it came where the kit knows it', () => {

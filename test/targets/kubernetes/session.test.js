@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { AgentError, BenchError } from '../../../src/lib/errors.js'
 import { decode, encode } from '../../../src/node/agent/messages.js'
 import { converse } from '../../../src/targets/converse.js'
-import { readAgentCode } from '../../../src/targets/kubernetes/code.js'
-import { measureClockOffset } from '../../../src/targets/kubernetes/session.js'
+import { measureClockOffset } from '../../../src/targets/kubernetes/agents.js'
+import { readAgentCode } from '../../../src/targets/kubernetes/files.js'
 
 /** @import { Sample } from '../../../src/model/types.ts' */
 

@@ -1,0 +1,82 @@
+// What loads of several arms share. Run by k6, never imported by src/.
+import exec from 'k6/execution'
+import { Counter } from 'k6/metrics'
+
+const { ARM_URLS, ORDER } = __ENV
+const WARMUP_MS = Number(__ENV.WARMUP_MS)
+const WINDOW_MS = Number(__ENV.WINDOW_MS)
+export const SLICE_MS = Number(__ENV.SLICE_MS)
+export const SECONDS = Math.ceil(WINDOW_MS / 1000)
+
+// Of each arm, the address of this user.
+export const urls = ARM_URLS.split(';').map(text => {
+  const own = text.split(',')
+  return own[__VU % own.length]
+})
+export const arms = urls.map((_, i) => i)
+
+// Times, and failures that only k6 sees, are its own metrics, cut by the arm whose request it is in the window.
+export const timesOf = arm => `http_req_duration{arm:${arm}}`
+export const failuresOf = arm => `http_req_failed{arm:${arm}}`
+export const failed = arms.map(arm => new Counter(`failed_${arm}`))
+export const cold = arms.map(arm => new Counter(`cold_${arm}`))
+export const corrupted = arms.map(arm => new Counter(`corrupted_${arm}`))
+export const secondHalf = arms.map(arm => new Counter(`second_half_${arm}`))
+
+// Always true: a threshold is how k6 keeps a metric cut by a tag.
+export const thresholds = {}
+for (const arm of arms) {
+  thresholds[timesOf(arm)] = ['max>=0']
+  thresholds[failuresOf(arm)] = ['rate>=0']
+}
+
+// The number of a slice, counted from the start of the warm-up.
+export const sliceAt = (at, edges) => Math.max(0, Math.floor((at - edges[0] + WARMUP_MS) / SLICE_MS))
+export const armOf = slice => Number(ORDER[slice % ORDER.length])
+export const endOf = (slice, edges) => edges[0] - WARMUP_MS + (slice + 1) * SLICE_MS
+
+// Only requests of the window count: each belongs to the phase and the slice in which it starts.
+let tagged = ''
+export function tagRequests(arm, phase) {
+  const tag = phase === 1 || phase === 2 ? `${arm}` : 'none'
+  if (tag === tagged) return
+  tagged = tag
+  exec.vu.metrics.tags.arm = tag
+}
+
+export function sayVerified(verified) {
+  console.log(`verified ${verified.map(counts => counts.join(',')).join(';')}`)
+}
+
+// The milliseconds of the window in which requests went to an arm.
+function countOwnMs(own) {
+  if (!SLICE_MS) return WINDOW_MS
+  let sum = 0
+  for (let ms = WARMUP_MS; ms < WARMUP_MS + WINDOW_MS; ) {
+    const slice = Math.floor(ms / SLICE_MS)
+    const until = Math.min((slice + 1) * SLICE_MS, WARMUP_MS + WINDOW_MS)
+    if (armOf(slice) === own) sum += until - ms
+    ms = until
+  }
+  return sum
+}
+
+// A line for each arm, in the form that the other scripts have.
+export function writeArms(all, more = () => ({})) {
+  const lines = arms.map(own =>
+    JSON.stringify({
+      metrics: {
+        'http_req_duration{window:yes}': all[timesOf(own)],
+        http_req_failed: all[failuresOf(own)],
+        window_second_half: all[`second_half_${own}`],
+        window_failed: all[`failed_${own}`],
+        known_failures: all[`failed_${own}`],
+        corrupted: all[`corrupted_${own}`],
+        cold_users: all[`cold_${own}`],
+        ...more(own),
+      },
+      ownSeconds: countOwnMs(own) / 1000,
+    }),
+  )
+  return { stdout: `${lines.join('\n')}\n` }
+}

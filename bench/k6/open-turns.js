@@ -1,0 +1,79 @@
+// Open loop of several arms: requests start at a rate, whatever is answered. Each arm gets the rate all the time, from users
+// of its own, or (with slices) all users go to one arm for a second, then to another.
+import exec from 'k6/execution'
+import http from 'k6/http'
+import { Trend } from 'k6/metrics'
+import * as own from './arms.js'
+import * as common from './common.js'
+
+const RATE = Number(__ENV.RATE)
+const { arms, urls, SLICE_MS, corrupted } = own
+const lag = new Trend('lag', true)
+const lagOf = arm => `lag{arm:${arm}}`
+const droppedOf = name => `dropped_iterations{scenario:${name}}`
+const scenarioOf = arm => (SLICE_MS ? 'load' : `arm${arm}`)
+
+const executor = {
+  executor: 'constant-arrival-rate',
+  rate: RATE,
+  timeUnit: '1s',
+  duration: `${common.DURATION_MS}ms`,
+  // As many for every arm, and no more are made under load: a request that finds none free is dropped.
+  preAllocatedVUs: common.USERS,
+  maxVUs: common.USERS,
+  gracefulStop: `${common.GRACE_MS}ms`,
+}
+const scenarios = {}
+const thresholds = { ...own.thresholds }
+for (const arm of arms) {
+  scenarios[scenarioOf(arm)] = { ...executor, ...(SLICE_MS ? {} : { env: { ARM: `${arm}` } }) }
+  thresholds[lagOf(arm)] = ['max>=0']
+  thresholds[droppedOf(scenarioOf(arm))] = ['count>=0']
+}
+
+export const options = { ...common.commonOptions, systemTags: ['scenario'], scenarios, thresholds }
+
+export const setup = common.announceWindow
+
+let phase = 0
+const done = arms.map(() => 0)
+let isLogged = false
+
+export default function (edges) {
+  const at = Date.now()
+  const isWarming = phase === 0
+  while (phase < edges.length && at >= edges[phase]) phase++
+  if (isWarming && phase > 0 && phase < 3) tellCold()
+  const arm = SLICE_MS ? own.armOf(own.sliceAt(at, edges)) : Number(__ENV.ARM)
+  own.tagRequests(arm, phase)
+  const i = exec.scenario.iterationInTest
+  const isSampled = i % common.NONCE_EVERY === 0
+  const inWindow = phase === 1 || phase === 2
+  if (isSampled && inWindow) lag.add(at - (exec.scenario.startTime + (i * 1000) / RATE))
+  const sent = isSampled ? common.createNonceBody(`${arm}-${i}-${edges[0]}-`) : common.body
+  const response = http.post(urls[arm], sent, common.plain)
+  done[arm]++
+  if (response.body !== sent) fail(arm, response)
+  else if (phase === 2) own.secondHalf[arm].add(1)
+}
+
+// Of a user of one arm, only that.
+function tellCold() {
+  for (const arm of arms)
+    if ((SLICE_MS || Number(__ENV.ARM) === arm) && done[arm] < common.WARM_AFTER) own.cold[arm].add(1)
+}
+
+function fail(arm, response) {
+  if (phase === 1 || phase === 2) own.failed[arm].add(1)
+  if (response.status === 200) corrupted[arm].add(1)
+  if (!isLogged) common.logFailure(response)
+  isLogged = true
+}
+
+export function handleSummary({ metrics: all }) {
+  return own.writeArms(all, arm => ({
+    open_loop: {},
+    lag: all[lagOf(arm)],
+    dropped_iterations: all[droppedOf(scenarioOf(arm))],
+  }))
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod'
+import { QUANTITIES } from '../../judge/quantities.js'
+import { suggest } from '../../lib/nearest.js'
+import { AXES, AXIS_NAMES } from '../../model/axes.js'
+import { ALGORITHM_NAMES, BALANCE_NAMES, SIZES } from '../../model/balance.js'
+import { failureReason } from '../../model/schemas.js'
+import { CLAIM_QUANTITIES } from './answers.js'
+
+/** The form of a file of claims. Pure. @import { AxisName } from '../../model/types.ts' */
+
+export const SHAPES = /** @type {const} */ (['rises', 'falls', 'flat', 'line', 'bends'])
+
+const words = z.string().min(1)
+const read = z.enum(['table', 'text', 'chart'])
+const count = z.int().positive()
+const quantity = z
+  .string()
+  .refine(name => !QUANTITIES[name]?.isEstimate, {
+    error: ({ input }) => `${input} is an estimate, and no claim is judged by one: name a measured quantity`,
+  })
+  .pipe(oneOf('quantity', Object.keys(CLAIM_QUANTITIES)))
+const selector = z.strictObject({
+  plane: words,
+  /** The sidecar, where the quantity is of one. */
+  service: words.optional(),
+  .../** @type {Record<AxisName, z.ZodOptional<any>>} */ (
+    Object.fromEntries(AXIS_NAMES.map(name => [name, AXES[name].schema.optional()]))
+  ),
+})
+const tolerance = z.number().positive()
+const assignment = z.strictObject({ algorithm: oneOf('algorithm', ALGORITHM_NAMES), sizes: z.enum(SIZES) })
+
+const ratio = z.strictObject({
+  quantity,
+  of: selector,
+  to: selector,
+  /** The most that a run at other caps than the published may show: the ratio, its direction, or nothing. */
+  otherCaps: z.enum(['ratio', 'direction', 'never']).default('ratio'),
+  /** The quantity of the second arm, where it is another. */
+  toQuantity: quantity.optional(),
+  ratio: z.number().positive(),
+  /** A share of the ratio. */
+  tolerance,
+})
+
+const shape = z
+  .strictObject({
+    shape: oneOf('shape', SHAPES),
+    quantity,
+    over: oneOf('axis', ['plane', ...AXIS_NAMES]),
+    /** The selector has no plane where that is the axis. */
+    among: selector.partial(),
+    /** How far the largest may be above the smallest, or a point from the straight line as a share of the rise. */
+    tolerance: tolerance.default(0.15),
+  })
+  .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
+
+/** before: the published value before `from`. */
+const plateau = z.strictObject({
+  quantity,
+  over: oneOf('axis', AXIS_NAMES),
+  among: selector,
+  before: z.number(),
+  from: z.number(),
+})
+
+/** A ratio of two assignments of items to shards. */
+const balance = z.strictObject({
+  quantity: oneOf('quantity', BALANCE_NAMES),
+  of: assignment,
+  to: assignment,
+  items: count,
+  shards: count,
+  ratio: z.number().positive(),
+  tolerance,
+})
+
+/** The growth of a control plane that is given more and more sidecars. */
+const growth = z
+  .strictObject({
+    among: selector,
+    tolerance: tolerance.default(0.15),
+    failsAt: count.optional(),
+    reason: failureReason.optional(),
+    quantity: quantity.optional(),
+    /** In the unit of the quantity's header. */
+    value: z.number().positive().optional(),
+    steps: z
+      .array(z.strictObject({ sidecars: count, leastSeconds: z.number(), mostSeconds: z.number() }))
+      .min(2)
+      .optional(),
+  })
+  .refine(
+    ({ failsAt, quantity: sized, value, steps }) =>
+      [failsAt, sized, steps].filter(given => given !== undefined).length === 1 &&
+      (sized === undefined) === (value === undefined),
+    'give one of failsAt, quantity with its value, and steps',
+  )
+
+const relation = z
+  .strictObject({ ratio, shape, plateau, balance, growth, untestable: z.strictObject({ why: words }) })
+  .partial()
+  .refine(kinds => Object.keys(kinds).length === 1, 'give one of ratio, shape, plateau, balance, growth and untestable')
+
+/** Makes the schema of a file of claims. @param {string[]} [experiments] those that there are; absent: not checked */
+export function createClaimsSchema(experiments) {
+  const experiment = (experiments ? oneOf('experiment', experiments) : words).nullable()
+  return z.strictObject({
+    source: z.strictObject({
+      title: words,
+      publisher: words,
+      did: words,
+      read,
+      /** null: it is not known. */
+      hardware: words.nullable(),
+      /** Differences between their setup and ours. */
+      unlike: words.optional(),
+    }),
+    /** The experiment of ours that can test it; null: none. */
+    experiment,
+    claims: z.record(
+      z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
+      z.strictObject({
+        says: words,
+        /** Given where it is not the source's. */
+        read: read.optional(),
+        /** Given where it is not the file's. */
+        experiment: experiment.optional(),
+        published: z.array(z.strictObject({ label: words, value: z.number(), unit: words })),
+        relation,
+      }),
+    ),
+  })
+}
+
+/**
+ * One of some names; the error says the nearest.
+ * @template {string} Name @param {string} kind @param {readonly Name[]} names
+ */
+function oneOf(kind, names) {
+  const schema = z.string().refine(name => names.some(known => known === name), {
+    error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), [...names])}`,
+  })
+  return /** @type {z.ZodType<Name, string>} */ (/** @type {unknown} */ (schema))
+}
+
+/**
+ * @typedef {z.infer<ReturnType<typeof createClaimsSchema>>} WrittenClaims
+ * @typedef {z.infer<typeof relation>} Relation
+ * @typedef {Partial<z.infer<typeof selector>>} Selector what an arm must have
+ * @typedef {z.infer<typeof ratio>} Ratio
+ * @typedef {z.infer<typeof shape>} Shape
+ * @typedef {z.infer<typeof plateau>} Plateau
+ * @typedef {z.infer<typeof balance>} BalanceRatio
+ * @typedef {z.infer<typeof growth>} GrowthClaim
+ */

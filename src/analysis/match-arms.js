@@ -1,0 +1,128 @@
+import { nameOf } from '../model/arms.js'
+import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
+
+/** The pairs of arms of two runs, and why others have no partner. Pure. */
+/** @import { Arm, AxisName, Load } from '../model/types.ts' */
+
+/**
+ * @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
+ * @typedef {{ old: Arm, next: Arm }} Match
+ */
+
+/**
+ * Facts that two arms must share to be compared, beside the plane.
+ * @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]}
+ */
+const PLACE = [
+  { label: 'load', of: ({ load }) => load.kind, show: kind => (kind === 'idle' ? 'none' : `${kind} loop`) },
+  ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
+    label: AXES[name].label,
+    of: AXES[name].of,
+    show: (/** @type {any} */ value) => sayValue(name, value),
+  })),
+  { label: 'burst', of: ({ load }) => JSON.stringify(load.burst), show: text => sayBurst(JSON.parse(text)) },
+  { label: 'window', of: ({ load }) => load.windowSeconds, show: seconds => `${seconds} s` },
+  { label: 'client', of: ({ load }) => load.hasCertificate, show: is => (is ? 'mTLS' : 'plaintext') },
+]
+
+/**
+ * Pairs each arm with the same of the other run: by its name; else with the only one left of a plane in its place,
+ * which is another variant.
+ * @param {{ old: Arm[], next: Arm[] }} arms
+ * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} in the order of the new run
+ */
+export function matchArms({ old, next }) {
+  const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
+    arms.filter(other => PLACE.every(({ of }) => of(other) === of(arm)))
+  const byName = next.flatMap(arm => {
+    const same = inPlace(old, arm).find(other => nameOf(other) === nameOf(arm))
+    return same ? [{ old: same, next: arm }] : []
+  })
+  const left = leaveOut({ old, next }, byName)
+  const byPlane = left.next.flatMap(arm => {
+    const [same, ...others] = inPlace(left.old, arm).filter(other => other.plane === arm.plane)
+    const rivals = inPlace(left.next, arm).filter(other => other.plane === arm.plane)
+    return same && others.length === 0 && rivals.length === 1 ? [{ old: same, next: arm }] : []
+  })
+  const matches = [...byName, ...byPlane].sort((x, y) => next.indexOf(x.next) - next.indexOf(y.next))
+  return { matches, left: leaveOut(left, byPlane) }
+}
+
+/** @param {{ old: Arm[], next: Arm[] }} arms @param {Match[]} matches */
+function leaveOut({ old, next }, matches) {
+  return {
+    old: old.filter(arm => !matches.some(m => m.old === arm)),
+    next: next.filter(arm => !matches.some(m => m.next === arm)),
+  }
+}
+
+/**
+ * Says in what each arm without a partner differs from the nearest of its plane without one; a pair is said once.
+ * @param {{ old: Arm[], next: Arm[] }} left
+ * @param {AxisName[]} varied
+ * @returns {Refusal[]}
+ */
+export function refuseArms({ old, next }, varied) {
+  const ofNew = next.map(arm => ({ arm, old: findNearest(arm, old), next: arm }))
+  const ofOld = old
+    .filter(arm => !ofNew.some(r => r.old === arm))
+    .map(arm => ({ arm, old: arm, next: findNearest(arm, next) }))
+  return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
+    arm: nameMatch({ arm, varied }),
+    differing: sayDifferences(sides),
+  }))
+}
+
+/** @param {Arm} arm @param {Arm[]} others */
+function findNearest(arm, others) {
+  const apart = (/** @type {Arm} */ other) =>
+    PLACE.filter(({ of }) => of(other) !== of(arm)).length + (nameOf(other) === nameOf(arm) ? 0 : 0.5)
+  return others.filter(other => other.plane === arm.plane).sort((x, y) => apart(x) - apart(y))[0]
+}
+
+/** @param {{ old?: Arm, next?: Arm }} sides */
+function sayDifferences({ old, next }) {
+  if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
+  const differing = PLACE.filter(({ of }) => of(old) !== of(next)).map(({ label, of, show }) =>
+    sayBoth({ label, old: show(of(old)), next: show(of(next)) }),
+  )
+  return differing.length > 0 ? differing : sayDifference({ label: 'plane', old: nameOf(old), next: nameOf(next) })
+}
+
+/**
+ * Names an arm, such as `pipy at 0.5 cores, link pair`, and its partner where that has another name.
+ * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
+ */
+export function nameMatch({ arm, varied, partner = arm }) {
+  const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
+  const others = varied.filter(name => name !== 'capCores' && AXES[name].of(arm) !== null)
+  return [
+    arm.capCores === null ? names : `${names} at ${arm.capCores} cores`,
+    ...others.map(name => describeAxes(arm, [name])),
+  ].join(', ')
+}
+
+/** A value of an axis in words that stand after the axis' label. @param {AxisName} name @param {any} value */
+function sayValue(name, value) {
+  const { label, show } = AXES[name]
+  if (value === null && name === 'ratePerSecond') return 'none'
+  const words = show(value)
+  return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
+}
+
+/** @param {Load['burst']} burst */
+function sayBurst(burst) {
+  if (burst === null) return 'none'
+  return `${burst.factor} times the rate for ${burst.seconds} s after ${burst.beginsSeconds} s`
+}
+
+/** Says a fact where two runs differ in it. @param {{ label: string, old: unknown, next: unknown }} fact */
+export function sayDifference({ label, old, next }) {
+  const sides = { old: old ?? 'unknown', next: next ?? 'unknown' }
+  return sides.old === sides.next ? [] : [sayBoth({ label, ...sides })]
+}
+
+/** Says a fact of two runs. @param {{ label: string, old: unknown, next: unknown }} fact */
+export function sayBoth({ label, old, next }) {
+  return `${label}: ${old} in old, ${next} in new`
+}

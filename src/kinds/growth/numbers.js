@@ -1,0 +1,150 @@
+import { groupBy } from '../../lib/group-by.js'
+import { fitLine } from '../../lib/stats.js'
+import { growthSchema } from '../../model/schemas.js'
+
+/**
+ * The numbers of a growth, from what was seen of its steps. Pure: the run computes them from what it saw, `verify` from
+ * what is on disk.
+ * @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts'
+ * @import { OwnPart } from '../parts.js'
+ */
+
+/** Less idle than this, and the machine is why a step is late. */
+const HOST_IDLE_LEAST = 0.05
+/** Of the machine's memory: with less to be had, a growth ends. */
+export const AVAILABLE_LEAST = 0.1
+const POINTS_LEAST = 2
+const PEAK_SECONDS = 1
+
+/** Reasons for which the control plane is not to blame. @type {FailureReason[]} */
+export const OF_MACHINE = ['host-memory', 'host-cpu']
+
+/** @typedef {NonNullable<TrialRecord['growth']>} GrowthNumbers */
+
+/** @type {OwnPart<GrowthRecord, GrowthNumbers>} */
+export const growthPart = {
+  schema: growthSchema,
+  judge: judgeGrowth,
+  hasWindow: false,
+  tell({ sidecars, ended }) {
+    const reason = ended?.reason ?? null
+    return tellEnding(reason, countAt({ sidecars, failedAt: ended?.sidecars ?? null, reason }))
+  },
+}
+
+/** @param {GrowthRecord} seen @returns {GrowthNumbers} */
+export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
+  const described = steps.map(step => judgeStep(step, backends))
+  const readings = control ?? []
+  const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
+  return {
+    ...{ cpus, sidecarsMost, backends, ended },
+    hasControl: control !== null,
+    sidecars: Math.max(0, ...described.filter(hasHeld).map(step => step.sidecars)),
+    steps: described,
+    controlAnonBytes: { empty: readings[0]?.anonBytes ?? null, peak: anon.length > 0 ? Math.max(...anon) : null },
+    controlPeakCores: findPeakCores(readings),
+    bytesPerSidecar: findSlope(listMemoryPoints({ steps: described })),
+  }
+}
+
+/**
+ * The number of sidecars that an ending is about: at which a step failed, else up to which all held.
+ * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
+ */
+export function countAt({ sidecars, failedAt, reason }) {
+  return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
+}
+
+/**
+ * How far it came, in words. That nothing failed says no more than that: how far it would come, nobody knows.
+ * @param {FailureReason | null} reason null: nothing failed
+ * @param {number | string} at sidecars
+ */
+export function tellEnding(reason, at) {
+  if (reason === null) return `no failure up to ${at} sidecars`
+  return OF_MACHINE.includes(reason)
+    ? `no failure of the control plane up to ${at} sidecars, where the machine ended it (${reason})`
+    : `failed at ${at} sidecars: ${reason}`
+}
+
+/**
+ * All rounds in a line: the fewest and the most sidecars of those that ended alike.
+ * @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth
+ */
+export function tellEndings({ rounds, hasControl }) {
+  const told = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, own]) => {
+    const counts = own.map(countAt)
+    const [least, most] = [Math.min(...counts), Math.max(...counts)]
+    return `${tellEnding(reason, most > least ? `${least} to ${most}` : least)} (${own.length} of ${rounds.length} rounds)`
+  })
+  return `${told.join('; ')}${hasControl ? '' : '; no control plane ran'}`
+}
+
+/**
+ * The memory of the control plane after each step that held.
+ * @param {Pick<GrowthNumbers, 'steps'>} growth
+ * @returns {[number, number][]} sidecars, bytes
+ */
+export function listMemoryPoints({ steps }) {
+  return steps.flatMap(step =>
+    hasHeld(step) && step.controlAnonBytes !== null
+      ? [/** @type {[number, number]} */ ([step.sidecars, step.controlAnonBytes])]
+      : [],
+  )
+}
+
+/** Whether a late step is the machine's doing. @param {GrowthRecord['steps'][number]['host']} host over the step */
+export function isHostUsedUp(host) {
+  return idleOf(host) < HOST_IDLE_LEAST
+}
+
+/** @param {GrowthNumbers['steps'][number]} step */
+export function hasHeld({ seconds }) {
+  return seconds !== null
+}
+
+/** @param {GrowthRecord['steps'][number]} step @param {number} backends @returns {GrowthNumbers['steps'][number]} */
+function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
+  const told = members.flatMap(member => member.told ?? [])
+  const had = told.flatMap(one => one.yesMs ?? [])
+  const seen = told.flatMap(one => one.backends ?? [])
+  const [before, after] = [control.start?.cpuSeconds, control.end?.cpuSeconds]
+  return {
+    sidecars,
+    converged: had.length,
+    backendsSeen: seen.length > 0 ? Math.min(backends, ...seen) : null,
+    seconds: had.length === members.length ? (Math.max(...had) - startMs) / 1000 : null,
+    controlAnonBytes: control.end?.anonBytes ?? null,
+    controlCpuSeconds: typeof before === 'number' && typeof after === 'number' ? after - before : null,
+    hostIdleFraction: idleOf(host),
+    ownCores: ownCpuSeconds / ((endMs - startMs) / 1000),
+  }
+}
+
+/** @param {GrowthRecord['steps'][number]['host']} host */
+function idleOf({ start, end }) {
+  return (end.idle - start.idle) / Math.max(1, end.total - start.total)
+}
+
+/** @param {[number, number][]} points */
+function findSlope(points) {
+  return points.length < POINTS_LEAST ? null : fitLine(points).slope
+}
+
+/**
+ * The most CPU in any second, of counters that are read ten times as often.
+ * @param {NonNullable<GrowthRecord['control']>} readings
+ */
+function findPeakCores(readings) {
+  const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
+  let first = 0
+  /** @type {number | null} */
+  let peak = null
+  for (const { epochMs, cpuSeconds } of counted) {
+    while (epochMs - counted[first + 1]?.epochMs >= PEAK_SECONDS * 1000) first++
+    const seconds = (epochMs - counted[first].epochMs) / 1000
+    if (seconds >= PEAK_SECONDS) peak = Math.max(peak ?? 0, (cpuSeconds - counted[first].cpuSeconds) / seconds)
+  }
+  return peak
+}

@@ -1,0 +1,115 @@
+import { fitMemory } from '../../judge/over-sidecars.js'
+import { summariseValues } from '../../lib/stats.js'
+import { MIB } from '../../lib/units.js'
+import { choiceOf, labelOf } from '../../model/arms.js'
+import { findVaried } from '../../model/axes.js'
+import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
+
+/**
+ * How far control planes came with more and more sidecars, and what each sidecar took of their memory. Pure.
+ * @import { Arm, GrowthFit, Summary, TrialRecord } from '../../model/types.ts'
+ * @import { Sections } from '../sections.js'
+ */
+
+const POINTS_MOST = 10
+
+/** @type {Sections} */
+export const growthSections = {
+  hasWindows: false,
+  hasSeries: false,
+  summarise(run) {
+    const growths = fitGrowths(run)
+    return growths.length > 0 ? { growths } : {}
+  },
+  answer: ({ summary: { arms, growths = [] } }) =>
+    growths.map(growth => `${nameGrowth(arms, growth)}: ${tellEndings(growth)}`),
+  findings: ({ arms, growths = [] }) => [
+    'With more and more sidecars:',
+    ...growths.flatMap(growth => renderGrowth(growth, nameGrowth(arms, growth))),
+  ],
+  charts({ summary: { arms, growths = [] } }) {
+    const lines = growths.flatMap((growth, i) =>
+      growth.memory ? [{ label: nameGrowth(arms, growth), colour: i + 1, memory: growth.memory }] : [],
+    )
+    const title = 'Memory of the control plane over the number of sidecars'
+    return lines.length > 0 ? [{ form: 'overSidecars', id: 'over-sidecars', title, lines }] : []
+  },
+}
+
+/** @param {{ arms: Arm[], records: TrialRecord[] }} run @returns {GrowthFit[]} one of each arm that grew */
+export function fitGrowths({ arms, records }) {
+  return arms.flatMap(arm => {
+    const own = records.flatMap(({ trial, growth }) => (growth && trial.arm.id === arm.id ? [{ trial, growth }] : []))
+    if (own.length === 0) return []
+    const rounds = own.map(({ trial: { round }, growth: { sidecars, ended } }) => {
+      const { sidecars: failedAt = null, reason = null, why = null } = ended ?? {}
+      return { round, sidecars, failedAt, reason, why }
+    })
+    return [
+      {
+        ...choiceOf(arm),
+        armId: arm.id,
+        rounds,
+        memory: fitMemory(own.flatMap(({ growth }) => listMemoryPoints(growth))),
+        hasControl: own[0].growth.hasControl,
+        sidecarsMost: own[0].growth.sidecarsMost,
+        steps: listSteps(own.map(({ growth }) => growth)),
+      },
+    ]
+  })
+}
+
+/** @param {NonNullable<TrialRecord['growth']>[]} growths of an arm @returns {GrowthFit['steps']} */
+function listSteps(growths) {
+  const counts = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
+  return [...counts].map(sidecars => ({
+    sidecars,
+    seconds: summariseValues(growths.map(({ steps }) => steps.find(s => s.sidecars === sidecars)?.seconds ?? null)),
+  }))
+}
+
+/** @param {Summary['arms']} arms @param {Pick<GrowthFit, 'armId'>} growth */
+function nameGrowth(arms, { armId }) {
+  const arm = arms.find(({ id }) => id === armId)
+  return arm ? labelOf(arm, findVaried(arms)) : armId
+}
+
+/** @param {GrowthFit} growth @param {string} name */
+function renderGrowth(growth, name) {
+  const { rounds, memory, steps } = growth
+  const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
+  return [
+    `  ${name}: ${tellEndings(growth)}`,
+    ...causes.map(([reason, why]) => `    ${reason}: ${why?.split('\n')[0]}`),
+    ...(memory ? renderMemory(memory) : []),
+    ...(steps.length > 0 ? [`    seconds of a step: ${pickShown(steps).map(renderSeconds).join('  ')}`] : []),
+  ]
+}
+
+/** @param {NonNullable<GrowthFit['memory']>} memory */
+function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
+  const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
+  const interval = low === null || high === null ? '' : ` [${kB(low)}, ${kB(high)}]`
+  const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
+  return [
+    `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${interval}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
+    `      ${pickShown(points).map(renderPoint).join('  ')}`,
+  ]
+}
+
+/** @param {NonNullable<GrowthFit['memory']>['points'][number]} point */
+function renderPoint({ sidecars, bytes, residualBytes }) {
+  const off = residualBytes / MIB
+  return `${sidecars}: ${(bytes / MIB).toFixed(1)} (${off >= 0 ? '+' : ''}${off.toFixed(2)})`
+}
+
+/** @param {GrowthFit['steps'][number]} step */
+function renderSeconds({ sidecars, seconds }) {
+  return `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`
+}
+
+/** At most ten, evenly apart, with the last. @template T @param {T[]} items */
+function pickShown(items) {
+  const every = Math.ceil(items.length / POINTS_MOST)
+  return items.filter((_, i) => (i + 1) % every === 0 || i === items.length - 1)
+}

@@ -1,0 +1,143 @@
+import { certificatesFolder } from '../../lib/certificate-files.js'
+import { PORTS } from '../../model/sidecar-contract.js'
+import { createApplication } from '../../services/applications.js'
+import { createBatch } from '../../services/batches.js'
+import { createControlPlane, locateControl } from '../../services/control.js'
+import { describeSidecar } from '../../services/specs.js'
+import { trustOf } from '../../services/topology.js'
+
+/**
+ * The processes of a growth: one control plane, and steps of as many sidecars each, in the form of OSM's "scale and
+ * limits": 2 clients × 5 and 5 servers × 2, with one split over the 5. The servers of all steps share five applications,
+ * each of which says its name. Pure.
+ * @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts'
+ * @import { Chosen } from '../../services/control.js'
+ * @import { ArmServices } from '../../services/specs.js'
+ */
+
+const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
+/** The number of backends that a client must see. */
+export const BACKENDS = FORM.servers
+export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
+const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
+const SPLIT_HOST = 'split.test'
+
+/**
+ * A sidecar, and how it is asked whether it serves.
+ * @typedef {object} GrownMember
+ * @property {string} name
+ * @property {Endpoint} endpoint of its listener
+ * @property {string} host
+ * @property {number} backends that must answer through it
+ * @property {ReloadAction[]} enrolment before it starts
+ */
+
+/**
+ * @typedef {object} Growth
+ * @property {ProcessSpec[]} applications
+ * @property {ProcessSpec | null} control null: nothing has to run
+ * @property {ReloadAction[]} setUp of the control plane
+ * @property {{ sidecars: number, spec: ProcessSpec, members: GrownMember[] }[]} steps sidecars: of all steps up to it
+ */
+
+/** The names that need an address. @param {number} sidecars a multiple of those of a step */
+export function listGrowthNames(sidecars) {
+  const services = listSteps(sidecars).flatMap(topology => topology.services)
+  return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
+}
+
+/**
+ * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services
+ *   link: whose entry's certificates all have, for they are read also where nothing speaks TLS; sidecars: of all steps
+ * @returns {Growth}
+ */
+export function createGrowth({ link, sidecars, ...given }) {
+  const { arm, control, places, programs, folders, locate } = given
+  const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
+  const trust = trustOf(certificates, link.entry.service)
+  const applications = APPLICATIONS.map(name =>
+    createApplication({
+      service: name,
+      kind: 'named',
+      listen: { address: places[name].listen, port: PORTS.application },
+      next: null,
+      runtime: programs.appRuntime,
+      scripts: locate(folders.echo),
+      folder: locate(folders.own),
+    }),
+  )
+  const made = listSteps(sidecars).map(topology => {
+    const services = { ...given, topology }
+    return topology.services.map(service => {
+      const { model, ...own } = describeGrown(service, services)
+      const options = { ...own, model: { ...model, trust }, ...locateControl(given) }
+      return {
+        spec: control.createSidecar(options),
+        member: { ...describeMember(options.model), enrolment: control.enrol(options) },
+      }
+    })
+  })
+  return {
+    applications,
+    ...createControlPlane(given),
+    steps: made.map((step, i) => ({
+      sidecars: (i + 1) * STEP_SIDECARS,
+      spec: createBatch({ name: `step-${i + 1}`, folder: locate(folders.own), specs: step.map(({ spec }) => spec) }),
+      members: step.map(({ member }) => member),
+    })),
+  }
+}
+
+/** @param {number} sidecars */
+function listSteps(sidecars) {
+  return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStep(i + 1))
+}
+
+/** The services of one step, each with its copies; clients are first. @param {number} step @returns {Topology} */
+function createStep(step) {
+  const servers = Array.from({ length: FORM.servers }, (_, i) => `server-${step}-${i + 1}`)
+  const clients = Array.from({ length: FORM.clients }, (_, i) => `client-${step}-${i + 1}`)
+  return {
+    name: `step-${step}`,
+    services: [
+      ...clients.flatMap(name => copy({ name, application: null, calls: servers }, FORM.copiesOfClient)),
+      ...servers.flatMap(name => copy({ name, application: 'echo', calls: [] }, FORM.copiesOfServer)),
+    ],
+    entry: { service: clients[0], listener: 'outbound' },
+  }
+}
+
+/** @param {Service} service @param {number} copies in all @returns {Service[]} */
+function copy(service, copies) {
+  const more = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
+  return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
+}
+
+/**
+ * Gives a client the split beside its routes, and a server the application that it shares.
+ * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
+ */
+function describeGrown(service, services) {
+  const options = describeSidecar(service, services)
+  const { model } = options
+  if (model.outbound && service.calls.length > 0) {
+    const split = service.calls.map(cluster => ({ cluster, weight: 1 }))
+    const routes = [...model.outbound.routes, { host: SPLIT_HOST, pathPrefix: '/', headers: {}, split }]
+    return { ...options, model: { ...model, outbound: { ...model.outbound, routes } } }
+  }
+  const [client] = services.topology.services
+  const application = APPLICATIONS[client.calls.indexOf(service.copyOf ?? service.name)]
+  const endpoints = [{ address: services.places[application].listen, port: PORTS.application }]
+  const clusters = model.clusters.map(c => (c.name === 'application' ? { ...c, endpoints } : c))
+  return { ...options, model: { ...model, clusters } }
+}
+
+/** @param {SidecarModel} model */
+function describeMember({ service: name, inbound, outbound }) {
+  if (inbound) {
+    const { address, port } = inbound
+    return { name, endpoint: { address, port }, host: name, backends: 1 }
+  }
+  const { address, port } = /** @type {NonNullable<SidecarModel['outbound']>} */ (outbound)
+  return { name, endpoint: { address, port }, host: SPLIT_HOST, backends: BACKENDS }
+}

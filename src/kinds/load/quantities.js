@@ -1,0 +1,106 @@
+import { medianSorted } from 'simple-statistics'
+import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
+
+/**
+ * The rows of the table of quantities that are of changes of configuration under load, and of bursts. Pure.
+ * @import { LoadPoint, TrialRecord } from '../../model/types.ts'
+ * @import { QuantityRow } from '../../judge/quantities.js'
+ */
+
+const OF_CHANGES = /** @type {const} */ ({ group: 'changes', isSparse: true, digits: 1, use: 'memory' })
+// As before: a p99 of at most twice that before the burst, or as little more as a scheduler can make.
+const TIMES_MOST = 2
+const MORE_MOST_MS = 5
+// Nearly all requests were sent that were due: none waited for a free user.
+const RATE_LEAST = 0.95
+
+/** @type {QuantityRow[]} */
+export const CHANGE_ROWS = [
+  {
+    ...{ name: 'effectMs', header: 'effectMs', label: 'time to effect ms', unit: 'ms', ...OF_CHANGES },
+    definition:
+      "From the commit of a change of configuration until a new connection was served by it; the median of the window's changes.",
+    measure({ record }) {
+      const effects = listEffectsMs(record)
+      return effects && medianSorted(effects)
+    },
+  },
+  {
+    ...{ name: 'effectMostMs', header: 'effectMostMs', label: 'longest time to effect ms', unit: 'ms', ...OF_CHANGES },
+    definition: "The longest time to effect of the window's changes.",
+    measure: ({ record }) => listEffectsMs(record)?.at(-1) ?? null,
+  },
+  {
+    ...{ name: 'failedPerChange', header: 'failedPerChange', label: 'failed requests a change', ...OF_CHANGES },
+    unit: 'requests',
+    definition: 'Requests that failed in the window over the changes of configuration in it.',
+    measure: ({ record: { load, changes } }) => (load && changes?.length ? load.failed / changes.length : null),
+  },
+  {
+    ...{ name: 'cpuMillisPerChange', header: 'cpuMillisPerChange', label: 'CPU a change, ms', ...OF_CHANGES },
+    unit: 'ms',
+    definition: 'CPU time of all sidecars minus that of the arm without changes, over the number of changes.',
+    measure: ({ record, unchanged }) => cpuMillisPerChange(record, unchanged ?? []),
+  },
+]
+
+/** @type {QuantityRow[]} */
+export const RECOVERY_ROWS = [
+  {
+    ...{ name: 'recoverySeconds', header: 'recoverySeconds', label: 'recovered after s', unit: 's' },
+    digits: 1,
+    definition: 'From the end of a burst until requests are answered as before it.',
+    use: 'latency',
+    measure: ({ record }) => recoverySeconds(record),
+  },
+]
+
+/**
+ * The CPU time of all sidecars beyond that of the same round without changes, over the changes (ms).
+ * @param {TrialRecord} record
+ * @param {TrialRecord[]} unchanged of the same round
+ */
+function cpuMillisPerChange(record, unchanged) {
+  const { changes, window } = record
+  const [cores, without] = [coresOf(record), valueOfRound(unchanged, 'memory', coresOf)]
+  if (cores === null || without === null || !window || !changes?.length) return null
+  return (1000 * (cores - without) * window.seconds) / changes.length
+}
+
+/**
+ * The times until changes took effect, rising.
+ * @param {TrialRecord} record
+ * @returns {number[] | null} null without changes, or where one took no effect
+ */
+function listEffectsMs({ changes }) {
+  const effects = (changes ?? []).map(c => c.effectSeconds)
+  if (effects.length === 0 || effects.includes(null)) return null
+  return effects.map(seconds => 1000 * Number(seconds)).sort((a, b) => a - b)
+}
+
+/** @param {TrialRecord} record */
+function coresOf(record) {
+  return sumOf(sidecarsOf(record), p => p.cpuCores)
+}
+
+/**
+ * The time from the end of the burst to the start of the first piece of the window from which on every piece is
+ * answered as before the burst; null where there is none, or no burst.
+ * @param {Pick<TrialRecord, 'trial' | 'load'>} record
+ * @returns {number | null} seconds; 0: it never got worse than that after the burst
+ */
+function recoverySeconds({ trial, load }) {
+  const { burst, ratePerSecond = 0 } = trial.arm.load
+  const series = load?.series ?? null
+  if (burst === null || series === null) return null
+  const before = series.filter(p => p.atSeconds + p.seconds <= burst.beginsSeconds).flatMap(p => p.p99Ms ?? [])
+  if (before.length === 0) return null
+  const limitMs = Math.max(TIMES_MOST * Math.max(...before), Math.min(...before) + MORE_MOST_MS)
+  const endSeconds = burst.beginsSeconds + burst.seconds
+  const isAsBefore = (/** @type {LoadPoint} */ { count, seconds, p99Ms }) =>
+    p99Ms !== null && p99Ms <= limitMs && count >= RATE_LEAST * ratePerSecond * seconds
+  const after = series.filter(p => p.atSeconds >= endSeconds)
+  const lastBad = after.findLastIndex(p => !isAsBefore(p))
+  const first = after[lastBad + 1]
+  return first ? first.atSeconds - endSeconds : null
+}

@@ -1,0 +1,64 @@
+import { QUANTITIES } from '../../judge/quantities.js'
+import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { lowerFirst } from '../../lib/letters.js'
+import { nameOf } from '../../model/arms.js'
+import { tellEstimates } from './estimates.js'
+
+/**
+ * What windows under load show: the cost of planes, and what bound them. Pure.
+ * @import { Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Sections } from '../sections.js'
+ */
+
+/** @type {Sections} */
+export const loadSections = {
+  heading: nameCaps,
+  answer({ summary, measured, cost, isAlone }) {
+    if (measured.length === 0) return []
+    const bound = [tellBound(measured), tellEstimates(summary)]
+    // Arms that stood side by side have answered what they cost.
+    if (isAlone) return [...cost, ...bound].filter(Boolean)
+    return [`${lowerFirst(nameCaps(summary))}: ${[tellCapacities(summary), ...bound].filter(Boolean).join('; ')}`]
+  },
+}
+
+/** @param {Summary} summary */
+function nameCaps({ arms }) {
+  const caps = [...new Set(arms.flatMap(arm => arm.capCores ?? []))]
+  return caps.length === 0 ? 'One after the other, not capped' : `At a cap of ${caps.join(' or ')}`
+}
+
+/** @param {Summary} summary */
+function tellCapacities({ arms }) {
+  return arms
+    .flatMap(arm => {
+      const { median, low, high } = quantityOf(arm, 'capacity')
+      if (median === null || arm.repeatOf !== null) return []
+      const [value, ...ends] = [median, low, high].map(v => formatValue(QUANTITIES.capacity, Number(v)))
+      const at = new Set(arms.map(({ capCores }) => capCores).filter(cap => cap !== null)).size > 1
+      const name = `${nameOf(arm)}${at ? ` at ${arm.capCores}` : ''}`
+      return [`${name} delivers ${value}${low === null ? '' : ` [${ends.join(', ')}]`} requests/s`]
+    })
+    .join(', ')
+}
+
+/** @param {SummaryArm[]} arms */
+function tellBound(arms) {
+  const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null && arm.boundBy !== null)
+  const limits = [...new Set(sidecars.map(arm => arm.boundBy))]
+  if (limits.length === 0) return ''
+  if (limits.length === 1) return sayLimit(limits[0])
+  return limits
+    .map(limit => {
+      const names = [...new Set(sidecars.filter(arm => arm.boundBy === limit).map(nameOf))]
+      return `${names.join(', ')} ${sayLimit(limit)}`
+    })
+    .join(', ')
+}
+
+/** @param {SummaryArm['boundBy']} limit */
+function sayLimit(limit) {
+  if (limit === 'users') return 'bound by the number of users, so no capacity was measured'
+  if (limit === 'rate') return 'with nothing saturated at the rate'
+  return `bound by the ${limit}`
+}

@@ -1,0 +1,86 @@
+import { USES } from '../../judge/gates/gate.js'
+import { isBudgetUsed, isCoarse, isCostly, listInfidelities, timesOf } from './numbers.js'
+
+/**
+ * Gates of a rollout. A finding with a part takes away single quantities, which the table of quantities sees to.
+ * @import { TrialRecord } from '../../model/types.ts'
+ * @import { Gate } from '../../judge/gates/gate.js'
+ */
+
+const NAMED_MOST = 5
+
+/** @type {Gate[]} */
+export const ROLLOUT_GATES = [
+  {
+    name: 'resolution',
+    finds:
+      'in a phase of a rollout, a time of which more than 10 % is unknown, because sidecars are asked seldom: it has no value',
+    words: 'times too coarse',
+    spoils: [],
+    find: ({ rollout }) =>
+      phasesOf(rollout).map(({ part, what, phase }) => {
+        const ms = (/** @type {number | null} */ seconds) => (1000 * Number(seconds)).toFixed(0)
+        const coarse = timesOf(phase).filter(isCoarse)
+        const said = coarse.map(time => `${ms(time.unknownSeconds)} of ${ms(time.seconds)} ms of ${time.name}`)
+        return coarse.length > 0 && { part, reason: `until ${what}: unknown are ${said.join(', ')}` }
+      }),
+  },
+  {
+    name: 'probe-cost',
+    finds:
+      'in a phase of a rollout, the kit itself (it starts, changes and asks the sidecars) above 10 % of the machine, or above 90 % of the requests that it may ask: the times of the phase have no value',
+    words: 'asking cost too much',
+    spoils: [],
+    find: ({ rollout }) =>
+      phasesOf(rollout).flatMap(({ part, what, phase }) => [
+        rollout !== undefined &&
+          isCostly(phase, rollout.cpus) && {
+            part,
+            reason: `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${rollout.cpus} cores`,
+          },
+        rollout !== undefined &&
+          isBudgetUsed(phase, rollout.askedPerSecondMost) && {
+            part,
+            reason: `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${rollout.askedPerSecondMost}: asking may be what was measured`,
+          },
+      ]),
+  },
+  {
+    name: 'removal',
+    finds:
+      'when a shard was removed, a sidecar of another that need not move and did not answer each time that it was asked',
+    words: 'others disturbed',
+    spoils: USES,
+    find: ({ rollout }) => {
+      const { silent = [], stayed = 0 } = rollout?.removal ?? {}
+      return [
+        silent.length > 0 &&
+          `${silent.length} of ${stayed} sidecars that need not move did not go on answering: ${silent.slice(0, NAMED_MOST).join(', ')}`,
+      ]
+    },
+  },
+  {
+    name: 'fidelity',
+    finds:
+      'simulated sidecars for which the control plane takes another CPU time in the rollout or in the change, or another memory, than for as many real ones, by more than 15 %: this of the control plane has no value, the others do',
+    words: 'simulated unlike real',
+    spoils: [],
+    find: ({ rollout }) => listInfidelities(rollout ?? {}).map(({ resource, reason }) => ({ part: resource, reason })),
+  },
+]
+
+/**
+ * The phases of a rollout, and what each ends with.
+ * @param {TrialRecord['rollout']} rollout
+ * @returns {{ part: string, what: string, phase: NonNullable<TrialRecord['rollout']>['first'] }[]}
+ */
+function phasesOf(rollout) {
+  if (!rollout) return []
+  const { first, change, removal } = rollout
+  const phases = [
+    { part: 'rollout', what: 'all sidecars had their first configuration', phase: first },
+    { part: 'change', what: 'all sidecars had the change', phase: change },
+    { part: 'removal', what: 'all sidecars that moved had the configuration of their new shard', phase: removal },
+  ]
+  return phases.flatMap(({ phase, ...rest }) => (phase ? [{ ...rest, phase }] : []))
+}

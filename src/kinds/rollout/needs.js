@@ -1,0 +1,140 @@
+import { fitCpu, fitMemory } from '../../judge/over-sidecars.js'
+import { groupBy } from '../../lib/group-by.js'
+import { MIB } from '../../lib/units.js'
+import { choiceOf, nameOf } from '../../model/arms.js'
+import { toLimits, toResources } from '../../model/container-limits.js'
+
+/**
+ * The needs of the control plane of so many sidecars, from rollouts of several sizes, with the lines that say them. Pure.
+ * @import { ControlNeed, TrialRecord } from '../../model/types.ts'
+ */
+
+const ROOM = { ofMemory: 1.25, ofCpu: 1.5 }
+// The kernel takes no smaller quota.
+const CORES_LEAST = 0.01
+
+/** @typedef {NonNullable<TrialRecord['rollout']>} Rollout */
+
+/**
+ * @param {{ records: TrialRecord[], sidecars: number }} run sidecars: that are asked for
+ * @returns {ControlNeed[]} one of each plane of which a rollout came to its end
+ */
+export function findControlNeeds({ records, sidecars }) {
+  const whole = records.flatMap(({ trial, outcome, rollout }) =>
+    rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
+  )
+  return [...groupBy(whole, ({ arm }) => nameOf(arm)).values()].map(own => ({
+    ...choiceOf(own[0].arm),
+    ...findNeed({ rollouts: own.map(({ rollout }) => rollout), sidecars }),
+  }))
+}
+
+/**
+ * @param {{ rollouts: Rollout[], sidecars: number }} of one plane
+ * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>}
+ */
+function findNeed({ rollouts, sidecars }) {
+  const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
+  const coresMost = findCoresMost(rollouts)
+  return {
+    sidecars,
+    measuredMost: Math.max(...rollouts.map(rollout => rollout.sidecars)),
+    memory,
+    coresMost,
+    rolloutCpu: fitCpu(listPoints(rollouts, r => r.first.controlCpuSeconds)),
+    changeCpu: fitCpu(listPoints(rollouts, r => r.change?.controlCpuSeconds ?? null)),
+    limits:
+      memory === null || coresMost === null
+        ? null
+        : {
+            cores: Math.max(CORES_LEAST, ROOM.ofCpu * coresMost),
+            bytes: ROOM.ofMemory * predictMost(memory, sidecars),
+          },
+  }
+}
+
+/**
+ * The memory by the line, and what may be above it: the largest residual, and beyond what was measured the high end of the
+ * slope.
+ * @param {NonNullable<ControlNeed['memory']>} line
+ * @param {number} sidecars
+ */
+function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
+  const measuredMost = Math.max(...points.map(point => point.sidecars))
+  const beyond = Math.max(0, sidecars - measuredMost) * Math.max(0, (high ?? bytesPerSidecar) - bytesPerSidecar)
+  const above = Math.max(0, ...points.map(point => point.residualBytes))
+  return baseBytes + bytesPerSidecar * sidecars + beyond + above
+}
+
+/**
+ * @param {Rollout[]} rollouts
+ * @param {(rollout: Rollout) => number | null} of
+ * @returns {[number, number][]} sidecars, value
+ */
+function listPoints(rollouts, of) {
+  return rollouts.flatMap(rollout => {
+    const value = of(rollout)
+    return value === null ? [] : [/** @type {[number, number]} */ ([rollout.sidecars, value])]
+  })
+}
+
+/** @param {Rollout[]} rollouts */
+function findCoresMost(rollouts) {
+  const cores = rollouts
+    .flatMap(({ first, change }) => [first, ...(change ? [change] : [])])
+    .flatMap(({ controlCpuSeconds, seconds }) => (controlCpuSeconds && seconds ? controlCpuSeconds / seconds : []))
+  return cores.length > 0 ? Math.max(...cores) : null
+}
+
+/** The needs in a sentence. @param {ControlNeed} need */
+export const tellNeed = need => `${nameOf(need)}: ${tellLimits(need)}`
+
+/** @param {ControlNeed} need */
+function tellLimits({ sidecars, measuredMost, limits }) {
+  if (limits === null) return `too few rollouts to say what the control plane of ${sidecars} sidecars needs`
+  const { millicores, mebibytes } = toLimits(limits)
+  const how = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
+  return `the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
+}
+
+/** @param {ControlNeed} need @returns {string[]} lines */
+export function renderNeed(need) {
+  const { memory, limits, coresMost } = need
+  const lines = [tellNeed(need)]
+  if (memory) {
+    const { baseBytes, bytesPerSidecar, low, high, points } = memory
+    const slope = renderSlope([bytesPerSidecar, low, high], 1000)
+    const seen = points.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, 1)}`)
+    lines.push(`  memory: ${(baseBytes / MIB).toFixed(1)} MiB + ${slope} kB a sidecar`, `    MiB at ${seen.join('  ')}`)
+  }
+  lines.push(...renderCpu(need.rolloutCpu, 'a rollout', need), ...renderCpu(need.changeCpu, 'a change of all', need))
+  if (coresMost !== null) lines.push(`  at most ${coresMost.toFixed(3)} cores, at the pace of this machine`)
+  if (limits === null) return lines
+  const resources = Object.entries(toResources(toLimits(limits)))
+  return [
+    ...[...lines, '  with room (1.5 × the CPU, 1.25 × the memory), for its pod spec:', '    resources:'],
+    ...resources.map(([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`),
+  ]
+}
+
+/** @param {ControlNeed['rolloutCpu']} line @param {string} what @param {ControlNeed} need */
+function renderCpu(line, what, { sidecars }) {
+  if (line === null) return []
+  const { baseSeconds, secondsPerSidecar, low, high, points } = line
+  const seen = points.map(p => `${p.sidecars}: ${renderOff(p.seconds, p.residualSeconds, 2)}`)
+  return [
+    `  CPU of ${what}: ${renderSlope([secondsPerSidecar, low, high], 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
+    `    s at ${seen.join('  ')}`,
+  ]
+}
+
+/** @param {(number | null)[]} slope with the ends of its interval @param {number} unit */
+function renderSlope([slope, low, high], unit) {
+  const show = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
+  return `${show(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${show(low)}, ${show(high)}]`}`
+}
+
+/** @param {number} value @param {number} residual @param {number} digits */
+function renderOff(value, residual, digits) {
+  return `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(digits)})`
+}

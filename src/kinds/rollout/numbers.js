@@ -1,0 +1,295 @@
+import { mib } from '../../lib/units.js'
+import { rolloutSchema } from '../../model/schemas.js'
+
+/**
+ * The numbers of a rollout, from when each sidecar was answered. Pure: the run computes them from what it saw, `verify`
+ * from what is on disk.
+ * @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts'
+ * @import { OwnPart } from '../parts.js'
+ */
+
+const NAMED_MOST = 20
+const POINTS_MOST = 100
+const CENSORED_MOST = 0.1
+const OWN_MOST = 0.1
+const ASKED_MOST = 0.9
+// Of cgroups, as both targets set it.
+const CAP_PERIOD_SECONDS = 0.1
+/** At its limit for this share of a phase, the control plane bound it. */
+export const BOUND_LEAST = 0.25
+const INFIDELITY_MOST = 0.15
+
+/** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
+/** @typedef {NonNullable<RolloutRecord['first']['control']['start']>} Edge */
+/** A phase. @typedef {'first' | 'change' | 'removal'} Part */
+
+/** @type {OwnPart<RolloutRecord, RolloutNumbers>} */
+export const rolloutPart = {
+  schema: rolloutSchema,
+  judge: judgeRollout,
+  hasWindow: true,
+  tell({ sidecars, simulated = 0, ...phases }) {
+    const [first, change] = [phases.first, phases.change].map(phase => `${phase?.seconds?.toFixed(1)} s`)
+    const who = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
+    return `${who} sidecars configured within ${first}, changed within ${change}`
+  },
+}
+
+/** @param {RolloutRecord} seen @returns {RolloutNumbers} */
+export function judgeRollout(seen) {
+  const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = seen
+  const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
+  return {
+    sidecars: members.length + (simulated?.count ?? 0),
+    ...(simulated && { simulated: simulated.count }),
+    ...(fidelity && { fidelity: judgeFidelity(fidelity) }),
+    ...(members.some(({ pod }) => pod) && { pods: judgePods(members) }),
+    cpus,
+    askedPerSecondMost,
+    first: judgePhase({ members, simulated, of: 'first', phase: seen.first }),
+    ...(seen.change && { change: judgePhase({ members, simulated, of: 'change', phase: seen.change }) }),
+    ...(seen.removal && { removal: judgeRemoval(members, seen.removal) }),
+    controlAnonBytes: {
+      empty: control?.[0]?.anonBytes ?? null,
+      stable: seen.first.control.end?.anonBytes ?? null,
+      peak: anon.length > 0 ? Math.max(...anon) : null,
+    },
+    controlPeakBytes: control?.at(-1)?.peakBytes ?? null,
+  }
+}
+
+/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase, and what is not known of it */
+
+/** The times of a phase that are censored: each by its own. @param {RolloutNumbers['first']} phase @returns {Time[]} */
+export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
+  return [
+    { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
+    ...Object.entries(each).map(([name, own]) => ({ name, seconds: own, unknownSeconds: censoredSeconds })),
+  ]
+}
+
+/** Whether too much of a time is not known. @param {Time} time */
+export function isCoarse({ seconds, unknownSeconds }) {
+  return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
+}
+
+/**
+ * Whether the budget of requests may have been the limit of a phase.
+ * @param {RolloutNumbers['first']} phase
+ * @param {number} askedPerSecondMost
+ */
+export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
+  return askedPerSecond > ASKED_MOST * askedPerSecondMost
+}
+
+/**
+ * Whether the kit itself took so much of the machine that it stretched the times of a phase.
+ * @param {RolloutNumbers['first']} phase
+ * @param {number} cpus
+ */
+export function isCostly({ ownCores }, cpus) {
+  return ownCores > OWN_MOST * cpus
+}
+
+/**
+ * The phases of a rollout that the control plane bound.
+ * @param {Record<'rollout' | 'change', number | null>} atLimit the share of each in which it was at its limit
+ */
+export function listBound(atLimit) {
+  return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
+}
+
+/**
+ * Whether the kit did not make itself felt in a phase; false where there was none.
+ * @param {RolloutNumbers} numbers
+ * @param {Part} part
+ */
+export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
+  const phase = phases[part]
+  return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
+}
+
+/** What a control plane uses. @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
+
+/**
+ * The resources of which the control plane uses another amount for simulated sidecars than for real ones, and the reasons.
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
+ * @returns {{ resource: Resource, reason: string }[]}
+ */
+export function listInfidelities({ fidelity }) {
+  if (!fidelity) return []
+  const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
+  const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
+  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]} */
+  const rows = [
+    { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
+    { resource: 'CPU time in the change', ...changeCpuSeconds, show: showMs },
+    { resource: 'memory', ...anonBytes, show: bytes => `${mib(bytes)} MiB more than empty` },
+  ]
+  return rows.flatMap(({ resource, real, simulated, show }) => {
+    const withheld = `its ${resource} has no value`
+    if (real === null || simulated === null)
+      return [
+        {
+          resource,
+          reason: `the control plane was not measured for ${sidecars} sidecars, real and simulated: ${withheld}`,
+        },
+      ]
+    if (Math.abs(simulated - real) <= INFIDELITY_MOST * real) return []
+    const seen = `${show(simulated)} for ${sidecars} sidecars of which 1 is real, and ${show(real)} where all are`
+    return [{ resource, reason: `the control plane took ${seen}, more than 15 % apart: ${withheld}` }]
+  })
+}
+
+/**
+ * Whether simulated sidecars, where there are any, take as much of a resource as real ones.
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
+ * @param {Resource} resource
+ */
+export function isFaithful(numbers, resource) {
+  return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
+}
+
+/** @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
+function judgeFidelity(fidelity) {
+  const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
+  // What an empty control plane takes, it takes for either.
+  const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
+    peak === null || empty === null ? null : peak - empty
+  return {
+    sidecars: real.sidecars,
+    rolloutCpuSeconds: { real: real.first.controlCpuSeconds, simulated: simulated.first.controlCpuSeconds },
+    changeCpuSeconds: {
+      real: real.change?.controlCpuSeconds ?? null,
+      simulated: simulated.change?.controlCpuSeconds ?? null,
+    },
+    anonBytes: { real: grownBytesOf(real), simulated: grownBytesOf(simulated) },
+  }
+}
+
+/**
+ * @param {RolloutRecord['members']} members
+ * @param {NonNullable<RolloutRecord['removal']>} phase
+ * @returns {RolloutNumbers['removal']}
+ */
+function judgeRemoval(members, phase) {
+  const moved = members.filter(({ movedTo }) => movedTo !== undefined)
+  const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
+  const told = judgePhase({ members: moved, of: 'moved', phase, fromMs: phase.endedMs })
+  const askedOfStayed = stayed.reduce((sum, { asked }) => sum + asked, 0)
+  return {
+    ...told,
+    askedPerSecond: told.askedPerSecond + (1000 * askedOfStayed) / (phase.endMs - phase.startMs),
+    ...{ moved: moved.length, stayed: stayed.length },
+    silent: stayed.filter(({ asked, answered }) => answered < asked).map(({ name }) => name),
+  }
+}
+
+/**
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved', phase: RolloutRecord['first'],
+ *   fromMs?: number }} seen fromMs: when the times of all begin; absent: each has its own
+ * @returns {RolloutNumbers['first']}
+ */
+function judgePhase({ members, simulated, of, phase, fromMs }) {
+  const { startMs, endMs, host, control, ownCpuSeconds } = phase
+  const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
+  const told = members.flatMap(member => member[of] ?? [])
+  const had = told.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)
+  const last = had.at(-1)
+  const phaseSeconds = (endMs - startMs) / 1000
+  const sinceMs = told.map(one => one.sinceMs)
+  const beganMs = fromMs ?? Math.min(...sinceMs)
+  const seconds = sort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
+  const censored = sort(had.map(findCensored))
+  const [before, after] = [control.start, control.end]
+  return {
+    converged: had.length,
+    seconds: missing.length > 0 || !last ? null : (last.yesMs - beganMs) / 1000,
+    toldSeconds: (Math.max(...sinceMs) - beganMs) / 1000,
+    each: spreadOf(seconds),
+    censoredSeconds: quantile(censored, 0.5),
+    lastCensoredSeconds: last ? findCensored(last) : null,
+    askedPerSecond: told.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
+    curve: drawCurve(told, { all: members.length, startMs: beganMs }),
+    controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
+    ...judgeShards({ before, after, phaseSeconds }),
+    hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
+    ownCores: ownCpuSeconds / phaseSeconds,
+    missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
+    ...(simulated && of !== 'moved' && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
+  }
+}
+
+/** How soon pods were ready. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
+function judgePods(members) {
+  const ready = members.flatMap(({ pod }) =>
+    pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
+  )
+  return { ready: ready.length, readySeconds: spreadOf(sort(ready)) }
+}
+
+/** @param {number[]} sorted */
+function spreadOf(sorted) {
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1) ?? null }
+}
+
+/**
+ * The CPU time of each shard, and for how much of the phase the busiest was at its limit: stopped by its cap (where
+ * that time is not known, for whole periods), or with all its threads running.
+ * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
+ */
+function judgeShards({ before, after, phaseSeconds }) {
+  if (!before?.each || !after?.each) return {}
+  const starts = before.each
+  const shares = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {
+    const ran = subtract(cpuSeconds, starts[i].cpuSeconds)
+    const periods = subtract(throttledPeriods, starts[i].throttledPeriods)
+    // Stopped for a part of each period, as short bursts are at a small cap; the kernel adds up the time of all CPUs.
+    const most = (periods ?? 0) * CAP_PERIOD_SECONDS
+    const stopped = Math.min(most, subtract(throttledSeconds, starts[i].throttledSeconds) ?? most)
+    return ran === null && periods === null ? [] : [Math.max((ran ?? 0) / workers, stopped)]
+  })
+  return {
+    shardCpuSeconds: after.each.map(({ cpuSeconds }, i) => subtract(cpuSeconds, starts[i].cpuSeconds)),
+    controlAtLimit: shares.length > 0 ? Math.min(1, Math.max(...shares) / phaseSeconds) : null,
+  }
+}
+
+/** @param {number | null | undefined} after @param {number | null | undefined} before */
+function subtract(after, before) {
+  return typeof after === 'number' && typeof before === 'number' ? after - before : null
+}
+
+/**
+ * How many sidecars have it, over the time since the first was to have it.
+ * @param {Told[]} told
+ * @param {{ all: number, startMs: number }} of
+ * @returns {[number, number][]} seconds, share of all
+ */
+function drawCurve(told, { all, startMs }) {
+  const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
+  const every = Math.ceil(times.length / POINTS_MOST)
+  return times.flatMap((seconds, i) =>
+    (i + 1) % every === 0 || i === times.length - 1 ? [/** @type {[number, number]} */ ([seconds, (i + 1) / all])] : [],
+  )
+}
+
+/** @param {Told} told @returns {told is Told & { yesMs: number }} */
+function isTold(told) {
+  return told.yesMs !== null
+}
+
+/** What is not known of the time of a sidecar. @param {Told & { yesMs: number }} told */
+function findCensored({ sinceMs, lastNoMs, yesMs }) {
+  return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
+}
+
+/** @param {number[]} values */
+function sort(values) {
+  return values.sort((a, b) => a - b)
+}
+
+/** The value that so many of them do not exceed. @param {number[]} sorted @param {number} q */
+function quantile(sorted, q) {
+  return sorted[Math.ceil(q * sorted.length) - 1] ?? null
+}

@@ -1,0 +1,123 @@
+import { QUANTITIES } from '../../judge/quantities.js'
+import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { groupBy } from '../../lib/group-by.js'
+import { labelOf, nameOf } from '../../model/arms.js'
+import { describeAxes, findVaried } from '../../model/axes.js'
+import { findControlNeeds, renderNeed, tellNeed } from './needs.js'
+import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
+
+/**
+ * What rollouts show: how soon sidecars have their configuration, and what bound that. Pure.
+ * @import { AxisName, Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Drawn, OwnChart, Sections } from '../sections.js'
+ */
+
+/** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
+const BOUND = {
+  '': 'the control plane did not bind',
+  rollout: 'the control plane bound the rollout',
+  change: 'the control plane did not bind the rollout, but the change',
+  'rollout,change': 'the control plane bound rollout and change',
+}
+
+/** Phases, each with the title of its chart. */
+const PHASES = /** @type {const} */ ([
+  ['first', 'Sidecars that have their first configuration'],
+  ['change', 'Sidecars that have a change of it'],
+  ['removal', 'Sidecars that moved and have the configuration of their new shard'],
+])
+
+/** @type {Sections} */
+export const rolloutSections = {
+  hasSeries: false,
+  summarise({ manifest: { settings }, records }) {
+    const { sizesControlOf: sidecars } = settings
+    return sidecars === undefined ? {} : { controlNeeds: findControlNeeds({ records, sidecars }) }
+  },
+  answer({ summary: { shows, controlNeeds = [] }, measured }) {
+    if (measured.length > 0 && controlNeeds.length > 0) return controlNeeds.map(tellNeed)
+    return [...groupBy(measured, nameOf).values()].map(own => tellRollout(shows, own))
+  },
+  findings: ({ controlNeeds = [] }) => controlNeeds.flatMap(renderNeed),
+  charts: drawShares,
+  boundOf(arm) {
+    const phases = listBoundOf(arm)
+    return phases === null || phases.length === 0 ? null : `control: ${phases.join(', ')}`
+  },
+}
+
+/**
+ * The result of the largest rollout where only the number of sidecars varies; else the first quantity of each arm.
+ * @param {Summary['shows']} shows
+ * @param {SummaryArm[]} arms of one plane
+ */
+function tellRollout({ quantities }, arms) {
+  const varied = findVaried(arms)
+  const isOfNumbers = varied.every(name => name === 'sidecars')
+  return isOfNumbers ? tellMost(arms) : tellEach(arms, { varied, quantity: quantities[0] })
+}
+
+/** The phases that its control plane bound; null where none runs. @param {SummaryArm} arm */
+function listBoundOf(arm) {
+  const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(name => quantityOf(arm, name).median)
+  return rollout === null ? null : listBound({ rollout, change })
+}
+
+/** @param {SummaryArm[]} arms @param {{ varied: AxisName[], quantity: string }} options */
+function tellEach(arms, { varied, quantity }) {
+  const row = QUANTITIES[quantity]
+  const told = arms.map(arm => {
+    const { median } = quantityOf(arm, quantity)
+    return `${describeAxes(arm, varied)} ${median === null ? '-' : formatValue(row, median)}${sayBound(arm, ', ')}`
+  })
+  return `${nameOf(arms[0])}, ${row.label}: ${told.join('; ')}`
+}
+
+/** @param {SummaryArm[]} arms */
+function tellMost(arms) {
+  const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
+  const tell = (/** @type {string} */ name, /** @type {string} */ words) => {
+    const { median } = quantityOf(most, name)
+    return median === null ? [] : [words.replace('%', formatValue(QUANTITIES[name], median))]
+  }
+  const told = [
+    ...tell('podReadyMax', 'were ready pods within % s'),
+    ...tell('rolloutSeconds', 'had their first configuration within % s'),
+    ...tell('changeAllSeconds', 'a change of it within % s'),
+  ]
+  const { sidecars, simulated } = most.conditions
+  const untold = simulated === undefined ? 'were started, and no time counts' : 'were configured'
+  const peak = tell('controlPeak', 'from a control plane of at most % MiB')
+  const all = [...(told.length > 0 ? told : [untold]), ...peak].join(', ')
+  return `${nameOf(most)}: ${sidecars} sidecars ${all}${sayBound(most, '; ')}`
+}
+
+/** @param {SummaryArm} arm @param {string} before what it says */
+function sayBound(arm, before) {
+  const phases = listBoundOf(arm)
+  return phases === null ? '' : `${before}${BOUND[phases.join()]}`
+}
+
+/**
+ * The share of the sidecars that have their configuration, a line for the last round of every arm that counts.
+ * @param {Drawn} drawn
+ * @returns {OwnChart[]}
+ */
+function drawShares({ arms, records }) {
+  const varied = findVaried(arms)
+  const own = arms.flatMap(arm => {
+    const rollout = records.findLast(
+      ({ trial, rollout, outcome }) => trial.arm.id === arm.id && rollout && outcome !== 'failed',
+    )?.rollout
+    return rollout ? [{ label: labelOf(arm, varied), rollout }] : []
+  })
+  return PHASES.flatMap(([phase, title]) => {
+    const lines = own.flatMap(({ label, rollout }, i) => {
+      const numbers = rollout[phase]
+      return numbers && isMeasured(rollout, phase) && !timesOf(numbers).every(isCoarse)
+        ? [{ label, colour: i + 1, curve: numbers.curve }]
+        : []
+    })
+    return lines.length > 0 ? [{ form: 'overShare', id: `over-share-${phase}`, title, lines }] : []
+  })
+}

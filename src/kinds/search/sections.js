@@ -1,0 +1,169 @@
+import { ratePerSecond } from '../../judge/measures.js'
+import { groupBy } from '../../lib/group-by.js'
+import { MIB, mib } from '../../lib/units.js'
+import { nameOf } from '../../model/arms.js'
+import { toResources } from '../../model/container-limits.js'
+import { limitsOf, recommendedBytes } from './memory-floor.js'
+import { replaySearches } from './searches.js'
+
+/**
+ * The results of searches, with the trials that show them. Pure.
+ * @import { SearchResult, SearchStep, SizeResult } from '../../model/types.ts'
+ * @import { Drawn, OwnChart, Sections } from '../sections.js'
+ */
+
+const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
+const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
+
+/** @type {Sections} */
+export const searchSections = {
+  hasRounds: false,
+  summarise(run) {
+    const found = replaySearches(run)
+    return {
+      searches: found.flatMap(result => ('looksFor' in result ? [result] : [])),
+      sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
+    }
+  },
+  answer: ({ summary: { sizes, searches } }) => [...sizes.map(tellSize), ...searches.map(tellSearch)],
+  findings: ({ sizes, searches }) => [
+    ...sizes.flatMap(size => [...(size.services.length > 0 ? renderService(size) : renderSize(size)), '']),
+    ...searches.flatMap(renderSearch),
+  ],
+  charts: drawLimits,
+}
+
+/** @param {SizeResult} size of a file of services */
+function renderService(size) {
+  const { services, ratePerSecond, p99LimitMs, line, cpu, checks } = size
+  const head = `${services.join(', ')}, ${nameOf(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
+  const steps = cpu.steps.map(step => `    ${renderStep(step, cpu)}`)
+  const limits = limitsOf(size)
+  if (limits === null) return [`${head}: no limits were found: ${cpu.why}`, ...steps]
+  const fit = line
+    ? `; the busiest sidecar takes ${line.baseMillicores.toFixed(0)} millicores + ${(100 * line.slopeMillicoresPerRequestPerSecond).toFixed(1)} per 100 requests/s`
+    : ''
+  return [
+    `${head}: ${limits.millicores}m and ${limits.mebibytes}Mi`,
+    ...checks.map(({ why, trials }) => `  checked at the answer: ${why} (${trials.length} trials)${fit}`),
+    ...steps,
+  ]
+}
+
+/** @param {SizeResult} size */
+function renderSize(size) {
+  const { cpu, memory, checks, isChecked } = size
+  const lines = [...renderSearch(cpu), ...renderExtrapolation(size)]
+  if (memory) lines.push(...renderSearch(memory))
+  const limits = limitsOf(size)
+  if (limits === null) {
+    return cpu.isFound && !memory
+      ? [...lines, '  no limits are given, and no memory was tried:', ...checks.map(renderCheck)]
+      : lines
+  }
+  const uncharged = (memory?.unchargedBytes ?? 0) / MIB
+  return [
+    ...lines,
+    `  memory limit to give: ${limits.mebibytes} MiB, above every limit that killed here${uncharged >= 1 ? `, with ${uncharged.toFixed(1)} MiB of file pages that were not charged to the sidecar` : ''}`,
+    ...checks.map(renderCheck),
+    isChecked
+      ? `  ${nameOf(size)}, for the pod spec of each sidecar:`
+      : `  ${nameOf(size)}: the answer did NOT pass its own check; what was found:`,
+    '    resources:',
+    ...Object.entries(toResources(limits)).map(
+      ([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`,
+    ),
+  ]
+}
+
+/** @param {SizeResult['checks'][0]} check */
+function renderCheck({ what, mustHold, held, why, trials }) {
+  const found = held === null ? 'not judged' : held ? 'holds' : 'does not hold'
+  const isRight = held === mustHold ? ', as it must' : held === null ? '' : ', AND IT MUST NOT BE SO'
+  return `  checked ${what}: ${found}${isRight} (${why}; ${trials.length} trials)`
+}
+
+/** @param {SizeResult} size */
+function renderExtrapolation({ extrapolated }) {
+  if (extrapolated === null) return []
+  const { cores, baseMillicores, slopeMillicoresPerRequestPerSecond: slope, points } = extrapolated
+  const seen = points.map(p => `${p.ratePerSecond}/s ${p.millicores.toFixed(0)}`).join(', ')
+  return [
+    `  EXTRAPOLATED, not measured: about ${cores.toFixed(2)} cores for the busiest sidecar, by the line ${baseMillicores.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s through ${seen}`,
+  ]
+}
+
+/** @param {SearchResult} result */
+function renderSearch(result) {
+  const { looksFor, held, failed, why, isFound, steps, link } = result
+  const show = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))
+  const whose = `${nameOf(result)}, ${link}: ${WORDS[looksFor]} that holds`
+  const isJudged = steps.every(step => step.held !== null)
+  const lack = isJudged ? 'not reachable on this machine' : 'no answer, for not every value could be judged'
+  const head = isFound
+    ? `${whose}: ${show(held)}; the bracket is [${show(failed)} failed, ${show(held)} held]: ${why}`
+    : `${whose}: ${lack}${held === null ? '' : looksFor === 'knee' ? ` beyond ${show(held)}` : ` below ${show(held)}, which held`}: ${why}`
+  return [head, ...steps.map(step => `    ${renderStep(step, result)}`)]
+}
+
+/** @param {SearchStep} step @param {SearchResult} result */
+function renderStep({ value, held, why, trials }, result) {
+  const outcome = held === null ? 'not judged' : held ? 'held' : 'failed'
+  return `${formatValue(value, result).padEnd(16)} ${outcome.padEnd(10)} ${why} (${trials.join(', ')})`
+}
+
+/** @param {number} value @param {Pick<SearchResult, 'unit'>} result */
+function formatValue(value, { unit }) {
+  if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
+  return unit === 'cores' ? `${value} cores` : `${value} requests/s`
+}
+
+/** @param {SizeResult} size */
+function tellSize(size) {
+  const { cpu, memory, isChecked, p99Ms, services } = size
+  const load = services.length > 0 ? `that of ${services.join(', ')}` : 'the load'
+  if (cpu.steps.some(step => step.held === null) && !cpu.isFound)
+    return `${nameOf(size)}: no answer: not every CPU limit could be judged`
+  if (!cpu.isFound || cpu.held === null) return `${nameOf(size)}: no CPU limit of this machine holds ${load}`
+  const bytes = memory?.isFound ? ` and ${mib(recommendedBytes(memory))} MiB` : ''
+  const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
+  return `${nameOf(size)} holds ${load} with ${cpu.held} cores${bytes}${p99}${isChecked ? '' : ', NOT confirmed by its own check'}`
+}
+
+/** @param {SearchResult} search */
+function tellSearch(search) {
+  const { held, failed, isFound, looksFor } = search
+  if (!isFound || held === null) return `${nameOf(search)}: its limit is not reachable on this machine`
+  const but = failed === null ? '' : `, and not ${looksFor === 'knee' ? '' : 'with '}${formatValue(failed, search)}`
+  return `${nameOf(search)} ${LOOKED_FOR[looksFor]} ${formatValue(held, search)}${but}`
+}
+
+/**
+ * The rate that a sizing's trials answered over the CPU limit, a line for every plane.
+ * @param {Drawn} drawn
+ * @returns {OwnChart[]}
+ */
+function drawLimits({ summary: { sizes }, records, colourFor }) {
+  const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {
+    const held = new Set(own.flatMap(size => listSteps(size, true)))
+    const failed = new Set(own.flatMap(size => listSteps(size, false)))
+    const points = records.flatMap(record => {
+      const { id, arm } = record.trial
+      const rate = ratePerSecond(record)
+      if (rate === null || arm.capCores === null || !(held.has(id) || failed.has(id))) return []
+      return [{ cores: arm.capCores, ratePerSecond: rate, isHeld: held.has(id) }]
+    })
+    const answers = own.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
+      cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond: rate, p99Ms }] : [],
+    )
+    return { label, colour: colourFor({ ...own[0], hasSidecars: true }), points, answers }
+  })
+  if (!lines.some(line => line.points.length > 0)) return []
+  const title = 'Rate over the CPU limit of each sidecar'
+  return [{ form: 'overLimit', id: 'over-limit', title, lines }]
+}
+
+/** The trials of the CPU, by whether their step held. @param {SizeResult} size @param {boolean} isHeld */
+function listSteps({ cpu, checks }, isHeld) {
+  return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
+}

@@ -1,0 +1,94 @@
+import { groupBy } from '../lib/group-by.js'
+import { kindOfArm } from '../model/kinds.js'
+import { growthSections } from './growth/sections.js'
+import { loadSections } from './load/sections.js'
+import { rolloutSections } from './rollout/sections.js'
+import { searchSections } from './search/sections.js'
+import { turnsSections } from './turns/sections.js'
+
+/**
+ * What each kind of trial answers and shows of a summary, as data: the formats are the report's. A new kind is a folder
+ * and a line here. Pure.
+ * @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { TrialKind } from '../model/kinds.js'
+ */
+
+/**
+ * @typedef {object} Told
+ * @property {Summary} summary with the arms and comparisons of the kind alone
+ * @property {SummaryArm[]} measured its arms of which a trial was completed
+ * @property {string[]} cost its planes in the primary quantity, in words: verdicts, or without two planes their values
+ * @property {boolean} isAlone the run has no trials of another kind
+ */
+
+/**
+ * @typedef {object} Drawn
+ * @property {Summary} summary
+ * @property {SummaryArm[]} arms that were tried
+ * @property {TrialRecord[]} records
+ * @property {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} colourFor
+ */
+
+/**
+ * A chart of its own: form, one of the report's; lines, as that form takes them.
+ * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart
+ */
+
+/**
+ * @typedef {object} Sections
+ * @property {(summary: Summary) => string} [heading] where an experiment measures several kinds
+ * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) => Partial<Summary>} [summarise] what of a
+ *   summary is its own
+ * @property {(told: Told) => string[]} answer its parts; none: nothing was measured
+ * @property {(summary: Summary) => string[]} [findings] lines beside the tables
+ * @property {(drawn: Drawn) => OwnChart[]} [charts]
+ * @property {(arm: SummaryArm) => string | null} [boundOf] what bound an arm beside its sidecars
+ * @property {false} [hasRounds] absent: rounds are compared, drawn and noted
+ * @property {false} [hasWindows] absent: a trial has a window
+ * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time
+ */
+
+/** @type {Record<TrialKind, Sections>} */
+const SECTIONS = {
+  turns: turnsSections,
+  load: loadSections,
+  search: searchSections,
+  rollout: rolloutSections,
+  growth: growthSections,
+}
+
+/**
+ * @param {Pick<Arm, 'load' | 'conditions'>} arm
+ * @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary of its run
+ */
+export function sectionsOf(arm, { searches, sizes, growths }) {
+  return SECTIONS[kindOfArm(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })]
+}
+
+/** The sections of each kind of a run's trials. @param {Pick<Manifest, 'arms' | 'search' | 'settings'>} manifest */
+export function listSections({ arms, search, settings }) {
+  const run = { searches: search !== null, grows: settings.grows !== undefined }
+  return [...new Set(arms.map(arm => SECTIONS[kindOfArm(arm, run)]))]
+}
+
+/**
+ * The parts of a summary by the kind of their trials.
+ * @param {Summary} summary
+ * @returns {{ sections: Sections, summary: Summary }[]} in the order of their first arms
+ */
+export function splitByKind(summary) {
+  return [...groupBy(summary.arms, arm => sectionsOf(arm, summary))].map(([sections, arms]) => ({
+    sections,
+    summary: { ...summary, arms, comparisons: summary.comparisons.filter(c => sectionsOf(c, summary) === sections) },
+  }))
+}
+
+/** Whether each kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
+export function hasAny(summary, what) {
+  return splitByKind(summary).some(({ sections }) => sections[what] !== false)
+}
+
+/** The findings of a summary's kinds. @param {Summary} summary */
+export function tellFindings(summary) {
+  return splitByKind(summary).flatMap(({ sections, summary: own }) => sections.findings?.(own) ?? [])
+}

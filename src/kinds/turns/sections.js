@@ -1,0 +1,72 @@
+import { sidecarsOf, sumOf } from '../../judge/measures.js'
+import { summariseValues } from '../../lib/stats.js'
+import { nameOf } from '../../model/arms.js'
+import { generatorOf } from '../../model/generators.js'
+
+/**
+ * What turns show: the cost of planes beside each other. Pure.
+ * @import { Manifest, Summary, TrialRecord } from '../../model/types.ts'
+ * @import { Sections } from '../sections.js'
+ */
+
+/** @type {Sections} */
+export const turnsSections = {
+  heading: () => 'Side by side, not capped',
+  summarise: run => ({ turns: summariseTurns(run) }),
+  answer: ({ summary, cost }) => (cost.length > 0 ? [`${nameConditions(summary)}: ${cost.join('; ')}`] : []),
+  findings: summary => tellConnections(summary),
+}
+
+/**
+ * @param {{ manifest: Manifest, records: TrialRecord[] }} run
+ * @returns {NonNullable<Summary['turns']>}
+ */
+function summariseTurns({ manifest: { arms, placements }, records }) {
+  const own = arms.filter(arm => arm.load.isBesideOthers)
+  const placement = placements[own[0].id] ?? null
+  return {
+    cpus: placement && { generator: placement.generator.length, arms: placement.sidecar.length },
+    connections: own
+      .filter(arm => arm.hasSidecars)
+      .map(({ id }) => ({
+        armId: id,
+        count: summariseValues(
+          records.flatMap(r => (r.trial.arm.id === id ? (sumOf(sidecarsOf(r), p => p.connections ?? null) ?? []) : [])),
+        ).median,
+      })),
+  }
+}
+
+/**
+ * The load, its generator, and where both ran: a ratio holds for these.
+ * @param {Summary} summary
+ */
+function nameConditions({ arms, turns, tools }) {
+  const [{ load }] = arms
+  const how =
+    load.kind === 'open'
+      ? `requests at a rate${load.sliceMs ? `, in turns of ${load.sliceMs / 1000} s` : ''}`
+      : `${load.users} users in turns of ${load.sliceMs} ms`
+  const cpus = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
+  const where = turns?.cpus
+    ? `on ${cpus(turns.cpus.generator)}, all arms on ${turns.cpus.arms === turns.cpus.generator ? 'as many' : cpus(turns.cpus.arms)}`
+    : 'on the CPUs of the arms'
+  return `Side by side without a cap (${how}; ${generatorOf({ tools })} ${where})`
+}
+
+/**
+ * A request costs more where a sidecar keeps more connections, so their number stands beside the answer.
+ * @param {Summary} summary
+ */
+function tellConnections({ arms, turns }) {
+  const told = (turns?.connections ?? []).flatMap(({ armId, count }) => {
+    const arm = arms.find(({ id }) => id === armId)
+    return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []
+  })
+  const planes = [...new Set(told.map(({ name }) => name))].map(name => {
+    const counts = told.filter(one => one.name === name).map(({ count }) => count)
+    const [least, most] = [Math.min(...counts), Math.max(...counts)]
+    return `${name} ${least === most ? least : `${least} to ${most}`}`
+  })
+  return planes.length > 0 ? [`Connections that the sidecars held at the end of the window: ${planes.join(', ')}.`] : []
+}

@@ -1,0 +1,96 @@
+import { UsageError } from '../lib/errors.js'
+import { nameOf } from './arms.js'
+import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
+import { AXES, AXIS_NAMES } from './axes.js'
+
+/**
+ * What trials of many sidecars, and trials of services alone, can be asked. Pure.
+ * @import { AxisName, PlaneChoice } from './types.ts'
+ */
+
+/** Values of axes, but for the cap of sidecars. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
+
+/**
+ * What of a question kinds of trials look at.
+ * @typedef {object} Asked
+ * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
+ *   search: { kind: string } | null }} experiment
+ * @property {{ axes: Values, caps: number[] | 'none' | null, controls?: string[] | null }} overrides
+ * @property {Values & { capCores: number[] | 'none' }} axes of the experiment
+ */
+
+/** @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} Chosen the planes that were chosen */
+
+// An experiment of many sidecars has these beside the axes of its kind.
+const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
+
+/** @type {string[]} */
+const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout'))
+
+/**
+ * @param {Asked} asked
+ * @param {Chosen} chosen
+ * @throws {UsageError} for what only a control plane of many sidecars has
+ */
+export function assertAlone({ experiment: { name }, overrides, axes }, { planes }) {
+  // A sidecar that is changed while it serves has a control, too.
+  const isChanged = axes.changesPerMinute !== undefined
+  const controlled = planes.find(({ control }) => control !== undefined)
+  const own = /** @type {(keyof typeof CONTROL_PLANE_AXES)[]} */ (Object.keys(CONTROL_PLANE_AXES))
+  const asked = own.find(axis => overrides.axes[axis])
+  const option = asked
+    ? AXES[asked].option?.flags.split(' ')[0]
+    : !isChanged && ((overrides.controls && '--control') || (controlled && `--planes ${nameOf(controlled)}`))
+  if (option)
+    throw new UsageError(
+      `${option} needs an experiment with a control plane of many sidecars, such as rollout: ${name} has none`,
+    )
+  const alone = Object.keys(axes).find(axis => (axis === 'control' && !isChanged) || axis in CONTROL_PLANE_AXES)
+  if (alone) throw new UsageError(`${name} has the axis ${alone}, and no axis sidecars: give it that, too`)
+}
+
+/**
+ * @param {Asked} asked
+ * @param {Chosen} chosen
+ * @throws {UsageError} for what many sidecars without a load cannot be asked
+ */
+export function assertManySidecars({ experiment, overrides, axes }, { planes, hasSidecars }) {
+  const { name, load, keepsServices } = experiment
+  const isPlaintext = axes.tls?.every(tls => tls === 'plaintext')
+  if (load.kind !== 'idle' || keepsServices || axes.capCores !== 'none' || !isPlaintext) {
+    throw new UsageError(
+      `${name} varies sidecars: it must have load { kind: idle }, capCores none, tls plaintext, and keep no services`,
+    )
+  }
+  const ignored = Object.keys(axes).find(axis => ![...CONTROLLED_AXES, ...GIVEN_AXES].includes(axis))
+  if (ignored) throw new UsageError(`${name} varies sidecars, and says nothing of its axis ${ignored}: leave that out`)
+  const without = planes.find(({ plane }) => !hasSidecars(plane))
+  if (without) throw new UsageError(`--planes ${without.plane}: ${name} starts sidecars, and it has none: leave it out`)
+  if (overrides.caps !== null && overrides.caps !== 'none')
+    throw new UsageError(`--cpu: the sidecars of ${name} run in batches, and none has a limit of its own: leave it out`)
+  const given = Object.entries(overrides.axes).find(([axis, values]) => values && !CONTROLLED_AXES.includes(axis))
+  if (given) throw new UsageError(`${name} varies sidecars, and says nothing of ${given[0]}: leave that out`)
+}
+
+/**
+ * @param {Asked} asked
+ * @throws {UsageError} for what makes no difference, for shards without a sidecar, and for a shard to be removed that is the only one
+ */
+export function assertSharded({ experiment: { name }, overrides, axes }) {
+  const asked = (/** @type {keyof Values} */ axis) => overrides.axes[axis] ?? axes[axis]
+  if (asked('assignment') && !asked('shards'))
+    throw new UsageError(`${name} is asked for an assignment to shards, and has one control plane: give it --shards`)
+  const shards = asked('shards') ?? [1]
+  if (asked('isShardRemoved')?.includes(true) && Math.min(...shards) < 2)
+    throw new UsageError(
+      `${name} is to remove a shard, and has an arm with one control plane: give it --shards of at least 2`,
+    )
+  const most = Math.max(...shards)
+  const least = Math.min(...(asked('sidecars') ?? []))
+  if (most > least)
+    throw new UsageError(
+      `${name} is asked for ${most} shards of ${least} sidecars, and some would have none: give --shards of at most ${least}, or more --sidecars`,
+    )
+  if (asked('sizes')?.includes('random') && Math.max(...(asked('configuredServices') ?? [0])) === 0)
+    throw new UsageError(`${name} has sidecars that know no services, and no random sizes: leave --sizes out`)
+}

@@ -1,0 +1,16 @@
+import { MIB } from '../lib/units.js'
+
+/** Limits of a container as they are pasted. Pure. */
+
+/** @typedef {{ millicores: number, mebibytes: number }} Limits */
+
+/** @param {{ cores: number, bytes: number }} of @returns {Limits} rounded up */
+export function toLimits({ cores, bytes }) {
+  return { millicores: Math.ceil(1000 * cores), mebibytes: Math.ceil(bytes / MIB) }
+}
+
+/** The `resources` of a container in Kubernetes. @param {Limits} limits */
+export function toResources({ millicores, mebibytes }) {
+  const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
+  return { requests: quantities, limits: { ...quantities } }
+}

@@ -1,0 +1,70 @@
+import { assertLimits } from './limits.js'
+
+/** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, SidecarOptions } from './types.ts' */
+
+/**
+ * Fills in what is usual: one worker, no limits, and nothing to read.
+ * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} own
+ * @returns {ProcessSpec}
+ */
+export function createProcess({ service, role, program, argv, folder, listens, ...own }) {
+  return {
+    service,
+    role,
+    program,
+    argv,
+    env: {},
+    folder,
+    files: [],
+    scripts: [],
+    credentials: [],
+    listens,
+    workers: 1,
+    cpuCores: null,
+    memoryLimitBytes: null,
+    cpuSet: null,
+    admin: null,
+    image: null,
+    ...own,
+  }
+}
+
+/**
+ * The process of a sidecar of any plane, with what is the plane's own.
+ * @param {SidecarOptions} options
+ * @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
+ * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
+ */
+export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
+  assertLimits(model)
+  const { service, trust, workers } = model
+  return createProcess({
+    service,
+    role: 'sidecar',
+    program: tool.path,
+    folder,
+    credentials: [trust.caPath, trust.certificatePath, trust.keyPath],
+    listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
+    workers,
+    cpuCores,
+    image: tool.image ?? null,
+    ...own,
+  })
+}
+
+/**
+ * The process of a control plane of any plane, with what is the plane's own.
+ * @param {ControlOptions} options
+ * @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} own
+ */
+export function createControlProcess({ control, controlTool, folder }, own) {
+  return createProcess({
+    service: 'mesh',
+    role: 'control',
+    program: controlTool.path,
+    folder,
+    listens: [control],
+    image: controlTool.image ?? null,
+    ...own,
+  })
+}

@@ -1,0 +1,153 @@
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import path from 'node:path'
+
+/** What the kernel counts of a cgroup, in both versions of cgroups. */
+
+/**
+ * readCapCores: the least quota of it and its ancestors
+ * @typedef {{ read: () => import('../../model/types.ts').Reading, readCapCores: () => number | null,
+ *   pids: () => number[], close: () => void }} Counters
+ */
+/** @typedef {{ cpu: string, cpuacct: string, memory: string }} Folders of one cgroup, by controller */
+
+const buffer = Buffer.alloc(16384)
+
+/** Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). @param {Folders} folders */
+export function openCountersV1({ cpu, cpuacct, memory }) {
+  return openCounters({
+    folder: cpu,
+    paths: {
+      usage: path.join(cpuacct, 'cpuacct.usage'),
+      cpu: path.join(cpu, 'cpu.stat'),
+      stat: path.join(memory, 'memory.stat'),
+      current: path.join(memory, 'memory.usage_in_bytes'),
+      peak: path.join(memory, 'memory.max_usage_in_bytes'),
+      events: path.join(memory, 'memory.oom_control'),
+    },
+    parseUsage: text => numberOf(text) / 1e9,
+    throttled: { name: 'throttled_time', perSecond: 1e9 },
+    prefix: 'total_',
+    anon: 'rss',
+    quotaFile: 'cpu.cfs_quota_us',
+    readQuota(at) {
+      const [quota, period] = ['quota', 'period'].map(name => read(at, `cpu.cfs_${name}_us`)).map(numberOf)
+      return quota > 0 ? quota / period : Number.POSITIVE_INFINITY
+    },
+  })
+}
+
+/** Opens the counters of a cgroup v2. @param {string} folder */
+export function openCountersV2(folder) {
+  const at = (/** @type {string} */ name) => path.join(folder, name)
+  return openCounters({
+    folder,
+    paths: {
+      usage: at('cpu.stat'),
+      stat: at('memory.stat'),
+      current: at('memory.current'),
+      // Since Linux 5.19.
+      ...(existsSync(at('memory.peak')) ? { peak: at('memory.peak') } : {}),
+      events: at('memory.events'),
+    },
+    parseUsage: text => numberAfter(text, 'usage_usec') / 1e6,
+    throttled: { name: 'throttled_usec', perSecond: 1e6 },
+    prefix: '',
+    anon: 'anon',
+    quotaFile: 'cgroup.procs',
+    readQuota(at) {
+      if (!existsSync(path.join(at, 'cpu.max'))) return Number.POSITIVE_INFINITY
+      const [quota, period = ''] = read(at, 'cpu.max').trim().split(' ')
+      return quota === 'max' ? Number.POSITIVE_INFINITY : numberOf(quota) / numberOf(period)
+    },
+  })
+}
+
+/**
+ * @param {{ folder: string, paths: Record<'usage' | 'stat' | 'current' | 'events', string> & { cpu?: string, peak?:
+ *   string }, parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string,
+ *   anon: string, quotaFile: string, readQuota: (folder: string) => number }} version folder: with the quota;
+ * quotaFile: which each group has that may have a quota; readQuota: in cores @returns {Counters}
+ */
+function openCounters({ folder, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
+  const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
+  /** @type {Record<keyof typeof paths, ReturnType<typeof openCounterFile> | undefined>} */
+  const files = Object.fromEntries(entries)
+  const readFile = (/** @type {keyof typeof paths} */ name) => files[name]?.read() ?? ''
+  return {
+    read() {
+      const before = performance.now()
+      const usage = readFile('usage')
+      const after = performance.now()
+      const cpu = files.cpu ? readFile('cpu') : usage
+      const stat = readFile('stat')
+      return {
+        atSeconds: (before + after) / 2000,
+        cpuSeconds: parseUsage(usage),
+        periods: numberAfter(cpu, 'nr_periods'),
+        throttledPeriods: numberAfter(cpu, 'nr_throttled'),
+        throttledSeconds: numberAfter(cpu, throttled.name) / throttled.perSecond,
+        anonBytes: numberAfter(stat, `${prefix}${anon}`),
+        workingSetBytes: Math.max(0, numberOf(readFile('current')) - numberAfter(stat, `${prefix}inactive_file`)),
+        peakBytes: files.peak ? numberOf(readFile('peak')) : null,
+        oomKills: numberAfter(readFile('events'), 'oom_kill'),
+      }
+    },
+    readCapCores() {
+      let least = Number.POSITIVE_INFINITY
+      for (let at = folder; existsSync(path.join(at, quotaFile)); at = path.dirname(at))
+        least = Math.min(least, readQuota(at))
+      return Number.isFinite(least) ? least : null
+    },
+    pids: () => readPids(folder),
+    close() {
+      for (const file of Object.values(files)) file?.close()
+    },
+  }
+}
+
+/** A kernel file that is read many times: opening it each time costs more than twice as much. @param {string} file */
+export function openCounterFile(file) {
+  const fd = openSync(file, 'r')
+  return {
+    read: () => buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0)),
+    close: () => closeSync(fd),
+  }
+}
+
+/** The processes of a cgroup; it must be there. @param {string} folder */
+export function readPids(folder) {
+  return read(folder, 'cgroup.procs').split('\n').filter(Boolean).map(numberOf)
+}
+
+/** The number that a file holds alone; NaN where it holds something else. @param {string} text */
+export function numberOf(text) {
+  return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
+}
+
+/** The number after a name in `name value` lines; NaN without the name. @param {string} text @param {string} name */
+export function numberAfter(text, name) {
+  if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
+  const at = text.indexOf(`\n${name} `)
+  return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
+}
+
+/** Where cgroups are mounted: v1 by controller, v2 the first. @param {string} mountinfo as of proc(5) */
+export function parseMounts(mountinfo) {
+  const v1 = new Map()
+  /** @type {string | null} */
+  let v2 = null
+  for (const line of mountinfo.split('\n').filter(Boolean)) {
+    const [left, right = ''] = line.split(' - ')
+    const mountPoint = left.split(' ')[4]
+    const [type, , options = ''] = right.split(' ')
+    if (mountPoint === undefined) continue
+    if (type === 'cgroup2') v2 ??= mountPoint
+    if (type === 'cgroup') for (const option of options.split(',')) v1.set(option, mountPoint)
+  }
+  return { v1, v2 }
+}
+
+/** @param {string} folder @param {string} name */
+function read(folder, name) {
+  return readFileSync(path.join(folder, name), 'utf8')
+}

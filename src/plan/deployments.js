@@ -1,0 +1,97 @@
+import { groupBy } from '../lib/group-by.js'
+import { createRandom, shuffle } from '../lib/random.js'
+import { groupOf } from '../model/axes.js'
+
+/**
+ * Which arms stand at the same time, and how they share one load. Pure.
+ * @import { Arm, Trial } from '../model/types.ts'
+ */
+
+/** Arms of one deployment, at most: a small node has memory for no more. */
+const TOGETHER_MOST = 6
+// Requests/s of all arms together, per CPU of the machine: a request at a low rate costs up to 760 µs of a sidecar pair
+// (two shared CPUs, docs/evidence/turns.md), and the generator and the applications need as much again.
+const TOGETHER_PER_CPU = 250
+const RATE_SLICE_MS = 1000
+/** Slices of each arm in a window of an open loop. */
+const RATE_SLICES_LEAST = 3
+
+/**
+ * How arms of an open loop share their load: all at the same time where the machine carries their rates together, else in
+ * turn for a second each.
+ * @param {Arm[]} arms
+ * @param {number} cpus of the machine
+ * @returns {Arm[]}
+ */
+export function shareRates(arms, cpus) {
+  const groups = groupArms(arms)
+  return arms.map(arm => {
+    const { ratePerSecond, ...load } = arm.load
+    const count = Math.max(...groups.map(group => (group.includes(arm) ? group.length : 0)))
+    if (ratePerSecond === undefined || count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
+    const cycleSeconds = (count * RATE_SLICE_MS) / 1000
+    const windowSeconds = Math.ceil(Math.max(load.windowSeconds, RATE_SLICES_LEAST * cycleSeconds))
+    const warmupSeconds = Math.max(load.warmupSeconds, cycleSeconds)
+    return { ...arm, load: { ...load, ratePerSecond, sliceMs: RATE_SLICE_MS, windowSeconds, warmupSeconds } }
+  })
+}
+
+/**
+ * Every arm once a round, beside the others of its link and load. The order in which the arms of a deployment are started
+ * turns from round to round.
+ * @param {{ arms: Arm[], rounds: number, seed: number }} options
+ * @returns {Trial[]}
+ */
+export function orderDeployments({ arms, rounds, seed }) {
+  const random = createRandom(seed)
+  const groups = groupArms(arms).map(group => shuffle(group, random))
+  /** @type {Trial[]} */
+  const trials = []
+  for (let round = 1; round <= rounds; round++) {
+    for (const group of shuffle(groups, random)) {
+      const name = groups.length > 1 ? `-${groups.indexOf(group) + 1}` : ''
+      const turned = group.map((_, i) => group[(i + round) % group.length])
+      const deployment = `r${round}-turns${name}`
+      const isReversed = Math.floor(round / group.length) % 2 === 1
+      for (const arm of isReversed ? turned.toReversed() : turned)
+        trials.push({ id: `r${round}${name}-${arm.id}`, round, arm, deployment, repeats: null, searchOf: null })
+    }
+  }
+  return trials
+}
+
+/**
+ * The arms of each deployment: those of one link and load; where these are too many, each part has the arms that the others
+ * are held against.
+ * @param {Arm[]} arms
+ * @returns {Arm[][]}
+ */
+function groupArms(arms) {
+  // One load makes the requests of all arms of a deployment.
+  const alike = groupBy(arms, ({ link, load: { sliceMs, windowSeconds, warmupSeconds, ...load } }) =>
+    JSON.stringify([link, load]),
+  )
+  return [...alike.values()].flatMap(splitGroup)
+}
+
+/**
+ * Parts of at most six arms. Planes under the same conditions stay together, and each part has the planes under the first
+ * conditions; the repetition of an arm (A/A) stands beside these where there is room, else in a part of its own.
+ * @param {Arm[]} arms of one link and load
+ * @returns {Arm[][]}
+ */
+function splitGroup(arms) {
+  if (arms.length <= TOGETHER_MOST) return [arms]
+  const controls = arms.filter(arm => arm.repeatOf !== null)
+  const cells = [...groupBy(arms, arm => (arm.repeatOf === null ? groupOf(arm) : 'A/A')).entries()]
+  const [first, ...others] = cells.flatMap(([key, cell]) => (key === 'A/A' ? [] : [cell]))
+  const room = Math.max(1, TOGETHER_MOST - first.length)
+  /** @type {Arm[][]} */
+  const parts = []
+  for (const cell of [...others, ...(controls.length > 0 ? [controls] : [])]) {
+    const open = parts.find(part => part.length + cell.length <= room)
+    if (open) open.push(...cell)
+    else parts.push([...cell])
+  }
+  return parts.map(part => [...first, ...part])
+}

@@ -1,0 +1,106 @@
+import { pipyTool } from '../dataplanes/pipy/index.js'
+import { dataPlanes } from '../dataplanes/registry.js'
+import { BenchError, MissingPlaneError } from '../lib/errors.js'
+import { loads } from '../loads/registry.js'
+import { findControl } from '../services/control.js'
+import { findTool as findHere } from '../tools/find.js'
+import { nodeTool } from '../tools/node.js'
+
+/**
+ * The programs of a run: which it needs, and where they are.
+ * @import { Arm, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Context } from '../verbs/program.js'
+ */
+
+/** Every data plane by its name. */
+export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
+
+/**
+ * What was found before a plan runs. tools: by name; missing: planes whose program cannot be had; lacks: why programs of control
+ * planes cannot be had, by name.
+ * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], lacks: Record<string, string> }} Found
+ */
+
+/** Every program that a run may need. */
+export function toolSpecs() {
+  return [...dataPlanes.flatMap(p => p.tool ?? []), ...loads.map(load => load.tool), nodeTool]
+}
+
+/**
+ * Makes what looks for programs on this machine. Where one does not run, the search for the others ends.
+ * @param {Pick<Context, 'say' | 'signal'>} context
+ * @returns {Site['findTool']}
+ */
+export function createFinder({ say, signal }) {
+  const failing = new AbortController()
+  const ending = AbortSignal.any([signal, failing.signal])
+  return spec =>
+    findHere(spec, { say, signal: ending }).catch(error => {
+      failing.abort(error)
+      throw error
+    })
+}
+
+/**
+ * Finds the programs of the load, the planes, and their control planes.
+ * @param {{ load: LoadGenerator, chosen: PlaneChoice[], isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
+ * @returns {Promise<Found>}
+ * @throws {MissingPlaneError} where the program of a plane that was asked for is missing; {BenchError} where the load's is
+ */
+export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTool }) {
+  /** @type {Found} */
+  const { tools, missing, lacks } = { tools: {}, missing: [], lacks: {} }
+  const wanted = dataPlanes.filter(({ name }) => chosen.some(({ plane }) => plane === name))
+  const [generator, ...founds] = await Promise.all([
+    findTool(load.tool),
+    ...wanted.map(async ({ name, tool }) => ({ name, found: tool && (await findTool(tool)) })),
+  ])
+  for (const { name, found } of founds) {
+    if (found === null) continue
+    const advice = planes[name].tool?.ifMissing?.advice
+    if (!('missing' in found)) tools[found.name] = found
+    else if (!isPlaneRequired) missing.push({ plane: name, reason: found.missing })
+    else
+      throw new MissingPlaneError(
+        `the plane ${name} cannot be measured: ${found.missing}${advice === undefined ? '' : `; ${advice}`}`,
+      )
+  }
+  if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
+  tools[generator.name] = generator
+  const controlled = arms.filter(arm => arm.control !== undefined && !missing.some(({ plane }) => plane === arm.plane))
+  for (const spec of new Set(controlled.flatMap(arm => findControl(planes[arm.plane], arm)?.tool ?? []))) {
+    const tool = await findTool(spec)
+    if ('missing' in tool) lacks[spec.name] = tool.missing
+    else tools[spec.name] = tool
+  }
+  return { tools, missing, lacks }
+}
+
+/**
+ * Finds what serves the applications: Pipy, else Node, and says so where Node was not asked for.
+ * @param {{ app: 'pipy' | 'node' | null, tools: Record<string, Tool>, findTool: Site['findTool'], say: Context['say'] }} options
+ * @returns {Promise<Tool>}
+ * @throws {BenchError} where nothing can
+ */
+export async function findAppRuntime({ app, tools, findTool, say }) {
+  const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(pipyTool)))
+  if (pipy !== null && !('missing' in pipy)) return pipy
+  if (app === 'pipy' && pipy !== null) throw new BenchError(`--app pipy: ${pipy.missing}`)
+  if (app === null)
+    say('no Pipy: the applications are served by Node (their CPU is not comparable with runs served by Pipy)')
+  const node = await findTool(nodeTool)
+  if ('missing' in node) throw new BenchError(`nothing can serve the applications: ${node.missing}`)
+  return node
+}
+
+/**
+ * Lists programs that are not here, without which a run lacks what the kit is for.
+ * @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation
+ */
+export function findLacks({ plan: { notMeasured }, programs: { tools } }) {
+  return dataPlanes.flatMap(({ name, tool }) =>
+    tool?.ifMissing && notMeasured.some(({ plane }) => plane === name) && !(tool.name in tools)
+      ? [{ name, ...tool.ifMissing }]
+      : [],
+  )
+}

@@ -1,0 +1,59 @@
+import { EXIT } from '../lib/exit-status.js'
+import { measure } from './measure.js'
+import { announce, prepareWith, sayLacks } from './preparation.js'
+import { withSite } from './site.js'
+
+/**
+ * @import { Site, Summary } from '../model/types.ts'
+ * @import { Execution, Preparation } from '../run/execute.js'
+ * @import { Context } from '../verbs/program.js'
+ */
+
+/**
+ * What a verb makes of a run. findReusable: trials of earlier runs; writeDocuments: whether it could; report: prints the
+ * answer, and returns an exit status; sayWhere: the results are.
+ * @typedef {{ experiment: import('../plan/experiment.js').Experiment, options: import('./options.js').RunOptions,
+ *   interrupted?: Execution['interrupted'],
+ *   findReusable?: (preparation: Preparation, site: Site) => Promise<Execution['reusable']>,
+ *   writeDocuments: (folder: string, context: Context) => Promise<boolean>,
+ *   report: (run: { summary: Summary, folder: string }) => Promise<number> | number,
+ *   sayWhere: (folder: string, context: Context) => void }} Asked
+ */
+
+/**
+ * The one lifecycle of a run, whatever its kind: opens a site, lets others watch, measures, reports, and closes the site.
+ * @param {Asked} asked
+ * @param {Context} context
+ */
+export function runExperiment({ experiment, options, interrupted, ...asked }, context) {
+  const { threshold: thresholds, retain, out = null } = options
+  return withSite(options, context, async (site, keep) => {
+    const watchers = await context.watch(options)
+    let isReported = true
+    try {
+      const preparation = await prepareWith({ experiment, options, site }, context)
+      announce({ plan: preparation.plan, options, interrupted }, context)
+      const reusable = await asked.findReusable?.(preparation, site)
+      const { summary, folder } = await measure({
+        preparation,
+        site,
+        out,
+        execution: { command: process.argv.slice(2), thresholds, retain, interrupted, reusable },
+        watcher: watchers,
+        signal: context.signal,
+        finish: async folder => {
+          isReported = await asked.writeDocuments(folder, context)
+        },
+      })
+      if (retain) keep()
+      // What follows is said where their view was.
+      await watchers.close()
+      const status = await asked.report({ summary, folder })
+      context.end(isReported ? status : EXIT.failed)
+      asked.sayWhere(folder, context)
+      sayLacks(preparation, context)
+    } finally {
+      await watchers.close()
+    }
+  })
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { execa } from 'execa'
+import { BenchError, UsageError } from '../lib/errors.js'
+import { EXIT } from '../lib/exit-status.js'
+import { findLoad } from '../loads/registry.js'
+import { readLedgers } from '../node/ledger.js'
+import { assertOut } from '../records/files.js'
+import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
+import { cleanUpLocal } from '../targets/local/cleanup.js'
+import { openLocalSite } from '../targets/local/site.js'
+import { createFinder } from './programs.js'
+import { assertRoom } from './room.js'
+
+/**
+ * The place where services run, from the words of the command line.
+ * @import { Site } from '../model/types.ts'
+ * @import { Context } from '../verbs/program.js'
+ * @import { SiteOptions } from './options.js'
+ */
+
+export function stampNow() {
+  return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
+}
+
+/**
+ * Does a task on a site, and says what stays there. Does nothing where this program was started again in a systemd scope.
+ * @param {SiteOptions} options
+ * @param {Context} context
+ * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves running what runs
+ * @throws {UsageError} where no results can be written
+ */
+export async function withSite(options, context, task) {
+  const site = await openSite(options, context)
+  if (site === null) return
+  const ended = { retain: false }
+  try {
+    await task(site, () => Object.assign(ended, { retain: true }))
+  } finally {
+    const left = await site.target.close(ended)
+    const where = options.target === 'kubernetes' ? ' --target kubernetes' : ''
+    if (left.length > 0)
+      context.say(`retained: ${left.join(', ')}; remove them with: npm run cleanup -- ${site.runId}${where}`)
+  }
+}
+
+/** @param {SiteOptions} options @param {Context} context @returns {Promise<Site | null>} */
+async function openSite(options, context) {
+  const { cpu, target, out, generator, loadHost: host, address: asked = null } = options
+  const { say, signal } = context
+  if (out) assertOut(out)
+  assertLoadHost(options)
+  const isOnCluster = target === 'kubernetes'
+  // Two sites of one process are two runs.
+  const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`
+  const way = await findCapWay()
+  if (isOnCluster) {
+    await makeRoom(way, context)
+    const { context: name = null, node = null, loadNode = null, namespace = null } = options
+    const { image: images = {}, samples: sampleSource = 'cgroup' } = options
+    const { openKubernetesSite } = await import('../targets/kubernetes/site.js')
+    const loadTool = findLoad(generator).tool.name
+    const nodes = { context: name, node, loadNode, namespace }
+    return openKubernetesSite({ ...nodes, runId, images, loadTool, sampleSource, signal })
+  }
+  if (way.how === 'systemd-run') return startInScope(context)
+  if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
+  await makeRoom(way, context)
+  assertRoom()
+  const site = await openLocalSite({ runId, way, findTool: createFinder(context) })
+  if (!host) return site
+  const { openLoadHostSite } = await import('../targets/load-host/site.js')
+  return openLoadHostSite({ site, host, asked, load: findLoad(generator), say, signal })
+}
+
+/** Starts this program again in a scope, and ends as that did. @param {Context} context */
+async function startInScope({ signal, end }) {
+  const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
+  const { exitCode } = await execa(command, argv, {
+    stdio: 'inherit',
+    reject: false,
+    cancelSignal: signal,
+    // It removes what it started by itself, however long that takes.
+    forceKillAfterDelay: false,
+  })
+  signal.throwIfAborted()
+  end(exitCode ?? EXIT.failed)
+  return null
+}
+
+/** @param {SiteOptions} options @throws {UsageError} where they do not go together */
+export function assertLoadHost({ loadHost, address, target }) {
+  if (address && !loadHost)
+    throw new UsageError(`--address ${address} needs --load-host: it is where the load of another machine goes`)
+  if (loadHost && target === 'kubernetes')
+    throw new UsageError(`--load-host ${loadHost}: on Kubernetes, --load-node chooses where the load is made`)
+}
+
+/**
+ * Removes what killed runs left here, and says which run goes on beside this one.
+ * @param {import('../targets/local/cgroups.js').CapWay} way
+ * @param {Pick<Context, 'say'>} context
+ */
+async function makeRoom(way, { say }) {
+  const { removed, failed } = await cleanUpLocal({ way })
+  if (removed.length > 0) say(`removed what a killed run left: ${removed.join(', ')}`)
+  if (failed.length > 0) say(`cannot remove what a killed run left: ${failed.join('; ')}`)
+  for (const { state, owner } of readLedgers()) {
+    if (state !== 'alive' || owner === null || owner.pid === process.pid) continue
+    const other = `process ${owner.pid} (${owner.command.join(' ')})`
+    say(`another run is in progress here, ${other}: the two disturb each other's figures`)
+  }
+}

@@ -1,0 +1,133 @@
+import { UsageError } from '../lib/errors.js'
+import { suggest } from '../lib/nearest.js'
+import { findLackingFeatures } from '../model/features.js'
+import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
+import { findControl } from '../services/control.js'
+import { countWorkers } from '../services/specs.js'
+import { planes } from './programs.js'
+
+/**
+ * What planes, their control planes and generators can run.
+ * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool } from '../model/types.ts'
+ */
+
+/** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
+export function assertKnown({ plane, profile, variant, control }) {
+  if (!Object.hasOwn(planes, plane))
+    throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
+  const { hasVariants, profiles } = planes[plane]
+  if (variant && !hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
+  const controls = listControls(plane)
+  if (control !== undefined && !controls.includes(control))
+    throw new UsageError(`the plane ${plane} has no control "${control}"${suggest(control, controls)}`)
+  if (profile === null || profiles.slice(1).includes(profile)) return
+  if (profiles.length === 0) throw new UsageError(`the plane ${plane} has no profiles: write it without ":"`)
+  if (profile === profiles[0]) throw new UsageError(`"${plane}:${profile}" is what "${plane}" alone means: write that`)
+  throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
+}
+
+/** The names of the control planes of a plane. @param {string} plane */
+export function listControls(plane) {
+  return (planes[plane].controls ?? []).map(({ name }) => name)
+}
+
+/** @param {LoadGenerator} load @param {Arm[]} arms @throws {UsageError} where it cannot make the load of one */
+export function assertCanLoad(load, arms) {
+  for (const arm of arms.filter(({ load: { kind } }) => kind !== 'idle')) {
+    const reason = load.findUnsupported(arm)
+    if (reason !== null)
+      throw new UsageError(`--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`)
+  }
+}
+
+/**
+ * @param {Plan} plan
+ * @throws {UsageError} where a load from elsewhere would need more than one address of this machine at a time
+ */
+export function assertOneEntry({ experiment, settings, arms }) {
+  const without = '--load-host: leave it out, the load goes to one address'
+  if (settings.keepsServices)
+    throw new UsageError(`${without}, and ${experiment} keeps the services of all arms at once`)
+  const wide = arms.find(({ hasSidecars, conditions }) => !hasSidecars && conditions.services > 1)
+  if (wide) throw new UsageError(`${without}, and ${wide.plane} has one for each of ${wide.conditions.services} copies`)
+}
+
+/**
+ * Why a plane cannot run an arm; null where it can.
+ * @param {{ arm: Arm, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number, limits?: Site['limits'] }} options
+ *   tools: those that were found, by name; lacks: why programs of control planes cannot be had, by name
+ */
+export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
+  const { profile, conditions } = arm
+  const plane = planes[arm.plane]
+  const control = findControl(plane, arm)
+  const isOnNode = limits !== undefined && 'node' in limits
+  const version = (plane.tool && tools[plane.tool.name]?.version) ?? ''
+  const sidecarWorkers = countWorkers(arm, { cpus, planes })
+  const lack = lacks[control?.tool?.name ?? '']
+  return (
+    findUnchangeable({ conditions, control, isOnNode }) ??
+    findLackingFeatures(plane, conditions) ??
+    (conditions.sidecars === undefined ? lack : findUncontrolled({ control, isOnNode, version, lack })) ??
+    (control && findUnlimitable({ control, conditions, cpus })) ??
+    findImmovable({ conditions, control, isOnNode }) ??
+    (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits })) ??
+    plane.findUnsupported({ conditions, profile, sidecarWorkers, version, cpus })
+  )
+}
+
+/** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
+function findUnchangeable({ conditions: { changesPerMinute }, control, isOnNode }) {
+  if (changesPerMinute === null) return null
+  if (!control) return 'it takes no other configuration while it serves'
+  return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
+}
+
+/**
+ * Why an arm cannot have a control plane of many sidecars.
+ * @param {{ control?: Control, isOnNode: boolean, version: string, lack?: string }} options lack: of the control plane's program
+ */
+function findUncontrolled({ control, isOnNode, version, lack }) {
+  if (!control?.needsOf) return 'the kit has no control plane for many of its sidecars'
+  if (isOnNode && control.tool)
+    return `its control plane is ${control.name}, and there is no image of ${control.tool.name}`
+  return lack ?? control.findUnsupported?.(version)
+}
+
+/**
+ * Why a control plane cannot be given its limits.
+ * @param {{ control: Control, conditions: Conditions, cpus: number }} options
+ */
+function findUnlimitable({ control, conditions: { controlCapCores, controlMemoryBytes, shards }, cpus }) {
+  if ([controlCapCores, controlMemoryBytes, shards].every(asked => asked === undefined)) return null
+  if (control.createProcess === null)
+    return `its control plane is ${control.name}, and no process that ${shards === undefined ? 'a limit could be set for' : 'could have shards'}`
+  if (Math.ceil(controlCapCores ?? 0) <= cpus) return null
+  return `a control plane at ${controlCapCores} cores: this machine has ${cpus} CPUs`
+}
+
+/** @param {Parameters<typeof findUnchangeable>[0]} options */
+function findImmovable({ conditions: { sidecars, isShardRemoved }, control, isOnNode }) {
+  if (!isOnNode) return null
+  if (sidecars !== undefined && !control?.createProcess)
+    return 'its sidecars watch files, which nobody can change in a pod that runs'
+  if (!isShardRemoved) return null
+  return 'a sidecar that moves to another shard is started anew, which the kit does on one machine only'
+}
+
+/** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']> }} options */
+function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits }) {
+  const { sidecars, simulated = 0, services, configuredServices } = conditions
+  const needs = control?.needsOf?.({ configuredServices, workers })
+  // On a cluster, the scheduler places pods of other experiments, and says which it cannot.
+  if (!needs || !hasSidecars || ('node' in limits && sidecars === undefined)) return null
+  // Without a control plane each sidecar has an application.
+  const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
+  return findShortage({
+    sidecars: sidecars === undefined ? services : sidecars - simulated,
+    simulated: { count: simulated, bytes: control?.simulates?.bytes ?? 0 },
+    needs: sidecars === undefined ? { ...needs, ...alone } : needs,
+    limits,
+    conditions,
+  })
+}

@@ -1,0 +1,120 @@
+import { BenchError } from '../../lib/errors.js'
+import { readNowMs } from '../../node/convergence.js'
+import { awaitPods } from './await-pods.js'
+import { createHandle } from './container.js'
+import { LABELS, renderDeployment, renderJob, renderSidecarPod } from './manifests.js'
+import { findContainerId } from './pod-status.js'
+
+/** Processes as pods: a service in one of a Deployment, the load in one of a Job, a sidecar of a rollout in one alone. */
+/** @import { Deployment, Handle, ProcessSpec, Target } from '../../model/types.ts' */
+/** @import { PodWatch } from './pod-watch.js' */
+
+const READY_SECONDS = 120
+const GONE = { seconds: 60, perProcessSeconds: 1 }
+
+/**
+ * @param {import('./index.js').ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof
+ * import('./files.js').createFiles>, openPods: () => Promise<PodWatch> }} options @returns {Target['deploy']}
+ */
+export function createDeploy({ api, namespace, labels, files, openPods, signal, ...options }) {
+  const { where, loadWhere, nodeLabel, hasNativeSidecars } = options
+
+  /** @param {string} service @param {number} start */
+  const metaOf = (service, start) => {
+    const own = { ...labels, [LABELS.start]: `${start}` }
+    return { service, name: `${service}-${start}`, namespace, labels: own }
+  }
+  /** @param {ProcessSpec} spec @param {{ start: number, folder: string }} at */
+  const applyFiles = (spec, { start, folder }) => {
+    const { name, labels: own } = metaOf(spec.service, start)
+    return files.apply(spec, { name, own, folder })
+  }
+
+  return async (specs, { start, folder, onStart }) => {
+    const pods = await openPods()
+    const services = [...new Set(specs.map(spec => spec.service))]
+    const processes = specs.map(spec => createHandle({ api, pods, namespace, spec, start: `${start}`, folder }))
+    const at = { pods, start, folder }
+    /** @type {Deployment} */
+    const deployment = { processes, remove: () => remove(processes, { ...at, services, arePods: Boolean(onStart) }) }
+    try {
+      if (onStart) {
+        for (const process of processes) {
+          signal.throwIfAborted()
+          onStart({ ...process, pod: await makePod(process, at) })
+        }
+        return deployment
+      }
+      const specsOf = (/** @type {string} */ service) => specs.filter(spec => spec.service === service)
+      await Promise.all(services.map(service => applyService(specsOf(service), at)))
+      const generator = processes.find(({ spec }) => spec.role === 'generator')
+      if (generator) await awaitContainer(generator, at)
+      return deployment
+    } catch (error) {
+      await deployment.remove()
+      throw error
+    }
+  }
+
+  /** @param {ProcessSpec[]} specs of one service @param {{ start: number, folder: string }} at */
+  async function applyService(specs, at) {
+    const containers = await Promise.all(specs.map(spec => applyFiles(spec, at)))
+    const [container] = containers
+    const meta = metaOf(container.spec.service, at.start)
+    return container.spec.role === 'generator'
+      ? api.apply(renderJob({ ...meta, container, where: loadWhere }))
+      : api.apply(renderDeployment({ ...meta, containers, where, hasNativeSidecars }))
+  }
+
+  /** @param {Handle} process @param {{ start: number, folder: string }} at @returns {Promise<NonNullable<Handle['pod']>>} */
+  async function makePod({ spec }, at) {
+    const container = await applyFiles(spec, at)
+    const pod = renderSidecarPod({ ...metaOf(spec.service, at.start), container, where: nodeLabel })
+    const createdMs = readNowMs()
+    const made = await api.apply(pod)
+    return { uid: /** @type {any} */ (made).metadata.uid, createdMs }
+  }
+
+  /** Waits until the load's pod has a container that can be read. @param {Handle} load @param {{ pods: PodWatch, start: number }} at */
+  function awaitContainer({ spec }, { pods, start }) {
+    return awaitPods({
+      api,
+      pods,
+      namespace,
+      signal,
+      what: 'the load',
+      maker: `${spec.service}-${start}`,
+      deadlineSeconds: READY_SECONDS,
+      find: () => pods.find({ [LABELS.service]: spec.service, [LABELS.start]: `${start}` }),
+      isDone: ([pod]) => pod !== undefined && findContainerId(pod, spec.role) !== null,
+    })
+  }
+
+  /**
+   * Removes services of a start with their addresses, and waits until their pods are gone; arePods: without controllers.
+   * @param {import('./container.js').ContainerHandle[]} processes
+   * @param {{ pods: PodWatch, start: number, services: string[], arePods: boolean }} options
+   */
+  async function remove(processes, { pods, start, services, arePods }) {
+    await Promise.all(processes.map(p => p.saveLog()))
+    const hasFiles = processes.some(({ spec }) => spec.files.length > 0)
+    const hasCredentials = processes.some(({ spec }) => spec.credentials.length > 0)
+    const maker = processes[0].spec.role === 'generator' ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment']
+    const kinds = [
+      ...(arePods ? [['v1', 'Pod']] : [['v1', 'Service'], maker]),
+      ...(hasFiles || !arePods ? [['v1', 'ConfigMap']] : []),
+      ...(hasCredentials || !arePods ? [['v1', 'Secret']] : []),
+    ]
+    const objects = services.flatMap(service =>
+      kinds.map(([apiVersion, kind]) => ({ apiVersion, kind, metadata: { name: `${service}-${start}`, namespace } })),
+    )
+    await Promise.all(objects.map(object => api.remove(object)))
+    const isGone = () =>
+      services.every(service => pods.find({ [LABELS.service]: service, [LABELS.start]: `${start}` }).length === 0)
+    const deadlineSeconds = GONE.seconds + GONE.perProcessSeconds * processes.length
+    if (await pods.until(isGone, { deadlineSeconds })) return
+    throw new BenchError(
+      `the pods of ${services.join(' and ')} were not gone ${deadlineSeconds} s after they were deleted: kubectl -n ${namespace} get pods shows what holds them`,
+    )
+  }
+}

@@ -1,0 +1,95 @@
+import { BenchError, UsageError } from '../../lib/errors.js'
+import { suggest } from '../../lib/nearest.js'
+import { HOST_LABEL, parseWhere } from './pod.js'
+
+/** Nodes of a cluster: which takes pods, what it is, and what it still has for pods. Pure. */
+/** @import { V1Node, V1Pod, V1PodSpec } from '@kubernetes/client-node' */
+/** @import { NodeLimits } from '../../model/types.ts' */
+
+const PREFIXES = 'kMGTPE'
+
+/**
+ * Wanted: a node's name, or label=value; null: the first that takes pods.
+ * @param {any[]} nodes @param {import('./pod.js').Where} wanted @param {string} option
+ */
+export function chooseNode(nodes, wanted, option) {
+  const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)
+  const isWanted = (/** @type {any} */ { metadata }) =>
+    metadata.labels?.[label] === value || (label === HOST_LABEL && metadata.name === value)
+  const found = wanted === null ? nodes : nodes.filter(isWanted)
+  if (found.length === 0) {
+    const names = nodes.map(n => n.metadata.name)
+    throw new UsageError(`${option} ${wanted}: the cluster has no such node${suggest(`${wanted}`, names)}`)
+  }
+  const node = found.find(n => findDefect(n) === null)
+  if (!node) {
+    const names = found.map(n => n.metadata.name).join(', ')
+    throw new BenchError(`no node can take pods: ${names} not ready, cordoned or tainted; name one with ${option}`)
+  }
+  return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
+}
+
+/** Why a node takes no pods of a run; null when it does. @param {V1Node} node */
+export function findDefect({ spec, status }) {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
+  if (spec?.unschedulable) return 'it is cordoned: kubectl uncordon it, or name another with --node'
+  const taint = spec?.taints?.find(({ effect }) => effect !== 'PreferNoSchedule')
+  return taint ? `its taint ${taint.key}:${taint.effect} keeps pods away: name another with --node` : null
+}
+
+/** Facts about a node for the manifest. @param {any} node */
+export function describeNode({ metadata, status }) {
+  const { nodeInfo, allocatable, capacity } = status
+  return {
+    node: metadata.name,
+    bootId: nodeInfo.bootID,
+    kernel: `Linux ${nodeInfo.kernelVersion}`,
+    architecture: nodeInfo.architecture,
+    cpus: Math.floor(parseQuantity(capacity.cpu)),
+    allocatableCpus: parseQuantity(allocatable.cpu),
+    memoryBytes: parseQuantity(capacity.memory),
+    system: nodeInfo.osImage,
+    kubelet: nodeInfo.kubeletVersion,
+    containerRuntime: nodeInfo.containerRuntimeVersion,
+  }
+}
+
+/**
+ * What a node still has for pods, as its scheduler counts.
+ * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster @returns {NodeLimits}
+ */
+export function findLimits({ node: { metadata, status }, pods }) {
+  const name = `${metadata?.name}`
+  const own = pods.filter(({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`))
+  const offered = (/** @type {string} */ what) => parseQuantity(status?.allocatable?.[what] ?? '')
+  const requested = (/** @type {string} */ what) =>
+    own.reduce((sum, { spec }) => sum + (spec ? requestOf(spec, what) : 0), 0)
+  return {
+    node: name,
+    pods: offered('pods'),
+    podsUsed: own.length,
+    memoryBytes: offered('memory'),
+    memoryRequestedBytes: requested('memory'),
+    cpus: offered('cpu'),
+    cpusRequested: requested('cpu'),
+  }
+}
+
+/** @param {V1PodSpec} spec @param {string} what cpu or memory */
+function requestOf({ containers, initContainers }, what) {
+  const natives = (initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  // An unknown number counts as nothing: what the scheduler refuses is said when the pod waits.
+  return [...containers, ...natives].reduce(
+    (sum, { resources }) => sum + (parseQuantity(resources?.requests?.[what] ?? '0') || 0),
+    0,
+  )
+}
+
+/** A number of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN where it is none. @param {string} text */
+export function parseQuantity(text) {
+  const [, number, unit = '', binary] = /^(\d+(?:\.\d+)?(?:e\d+)?)(?:([mkKMGTPE])(i?))?$/.exec(text) ?? []
+  if (unit === 'm') return Number(number) / 1000
+  const power = PREFIXES.indexOf(unit === 'K' ? 'k' : unit) + 1
+  return Number(number) * (binary ? 1024 : 1000) ** (unit === '' ? 0 : power)
+}

@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { waitFor } from '../../lib/wait.js'
+import { openCountersV1, openCountersV2, readPids } from '../../node/kernel/cgroup.js'
+import { kill } from './marks.js'
+
+/** @import { CgroupTree, TreeWay } from './cgroups.js' */
+
+const PERIOD_US = 100_000
+const CONTROLLERS = '+cpu +memory'
+const REMOVE_SECONDS = 30
+// Processes that were killed take a moment to go; this process may be out of file descriptors for a moment.
+const AGAIN = ['EBUSY', 'EMFILE', 'ENFILE']
+const GONE = ['ENOENT', 'ENODEV']
+
+/**
+ * Makes a subtree in each hierarchy of cpu, cpuacct and memory, some of which may share a mount: in v2 all do.
+ * @param {{ way: TreeWay, name: string }} options in v2, the controllers must already be on in its parent
+ * @returns {Promise<CgroupTree['create']>}
+ */
+export async function createFolders({ way, name }) {
+  const isV1 = way.how === 'v1'
+  const bases = childOf(way.parents, name)
+  for (const base of distinct(bases)) await mkdir(base)
+  if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), CONTROLLERS)
+
+  return async (group, { cpuCores, memoryLimitBytes }) => {
+    const folders = childOf(bases, group)
+    for (const folder of distinct(folders)) await mkdir(folder)
+    const writeCpu = (/** @type {string} */ file, /** @type {string} */ text) =>
+      writeFile(path.join(folders.cpu, file), text)
+    if (cpuCores !== null) {
+      const quotaUs = Math.round(cpuCores * PERIOD_US)
+      if (isV1) await writeCpu('cpu.cfs_period_us', `${PERIOD_US}`)
+      await (isV1 ? writeCpu('cpu.cfs_quota_us', `${quotaUs}`) : writeCpu('cpu.max', `${quotaUs} ${PERIOD_US}`))
+    }
+    const memoryFile = path.join(folders.memory, isV1 ? 'memory.limit_in_bytes' : 'memory.max')
+    if (memoryLimitBytes !== null) await writeFile(memoryFile, `${memoryLimitBytes}`)
+    return {
+      joinFiles: distinct(folders).map(folder => path.join(folder, 'cgroup.procs')),
+      ...(isV1 ? openCountersV1(folders) : openCountersV2(folders.cpu)),
+      async remove() {
+        for (const folder of distinct(folders)) await removeCgroup(folder)
+      },
+    }
+  }
+}
+
+/**
+ * Turns the controllers on for the children of a group of cgroup v2; processes in it are moved to a leaf first (the rule
+ * of no internal processes, Documentation/admin-guide/cgroup-v2.rst). @param {string} folder
+ */
+export async function enableControllers(folder) {
+  const control = path.join(folder, 'cgroup.subtree_control')
+  const enabled = (await readFile(control, 'utf8')).split(/\s+/)
+  if (enabled.includes('cpu') && enabled.includes('memory')) return
+  if (existsSync(path.join(folder, 'cgroup.type'))) {
+    const leaf = path.join(folder, 'sidecar-bench-supervisor')
+    await mkdir(leaf, { recursive: true })
+    for (const pid of readPids(folder)) await writeFile(path.join(leaf, 'cgroup.procs'), `${pid}`)
+  }
+  await writeFile(control, CONTROLLERS)
+}
+
+/** Kills every process in a cgroup and below it, and removes them all; nothing happens when it is gone. @param {string} folder */
+export async function removeCgroup(folder) {
+  const what = `the processes of ${folder} to end`
+  await waitFor(() => tryRemove(folder), { what, deadlineSeconds: REMOVE_SECONDS, intervalMs: 5 })
+}
+
+/** @param {string} folder @returns {Promise<boolean>} whether it is gone */
+async function tryRemove(folder) {
+  try {
+    const children = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
+    for (const child of children) await tryRemove(path.join(folder, child.name))
+    const pids = readFileSync(path.join(folder, 'cgroup.procs'), 'utf8').split('\n').map(Number)
+    // The kernel writes 0 for a process that cannot be seen from here.
+    for (const pid of pids.filter(pid => pid > 0)) kill(pid)
+    await rmdir(folder)
+    return true
+  } catch (error) {
+    const code = `${/** @type {NodeJS.ErrnoException} */ (error).code}`
+    if (GONE.includes(code)) return true
+    if (AGAIN.includes(code)) return false
+    throw error
+  }
+}
+
+/** @param {TreeWay['parents']} folders @param {string} name */
+function childOf({ cpu, cpuacct, memory }, name) {
+  return { cpu: path.join(cpu, name), cpuacct: path.join(cpuacct, name), memory: path.join(memory, name) }
+}
+
+/** @param {TreeWay['parents']} folders */
+function distinct(folders) {
+  return [...new Set(Object.values(folders))]
+}

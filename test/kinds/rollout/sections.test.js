@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { rolloutSections } from '../../../src/kinds/rollout/sections.js'
+import { summariseValues } from '../../../src/lib/stats.js'
+import { answerOf } from '../../../src/report/answer.js'
+import { createSummary, createSummaryArm } from '../../fakes/fake-summary.js'
+
+/** @import { Conditions, SummaryArm } from '../../../src/model/types.ts' */
+
+const shows = { quantities: ['rolloutSeconds'], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false }
+/** @param {Partial<Conditions>} conditions @param {Record<string, number>} rollout by header */
+const arm = (conditions, rollout) =>
+  createSummaryArm({
+    ...{ plane: 'pipy', load: { kind: 'idle' }, conditions: { sidecars: 60, ...conditions } },
+    fields: /** @type {any} */ ({
+      boundBy: null,
+      rollout: Object.fromEntries(Object.entries(rollout).map(([name, value]) => [name, summariseValues([value])])),
+    }),
+  })
+const limits = (/** @type {number} */ rollout, /** @type {number} */ change) => ({
+  ...{ controlAtLimitRolloutFraction: rollout, controlAtLimitChangeFraction: change },
+})
+
+/** @param {SummaryArm[]} arms */
+const tell = arms => answerOf({ ...createSummary([]), shows, arms })
+
+describe('the answer of a rollout', () => {
+  it('says of each number of shards its time, and whether the control plane bound it', () => {
+    const arms = [
+      arm({ shards: 1 }, { rolloutSeconds: 3.97, ...limits(0.9, 0.8) }),
+      arm({ shards: 3 }, { rolloutSeconds: 2.06, ...limits(0.25, 0.1) }),
+      arm({ shards: 6 }, { rolloutSeconds: 1.4, ...limits(0.24, 0.6) }),
+      arm({ shards: 9 }, { rolloutSeconds: 1.36, ...limits(0.01, 0.02) }),
+    ]
+    expect(tell(arms)).toBe(
+      'pipy, rollout s: 1 shard 3.97, the control plane bound rollout and change; ' +
+        '3 shards 2.06, the control plane bound the rollout; ' +
+        '6 shards 1.40, the control plane did not bind the rollout, but the change; ' +
+        '9 shards 1.36, the control plane did not bind.',
+    )
+    expect(arms.map(arm => rolloutSections.boundOf?.(arm))).toEqual([
+      'control: rollout, change',
+      'control: rollout',
+      'control: change',
+      null,
+    ])
+  })
+
+  it('tells of the most sidecars where nothing else varies, and nothing of what does not run', () => {
+    const most = arm({ sidecars: 400 }, { rolloutSeconds: 9, changeAllSeconds: 2, controlPeakBytes: 2 ** 26 })
+    const arms = [arm({ sidecars: 200 }, { rolloutSeconds: 5 }), most]
+    const times = 'within 9.00 s, a change of it within 2.00 s, from a control plane of at most 64.0 MiB.'
+    expect(tell(arms)).toBe(`pipy: 400 sidecars had their first configuration ${times}`)
+    expect(rolloutSections.boundOf?.(most)).toBeNull()
+    const simulated = arm({ sidecars: 1600, simulated: 1200 }, { controlPeakBytes: 2 ** 28 })
+    expect(tell([simulated])).toBe(
+      'pipy (1200 of 1600 simulated): 1600 sidecars were configured, from a control plane of at most 256.0 MiB.',
+    )
+    expect(tell([arm({}, { rolloutSeconds: 1, ...limits(0, 0) })])).toBe(
+      'pipy: 60 sidecars had their first configuration within 1.00 s; the control plane did not bind.',
+    )
+  })
+})

@@ -1,0 +1,97 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { groupBy } from '../../../src/lib/group-by.js'
+import { answerOf } from '../../../src/report/answer.js'
+import { renderTable } from '../../../src/report/table.js'
+import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
+import { runFake } from '../../fakes/fake-run.js'
+
+/** @import { ProcessSpec } from '../../../src/model/types.ts' */
+
+// A dear sidecar uses twice the CPU of a cheap one.
+const cores = (/** @type {ProcessSpec} */ { role, armId }) =>
+  role !== 'sidecar' ? 0.05 : armId?.includes('dear') ? 0.2 : 0.1
+
+describe('arms side by side', () => {
+  /** @type {string} */
+  let folder
+  beforeEach(() => {
+    folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'turns-test-')), 'run')
+  })
+  afterEach(() => rmSync(path.dirname(folder), { recursive: true, force: true }))
+
+  it('stand at once without a cap, share one load, and give one ratio a deployment', async () => {
+    const target = await createFakeTarget({ cores })
+    const { records, summary } = await runFake({ folder, target, more: 'measure: [turns]' })
+    const deployments = groupBy(records, r => r.trial.deployment)
+    expect([...deployments.keys()]).toEqual(Array.from({ length: 12 }, (_, i) => `r${i + 1}-turns`))
+    for (const own of deployments.values()) {
+      expect(own.map(r => r.trial.arm.plane).sort()).toEqual(['cheap', 'cheap', 'dear'])
+      expect(own[0].beside).toHaveLength(3)
+      expect(
+        own.every(r =>
+          r.processes.every((/** @type {any} */ p) => p.armId === r.trial.arm.id || p.role === 'generator'),
+        ),
+      ).toBe(true)
+    }
+    const sidecars = target.deployed.filter(({ role, armId }) => role === 'sidecar' && armId)
+    expect(sidecars).toHaveLength(12 * 3 * 2)
+    expect(sidecars.every(({ cpuCores }) => cpuCores === null)).toBe(true)
+    expect(target.deployed.filter(({ role }) => role === 'generator')).toHaveLength(12)
+    const [cost] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
+    expect(cost).toMatchObject({ a: 'cheap', b: 'dear', verdict: 'lower', gapLeast: 0.01, aaSpread: 0 })
+    expect(cost.ratio.values).toEqual(Array(12).fill(0.5))
+    expect(existsSync(path.join(folder, 'raw/r1-turns/observation.json'))).toBe(true)
+    expect(target.running.size).toBe(0)
+  })
+
+  it('start in another order from deployment to deployment', async () => {
+    const { records } = await runFake({ folder, target: await createFakeTarget({ cores }), more: 'measure: [turns]' })
+    const firsts = records.filter((_, i) => i % 3 === 0).map(r => r.trial.arm.id)
+    const counts = [...new Set(firsts)].map(id => firsts.filter(first => first === id).length)
+    expect(counts).toEqual([4, 4, 4])
+  })
+
+  it('are all measured again where one of them fails', async () => {
+    let deployed = 0
+    const target = await createFakeTarget({
+      cores,
+      ending: ({ role, armId }, isObserved) =>
+        isObserved && role === 'sidecar' && armId?.includes('dear') && deployed === 2 ? 'status 1' : null,
+    })
+    const { deploy } = target
+    target.deploy = (specs, at) => {
+      if (specs.some(({ role }) => role === 'generator')) deployed++
+      return deploy(specs, at)
+    }
+    const { records, summary } = await runFake({ folder, target, more: 'measure: [turns]' })
+    const again = records.filter(r => r.trial.repeats)
+    expect(again.map(r => r.trial.deployment)).toEqual(Array(3).fill('r2-turns-again'))
+    expect(records.filter(r => r.outcome === 'failed').map(r => r.trial.deployment)).toEqual(Array(3).fill('r2-turns'))
+    const [cost] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
+    expect(cost.ratio.values).toEqual(Array(12).fill(0.5))
+    expect(target.running.size).toBe(0)
+  })
+
+  it('are followed by windows at the cap, of which the answer says the capacity', async () => {
+    const load = createFakeLoad()
+    const { records, summary } = await runFake({
+      ...{ folder, load, more: 'measure: [turns, load]' },
+      target: await createFakeTarget({
+        cores: spec => (spec.role === 'sidecar' && spec.cpuCores ? 0.25 : cores(spec)),
+      }),
+    })
+    expect(records.filter(r => r.trial.kind === 'turns')).toHaveLength(12 * 3)
+    expect(records.filter(r => r.trial.kind === 'load')).toHaveLength(6 * 3)
+    expect(summary.arms.filter(({ rounds }) => rounds === 6)).toHaveLength(3)
+    const text = answerOf(summary)
+    expect(text).toMatch(
+      /^Side by side without a cap \(10 users in turns of 20 ms; .*\): cheap uses 50.0 % less CPU per request than dear \[50.0, 50.0\], 12 deployments; at a cap of 0.25: cheap delivers \d+ \[\d+, \d+\] requests\/s, dear delivers/,
+    )
+    const table = renderTable(summary)
+    expect(table).toContain('\nSide by side, not capped:\n')
+    expect(table).toContain('\nAt a cap of 0.25:\n')
+  })
+})

@@ -1,0 +1,18 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { readTail } from '../../src/lib/log-tail.js'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'tail-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+it('reads the end of a file, and a shorter one whole', async () => {
+  const file = path.join(folder, 'a.log')
+  for (const text of ['', 'abc', 'abcdefgh']) {
+    writeFileSync(file, text)
+    expect(await readTail(file, 4)).toBe(text.slice(-4))
+  }
+  writeFileSync(file, 'x'.repeat(100_000))
+  expect((await readTail(file)).length).toBe(65_536)
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { orderDeployments, shareRates } from '../../src/plan/deployments.js'
+import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+
+const beside = /** @type {const} */ (true)
+const arm = (/** @type {string} */ plane, /** @type {object} */ fields = {}) =>
+  createArm({ id: `${plane}-${JSON.stringify(fields)}`, plane, capCores: null, ...fields })
+const withFeatures = (/** @type {string} */ features) => ({ conditions: { ...DEFAULT_CONDITIONS, features } })
+const groupsOf = (/** @type {ReturnType<typeof arm>[]} */ arms) => [
+  ...new Map(
+    orderDeployments({ arms, rounds: 1, seed: 1 }).map(({ deployment }, _, all) => [
+      deployment,
+      all.filter(t => t.deployment === deployment).map(t => t.arm),
+    ]),
+  ).values(),
+]
+
+describe('orderDeployments', () => {
+  it('puts at most six arms into a deployment, each beside the planes under the first conditions', () => {
+    const features = ['lean', 'log', 'metrics', 'traces', 'all']
+    const arms = features.flatMap(name => ['pipy', 'envoy'].map(plane => arm(plane, withFeatures(name))))
+    const groups = groupsOf(arms)
+    expect(groups.map(group => group.length).sort()).toEqual([6, 6])
+    for (const group of groups) {
+      expect(group).toEqual(expect.arrayContaining(arms.slice(0, 2)))
+      for (const { conditions } of group)
+        expect(group.filter(a => a.conditions.features === conditions.features)).toHaveLength(2)
+    }
+  })
+
+  it('gives a repetition (A/A) a deployment of its own where there is no room', () => {
+    const arms = ['lean', 'log', 'metrics'].flatMap(name => ['pipy', 'envoy'].map(p => arm(p, withFeatures(name))))
+    const control = { ...arms[0], id: 'aa', repeatOf: arms[0].id }
+    const groups = groupsOf([...arms, control])
+    expect(groups.map(group => group.length).sort()).toEqual([3, 6])
+    expect(groups.find(group => group.length === 3)).toEqual(expect.arrayContaining([arms[0], arms[1], control]))
+  })
+
+  it('keeps loads apart, and lets each arm be the first to start', () => {
+    const arms = [1024, 2048].flatMap(payloadBytes => ['pipy', 'envoy'].map(p => arm(p, { load: { payloadBytes } })))
+    expect(groupsOf(arms).map(group => new Set(group.map(a => a.load.payloadBytes)).size)).toEqual([1, 1])
+    const trials = orderDeployments({ arms: arms.slice(0, 2), rounds: 4, seed: 1 })
+    expect(new Set(trials.filter((_, i) => i % 2 === 0).map(t => t.arm.plane))).toEqual(new Set(['pipy', 'envoy']))
+  })
+})
+
+describe('shareRates', () => {
+  const open = (/** @type {number} */ ratePerSecond) =>
+    ['pipy', 'envoy'].map(plane =>
+      arm(plane, { load: { kind: 'open', ratePerSecond, isBesideOthers: beside, windowSeconds: 4 } }),
+    )
+
+  it('gives each arm back once, also where deployments share some', () => {
+    const arms = ['a', 'b', 'c', 'd', 'e'].flatMap(name => ['pipy', 'envoy'].map(p => arm(p, withFeatures(name))))
+    expect(shareRates(arms, 2)).toEqual(arms)
+  })
+
+  it('lets all arms have a low rate at the same time', () => {
+    expect(shareRates(open(250), 2).map(a => a.load.sliceMs)).toEqual([undefined, undefined])
+  })
+
+  it('gives arms a second each in turn where the machine cannot carry their rates together', () => {
+    for (const { load } of shareRates(open(251), 2))
+      expect(load).toMatchObject({ sliceMs: 1000, windowSeconds: 6, warmupSeconds: 2 })
+    for (const { load } of shareRates(open(251), 4)) expect(load.sliceMs).toBeUndefined()
+  })
+})
