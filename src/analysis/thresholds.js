@@ -1,3 +1,4 @@
+import { PRIMARY } from '../judge/quantities.js'
 import { listCompared } from '../judge/quantity.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
@@ -101,7 +102,10 @@ function parseExpression(expression, { sides, arms, services }) {
  */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
-  const same = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
+  const all = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
+  // The cost is held where it was measured best: side by side, where a run has that.
+  const beside = quantity === PRIMARY.name ? all.filter(c => c.load.isBesideOthers) : []
+  const same = beside.length > 0 ? beside : all
   const own = same.filter(c => c.service === service)
   // A sidecar that no record has: its trials failed.
   const isMeasured = own.length > 0

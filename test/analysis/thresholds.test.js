@@ -78,6 +78,14 @@ describe('evaluateThreshold', () => {
     expect(evaluateThreshold(parse(`pipy/envoy cpuPerRequest ${operator} 0.5`), [comparison])).toMatchObject([{ held }])
   })
 
+  it('holds the cost side by side where a run measured it, and other quantities everywhere', () => {
+    const beside = { ...comparison, capCores: null, load: { isBesideOthers: true }, ratio: { median: 0.55 } }
+    const both = [beside, comparison]
+    expect(evaluateThreshold(parse('pipy/envoy cpuPerRequest <= 0.6'), both)).toMatchObject([{ value: 0.55 }])
+    const memory = both.map(c => ({ ...c, quantity: 'rss' }))
+    expect(evaluateThreshold(parse('pipy/envoy rss <= 0.6'), memory)).toHaveLength(2)
+  })
+
   it('is of its two planes and its quantity alone', () => {
     const others = [
       { ...comparison, a: 'envoy', b: 'nginx' },

@@ -79,7 +79,8 @@ export function describeConditions(arms, { hasCap }) {
     if (name === 'capCores') return hasCap
     return ALWAYS_SAID.includes(name) || value !== AXES[name].values[0]
   })
-  return describeAxes(first, names)
+  const words = describeAxes(first, names)
+  return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
 /**
