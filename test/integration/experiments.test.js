@@ -65,7 +65,9 @@ function expectChanges(records) {
 const SHOWN = {
   cap: ({ stdout, records }) => {
     expect(stdout).toMatch(/Of \d+ published claims/)
-    expect(records.find(r => r.trial.arm.plane === 'pipy')?.boundBy).toBe('sidecar')
+    const atCap = records.find(r => r.trial.kind === 'load' && r.trial.arm.plane === 'pipy')
+    expect(atCap?.boundBy).toBe('sidecar')
+    expect(records.filter(r => r.trial.kind === 'turns').map(r => r.boundBy)).toEqual([null, null])
   },
   'rate-ladder': ({ summary, stdout }) => {
     expect(summary.calibrations.map(c => c.ratePerSecond)).toEqual([
