@@ -79,11 +79,23 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     rounds: a.rounds ?? run.rounds,
     seed: run.seed,
     contrast,
-    ...(a.load.isBesideOthers && { gapLeast: GAP_LEAST_BESIDE }),
+    ...(stoodTogether(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
     ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, arms: [a, b] }),
   })
+}
+
+/**
+ * Whether two arms were ever in one deployment.
+ * @param {TrialRecord[]} records @param {Arm} a @param {Arm} b
+ */
+function stoodTogether(records, a, b) {
+  if (!a.load.isBesideOthers) return false
+  const deploymentsOf = (/** @type {Arm} */ arm) =>
+    records.flatMap(({ trial }) => (trial.arm.id === arm.id ? (trial.deployment ?? []) : []))
+  const own = new Set(deploymentsOf(a))
+  return deploymentsOf(b).some(deployment => own.has(deployment))
 }
 
 /**

@@ -37,13 +37,13 @@ export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [n
  * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
  */
 export function judgeTrial(record, relaxed) {
-  const { processes, generatorCpus, host, loadHost, load, trial } = record
+  const { generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load
   // Arms that take turns are bound by their turns.
   const boundBy =
     kind === 'idle' || kind === 'turns'
       ? null
-      : findBound({ processes, generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
+      : findBound({ processes: whileUnderLoad(record), generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
   // Turns of a second fall into the halves of a window as they come.
   const steady = kind === 'idle' || trial.arm.load.isBesideOthers ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
@@ -55,6 +55,24 @@ export function judgeTrial(record, relaxed) {
     outcome: isWorthless ? 'invalid' : 'completed',
     reasons: gates.map(({ gate, reason }) => `${gate}: ${reason}`),
   }
+}
+
+/**
+ * The processes of an arm with the CPU that they used in its turns of a second: over the whole window none would look busy.
+ * @param {Measured} record
+ */
+function whileUnderLoad({ processes, load, window, trial }) {
+  if (!load?.turns || !window || trial.arm.load.kind !== 'open') return processes
+  const times = window.seconds / load.turns.seconds
+  return processes.map(p =>
+    p.role === 'generator'
+      ? p
+      : {
+          ...p,
+          cpuCores: p.cpuCores * times,
+          busiestThreadCores: p.busiestThreadCores === null ? null : p.busiestThreadCores * times,
+        },
+  )
 }
 
 /**

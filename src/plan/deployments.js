@@ -1,3 +1,4 @@
+import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { groupOf } from '../model/axes.js'
@@ -24,14 +25,16 @@ const RATE_SLICES_LEAST = 3
  * @returns {Arm[]}
  */
 export function shareRates(arms, cpus) {
-  const groups = groupArms(arms)
+  const groups = groupAlike(arms)
   return arms.map(arm => {
     const { ratePerSecond, ...load } = arm.load
-    const count = Math.max(...groups.map(group => (group.includes(arm) ? group.length : 0)))
+    // One rule for all arms of a load, whichever part they stand in.
+    const group = groups.find(own => own.includes(arm)) ?? []
+    const count = Math.max(...splitGroup(group).map(part => part.length))
     if (ratePerSecond === undefined || count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
     const cycleSeconds = (count * RATE_SLICE_MS) / 1000
     const windowSeconds = Math.ceil(Math.max(load.windowSeconds, RATE_SLICES_LEAST * cycleSeconds))
-    const warmupSeconds = Math.max(load.warmupSeconds, cycleSeconds)
+    const warmupSeconds = Math.ceil((1000 * load.warmupSeconds) / RATE_SLICE_MS) * cycleSeconds
     return { ...arm, load: { ...load, ratePerSecond, sliceMs: RATE_SLICE_MS, windowSeconds, warmupSeconds } }
   })
 }
@@ -67,11 +70,16 @@ export function orderDeployments({ arms, rounds, seed }) {
  * @returns {Arm[][]}
  */
 function groupArms(arms) {
+  return groupAlike(arms).flatMap(splitGroup)
+}
+
+/** @param {Arm[]} arms */
+function groupAlike(arms) {
   // One load makes the requests of all arms of a deployment.
   const alike = groupBy(arms, ({ link, load: { sliceMs, windowSeconds, warmupSeconds, ...load } }) =>
     JSON.stringify([link, load]),
   )
-  return [...alike.values()].flatMap(splitGroup)
+  return [...alike.values()]
 }
 
 /**
@@ -85,7 +93,10 @@ function splitGroup(arms) {
   const controls = arms.filter(arm => arm.repeatOf !== null)
   const cells = [...groupBy(arms, arm => (arm.repeatOf === null ? groupOf(arm) : 'A/A')).entries()]
   const [first, ...others] = cells.flatMap(([key, cell]) => (key === 'A/A' ? [] : [cell]))
-  const room = Math.max(1, TOGETHER_MOST - first.length)
+  const room = TOGETHER_MOST - first.length
+  const largest = cells.find(([, cell]) => cell.length > TOGETHER_MOST)?.[1]
+  if (largest)
+    throw new UsageError(`${largest.length} planes side by side, at most ${TOGETHER_MOST}: name fewer with --planes`)
   /** @type {Arm[][]} */
   const parts = []
   for (const cell of [...others, ...(controls.length > 0 ? [controls] : [])]) {
@@ -93,5 +104,7 @@ function splitGroup(arms) {
     if (open) open.push(...cell)
     else parts.push([...cell])
   }
-  return parts.map(part => [...first, ...part])
+  // Without room for both, the planes under other conditions stand alone.
+  const beside = parts.map(part => (part.length > room ? part : [...first, ...part]))
+  return beside.some(part => part.includes(first[0])) ? beside : [first, ...beside]
 }

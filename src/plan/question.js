@@ -68,7 +68,10 @@ export function resolveQuestions(experiment, overrides) {
 function askKinds(experiment, { measure }) {
   const own = kindsOf(experiment)
   if (measure === undefined) return own
-  if (own.every(kind => kind === 'turns' || kind === 'load') && experiment.load.kind !== 'idle') return measure
+  const isUnderLoad = own.every(kind => kind === 'turns' || kind === 'load') && experiment.load.kind !== 'idle'
+  // Its rates are chosen by what each plane reaches alone.
+  const isCalibrated = experiment.mostOfCapacity !== null && measure.includes('turns')
+  if (isUnderLoad && !isCalibrated && !experiment.keepsServices) return measure
   throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
 }
 
@@ -93,7 +96,8 @@ function chooseKinds(kinds, { precision, isLoadElsewhere }) {
 function profileOf(kind, { experiment, profile, kinds, overrides }) {
   if (kind === 'turns') {
     // What an experiment of two kinds says of its lengths is about the windows.
-    const own = kinds.length === 1 ? experiment.profiles[/** @type {'quick'} */ (overrides.profile)] : {}
+    const isOwn = `${kindsOf(experiment)}` === 'turns'
+    const own = isOwn ? experiment.profiles[/** @type {'quick'} */ (overrides.profile)] : {}
     const lengths = { ...TURN_PROFILES[overrides.profile], ...own }
     return { ...lengths, rounds: overrides.rounds ?? lengths.rounds }
   }

@@ -45,6 +45,10 @@ export function assertCanLoad(load, arms) {
  * @throws {UsageError} where a load from elsewhere would need more than one address of this machine at a time
  */
 export function assertOneEntry({ experiment, settings, arms }) {
+  if (arms.some(({ load }) => load.isBesideOthers))
+    throw new UsageError(
+      `--load-host: the load goes to one address, and ${experiment} has arms side by side: leave it out`,
+    )
   const without = '--load-host: leave it out, the load goes to one address'
   if (settings.keepsServices)
     throw new UsageError(`${without}, and ${experiment} keeps the services of all arms at once`)

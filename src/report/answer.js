@@ -15,9 +15,15 @@ export function answerOf(summary) {
   const told = parts.flatMap(({ sections, summary: own }) => {
     const measured = own.arms.filter(arm => arm.trials.completed > 0)
     const cost = measured.length > 0 ? tellCost(own, measured) : []
-    return sections.answer({ summary: own, measured, cost, isAlone: parts.length === 1 })
+    const isAlone = parts.every(part => part.sections === sections || !hasMeasured(part.summary))
+    return sections.answer({ summary: own, measured, cost, isAlone })
   })
   return told.length > 0 ? join(told) : 'Nothing was measured.'
+}
+
+/** @param {Summary} summary */
+function hasMeasured({ arms }) {
+  return arms.some(arm => arm.trials.completed > 0)
 }
 
 /**

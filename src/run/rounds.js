@@ -63,7 +63,9 @@ export async function measureRounds({
  */
 async function runRounds({ plan, runTogether, turns, stopping, signal }) {
   const pace = createPace(plan.trials)
-  let spare = plan.arms.length * (plan.kinds.length > 1 ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
+  const isBesideTurns = plan.kinds.length > 1 && plan.trials.every(({ deployment }) => deployment === undefined)
+  const ofRound = plan.trials.filter(({ round }) => round === 1).length
+  let spare = ofRound * (isBesideTurns ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()

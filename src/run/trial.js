@@ -182,10 +182,17 @@ function describeBeside(records) {
   if (records.length === 1) return records
   const beside = records.map(record => ({
     armId: record.trial.arm.id,
-    name: nameOf({ ...record.trial.arm, repeatOf: null }),
+    // Arms of one name are to hold equally many connections: of HTTP/2 they hold fewer.
+    name: nameForConnections(record.trial.arm),
     connections: sumOf(sidecarsOf(record), p => p.connections ?? null),
   }))
   return records.map(record => ({ ...record, beside }))
+}
+
+/** @param {Trial['arm']} arm */
+function nameForConnections(arm) {
+  const { protocol, tls, services } = arm.conditions
+  return `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services})`
 }
 
 /**

@@ -60,8 +60,7 @@ describe('shareRates', () => {
   })
 
   it('gives arms a second each in turn where the machine cannot carry their rates together', () => {
-    for (const { load } of shareRates(open(251), 2))
-      expect(load).toMatchObject({ sliceMs: 1000, windowSeconds: 6, warmupSeconds: 2 })
+    for (const { load } of shareRates(open(251), 2)) expect(load).toMatchObject({ sliceMs: 1000, windowSeconds: 6 })
     for (const { load } of shareRates(open(251), 4)) expect(load.sliceMs).toBeUndefined()
   })
 })
