@@ -1,4 +1,4 @@
-// What loads of several arms share. Run by k6, never imported by src/.
+// The load of several arms, shared by the scripts that make it. Run by k6, never imported by src/.
 import exec from 'k6/execution'
 import { Counter } from 'k6/metrics'
 
@@ -8,7 +8,7 @@ const WINDOW_MS = Number(__ENV.WINDOW_MS)
 export const SLICE_MS = Number(__ENV.SLICE_MS)
 export const SECONDS = Math.ceil(WINDOW_MS / 1000)
 
-// Of each arm, the address of this user.
+// The address of this user at each arm.
 export const urls = ARM_URLS.split(';').map(text => {
   const own = text.split(',')
   return own[__VU % own.length]

@@ -57,7 +57,7 @@ export default function (edges) {
   else if (phase === 2) own.secondHalf[arm].add(1)
 }
 
-// Of a user of one arm, only that.
+// A user of one arm tells only of that arm.
 function tellCold() {
   for (const arm of arms)
     if ((SLICE_MS || Number(__ENV.ARM) === arm) && done[arm] < common.WARM_AFTER) own.cold[arm].add(1)

@@ -74,13 +74,15 @@ export function listSections({ arms, search, settings }) {
 /**
  * The parts of a summary by the kind of their trials.
  * @param {Summary} summary
- * @returns {{ sections: Sections, summary: Summary }[]} in the order of their first arms
+ * @returns {{ sections: Sections, summary: Summary, heading?: string }[]} in the order of their first arms; heading: beside others
  */
 export function splitByKind(summary) {
-  return [...groupBy(summary.arms, arm => sectionsOf(arm, summary))].map(([sections, arms]) => ({
-    sections,
-    summary: { ...summary, arms, comparisons: summary.comparisons.filter(c => sectionsOf(c, summary) === sections) },
-  }))
+  const groups = [...groupBy(summary.arms, arm => sectionsOf(arm, summary))]
+  return groups.map(([sections, arms]) => {
+    const comparisons = summary.comparisons.filter(c => sectionsOf(c, summary) === sections)
+    const own = { ...summary, arms, comparisons }
+    return { sections, summary: own, heading: groups.length > 1 ? sections.heading?.(own) : undefined }
+  })
 }
 
 /** Whether each kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */

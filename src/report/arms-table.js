@@ -22,11 +22,10 @@ const WITH_INTERVAL = ['throughput', 'cpuPerRequest', ESTIMATED]
  * @returns {Table[]}
  */
 export function tabulateArms(summary) {
-  const parts = splitByKind(summary)
-  return parts.map(({ sections, summary: own }) => {
-    const caption = (parts.length > 1 && sections.heading?.(own)) || 'Every plane, cap and load'
-    return { caption, ...tabulateKind(own) }
-  })
+  return splitByKind(summary).map(({ summary: own, heading }) => ({
+    caption: heading ?? 'Every plane, cap and load',
+    ...tabulateKind(own),
+  }))
 }
 
 /**

@@ -84,9 +84,7 @@ export function drawCharts({ summary, records, seriesOf }) {
  * @param {{ arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given arms: that were tried
  */
 function drawKinds(summary, { arms, colourFor }) {
-  const parts = splitByKind(summary)
-  return parts.flatMap(({ sections, summary: own }, i) => {
-    const name = parts.length > 1 ? sections.heading?.(own) : undefined
+  return splitByKind(summary).flatMap(({ summary: own, heading: name }, i) => {
     const charts = drawQuantities(
       arms.filter(arm => own.arms.includes(arm)),
       colourFor,

@@ -46,9 +46,8 @@ export function renderNotes(summary) {
 /**
  * @param {ReturnType<typeof splitByKind>[number]} part the arms of one kind
  * @param {number} place among those of the run
- * @param {unknown[]} parts
  */
-function noteKind({ sections, summary }, place, parts) {
+function noteKind({ summary, heading }, place) {
   const { arms, precision } = summary
   const [{ load }] = arms
   const quantities = arms.flatMap(a => ['throughput', 'cpuPerRequest'].map(name => quantityOf(a, name)))
@@ -57,9 +56,9 @@ function noteKind({ sections, summary }, place, parts) {
     rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
   const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
   const unit = load.isBesideOthers ? 'deployments' : 'rounds'
-  const heading = parts.length > 1 && sections.heading ? `${sections.heading(summary)}: m` : 'M'
+  const start = heading === undefined ? 'M' : `${heading}: m`
   return [
-    `${heading}edians of up to ${rounds} ${unit}${interval}; ${sizes} bytes posted and echoed.${place === 0 ? ` ${COST}` : ''}`,
+    `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes} bytes posted and echoed.${place === 0 ? ` ${COST}` : ''}`,
     tellTimes(arms),
     ...(load.kind === 'closed' ? noteCapacities(summary) : []),
   ]

@@ -26,14 +26,12 @@ export function renderPivots(summary) {
 
 /** The tables of each kind of trials. @param {Summary} summary @returns {Table[]} */
 export function tabulatePivots(summary) {
-  const parts = splitByKind(summary)
-  return parts.flatMap(({ sections, summary: own }) => {
-    const heading = parts.length > 1 ? sections.heading?.(own) : undefined
-    return tabulateKind(own).map(({ caption, ...table }) => ({
+  return splitByKind(summary).flatMap(({ summary: own, heading }) =>
+    tabulateKind(own).map(({ caption, ...table }) => ({
       ...table,
       caption: [heading, caption].filter(Boolean).join(': '),
-    }))
-  })
+    })),
+  )
 }
 
 /**

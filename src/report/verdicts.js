@@ -22,10 +22,8 @@ export const CONTRASTS = 'Each plane against itself'
  *   one group
  */
 export function tellVerdicts(summary) {
-  const parts = splitByKind(summary)
-  return parts.flatMap(({ sections, summary: own }) => {
+  return splitByKind(summary).flatMap(({ summary: own, heading: name }) => {
     const groups = tellGroups(own)
-    const name = parts.length > 1 ? sections.heading?.(own) : undefined
     if (name === undefined) return groups
     return groups.map(group => ({ ...group, heading: [name, group.heading].filter(Boolean).join(': ') }))
   })

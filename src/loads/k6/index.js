@@ -1,4 +1,4 @@
-import { orderSlices } from '../slices.js'
+import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
 
@@ -99,9 +99,9 @@ function scriptOf({ kind, isBesideOthers }) {
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'urlsOfArms' | 'seed'>} options
  */
 function describeTurns({ load, tailMs, urls, urlsOfArms = [urls], seed = 0 }) {
-  const { sliceMs, warmupSeconds, windowSeconds } = load
+  const { sliceMs } = load
   const addresses = { ARM_URLS: urlsOfArms.map(own => own.join(',')).join(';') }
   if (sliceMs === undefined) return addresses
-  const slices = Math.ceil((1000 * (warmupSeconds + windowSeconds) + tailMs) / sliceMs) + 1
+  const slices = countSlices(load, { sliceMs, tailMs })
   return { ...addresses, SLICE_MS: sliceMs, ORDER: orderSlices({ arms: urlsOfArms.length, slices, seed }) }
 }

@@ -1,4 +1,4 @@
-import { orderSlices } from '../slices.js'
+import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 import { wrkTool } from './tool.js'
 
@@ -88,8 +88,9 @@ export const wrk = {
  * @param {{ arms: string[][], load: Load, tailMs: number, seed?: number }} options arms: the addresses of each
  * @returns {Record<string, string>}
  */
-function describeTurns({ arms, load: { sliceMs = 0, warmupSeconds, windowSeconds }, tailMs, seed = 0 }) {
-  const slices = Math.ceil((1000 * (warmupSeconds + windowSeconds) + tailMs) / sliceMs) + 1
+function describeTurns({ arms, load, tailMs, seed = 0 }) {
+  const { sliceMs = 0 } = load
+  const slices = countSlices(load, { sliceMs, tailMs })
   return {
     ARMS: arms.map(([url]) => new URL(url).host).join(','),
     ORDER: orderSlices({ arms: arms.length, slices, seed }),
