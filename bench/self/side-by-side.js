@@ -220,7 +220,7 @@ function fixOrder(isBackward) {
     ...k6,
     createGenerator(options) {
       const spec = k6.createGenerator(options)
-      const places = (options.urlsOfArms ?? []).map((_, i) => `${i}`)
+      const places = (options.arms ?? []).map((_, i) => `${i}`)
       const order = (isBackward ? places.toReversed() : places).join('')
       return { ...spec, argv: spec.argv.map(word => word.replace(/ORDER=\d+$/, `ORDER=${order}`)) }
     },

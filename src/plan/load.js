@@ -45,6 +45,7 @@ export function chooseLoad(question, placed) {
     ...(isBesideOthers && { isBesideOthers }),
     payloadBytes: cell.payloadBytes,
     connections: cell.connections,
+    ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
     burst: cell.burstSeconds
       ? { factor: load.burstFactor, beginsSeconds: BURST.beginsSeconds, seconds: cell.burstSeconds }

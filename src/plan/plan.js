@@ -6,7 +6,7 @@ import { calibrate, createArms, keepFirstOfLoads, listValues, refuseUnsupported,
 import { chooseCaps, isOpenLoop } from './caps.js'
 import { assertFew } from './checks.js'
 import { chooseControls } from './controls.js'
-import { orderDeployments, shareRates } from './deployments.js'
+import { orderDeployments, shareLoads } from './deployments.js'
 import { choosePlanes, resolveQuestions } from './question.js'
 import { chooseRounds, orderTrials } from './rounds.js'
 
@@ -110,7 +110,7 @@ function planPart(question, { cpus, missing, ...known }) {
   const hasRepeats = question.profile.hasControl && !experiment.search
   const repeated = hasRepeats ? repeatFirst(calibrated) : []
   const measured = isBesideOthers
-    ? shareRates([...calibrated, ...keepFirstOfLoads(repeated)], cpus)
+    ? shareLoads([...calibrated, ...keepFirstOfLoads(repeated)], cpus)
     : [...calibrated, ...repeated]
   const order = isBesideOthers ? orderDeployments : orderTrials
   const rounds = chooseRounds(question, { arms: measured, calibrations, order })

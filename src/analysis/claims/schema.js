@@ -13,12 +13,7 @@ export const SHAPES = /** @type {const} */ (['rises', 'falls', 'flat', 'line', '
 const words = z.string().min(1)
 const read = z.enum(['table', 'text', 'chart'])
 const count = z.int().positive()
-const quantity = z
-  .string()
-  .refine(name => !QUANTITIES[name]?.isEstimate, {
-    error: ({ input }) => `${input} is an estimate, and no claim is judged by one: name a measured quantity`,
-  })
-  .pipe(oneOf('quantity', Object.keys(CLAIM_QUANTITIES)))
+const quantity = oneOf('quantity', Object.keys(CLAIM_QUANTITIES))
 const selector = z.strictObject({
   plane: words,
   /** The sidecar, where the quantity is of one. */
