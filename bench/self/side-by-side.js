@@ -9,8 +9,8 @@ import { createRandom, shuffle } from '../../src/lib/random.js'
 import { summariseRatios } from '../../src/lib/stats.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { benchAlternately } from './alternating.js'
+import { burn } from './burn.js'
 import { bench, finding, scratch } from './kit.js'
-import { burn } from './sensitivity.js'
 
 /** @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts' */
 
