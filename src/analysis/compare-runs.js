@@ -41,8 +41,7 @@ export const CONTROL = {
  * Every arm that two runs share, the new over the old, in every quantity.
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
  * @param {{ thresholds?: string[] }} [options] thresholds: `new/old cpuPerRequest <= 1.05`, held at every arm
- * @returns {RunComparison}
- * @throws {import('../lib/errors.js').UsageError} for a threshold that no two runs have
+ * @returns {RunComparison} @throws {import('../lib/errors.js').UsageError} for a threshold that no two runs have
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]

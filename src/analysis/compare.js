@@ -6,11 +6,9 @@ import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
-/**
- * Verdicts: what the rounds have shown of two planes, and no more. Pure.
- * @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- */
+/** Verdicts: what the rounds have shown of two planes, and no more. Pure. */
+/** @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 
 /**
  * @typedef {object} Compared
@@ -25,10 +23,9 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  */
 
 /**
- * Every pair of planes at the same link, cap, load and conditions, every plane with itself on the axes of contrast,
- * and every A/A pair, in every quantity.
- * @param {Compared} run
- * @returns {Comparison[]}
+ * Every pair of planes at the same link, cap, load and conditions, every plane with itself on the axes of contrast, and
+ * every A/A pair, in every quantity.
+ * @param {Compared} run @returns {Comparison[]}
  */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
@@ -50,11 +47,7 @@ export function compareArms(run) {
   return [...ofPlanes, ...ofAxes, ...ofControls]
 }
 
-/**
- * Each arm and the first that differs from it in nothing but an axis.
- * @param {Arm[]} arms
- * @param {AxisName} axis
- */
+/** Each arm and the first that differs from it in nothing but an axis. @param {Arm[]} arms @param {AxisName} axis */
 function findContrasts(arms, axis) {
   const keyOf = (/** @type {Arm} */ arm) => `${nameOfContender(arm)} ${groupOf(arm, axis)}`
   return arms.flatMap(a => {
@@ -86,10 +79,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
 }
 
-/**
- * Whether two arms were ever in one deployment.
- * @param {TrialRecord[]} records @param {Arm} a @param {Arm} b
- */
+/** Whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
 function stoodTogether(records, a, b) {
   if (!a.load.isBesideOthers) return false
   const deploymentsOf = (/** @type {Arm} */ arm) =>
@@ -146,9 +136,7 @@ export function compareSides({ findNoise, ...pair }) {
 
 /**
  * Why what all sidecars use together cannot be compared: that of simulated ones is in no sum.
- * @param {Arm} a
- * @param {Arm} b
- * @returns {string[]}
+ * @param {Arm} a @param {Arm} b @returns {string[]}
  */
 function findUnlikeSums(a, b) {
   const tell = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) => `${simulated} of ${sidecars}`
@@ -207,10 +195,9 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 }
 
 /**
- * The trials of two arms in one round that can stand over each other: those of one deployment, where they stood in one, else
- * all of the round.
- * @param {TrialRecord[]} ofA
- * @param {TrialRecord[]} ofB
+ * The trials of two arms in one round that can stand over each other: those of one deployment, where they stood in one,
+ * else all of the round.
+ * @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB
  * @returns {TrialRecord[][][]} of A and of B, the first to be taken before the others
  */
 function pairUp(ofA, ofB) {
@@ -248,10 +235,7 @@ function findSpoiled(rounds, row) {
     })
 }
 
-/**
- * @param {TrialRecord[]} trials of one arm in one round, none of them good
- * @param {QuantityRow} row
- */
+/** @param {TrialRecord[]} trials of one arm in one round, none of them good @param {QuantityRow} row */
 function wordsFor(trials, row) {
   const use = useOf(row, trials[0].trial.arm.load)
   const words = trials.flatMap(({ outcome, boundBy, gates }) => {

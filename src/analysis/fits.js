@@ -5,19 +5,16 @@ import { findSlopeInterval, fitLine } from '../lib/stats.js'
 import { choiceOf, nameOf } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
 
-/**
- * Lines through what was measured: CPU over the rate, and quantities over the time of a run. Pure.
- * @import { CpuLine, Slope, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- */
+/** Lines through what was measured: CPU over the rate, and quantities over the time of a run. Pure. */
+/** @import { CpuLine, Slope, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 
 const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
 
 /**
  * The CPU line of every plane, link and number of services, for all sidecars together and for each that is no copy.
- * @param {SummaryArm[]} arms
- * @returns {CpuLine[]}
+ * @param {SummaryArm[]} arms @returns {CpuLine[]}
  */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
@@ -30,8 +27,7 @@ export function fitCpuLines(arms) {
 }
 
 /**
- * @param {SummaryArm[]} arms at different rates
- * @param {string | null} service null: all sidecars
+ * @param {SummaryArm[]} arms at different rates @param {string | null} service null: all sidecars
  * @returns {CpuLine[]} none below five rates
  */
 function fitCpuLine(arms, service) {
@@ -58,8 +54,7 @@ function fitCpuLine(arms, service) {
 
 /**
  * How the quantities that are followed move in an hour of the run, in the units of their headers.
- * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run
- * @returns {Slope[]}
+ * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run @returns {Slope[]}
  */
 export function fitSlopes({ arms, records }) {
   const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)

@@ -45,8 +45,7 @@ const FALSE_ALARMS = 0.02
 
 /**
  * @param {ReadRun[]} runs in any order
- * @param {string} [folder] of the reference; absent: the last run that can be compared with any
- * @returns {History}
+ * @param {string} [folder] of the reference; absent: the last run that can be compared with any @returns {History}
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))

@@ -58,9 +58,7 @@ function leaveOut({ old, next }, matches) {
 
 /**
  * Says in what each arm without a partner differs from the nearest of its plane without one; a pair is said once.
- * @param {{ old: Arm[], next: Arm[] }} left
- * @param {AxisName[]} varied
- * @returns {Refusal[]}
+ * @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied @returns {Refusal[]}
  */
 export function refuseArms({ old, next }, varied) {
   const ofNew = next.map(arm => ({ arm, old: findNearest(arm, old), next: arm }))

@@ -85,8 +85,7 @@ export function findOtherMachine(manifests) {
 
 /**
  * Lists the kernel, the kit, the tools, and the scripts of some arms.
- * @param {Manifest} manifest
- * @param {{ name: string, arm: Arm }[]} arms
+ * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
  * @returns {{ label: string, value: string, shown: string }[]} value: what is compared; shown: for reading
  */
 export function listChanging(manifest, arms) {

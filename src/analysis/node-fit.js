@@ -1,14 +1,10 @@
 import { MIB } from '../lib/units.js'
 
-/**
- * The meaning of a sizing's answer for a node. Pure.
- * @import { Limits } from '../model/container-limits.js'
- */
+/** The meaning of a sizing's answer for a node. Pure. @import { Limits } from '../model/container-limits.js' */
 
 /**
  * How many times limits fit into what a node has for them.
- * @param {Limits} limits of one sidecar, or the sum over several
- * @param {{ cores: number, bytes: number }} left
+ * @param {Limits} limits of one sidecar, or the sum over several @param {{ cores: number, bytes: number }} left
  * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} byCpu, byMemory: were it alone
  */
 export function fitOnNode({ millicores, mebibytes }, left) {

@@ -51,8 +51,7 @@ export function parseNode(text) {
 
 /**
  * Reads the part of a node that is not for sidecars.
- * @param {string} text cores, memory, or both: 0.5c,512m
- * @throws {UsageError}
+ * @param {string} text cores, memory, or both: 0.5c,512m @throws {UsageError}
  */
 export function parseReserve(text) {
   const reserve = { cores: 0, bytes: 0 }
@@ -71,10 +70,8 @@ export function parseReserve(text) {
 
 /**
  * A node with what is left of it for sidecars.
- * @param {string} text of --node
- * @param {string | null} reserved of --reserve
- * @returns {Node & { left: { cores: number, bytes: number } }}
- * @throws {UsageError} also where nothing is left
+ * @param {string} text of --node @param {string | null} reserved of --reserve
+ * @returns {Node & { left: { cores: number, bytes: number } }} @throws {UsageError} also where nothing is left
  */
 export function readNode(text, reserved) {
   const node = parseNode(text)

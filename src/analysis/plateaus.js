@@ -4,10 +4,8 @@ import { summariseRatios } from '../lib/stats.js'
 import { nameOfContender } from '../model/arms.js'
 import { AXES, groupOf } from '../model/axes.js'
 
-/**
- * The value of an axis beyond which more of it gains nothing. Pure.
- * @import { AxisName, Quantity, Summary, SummaryArm } from '../model/types.ts'
- */
+/** The value of an axis beyond which more of it gains nothing. Pure. */
+/** @import { AxisName, Quantity, Summary, SummaryArm } from '../model/types.ts' */
 
 /** The plateau begins at the smallest value whose quantity is at most this times the least of all values. */
 export const WITHIN = 1.1

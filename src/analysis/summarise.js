@@ -14,15 +14,12 @@ import { fitCpuLines, fitSlopes } from './fits.js'
 import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
-/**
- * @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- */
+/** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 
 /**
  * Every number of a report, from the records alone.
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- * @returns {Summary}
+ * @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary}
  */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest

@@ -42,9 +42,7 @@ const RUNS = {
 /**
  * @param {string} expression `a/b quantity[@service] <= number`; a variant by its folder, `pipy=my-scripts`
  * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'repeatOf' | 'hasSidecars' | 'load'>[]} arms of the run
- * @param {string[]} [services] of the run; absent: not checked
- * @returns {Threshold}
- * @throws {UsageError}
+ * @param {string[]} [services] of the run; absent: not checked @returns {Threshold} @throws {UsageError}
  */
 export function parseThreshold(expression, arms, services) {
   const planes = arms.filter(arm => arm.hasSidecars && !arm.repeatOf).map(nameOf)
@@ -54,10 +52,8 @@ export function parseThreshold(expression, arms, services) {
 /**
  * A threshold on two runs, each arm held against the same of the other run.
  * @param {string} expression `new/old quantity[@service] <= number`, or `old/new`
- * @param {Pick<Arm, 'load'>[]} arms of both runs
- * @param {string[]} [services] of both runs; absent: not checked
- * @returns {Threshold} of `new` and `old`
- * @throws {UsageError}
+ * @param {Pick<Arm, 'load'>[]} arms of both runs @param {string[]} [services] of both runs; absent: not checked
+ * @returns {Threshold} of `new` and `old` @throws {UsageError}
  */
 export function parseRunThreshold(expression, arms, services) {
   return parseExpression(expression, { sides: RUNS, arms, services })

@@ -9,10 +9,8 @@ import { rawNameOf, readLoadLog, readObserved, readOwnPart } from '../records/ra
 import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
-/**
- * @import { Measured } from '../judge/gates.js'
- * @import { LoadGenerator, LoadResult, Manifest, Summary, TrialRecord } from '../model/types.ts'
- */
+/** @import { Measured } from '../judge/gates.js' */
+/** @import { LoadGenerator, LoadResult, Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
 const SHOWN_MOST = 20
 const UNSEEN = 'the times of phases (time to the first answer), changes of configuration, placement, parity'
@@ -68,8 +66,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
 }
 
 /**
- * @param {string} folder
- * @param {boolean} isOfOtherKit its schema may have been another one
+ * @param {string} folder @param {boolean} isOfOtherKit its schema may have been another one
  * @returns {{ written: Summary | null, differences: string[] }} null: it cannot be read
  */
 function readWritten(folder, isOfOtherKit) {
@@ -92,8 +89,7 @@ function conclude({ differences, without, leftOut }) {
 
 /**
  * The capacities that rates were chosen by, against the records that they are from.
- * @param {Manifest} manifest
- * @param {TrialRecord[]} records
+ * @param {Manifest} manifest @param {TrialRecord[]} records
  */
 function compareCalibrations({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
@@ -135,10 +131,7 @@ function recompute({ folder, record, load, relaxed }) {
   }
 }
 
-/**
- * The place of a record's arm among those that stood at the same time.
- * @param {TrialRecord} record
- */
+/** The place of a record's arm among those that stood at the same time. @param {TrialRecord} record */
 function placeOf({ beside = [], trial }) {
   return Math.max(
     0,
@@ -162,12 +155,7 @@ function readResult({ folder, raw, place, load }) {
   }
 }
 
-/**
- * The parts of a value that another has.
- * @param {any} value
- * @param {any} shape
- * @returns {any}
- */
+/** The parts of a value that another has. @param {any} value @param {any} shape @returns {any} */
 function pick(value, shape) {
   if (Array.isArray(shape)) {
     const isAlike = Array.isArray(value) && value.length === shape.length
@@ -179,10 +167,7 @@ function pick(value, shape) {
 
 /**
  * The paths at which two values of JSON differ.
- * @param {unknown} computed
- * @param {unknown} written
- * @param {string} at
- * @returns {string[]}
+ * @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]}
  */
 function compare(computed, written, at) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
@@ -201,8 +186,7 @@ function compare(computed, written, at) {
 
 /**
  * A member by a name that may be one of every object, such as `constructor`.
- * @param {any} value
- * @param {string} name
+ * @param {any} value @param {string} name
  */
 function own(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined

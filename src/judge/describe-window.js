@@ -69,10 +69,7 @@ function describeHost({ start, end, cpus, ownCores }) {
   }
 }
 
-/**
- * @param {NonNullable<ObservationRecord['loadHost']>} seen
- * @param {number} ownCores
- */
+/** @param {NonNullable<ObservationRecord['loadHost']>} seen @param {number} ownCores */
 function describeLoadHost({ start, end, cpus, clockAheadMs, roundTripMs }, ownCores) {
   return { ...describeHost({ start, end, cpus, ownCores }), clockAheadMs, roundTripMs }
 }
@@ -80,8 +77,7 @@ function describeLoadHost({ start, end, cpus, clockAheadMs, roundTripMs }, ownCo
 /**
  * Whether the samples of a window are complete. A reading is missing when a value of it could not be read; null is a
  * value that the kernel does not offer.
- * @param {Sample[]} samples
- * @param {Window} window
+ * @param {Sample[]} samples @param {Window} window
  */
 export function checkSamples(samples, { startMs, endMs }) {
   const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)

@@ -32,8 +32,7 @@ export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [n
 
 /**
  * Judges a trial from its record alone.
- * @param {Measured} record
- * @param {string[]} relaxed gates that the experiment sets aside
+ * @param {Measured} record @param {string[]} relaxed gates that the experiment sets aside
  * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
  */
 export function judgeTrial(record, relaxed) {
@@ -77,9 +76,7 @@ function whileUnderLoad({ processes, load, window, trial }) {
 
 /**
  * Finds all that spoils a use of a trial.
- * @param {Measured} record
- * @param {string[]} [relaxed] gates that the experiment sets aside
- * @returns {GateFinding[]}
+ * @param {Measured} record @param {string[]} [relaxed] gates that the experiment sets aside @returns {GateFinding[]}
  */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'

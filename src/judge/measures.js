@@ -17,8 +17,7 @@ export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999
 
 /**
  * The trials of each round: a window that was measured again follows the first.
- * @param {TrialRecord[]} records of one arm
- * @param {number} count
+ * @param {TrialRecord[]} records of one arm @param {number} count
  */
 export function splitRounds(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
@@ -26,8 +25,7 @@ export function splitRounds(records, count) {
 
 /**
  * The value of a round: of its first trial that is good for a use.
- * @param {TrialRecord[]} trials of one arm in one round
- * @param {Use} use
+ * @param {TrialRecord[]} trials of one arm in one round @param {Use} use
  * @param {(record: TrialRecord) => number | null} measure
  */
 export function valueOfRound(trials, use, measure) {
@@ -48,10 +46,7 @@ export function applicationsOf({ processes }) {
   return processes.filter(p => p.role === 'application')
 }
 
-/**
- * While the arm got its load.
- * @param {TrialRecord} record
- */
+/** While the arm got its load. @param {TrialRecord} record */
 export function ratePerSecond(record) {
   const seconds = secondsUnderLoad(record)
   return record.load && seconds ? record.load.verified / seconds : null
@@ -59,8 +54,7 @@ export function ratePerSecond(record) {
 
 /**
  * CPU cores while the arm got its load; what it used between its turns counts for these.
- * @param {TrialRecord} record
- * @param {string | null} [service] null: of all sidecars
+ * @param {TrialRecord} record @param {string | null} [service] null: of all sidecars
  */
 export function coresUnderLoad(record, service) {
   const cores = sumOf(sidecarsOf(record, service), p => p.cpuCores)
@@ -109,8 +103,7 @@ export function startSeconds({ phasesSeconds, trial, rollout }) {
 
 /**
  * Sums over processes; null where there is none, or one has no value.
- * @param {ProcessRecord[]} processes
- * @param {(process: ProcessRecord) => number | null} of
+ * @param {ProcessRecord[]} processes @param {(process: ProcessRecord) => number | null} of
  */
 export function sumOf(processes, of) {
   const values = processes.map(of)
@@ -119,8 +112,7 @@ export function sumOf(processes, of) {
 
 /**
  * The most of any process; null where none has a value.
- * @param {ProcessRecord[]} processes
- * @param {(process: ProcessRecord) => number | null} of
+ * @param {ProcessRecord[]} processes @param {(process: ProcessRecord) => number | null} of
  */
 export function mostOf(processes, of) {
   const values = processes.flatMap(p => of(p) ?? [])

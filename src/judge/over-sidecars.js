@@ -1,10 +1,8 @@
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseValues } from '../lib/stats.js'
 
-/**
- * Lines through what a control plane uses over the number of its sidecars. Pure.
- * @import { ControlNeed, GrowthFit } from '../model/types.ts'
- */
+/** Lines through what a control plane uses over the number of its sidecars. Pure. */
+/** @import { ControlNeed, GrowthFit } from '../model/types.ts' */
 
 const POINTS_LEAST = 3
 

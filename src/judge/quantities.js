@@ -300,10 +300,7 @@ function defineTime(share) {
   return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
 }
 
-/**
- * @param {keyof typeof PERCENTILES} of
- * @returns {QuantityRow}
- */
+/** @param {keyof typeof PERCENTILES} of @returns {QuantityRow} */
 function addedTime(of) {
   const name = `addedP${of.slice(1)}`
   return {

@@ -23,9 +23,7 @@ export function useOf({ use, useOfClosed = use }, { kind }) {
 
 /**
  * The value of a round, of its first good trial.
- * @param {QuantityRow} row
- * @param {TrialRecord[]} trials of one arm in one round
- * @param {Omit<Seen, 'record'>} [beside]
+ * @param {QuantityRow} row @param {TrialRecord[]} trials of one arm in one round @param {Omit<Seen, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
@@ -35,10 +33,7 @@ export function measureRound(row, trials, beside = {}) {
 
 /**
  * A quantity of an arm in a summary; no values where it has none.
- * @param {SummaryArm} arm
- * @param {string} name
- * @param {string | null} [service] null: of the arm
- * @returns {Quantity}
+ * @param {SummaryArm} arm @param {string} name @param {string | null} [service] null: of the arm @returns {Quantity}
  */
 export function quantityOf(arm, name, service = null) {
   const row = QUANTITIES[name]
@@ -51,8 +46,7 @@ export function quantityOf(arm, name, service = null) {
 
 /**
  * Quantities as they stand in summary.json: a percentile under the loop that it is of, memory and changes together.
- * @param {Record<string, Quantity>} quantities by header
- * @param {Pick<Load, 'kind'>} load
+ * @param {Record<string, Quantity>} quantities by header @param {Pick<Load, 'kind'>} load
  */
 export function nestQuantities(quantities, load) {
   /** @type {Record<string, any>} */
@@ -69,8 +63,7 @@ export function nestQuantities(quantities, load) {
 }
 
 /**
- * @param {QuantityRow} row
- * @param {Pick<Load, 'kind'>} load
+ * @param {QuantityRow} row @param {Pick<Load, 'kind'>} load
  * @returns {string | null | undefined} undefined: it stands alone; null: there is none under such a load
  */
 function groupOf({ group }, { kind }) {
@@ -79,8 +72,7 @@ function groupOf({ group }, { kind }) {
 
 /**
  * A value as it is shown, without its unit but for `%`.
- * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row
- * @param {number} value
+ * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value
  */
 export function formatValue({ unit, scale = 1, digits }, value) {
   return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`

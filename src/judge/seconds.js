@@ -1,7 +1,4 @@
-/**
- * How long an arm got load. Pure: gates and measures read it.
- * @import { TrialRecord } from '../model/types.ts'
- */
+/** How long an arm got load. Pure: gates and measures read it. @import { TrialRecord } from '../model/types.ts' */
 
 /**
  * The seconds of the window in which an arm got its load: all of them, or those of its turns.

@@ -1,10 +1,7 @@
 import { growthPart } from './growth/numbers.js'
 import { rolloutPart } from './rollout/numbers.js'
 
-/**
- * What one kind of trial alone puts into records. Pure.
- * @import { TrialRecord } from '../model/types.ts'
- */
+/** What one kind of trial alone puts into records. Pure. @import { TrialRecord } from '../model/types.ts' */
 
 /**
  * A part of a record, from what a file of its name in raw/ says was seen.

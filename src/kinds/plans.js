@@ -2,12 +2,10 @@ import { UsageError } from '../lib/errors.js'
 import { assertAlone, assertManySidecars, assertSharded } from '../model/asked.js'
 import { growthPlan } from './growth/plan.js'
 
-/**
- * What each kind of trial can be asked, and plans of its own. Pure.
- * @import { Arm, PlaneChoice } from '../model/types.ts'
- * @import { Asked, Chosen } from '../model/asked.js'
- * @import { TrialKind } from '../model/kinds.js'
- */
+/** What each kind of trial can be asked, and plans of its own. Pure. */
+/** @import { Arm, PlaneChoice } from '../model/types.ts' */
+/** @import { Asked, Chosen } from '../model/asked.js' */
+/** @import { TrialKind } from '../model/kinds.js' */
 
 /**
  * @typedef {object} KindPlan
@@ -39,8 +37,7 @@ export const PLANS = {
 }
 
 /**
- * @param {Asked} asked
- * @param {Chosen} chosen
+ * @param {Asked} asked @param {Chosen} chosen
  * @throws {UsageError} for a search for a limit that a plane has no sidecars to give to
  */
 function assertSearchable({ experiment: { name, search } }, { planes, hasSidecars }) {

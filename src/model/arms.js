@@ -21,8 +21,7 @@ export function nameOfContender(arm) {
 
 /**
  * The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
- * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
- * @param {AxisName[]} varied
+ * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
  */
 export function describeVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {

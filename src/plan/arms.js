@@ -8,11 +8,9 @@ import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
 import { countTurnWorkers } from './caps.js'
 import { chooseLoad } from './load.js'
 
-/**
- * The arms of a plan: one of every plane at every place on the axes. Pure.
- * @import { Arm, AxisName, Conditions, PlaneChoice } from '../model/types.ts'
- * @import { Missing, Question } from './question.js'
- */
+/** The arms of a plan: one of every plane at every place on the axes. Pure. */
+/** @import { Arm, AxisName, Conditions, PlaneChoice } from '../model/types.ts' */
+/** @import { Missing, Question } from './question.js' */
 
 // A capacity that rates are chosen by.
 const CALIBRATION_SECONDS = 3
@@ -27,11 +25,7 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(S
  *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders
  */
 
-/**
- * The values of each axis, the ends of longer lists in a smoke run.
- * @param {Question} question
- * @returns {Lists}
- */
+/** The values of each axis, the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
 export function listValues({ overrides, axes }) {
   return Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
@@ -41,19 +35,14 @@ export function listValues({ overrides, axes }) {
   )
 }
 
-/**
- * @template T
- * @param {T[]} list
- * @param {string} profile
- */
+/** @template T @param {T[]} list @param {string} profile */
 function takeEnds(list, profile) {
   return profile === 'smoke' && list.length > 2 ? [list[0], /** @type {T} */ (list.at(-1))] : list
 }
 
 /**
  * Arms of every combination, each once.
- * @param {Question} question
- * @param {{ lists: Lists, caps: (number | null)[], contenders: Contenders }} options
+ * @param {Question} question @param {{ lists: Lists, caps: (number | null)[], contenders: Contenders }} options
  * @throws {UsageError} for two variants of one name
  */
 export function createArms(question, { lists, caps, contenders }) {
@@ -89,11 +78,7 @@ export function createArms(question, { lists, caps, contenders }) {
   return distinct(arms)
 }
 
-/**
- * Every combination of one value of each list.
- * @param {Lists} lists
- * @returns {Record<string, any>[]}
- */
+/** Every combination of one value of each list. @param {Lists} lists @returns {Record<string, any>[]} */
 function product(lists) {
   return Object.entries(lists).reduce(
     (cells, [name, values]) => cells.flatMap(cell => values.map(value => ({ ...cell, [name]: value }))),
@@ -122,8 +107,7 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
 
 /**
  * The name of an arm within its run: link, plane, cap and rate, and what else the run varies.
- * @param {Arm} arm
- * @param {Lists} lists
+ * @param {Arm} arm @param {Lists} lists
  */
 function idOf(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
@@ -146,8 +130,7 @@ function idOf(arm, lists) {
 
 /**
  * Arms without those that are the same as one before (none, where only sidecars differ).
- * @param {Arm[]} arms
- * @returns {Arm[]}
+ * @param {Arm[]} arms @returns {Arm[]}
  */
 function distinct(arms) {
   /** @type {Map<string, Arm>} */
@@ -163,10 +146,8 @@ function distinct(arms) {
 
 /**
  * Arms that planes can run, and for the others each reason once.
- * @param {Arm[]} arms
- * @param {(arm: Arm) => string | null} findUnsupported
- * @returns {{ possible: Arm[], refused: Missing[] }}
- * @throws {UsageError} where none is possible
+ * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported
+ * @returns {{ possible: Arm[], refused: Missing[] }} @throws {UsageError} where none is possible
  */
 export function refuseUnsupported(arms, findUnsupported) {
   const reasons = new Map(arms.map(arm => [arm.id, findUnsupported(arm)]))
@@ -187,8 +168,7 @@ export function refuseUnsupported(arms, findUnsupported) {
 
 /**
  * A closed loop for every plane, link, cap and condition of an open loop, and the arms with the one that is theirs.
- * @param {Arm[]} arms
- * @param {Lists} lists
+ * @param {Arm[]} arms @param {Lists} lists
  */
 export function calibrate(arms, lists) {
   /** @type {Map<string, Arm>} */
@@ -206,10 +186,9 @@ export function calibrate(arms, lists) {
 }
 
 /**
- * For every link, cap and load at which planes are compared, its first sidecar plane once more: an arm against
- * itself (A/A) shows the noise.
- * @param {Arm[]} arms
- * @returns {Arm[]}
+ * For every link, cap and load at which planes are compared, its first sidecar plane once more: an arm against itself
+ * (A/A) shows the noise.
+ * @param {Arm[]} arms @returns {Arm[]}
  */
 export function repeatFirst(arms) {
   const groups = groupBy(
@@ -223,8 +202,7 @@ export function repeatFirst(arms) {
 
 /**
  * One repetition for each link and load: arms that stand at the same time share their noise.
- * @param {Arm[]} repetitions
- * @returns {Arm[]}
+ * @param {Arm[]} repetitions @returns {Arm[]}
  */
 export function keepFirstOfLoads(repetitions) {
   return [...groupBy(repetitions, ({ link, load }) => JSON.stringify([link, load])).values()].map(([first]) => first)

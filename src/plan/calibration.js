@@ -1,9 +1,7 @@
 import { nameOf } from '../model/arms.js'
 
-/**
- * Which rates can be reached, by what each plane reached in a closed loop. Pure.
- * @import { Arm, Calibration, Plan } from '../model/types.ts'
- */
+/** Which rates can be reached, by what each plane reached in a closed loop. Pure. */
+/** @import { Arm, Calibration, Plan } from '../model/types.ts' */
 
 /**
  * Arms whose rate is at most a share of the capacity found, and for each of the others why it is left out.

@@ -1,10 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { canBind, largestBindingCap } from '../model/caps.js'
 
-/**
- * Which caps sidecars are given. Pure.
- * @import { Missing, Question } from './question.js'
- */
+/** Which caps sidecars are given. Pure. @import { Missing, Question } from './question.js' */
 
 const FALLBACK_CAP = 0.25
 
@@ -12,9 +9,7 @@ const FALLBACK_CAP = 0.25
 
 /**
  * The caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
- * @param {Question} question
- * @param {number} cpus
- * @returns {Chosen}
+ * @param {Question} question @param {number} cpus @returns {Chosen}
  * @throws {UsageError} for a cap that was asked for and does not fit
  */
 export function chooseCaps(question, cpus) {
@@ -36,10 +31,7 @@ export function countTurnWorkers({ overrides, axes }) {
   return caps === 'none' ? null : Math.max(1, ...caps.map(Math.ceil))
 }
 
-/**
- * At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
- * @param {Question} question
- */
+/** At saturation a cap is measured by what it lets through; elsewhere it only has to fit. @param {Question} question */
 function mustBind(question) {
   return question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
 }
@@ -51,11 +43,7 @@ export function isOpenLoop({ overrides, axes }) {
 
 /** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what caps must fit */
 
-/**
- * @param {number[]} caps that were asked for
- * @param {Room} room
- * @returns {Chosen}
- */
+/** @param {number[]} caps that were asked for @param {Room} room @returns {Chosen} */
 function takeAsked(caps, { cpus, isLoadElsewhere, mustBind }) {
   const beyond = caps.find(cap => Math.ceil(cap) > cpus)
   if (beyond !== undefined)
@@ -68,11 +56,7 @@ function takeAsked(caps, { cpus, isLoadElsewhere, mustBind }) {
   return { caps, notes, notMeasured: [] }
 }
 
-/**
- * @param {number[]} own caps of the experiment
- * @param {Room} room
- * @returns {Chosen}
- */
+/** @param {number[]} own caps of the experiment @param {Room} room @returns {Chosen} */
 function takeFitting(own, { cpus, isLoadElsewhere, mustBind }) {
   const fits = (/** @type {number} */ cap) => (mustBind ? canBind(cap, cpus, isLoadElsewhere) : Math.ceil(cap) <= cpus)
   const reason = (/** @type {number} */ cap) =>

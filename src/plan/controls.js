@@ -1,9 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 
-/**
- * Which control planes configure the sidecars of an experiment. Pure.
- * @import { PlaneChoice } from '../model/types.ts'
- */
+/** Which control planes configure the sidecars of an experiment. Pure. */
+/** @import { PlaneChoice } from '../model/types.ts' */
 
 /**
  * @typedef {object} Asked
@@ -14,10 +12,9 @@ import { UsageError } from '../lib/errors.js'
  */
 
 /**
- * The planes, once with each control of theirs that was asked for, else with their first. One that names its control keeps it.
- * @param {Asked} asked
- * @returns {PlaneChoice[]}
- * @throws {UsageError} where no plane has a control that was asked for
+ * The planes, once with each control of theirs that was asked for, else with their first. One that names its control
+ * keeps it.
+ * @param {Asked} asked @returns {PlaneChoice[]} @throws {UsageError} where no plane has a control that was asked for
  */
 export function chooseControls({ planes, given, own, controlsOf }) {
   const offers = planes.map(({ plane }) => ({ plane, controls: controlsOf(plane) }))

@@ -3,10 +3,8 @@ import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { groupOf } from '../model/axes.js'
 
-/**
- * Which arms stand at the same time, and how they share one load. Pure.
- * @import { Arm, Trial } from '../model/types.ts'
- */
+/** Which arms stand at the same time, and how they share one load. Pure. */
+/** @import { Arm, Trial } from '../model/types.ts' */
 
 /** Arms of one deployment, at most: a small node has memory for no more. */
 const TOGETHER_MOST = 6
@@ -18,11 +16,9 @@ const RATE_SLICE_MS = 1000
 const RATE_SLICES_LEAST = 3
 
 /**
- * How arms of an open loop share their load: all at the same time where the machine carries their rates together, else in
- * turn for a second each.
- * @param {Arm[]} arms
- * @param {number} cpus of the machine
- * @returns {Arm[]}
+ * How arms of an open loop share their load: all at the same time where the machine carries their rates together, else
+ * in turn for a second each.
+ * @param {Arm[]} arms @param {number} cpus of the machine @returns {Arm[]}
  */
 export function shareRates(arms, cpus) {
   const groups = groupAlike(arms)
@@ -40,10 +36,9 @@ export function shareRates(arms, cpus) {
 }
 
 /**
- * Every arm once a round, beside the others of its link and load. The order in which the arms of a deployment are started
- * turns from round to round.
- * @param {{ arms: Arm[], rounds: number, seed: number }} options
- * @returns {Trial[]}
+ * Every arm once a round, beside the others of its link and load. The order in which the arms of a deployment are
+ * started turns from round to round.
+ * @param {{ arms: Arm[], rounds: number, seed: number }} options @returns {Trial[]}
  */
 export function orderDeployments({ arms, rounds, seed }) {
   const random = createRandom(seed)
@@ -64,10 +59,9 @@ export function orderDeployments({ arms, rounds, seed }) {
 }
 
 /**
- * The arms of each deployment: those of one link and load; where these are too many, each part has the arms that the others
- * are held against.
- * @param {Arm[]} arms
- * @returns {Arm[][]}
+ * The arms of each deployment: those of one link and load; where these are too many, each part has the arms that the
+ * others are held against.
+ * @param {Arm[]} arms @returns {Arm[][]}
  */
 function groupArms(arms) {
   return groupAlike(arms).flatMap(splitGroup)
@@ -83,10 +77,9 @@ function groupAlike(arms) {
 }
 
 /**
- * Parts of at most six arms. Planes under the same conditions stay together, and each part has the planes under the first
- * conditions; the repetition of an arm (A/A) stands beside these where there is room, else in a part of its own.
- * @param {Arm[]} arms of one link and load
- * @returns {Arm[][]}
+ * Parts of at most six arms. Planes under the same conditions stay together, and each part has the planes under the
+ * first conditions; the repetition of an arm (A/A) stands beside these where there is room, else in a part of its own.
+ * @param {Arm[]} arms of one link and load @returns {Arm[][]}
  */
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]

@@ -8,9 +8,7 @@ import { AXES, AXIS_NAMES } from '../model/axes.js'
 import { capCores, lengthSeconds, p99Ms, rounds } from '../model/bounds.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
-/**
- * @import { AxisName } from '../model/types.ts'
- */
+/** @import { AxisName } from '../model/types.ts' */
 
 /**
  * How long and how often, and whether one arm is run twice (A/A) to show the noise.
@@ -140,9 +138,7 @@ const schema = z.strictObject({
 /** @typedef {z.infer<typeof schema>} Experiment */
 
 /**
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @returns {Experiment}
+ * @param {string} text YAML @param {string} file its name, for errors @returns {Experiment}
  * @throws {import('../lib/errors.js').UsageError}
  */
 export function parseExperiment(text, file) {

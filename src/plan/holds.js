@@ -1,9 +1,7 @@
 import { mib } from '../lib/units.js'
 
-/**
- * Whether a machine holds as many sidecars as an arm asks for. Pure: what it offers, and what one takes, are given.
- * @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts'
- */
+/** Whether a machine holds as many sidecars as an arm asks for. Pure: what it offers, and what one takes, are given. */
+/** @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts' */
 
 // Of few sidecars the memory is no matter of their number: what every run needs is checked before (src/prepare/room.js).
 const FEW = 10
@@ -48,10 +46,7 @@ export function findShortage({ sidecars, needs, limits, simulated = { count: 0, 
   return `${sidecars} sidecars take ${show(sidecars * one + fixed)} of ${what} (${sidecars} × ${show(one)}${also}), and ${whose} has ${show(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
 }
 
-/**
- * @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options
- * @returns {Row[]}
- */
+/** @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options @returns {Row[]} */
 function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyInstances }, limits, simulated }) {
   const { memoryBytes, files, ports } = limits
   return [
@@ -74,8 +69,7 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
 
 /**
  * By the scheduler's arithmetic, and where a sidecar takes more than its pod requests, by that.
- * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options
- * @returns {Row[]}
+ * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options @returns {Row[]}
  */
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits

@@ -1,10 +1,8 @@
 import { P99_REQUESTS } from '../judge/measures.js'
 
-/**
- * The load of an arm: users, rate, and how long it is warmed up and measured. Pure.
- * @import { Arm, Conditions } from '../model/types.ts'
- * @import { Question } from './question.js'
- */
+/** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
+/** @import { Arm, Conditions } from '../model/types.ts' */
+/** @import { Question } from './question.js' */
 
 const SMALL_CAP = 0.25
 const SLICE_MS = 20
@@ -19,11 +17,7 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
  * @typedef {{ hasSidecars: boolean, cap: number | null, conditions: Conditions, cell: Record<string, any>, caps: (number | null)[] }} Placed
  */
 
-/**
- * @param {Question} question
- * @param {Placed} placed
- * @returns {Arm['load']}
- */
+/** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
   const { load, search } = question.experiment
   const { hasSidecars, cap, conditions, cell } = placed
@@ -88,11 +82,7 @@ function findWarmupLeast({ users, cap, rate }) {
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
 }
 
-/**
- * An arm of a search with the warm-up that its cap and rate need.
- * @param {Arm} arm
- * @returns {Arm}
- */
+/** An arm of a search with the warm-up that its cap and rate need. @param {Arm} arm @returns {Arm} */
 export function withWarmupFor(arm) {
   const { users, ratePerSecond = null } = arm.load
   const least = findWarmupLeast({ users, cap: arm.capCores, rate: ratePerSecond })

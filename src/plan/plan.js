@@ -14,12 +14,10 @@ export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
 export { countSearchTrials, estimatePlanSeconds, estimateSeconds } from './time.js'
 
-/**
- * From a question to all trials that answer it. Pure.
- * @import { Arm, Plan, PlaneChoice } from '../model/types.ts'
- * @import { Experiment } from './experiment.js'
- * @import { Missing, Question } from './question.js'
- */
+/** From a question to all trials that answer it. Pure. */
+/** @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
+/** @import { Experiment } from './experiment.js' */
+/** @import { Missing, Question } from './question.js' */
 
 /** @typedef {import('./question.js').Overrides} Overrides */
 
@@ -27,15 +25,13 @@ const PRECISION = { default: 0.05, smoke: 0.5 }
 
 /**
  * Every trial of a run, in its order: arms in random order within each round.
- * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
- *   hasSidecars: (plane: string) => boolean, controlsOf?: (plane: string) => string[],
- *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
- *   findUnsupported?: (arm: Arm) => string | null }} options
- *   missing: planes whose program cannot be had; controlsOf: names of the control planes of a plane; runsControl: whether
- *   a process hands out its configurations; realMostOf: sidecars that are real where nothing else is asked, null where none
- *   can be simulated; findUnsupported: why a plane cannot run an arm
- * @returns {Plan & { notes: string[] }}
- * @throws {UsageError}
+ * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[], hasSidecars: (plane:
+ *   string) => boolean, controlsOf?: (plane: string) => string[], runsControl?: (choice: PlaneChoice) => boolean,
+ *   realMostOf?: (choice: PlaneChoice) => number | null, findUnsupported?: (arm: Arm) => string | null }} options
+ *   missing: planes whose program cannot be had; controlsOf: names of the control planes of a plane; runsControl:
+ *   whether a process hands out its configurations; realMostOf: sidecars that are real where nothing else is asked,
+ *   null where none can be simulated; findUnsupported: why a plane cannot run an arm
+ * @returns {Plan & { notes: string[] }} @throws {UsageError}
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const planes = choosePlanes(experiment, overrides)
@@ -70,8 +66,7 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
 
 /**
  * The arms of one kind, with their number of rounds where another kind has more.
- * @param {{ arms: Arm[], rounds: number }} part
- * @param {number} mostRounds
+ * @param {{ arms: Arm[], rounds: number }} part @param {number} mostRounds
  */
 function withRounds({ arms, rounds }, mostRounds) {
   return rounds < mostRounds ? arms.map(arm => ({ ...arm, rounds })) : arms
@@ -79,8 +74,7 @@ function withRounds({ arms, rounds }, mostRounds) {
 
 /**
  * What one kind of trials measures.
- * @param {Question} question
- * @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
+ * @param {Question} question @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
  */
 function planPart(question, { cpus, missing, ...known }) {
   const { experiment, overrides, kind } = question
@@ -126,20 +120,15 @@ function planPart(question, { cpus, missing, ...known }) {
   }
 }
 
-/**
- * @param {Missing[]} missing
- * @returns {Missing[]} each once
- */
+/** @param {Missing[]} missing @returns {Missing[]} each once */
 function distinctly(missing) {
   return [...new Map(missing.map(one => [`${one.plane} ${one.reason}`, one])).values()]
 }
 
 /**
- * The planes, with the controls that were asked for. An arm of one sidecar names its control only where one was asked for: it
- * has the same name as in older runs.
- * @param {Question} question
- * @param {PlaneChoice[]} planes
- * @param {(plane: string) => string[]} controlsOf
+ * The planes, with the controls that were asked for. An arm of one sidecar names its control only where one was asked
+ * for: it has the same name as in older runs.
+ * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf
  */
 function nameControls({ kind, overrides, axes }, planes, controlsOf) {
   const given = overrides.controls ?? null
@@ -172,10 +161,7 @@ function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, r
   }
 }
 
-/**
- * @param {Question} question
- * @returns {Plan['settings']}
- */
+/** @param {Question} question @returns {Plan['settings']} */
 function createSettings({ experiment, overrides }) {
   return {
     profile: overrides.profile,

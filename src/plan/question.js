@@ -4,12 +4,10 @@ import { parseChoice } from '../model/arms.js'
 import { kindsOf } from '../model/kinds.js'
 import { PROFILES, TURN_PROFILES } from './experiment.js'
 
-/**
- * An experiment in one of its profiles, with what was asked for beside it. Pure.
- * @import { AxisName, Plan, PlaneChoice } from '../model/types.ts'
- * @import { TrialKind } from '../model/kinds.js'
- * @import { Experiment, Profile } from './experiment.js'
- */
+/** An experiment in one of its profiles, with what was asked for beside it. Pure. */
+/** @import { AxisName, Plan, PlaneChoice } from '../model/types.ts' */
+/** @import { TrialKind } from '../model/kinds.js' */
+/** @import { Experiment, Profile } from './experiment.js' */
 
 /**
  * What was asked for beside the experiment; null or absent where nothing was.
@@ -41,9 +39,7 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
 
 /**
  * What is asked of the trials of each kind, in the order in which they are run.
- * @param {Experiment} experiment
- * @param {Overrides} overrides
- * @returns {Question[]}
+ * @param {Experiment} experiment @param {Overrides} overrides @returns {Question[]}
  * @throws {UsageError} for a profile that is not known
  */
 export function resolveQuestions(experiment, overrides) {
@@ -61,9 +57,7 @@ export function resolveQuestions(experiment, overrides) {
 
 /**
  * The kinds of trials that were asked for, else those of the experiment.
- * @param {Experiment} experiment
- * @param {Overrides} overrides
- * @throws {UsageError} for an experiment of other kinds
+ * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for an experiment of other kinds
  */
 function askKinds(experiment, { measure }) {
   const own = kindsOf(experiment)
@@ -76,10 +70,9 @@ function askKinds(experiment, { measure }) {
 }
 
 /**
- * The kinds that are measured. A precision is of the cost. A load from another machine goes to one address, so no two arms
- * can stand side by side.
- * @param {TrialKind[]} kinds of the experiment
- * @param {Overrides} overrides
+ * The kinds that are measured. A precision is of the cost. A load from another machine goes to one address, so no two
+ * arms can stand side by side.
+ * @param {TrialKind[]} kinds of the experiment @param {Overrides} overrides
  */
 function chooseKinds(kinds, { precision, isLoadElsewhere }) {
   if (kinds.length === 1) return kinds
@@ -106,17 +99,14 @@ function profileOf(kind, { experiment, profile, kinds, overrides }) {
 
 /**
  * The planes asked for, else those of the experiment in this profile.
- * @param {Experiment} experiment
- * @param {Overrides} overrides
- * @returns {PlaneChoice[]}
+ * @param {Experiment} experiment @param {Overrides} overrides @returns {PlaneChoice[]}
  */
 export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }
 
 /**
- * @param {Experiment} experiment
- * @param {Overrides} overrides
+ * @param {Experiment} experiment @param {Overrides} overrides
  * @returns {Profile & { axes?: Partial<Experiment['axes']> }}
  */
 function findProfile(experiment, { profile, rounds }) {

@@ -6,16 +6,13 @@ import { ROUNDS_MOST } from '../model/bounds.js'
 import { TRIALS_MOST } from './checks.js'
 import { estimatePlanSeconds, estimateSeconds } from './time.js'
 
-/**
- * How many rounds a plan has, and in which order their trials run. Pure.
- * @import { Arm, Plan, Trial } from '../model/types.ts'
- * @import { Question } from './question.js'
- */
+/** How many rounds a plan has, and in which order their trials run. Pure. */
+/** @import { Arm, Plan, Trial } from '../model/types.ts' */
+/** @import { Question } from './question.js' */
 
 /**
  * The rounds asked for, or with a precision those that there is time for.
- * @param {Question} question
- * @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
+ * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
  * @throws {UsageError} where rounds can make nothing precise, or the time is too short for an interval
  */
 export function chooseRounds(question, { arms, calibrations, order }) {
@@ -26,10 +23,7 @@ export function chooseRounds(question, { arms, calibrations, order }) {
   return countRounds({ arms, calibrations, precision, roundSeconds })
 }
 
-/**
- * Every arm once a round, in random order.
- * @param {{ arms: Arm[], rounds: number, seed: number }} options
- */
+/** Every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   /** @type {Trial[]} */
@@ -43,8 +37,7 @@ export function orderTrials({ arms, rounds, seed }) {
 }
 
 /**
- * @param {Question} question
- * @param {Arm[]} arms
+ * @param {Question} question @param {Arm[]} arms
  * @throws {UsageError} where there is nothing that rounds could make precise
  */
 function assertPrecise({ experiment, overrides }, arms) {
@@ -53,10 +46,7 @@ function assertPrecise({ experiment, overrides }, arms) {
   if (overrides.rounds) throw new UsageError(`--precision decides how many rounds there are: leave out --rounds`)
 }
 
-/**
- * @param {Question['experiment']} experiment
- * @param {Arm[]} arms
- */
+/** @param {Question['experiment']} experiment @param {Arm[]} arms */
 function explainImprecise({ name, search, load, keepsServices, shows }, arms) {
   if (search) return `${name} is a search, and has no rounds`
   if (load.kind === 'idle') return `${name} has no requests, and so no CPU per request`

@@ -4,9 +4,7 @@ import { parseYaml } from '../lib/yaml.js'
 import { LOAD_AXES } from '../model/axes/load.js'
 import { p99Ms } from '../model/bounds.js'
 
-/**
- * The file of `size -f`: services, and what each has to hold. Pure.
- */
+/** The file of `size -f`: services, and what each has to hold. Pure. */
 
 const SERVICES_MOST = 50
 
@@ -35,9 +33,7 @@ const schema = z.strictObject({
  */
 
 /**
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @returns {ServiceLoad[]}
+ * @param {string} text YAML @param {string} file its name, for errors @returns {ServiceLoad[]}
  * @throws {import('../lib/errors.js').UsageError}
  */
 export function parseServices(text, file) {
@@ -49,10 +45,7 @@ export function parseServices(text, file) {
   }))
 }
 
-/**
- * @param {(text: string) => number | null} read null: it is none
- * @param {string} needed
- */
+/** @param {(text: string) => number | null} read null: it is none @param {string} needed */
 function readWith(read, needed) {
   return z.string(needed).transform((text, context) => {
     const value = read(text)

@@ -2,10 +2,7 @@ import { UsageError } from '../lib/errors.js'
 import { AXES } from '../model/axes.js'
 import { parseExperiment } from './experiment.js'
 
-/**
- * The questions of `size` as experiments. Pure.
- * @import { ServiceLoad } from './services-file.js'
- */
+/** The questions of `size` as experiments. Pure. @import { ServiceLoad } from './services-file.js' */
 
 /** Of the sidecars that are asked for. An interval of a slope takes six. */
 const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
@@ -59,8 +56,7 @@ function tellFeatures({ features }) {
 
 /**
  * Rollouts of several sizes up to the one that is asked for: those that this machine does not hold are left out.
- * @param {number} sidecars
- * @throws {UsageError} where they are too few for a slope
+ * @param {number} sidecars @throws {UsageError} where they are too few for a slope
  */
 export function createControlExperiment(sidecars) {
   if (sidecars < SIZES.length)
@@ -78,10 +74,7 @@ export function createControlExperiment(sidecars) {
   return parseExperiment(JSON.stringify(experiment), 'size')
 }
 
-/**
- * @param {string} name
- * @returns {never}
- */
+/** @param {string} name @returns {never} */
 function refuseWithout(name) {
   throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
 }

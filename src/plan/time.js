@@ -1,9 +1,6 @@
 import { configurationOf } from '../parity/verdict/rows.js'
 
-/**
- * How long a plan takes: estimates. Pure.
- * @import { Arm, Plan, Trial } from '../model/types.ts'
- */
+/** How long a plan takes: estimates. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 
 // Starting, checking, k6's own start, the tail, stopping: measured.
 const OVERHEAD_SECONDS = 1.4
@@ -17,10 +14,7 @@ const SERVICES_TRIALS = { line: 2, each: 3 }
 // A sidecar of a rollout, with its change: measured.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
-/**
- * How long trials take, in seconds.
- * @param {Trial[]} trials
- */
+/** How long trials take, in seconds. @param {Trial[]} trials */
 export function estimateSeconds(trials) {
   // Arms that stand at the same time share a window.
   const apart = new Map(trials.map((trial, i) => [trial.deployment ?? i, trial.arm]))

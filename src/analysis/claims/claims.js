@@ -26,10 +26,8 @@ import { testShape } from './shape.js'
 
 /**
  * Reads a file of claims.
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @param {{ experiments?: string[] }} [known] the names of all experiments; absent: not checked
- * @returns {ClaimsFile}
+ * @param {string} text YAML @param {string} file its name, for errors
+ * @param {{ experiments?: string[] }} [known] the names of all experiments; absent: not checked @returns {ClaimsFile}
  * @throws {import('../../lib/errors.js').UsageError}
  */
 export function parseClaims(text, file, { experiments } = {}) {

@@ -72,9 +72,7 @@ function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
 
 /**
  * Published as ranges that rise with the number of sidecars.
- * @param {GrowthClaim} claim
- * @param {GrowthFit} growth
- * @returns {Answer}
+ * @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer}
  */
 function judgeSteps({ steps: theirs = [] }, growth) {
   const found = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)

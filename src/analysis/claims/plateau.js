@@ -10,9 +10,7 @@ import { explainUnbound } from './bound.js'
 
 /**
  * Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls up to the last.
- * @param {Plateau} relation
- * @param {Summary} summary
- * @returns {Answer}
+ * @param {Plateau} relation @param {Summary} summary @returns {Answer}
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const valuesOfArm = (/** @type {Summary['arms'][number]} */ arm) => valuesOf(arm, quantity, among.service)

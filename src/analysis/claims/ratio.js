@@ -10,9 +10,7 @@ import { explainUnbound } from './bound.js'
 /**
  * Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of it, or tested
  * at another cap where only the direction carries over. Contradicted: clearly on the other side.
- * @param {Ratio} relation
- * @param {Summary} summary
- * @returns {Answer}
+ * @param {Ratio} relation @param {Summary} summary @returns {Answer}
  */
 export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
   const ratiosOf = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>

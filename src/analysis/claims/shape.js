@@ -91,9 +91,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
 
 /**
  * The finding on a direction: from the first to the last, without a step back.
- * @param {Series} series
- * @param {'higher' | 'lower'} wanted
- * @returns {Finding}
+ * @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding}
  */
 function findDirection({ points, judgePoints }, wanted) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
@@ -138,8 +136,7 @@ function findOffLine(series, judge) {
 
 /**
  * How far the farthest point of a round is from its straight line (least squares), as a share of the round's rise.
- * @param {Series} series at numbers
- * @returns {Quantity}
+ * @param {Series} series at numbers @returns {Quantity}
  */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {

@@ -3,10 +3,8 @@ import { busiestCoresOf, GENERATOR_BOUND, isUsedUp } from './bound.js'
 import { USES } from './gate.js'
 import { nameOf, percent, withRole } from './processes-of.js'
 
-/**
- * Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it.
- * @import { Gate, Measured } from './gate.js'
- */
+/** Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it. */
+/** @import { Gate, Measured } from './gate.js' */
 
 const APPLICATION_BUSY = 0.7
 const NEIGHBOUR_MOST = 0.1
@@ -183,10 +181,7 @@ function droppedInWindow(record) {
   return missing > 1 + EDGE_FRACTION * due ? Math.min(missing, dropped) : 0
 }
 
-/**
- * Requests under way by Little's law, rate × mean time; null where nothing was measured.
- * @param {Measured} record
- */
+/** Requests under way by Little's law, rate × mean time; null where nothing was measured. @param {Measured} record */
 function usersSeen(record) {
   const { verified, distribution } = record.load
   const seconds = secondsUnderLoad(record)

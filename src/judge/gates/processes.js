@@ -81,8 +81,7 @@ export const PROCESS_GATES = [
 
 /**
  * Whether a cap was asked for and could not be read back.
- * @param {Pick<TrialRecord, 'samples'>} record
- * @param {ProcessRecord} process
+ * @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process
  */
 function isCapUnread(record, { capCores, capReadBackCores }) {
   return isByKubelet(record) && capCores !== null && capReadBackCores === null

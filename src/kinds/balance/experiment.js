@@ -23,9 +23,7 @@ const schema = z
 /** @typedef {z.infer<typeof schema>} BalanceExperiment */
 
 /**
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @returns {BalanceExperiment}
+ * @param {string} text YAML @param {string} file its name, for errors @returns {BalanceExperiment}
  * @throws {import('../../lib/errors.js').UsageError}
  */
 export function parseBalance(text, file) {

@@ -4,11 +4,9 @@ import { SCHEMA_VERSION } from '../../model/versions.js'
 import { assignItems } from '../../services/assign.js'
 import { drawItems } from '../../services/items.js'
 
-/**
- * Every algorithm on the same items, seed by seed. Pure.
- * @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts'
- * @import { Item } from '../../services/items.js'
- */
+/** Every algorithm on the same items, seed by seed. Pure. */
+/** @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts' */
+/** @import { Item } from '../../services/items.js' */
 
 /**
  * @param {{ form: BalanceForm, seed: number }} options seed: the first one
@@ -71,8 +69,7 @@ function rangeOf(values) {
 
 /**
  * Assignments of many seeds as a summary.
- * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run
- * @returns {BalanceSummary}
+ * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary}
  */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>

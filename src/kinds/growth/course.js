@@ -50,8 +50,7 @@ const CAP_TOLERANCE = 0.001
 export const growth = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
 /**
- * @param {Asked} asked
- * @returns {Promise<Started>}
+ * @param {Asked} asked @returns {Promise<Started>}
  * @throws {BenchError} where something fails that is neither the control plane nor a sidecar
  */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
@@ -145,9 +144,7 @@ async function assertCapped(target, control) {
 }
 
 /**
- * @param {Growth['setUp']} setUp of the control plane
- * @param {Growth['steps']} steps
- * @param {Given} given
+ * @param {Growth['setUp']} setUp of the control plane @param {Growth['steps']} steps @param {Given} given
  * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
  */
 async function takeSteps(setUp, steps, given) {
@@ -174,8 +171,7 @@ async function takeSteps(setUp, steps, given) {
 /**
  * Makes the sidecars of a step known to the control plane, starts them, and asks until each serves and each client has
  * seen every backend.
- * @param {Growth['steps'][number]} step
- * @param {Given} given
+ * @param {Growth['steps'][number]} step @param {Given} given
  * @returns {Promise<{ seen: Step, failure: Failure | null }>}
  */
 async function takeStep({ sidecars, spec, members }, given) {
@@ -224,10 +220,8 @@ function describeLate({ members, host }, { deadlineSeconds }) {
 }
 
 /**
- * @param {unknown} error or the failure of a step that is late
- * @param {Given} given
- * @returns {Promise<Failure>} what is behind it
- * @throws what is the doing neither of the control plane nor of a sidecar
+ * @param {unknown} error or the failure of a step that is late @param {Given} given
+ * @returns {Promise<Failure>} what is behind it @throws what is the doing neither of the control plane nor of a sidecar
  */
 async function explainFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()

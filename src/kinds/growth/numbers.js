@@ -58,8 +58,7 @@ export function countAt({ sidecars, failedAt, reason }) {
 
 /**
  * How far it came, in words. That nothing failed says no more than that: how far it would come, nobody knows.
- * @param {FailureReason | null} reason null: nothing failed
- * @param {number | string} at sidecars
+ * @param {FailureReason | null} reason null: nothing failed @param {number | string} at sidecars
  */
 export function tellEnding(reason, at) {
   if (reason === null) return `no failure up to ${at} sidecars`
@@ -83,8 +82,7 @@ export function tellEndings({ rounds, hasControl }) {
 
 /**
  * The memory of the control plane after each step that held.
- * @param {Pick<GrowthNumbers, 'steps'>} growth
- * @returns {[number, number][]} sidecars, bytes
+ * @param {Pick<GrowthNumbers, 'steps'>} growth @returns {[number, number][]} sidecars, bytes
  */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>

@@ -1,11 +1,9 @@
 import { MIB } from '../../lib/units.js'
 import { hasHeld } from './numbers.js'
 
-/**
- * The rows of the table of quantities that are of a control plane which is given more sidecars step by step. Pure.
- * @import { TrialRecord } from '../../model/types.ts'
- * @import { QuantityRow } from '../../judge/quantities.js'
- */
+/** The rows of the table of quantities that are of a control plane which is given more sidecars step by step. Pure. */
+/** @import { TrialRecord } from '../../model/types.ts' */
+/** @import { QuantityRow } from '../../judge/quantities.js' */
 
 const OF_IT = { group: 'growth', isSparse: true }
 const MEBIBYTES = /** @type {const} */ ({ ...OF_IT, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })

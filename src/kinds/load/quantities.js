@@ -1,11 +1,9 @@
 import { medianSorted } from 'simple-statistics'
 import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 
-/**
- * The rows of the table of quantities that are of changes of configuration under load, and of bursts. Pure.
- * @import { LoadPoint, TrialRecord } from '../../model/types.ts'
- * @import { QuantityRow } from '../../judge/quantities.js'
- */
+/** The rows of the table of quantities that are of changes of configuration under load, and of bursts. Pure. */
+/** @import { LoadPoint, TrialRecord } from '../../model/types.ts' */
+/** @import { QuantityRow } from '../../judge/quantities.js' */
 
 const OF_CHANGES = /** @type {const} */ ({ group: 'changes', isSparse: true, digits: 1, use: 'memory' })
 // As before: a p99 of at most twice that before the burst, or as little more as a scheduler can make.
@@ -57,8 +55,7 @@ export const RECOVERY_ROWS = [
 
 /**
  * The CPU time of all sidecars beyond that of the same round without changes, over the changes (ms).
- * @param {TrialRecord} record
- * @param {TrialRecord[]} unchanged of the same round
+ * @param {TrialRecord} record @param {TrialRecord[]} unchanged of the same round
  */
 function cpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
@@ -69,8 +66,7 @@ function cpuMillisPerChange(record, unchanged) {
 
 /**
  * The times until changes took effect, rising.
- * @param {TrialRecord} record
- * @returns {number[] | null} null without changes, or where one took no effect
+ * @param {TrialRecord} record @returns {number[] | null} null without changes, or where one took no effect
  */
 function listEffectsMs({ changes }) {
   const effects = (changes ?? []).map(c => c.effectSeconds)

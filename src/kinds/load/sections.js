@@ -4,11 +4,9 @@ import { lowerFirst } from '../../lib/letters.js'
 import { nameOf } from '../../model/arms.js'
 import { tellEstimates } from './estimates.js'
 
-/**
- * What windows under load show: the cost of planes, and what bound them. Pure.
- * @import { Summary, SummaryArm } from '../../model/types.ts'
- * @import { Sections } from '../sections.js'
- */
+/** What windows under load show: the cost of planes, and what bound them. Pure. */
+/** @import { Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Sections } from '../sections.js' */
 
 /** @type {Sections} */
 export const loadSections = {

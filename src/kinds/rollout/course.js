@@ -69,10 +69,9 @@ export const rollout = {
 }
 
 /**
- * Starts a rollout. Where sidecars are simulated, two others come before it, each of as many sidecars as are real in it: in
- * the first all are real, in the second one is.
- * @param {Asked} asked
- * @returns {Promise<RolledOut>}
+ * Starts a rollout. Where sidecars are simulated, two others come before it, each of as many sidecars as are real in
+ * it: in the first all are real, in the second one is.
+ * @param {Asked} asked @returns {Promise<RolledOut>}
  * @throws {BenchError} where a process ended or was stopped. That sidecars have no configuration is in the record.
  */
 async function startRollout(asked) {
@@ -175,8 +174,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
 }
 
 /**
- * @param {NonNullable<TrialRecord['rollout']>} rollout
- * @param {number} deadlineSeconds
+ * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds
  * @throws {BenchError} where sidecars did not have a configuration by the deadline: which
  */
 export function assertConverged({ sidecars, simulated, first, change, removal }, deadlineSeconds) {
@@ -337,8 +335,7 @@ function describe({ cpus, members, first, pods, change, removal, control }) {
 
 /**
  * What became of a sidecar when the last shard was removed.
- * @param {RolloutMember} member
- * @param {Awaited<ReturnType<typeof removeShard>>} removal
+ * @param {RolloutMember} member @param {Awaited<ReturnType<typeof removeShard>>} removal
  */
 function describeMove({ name, moved }, { times, turns }) {
   return moved ? { movedTo: moved.shard, moved: times.get(name) } : { stayed: turns.get(name) }

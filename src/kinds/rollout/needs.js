@@ -54,10 +54,9 @@ function findNeed({ rollouts, sidecars }) {
 }
 
 /**
- * The memory by the line, and what may be above it: the largest residual, and beyond what was measured the high end of the
- * slope.
- * @param {NonNullable<ControlNeed['memory']>} line
- * @param {number} sidecars
+ * The memory by the line, and what may be above it: the largest residual, and beyond what was measured the high end of
+ * the slope.
+ * @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars
  */
 function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
@@ -67,8 +66,7 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
 }
 
 /**
- * @param {Rollout[]} rollouts
- * @param {(rollout: Rollout) => number | null} of
+ * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of
  * @returns {[number, number][]} sidecars, value
  */
 function listPoints(rollouts, of) {

@@ -75,8 +75,7 @@ export function isCoarse({ seconds, unknownSeconds }) {
 
 /**
  * Whether the budget of requests may have been the limit of a phase.
- * @param {RolloutNumbers['first']} phase
- * @param {number} askedPerSecondMost
+ * @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost
  */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
@@ -84,8 +83,7 @@ export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
 
 /**
  * Whether the kit itself took so much of the machine that it stretched the times of a phase.
- * @param {RolloutNumbers['first']} phase
- * @param {number} cpus
+ * @param {RolloutNumbers['first']} phase @param {number} cpus
  */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
@@ -101,8 +99,7 @@ export function listBound(atLimit) {
 
 /**
  * Whether the kit did not make itself felt in a phase; false where there was none.
- * @param {RolloutNumbers} numbers
- * @param {Part} part
+ * @param {RolloutNumbers} numbers @param {Part} part
  */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
@@ -143,8 +140,7 @@ export function listInfidelities({ fidelity }) {
 
 /**
  * Whether simulated sidecars, where there are any, take as much of a resource as real ones.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
- * @param {Resource} resource
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource
  */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
@@ -168,8 +164,7 @@ function judgeFidelity(fidelity) {
 }
 
 /**
- * @param {RolloutRecord['members']} members
- * @param {NonNullable<RolloutRecord['removal']>} phase
+ * @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
  * @returns {RolloutNumbers['removal']}
  */
 function judgeRemoval(members, phase) {
@@ -262,9 +257,7 @@ function subtract(after, before) {
 
 /**
  * How many sidecars have it, over the time since the first was to have it.
- * @param {Told[]} told
- * @param {{ all: number, startMs: number }} of
- * @returns {[number, number][]} seconds, share of all
+ * @param {Told[]} told @param {{ all: number, startMs: number }} of @returns {[number, number][]} seconds, share of all
  */
 function drawCurve(told, { all, startMs }) {
   const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))

@@ -2,12 +2,10 @@ import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 import { MIB } from '../../lib/units.js'
 import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 
-/**
- * The rows of the table of quantities that are of many sidecars and the control plane that configures them. Pure.
- * @import { TrialRecord } from '../../model/types.ts'
- * @import { QuantityRow } from '../../judge/quantities.js'
- * @import { Part, Resource } from './numbers.js'
- */
+/** The rows of the table of quantities that are of many sidecars and the control plane that configures them. Pure. */
+/** @import { TrialRecord } from '../../model/types.ts' */
+/** @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { Part, Resource } from './numbers.js' */
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
 
@@ -223,9 +221,7 @@ function timeOfAll(part) {
 
 /**
  * A time of a phase; null where it is too coarse, or the times of this phase do not count.
- * @param {Part} part
- * @param {string} name
- * @returns {QuantityRow['measure']}
+ * @param {Part} part @param {string} name @returns {QuantityRow['measure']}
  */
 function timeOf(part, name) {
   return of(numbers => {

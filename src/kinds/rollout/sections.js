@@ -6,11 +6,9 @@ import { describeAxes, findVaried } from '../../model/axes.js'
 import { findControlNeeds, renderNeed, tellNeed } from './needs.js'
 import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
-/**
- * What rollouts show: how soon sidecars have their configuration, and what bound that. Pure.
- * @import { AxisName, Summary, SummaryArm } from '../../model/types.ts'
- * @import { Drawn, OwnChart, Sections } from '../sections.js'
- */
+/** What rollouts show: how soon sidecars have their configuration, and what bound that. Pure. */
+/** @import { AxisName, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 /** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
 const BOUND = {
@@ -48,8 +46,7 @@ export const rolloutSections = {
 
 /**
  * The result of the largest rollout where only the number of sidecars varies; else the first quantity of each arm.
- * @param {Summary['shows']} shows
- * @param {SummaryArm[]} arms of one plane
+ * @param {Summary['shows']} shows @param {SummaryArm[]} arms of one plane
  */
 function tellRollout({ quantities }, arms) {
   const varied = findVaried(arms)
@@ -100,8 +97,7 @@ function sayBound(arm, before) {
 
 /**
  * The share of the sidecars that have their configuration, a line for the last round of every arm that counts.
- * @param {Drawn} drawn
- * @returns {OwnChart[]}
+ * @param {Drawn} drawn @returns {OwnChart[]}
  */
 function drawShares({ arms, records }) {
   const varied = findVaried(arms)

@@ -157,9 +157,7 @@ export function assignSidecars(names, { conditions, seed }) {
 
 /**
  * Simulated sidecars as one, which has a configuration when all of them have it.
- * @param {RolloutMember[]} members
- * @param {Endpoint} endpoint where they answer
- * @returns {RolloutMember}
+ * @param {RolloutMember[]} members @param {Endpoint} endpoint where they answer @returns {RolloutMember}
  */
 function joinMembers(members, endpoint) {
   return {
@@ -179,9 +177,7 @@ function joinMembers(members, endpoint) {
 
 /**
  * The first service, and the one that it calls.
- * @param {Topology} topology
- * @returns {{ client: Service, server: Service }}
- * @throws {BenchError} where it calls none
+ * @param {Topology} topology @returns {{ client: Service, server: Service }} @throws {BenchError} where it calls none
  */
 function findEnds({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))

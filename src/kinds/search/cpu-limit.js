@@ -1,10 +1,8 @@
 import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
 
-/**
- * @import { Arm, SearchResult, SearchStep } from '../../model/types.ts'
- * @import { Outcome } from './outcome.js'
- * @import { TriedStep } from './step.js'
- */
+/** @import { Arm, SearchResult, SearchStep } from '../../model/types.ts' */
+/** @import { Outcome } from './outcome.js' */
+/** @import { TriedStep } from './step.js' */
 
 /** The grid of CPU limits: each 15 % above the one before. */
 const CPU_GRID = { least: 0.02, factor: 1.15 }

@@ -1,12 +1,10 @@
 import { toLimits } from '../../model/container-limits.js'
 import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 
-/**
- * @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts'
- * @import { Limits } from '../../model/container-limits.js'
- * @import { Outcome } from './outcome.js'
- * @import { SearchOptions } from './step.js'
- */
+/** @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
+/** @import { Limits } from '../../model/container-limits.js' */
+/** @import { Outcome } from './outcome.js' */
+/** @import { SearchOptions } from './step.js' */
 
 const MEMORY_STEP_BYTES = 256 * 1024
 const UNLIMITED_TIMES = 4

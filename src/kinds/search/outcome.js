@@ -1,10 +1,7 @@
 import { isSpoiled, RATE_LEAST } from '../../judge/gates.js'
 import { quantileMs, sidecarsOf } from '../../judge/measures.js'
 
-/**
- * Whether one trial of a search held. Pure.
- * @import { TrialRecord } from '../../model/types.ts'
- */
+/** Whether one trial of a search held. Pure. @import { TrialRecord } from '../../model/types.ts' */
 
 // A failure that no second trial could undo: so much less than was asked.
 const CLEARLY_LESS = 0.9
@@ -28,12 +25,10 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  */
 
 /**
- * Whether a trial held what was asked: the rate, without drops, errors below 0.1 %, the p99 within the limit, and
- * no kill for memory. Beside other programs nothing counts: if holds counted there and failures did not, limits would come out
- * too small. Only a sidecar that used up its own cap far below the rate has failed there, too.
- * @param {TrialRecord} record
- * @param {number | null} p99Ms null: only survival is asked
- * @returns {Outcome}
+ * Whether a trial held what was asked: the rate, without drops, errors below 0.1 %, the p99 within the limit, and no
+ * kill for memory. Beside other programs nothing counts: if holds counted there and failures did not, limits would come
+ * out too small. Only a sidecar that used up its own cap far below the rate has failed there, too.
+ * @param {TrialRecord} record @param {number | null} p99Ms null: only survival is asked @returns {Outcome}
  */
 export function judgeOutcome(record, p99Ms) {
   const sidecars = sidecarsOf(record)

@@ -26,8 +26,7 @@ export function startSearch({ template, spec, cpus }) {
 
 /**
  * What of a search comes first, with the same trials as the search itself.
- * @param {SearchOptions} options
- * @returns {ReturnType<typeof startSize> | null} null: it has no answer before its end
+ * @param {SearchOptions} options @returns {ReturnType<typeof startSize> | null} null: it has no answer before its end
  */
 export function startFirst({ template, spec, cpus }) {
   return spec.kind === 'size' ? startSize({ template, cpus }) : null
@@ -39,10 +38,9 @@ export function judgeTrial(spec, record) {
 }
 
 /**
- * The answer of a search, from its records in their order. Another version of the kit may have tried other arms, or judged
- * otherwise: from its trials this search would come to an answer that it never gave.
- * @param {SearchOptions} options
- * @param {TrialRecord[]} records
+ * The answer of a search, from its records in their order. Another version of the kit may have tried other arms, or
+ * judged otherwise: from its trials this search would come to an answer that it never gave.
+ * @param {SearchOptions} options @param {TrialRecord[]} records
  * @returns {SearchResult | SizeResult | SizeResult[] | null} null: the search was cut short
  * @throws {BenchError} where the records are not of the arms that this search tries
  */
@@ -64,8 +62,7 @@ export function replaySearch({ template, spec, cpus }, records) {
 /**
  * The results of the searches of a run; those that were cut short have none.
  * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
- * @returns {(SearchResult | SizeResult)[]}
- * @throws {BenchError} as of replaySearch
+ * @returns {(SearchResult | SizeResult)[]} @throws {BenchError} as of replaySearch
  */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []

@@ -6,11 +6,9 @@ import { toResources } from '../../model/container-limits.js'
 import { limitsOf, recommendedBytes } from './memory-floor.js'
 import { replaySearches } from './searches.js'
 
-/**
- * The results of searches, with the trials that show them. Pure.
- * @import { SearchResult, SearchStep, SizeResult } from '../../model/types.ts'
- * @import { Drawn, OwnChart, Sections } from '../sections.js'
- */
+/** The results of searches, with the trials that show them. Pure. */
+/** @import { SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
+/** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
@@ -140,8 +138,7 @@ function tellSearch(search) {
 
 /**
  * The rate that a sizing's trials answered over the CPU limit, a line for every plane.
- * @param {Drawn} drawn
- * @returns {OwnChart[]}
+ * @param {Drawn} drawn @returns {OwnChart[]}
  */
 function drawLimits({ summary: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {

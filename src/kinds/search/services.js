@@ -50,9 +50,7 @@ export function* findServices({ template, spec, cpus }) {
 
 /**
  * The cells of a template, from the lowest rate to the highest.
- * @param {ServicesSpec} spec
- * @param {Arm} template
- * @returns {Cell[]}
+ * @param {ServicesSpec} spec @param {Arm} template @returns {Cell[]}
  */
 function listCells({ services }, { load: { payloadBytes } }) {
   const own = services.filter(s => s.payloadBytes === payloadBytes)
@@ -76,8 +74,7 @@ function fitNeed(held) {
 
 /**
  * What a rate takes: CPU by the line, or in proportion where there is one rate; memory as the one with the most.
- * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} options held: at least one
- * @returns {Need}
+ * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} options held: at least one @returns {Need}
  */
 function estimateNeed({ held, line, ratePerSecond }) {
   const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))

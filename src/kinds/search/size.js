@@ -5,12 +5,10 @@ import { describeUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from './memory-floor.js'
 import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.js'
 
-/**
- * @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../model/types.ts'
- * @import { Need, Unconfirmed } from './first-answer.js'
- * @import { Outcome } from './outcome.js'
- * @import { SearchOptions, TriedStep } from './step.js'
- */
+/** @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../model/types.ts' */
+/** @import { Need, Unconfirmed } from './first-answer.js' */
+/** @import { Outcome } from './outcome.js' */
+/** @import { SearchOptions, TriedStep } from './step.js' */
 
 /** @typedef {{ limits: Need, p99Ms: number | null } | Unconfirmed} FirstAnswer limits: that held twice */
 
@@ -157,9 +155,7 @@ function* checkAnswer(arm) {
 }
 
 /**
- * @param {Arm} arm
- * @param {string} what
- * @param {boolean} mustHold
+ * @param {Arm} arm @param {string} what @param {boolean} mustHold
  * @returns {Generator<Arm, SizeResult['checks'][0], Outcome>}
  */
 function* check(arm, what, mustHold) {

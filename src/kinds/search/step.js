@@ -1,11 +1,9 @@
 import { P99_REQUESTS } from '../../judge/measures.js'
 import { choiceOf } from '../../model/arms.js'
 
-/**
- * What all searches share: one step, an arm at another value, and how a search is told. Pure.
- * @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts'
- * @import { Outcome } from './outcome.js'
- */
+/** What all searches share: one step, an arm at another value, and how a search is told. Pure. */
+/** @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts' */
+/** @import { Outcome } from './outcome.js' */
 
 const WINS = 2
 // On a machine that is shared, one trial in three may be spoiled by others.
@@ -17,8 +15,7 @@ const SPOILED_MOST = 6
 /**
  * Tries an arm until it has held twice, or failed twice, or once so clearly that nothing can change it; where only
  * memory is the question, what survived has held.
- * @param {Arm} arm
- * @param {number} value
+ * @param {Arm} arm @param {number} value
  * @param {{ by?: 'held' | 'survived', wins?: number }} [options] wins: how often it has to hold, or to fail
  * @returns {Generator<Arm, TriedStep, Outcome>}
  */

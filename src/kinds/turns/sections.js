@@ -3,11 +3,9 @@ import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
 import { generatorOf } from '../../model/generators.js'
 
-/**
- * What turns show: the cost of planes beside each other. Pure.
- * @import { Manifest, Summary, TrialRecord } from '../../model/types.ts'
- * @import { Sections } from '../sections.js'
- */
+/** What turns show: the cost of planes beside each other. Pure. */
+/** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
+/** @import { Sections } from '../sections.js' */
 
 /** @type {Sections} */
 export const turnsSections = {
@@ -17,10 +15,7 @@ export const turnsSections = {
   findings: summary => tellConnections(summary),
 }
 
-/**
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- * @returns {NonNullable<Summary['turns']>}
- */
+/** @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {NonNullable<Summary['turns']>} */
 function summariseTurns({ manifest: { arms, placements }, records }) {
   const own = arms.filter(arm => arm.load.isBesideOthers)
   const placement = placements[own[0].id] ?? null
@@ -37,10 +32,7 @@ function summariseTurns({ manifest: { arms, placements }, records }) {
   }
 }
 
-/**
- * The load, its generator, and where both ran: a ratio holds for these.
- * @param {Summary} summary
- */
+/** The load, its generator, and where both ran: a ratio holds for these. @param {Summary} summary */
 function nameConditions({ arms, turns, tools }) {
   const [{ load }] = arms
   const how =

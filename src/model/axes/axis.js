@@ -42,8 +42,7 @@ export function showCount(count, noun) {
 
 /**
  * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
- * @template {string} Name
- * @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
+ * @template {string} Name @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
  */
 export function createConditions(axes) {
   const made = Object.entries(axes).map(([name, own]) => {
