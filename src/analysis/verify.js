@@ -20,7 +20,8 @@ const OTHER_KIT =
 const ROUNDING = 1e-9
 
 /**
- * Computes a run again: records from their raw files, by the functions that made them, and the summary from the records.
+ * Computes a run again: records from their raw files, by the functions that made them, and the summary from the
+ * records.
  * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>, kitSha256?: string }} options
  *   findLoad: a load generator by its name; kitSha256: of this kit's code, where the run may be another's
  * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, what could not be, and each number that differs

@@ -16,7 +16,10 @@ export { RATE_LEAST, USES }
 const STEADY_DIFFERENCE_MOST = 0.2
 
 // Reasons are listed in this order.
-const GATES = [...ANSWER_GATES, ...PROCESS_GATES, ...ROLLOUT_GATES, ...READING_GATES, ...LOAD_GATES]
+const GATES = [...ANSWER_GATES, ...PROCESS_GATES, ...ROLLOUT_GATES, ...READING_GATES, ...LOAD_GATES].map(gate => ({
+  spoils: USES,
+  ...gate,
+}))
 
 /** The names of all gates. */
 export const GATE_NAMES = GATES.map(gate => gate.name)
@@ -31,8 +34,8 @@ export const GATE_FINDS = Object.fromEntries(GATES.map(({ name, finds }) => [nam
 export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [name, spoils]))
 
 /**
- * Judges a trial from its record alone.
- * @param {Measured} record @param {string[]} relaxed gates that the experiment sets aside
+ * Judges a trial from its record alone; relaxed: gates that the experiment sets aside.
+ * @param {Measured} record @param {string[]} relaxed
  * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
  */
 export function judgeTrial(record, relaxed) {
@@ -56,27 +59,19 @@ export function judgeTrial(record, relaxed) {
   }
 }
 
-/**
- * The processes of an arm with the CPU that they used in its turns of a second: over the whole window none would look busy.
- * @param {Measured} record
- */
+/** Takes CPU over an arm's turns of a second: over the whole window no process looks busy. @param {Measured} record */
 function whileUnderLoad({ processes, load, window, trial }) {
   if (!load?.turns || !window || trial.arm.load.kind !== 'open') return processes
   const times = window.seconds / load.turns.seconds
-  return processes.map(p =>
-    p.role === 'generator'
-      ? p
-      : {
-          ...p,
-          cpuCores: p.cpuCores * times,
-          busiestThreadCores: p.busiestThreadCores === null ? null : p.busiestThreadCores * times,
-        },
-  )
+  return processes.map(({ busiestThreadCores: busiest, ...p }) => {
+    const scale = p.role === 'generator' ? 1 : times
+    return { ...p, cpuCores: p.cpuCores * scale, busiestThreadCores: busiest && busiest * scale }
+  })
 }
 
 /**
  * Finds all that spoils a use of a trial.
- * @param {Measured} record @param {string[]} [relaxed] gates that the experiment sets aside @returns {GateFinding[]}
+ * @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]}
  */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'

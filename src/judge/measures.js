@@ -1,8 +1,7 @@
-import { busiestCoresOf, SIDECAR_BOUND } from './gates/bound.js'
+import { busiestCoresOf, SIDECAR_BOUND, secondsUnderLoad } from './gates/bound.js'
 import { isSpoiled } from './gates.js'
-import { secondsUnderLoad } from './seconds.js'
 
-/** How a number is measured of a trial; the table of quantities says what each is. Pure. */
+/** Measures of a trial; the table of quantities defines each. Pure. */
 /** @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts' */
 
 const TAIL_REQUESTS = 10
@@ -16,17 +15,16 @@ export const ESTIMATE_USED_LEAST = 0.3
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
 /**
- * The trials of each round: a window that was measured again follows the first.
- * @param {TrialRecord[]} records of one arm @param {number} count
+ * Splits records of one arm by round; a window that was measured again follows the first.
+ * @param {TrialRecord[]} records @param {number} count
  */
 export function splitRounds(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
 
 /**
- * The value of a round: of its first trial that is good for a use.
- * @param {TrialRecord[]} trials of one arm in one round @param {Use} use
- * @param {(record: TrialRecord) => number | null} measure
+ * The value of the first trial of a round that is good for a use.
+ * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure
  */
 export function valueOfRound(trials, use, measure) {
   const values = trials
@@ -46,14 +44,14 @@ export function applicationsOf({ processes }) {
   return processes.filter(p => p.role === 'application')
 }
 
-/** While the arm got its load. @param {TrialRecord} record */
+/** Verified requests a second while the arm got its load. @param {TrialRecord} record */
 export function ratePerSecond(record) {
   const seconds = secondsUnderLoad(record)
   return record.load && seconds ? record.load.verified / seconds : null
 }
 
 /**
- * CPU cores while the arm got its load; what it used between its turns counts for these.
+ * CPU cores while the arm got its load, with what it used between its turns.
  * @param {TrialRecord} record @param {string | null} [service] null: of all sidecars
  */
 export function coresUnderLoad(record, service) {
@@ -79,10 +77,9 @@ export function rateAtCapPerSecond(record) {
 }
 
 /**
- * The capacity that a closed loop did not show, by its CPU per request.
+ * The capacity that a closed loop did not show, by its CPU per request; null where a sidecar or a worker bound, one
+ * worker would before the cap is used up, or too little of the cap was used.
  * @param {TrialRecord} record
- * @returns {number | null} null where a sidecar or a worker bound, one worker would before the cap is used up, or too
- *   little of the cap was used
  */
 export function estimatedCapacityPerSecond(record) {
   const { boundBy, trial } = record
@@ -93,8 +90,8 @@ export function estimatedCapacityPerSecond(record) {
 }
 
 /**
- * From the start of the first process to the first answer, through all sidecars. Null of a rollout, whose start has other
- * times in it, and of arms that were started together.
+ * Seconds from the start of the first process to the first answer, through all sidecars; null for a rollout, whose
+ * start has other times in it, and for arms that were started together.
  * @param {TrialRecord} record
  */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
@@ -102,7 +99,7 @@ export function startSeconds({ phasesSeconds, trial, rollout }) {
 }
 
 /**
- * Sums over processes; null where there is none, or one has no value.
+ * Sums; null for no process, or one without a value.
  * @param {ProcessRecord[]} processes @param {(process: ProcessRecord) => number | null} of
  */
 export function sumOf(processes, of) {
@@ -111,7 +108,7 @@ export function sumOf(processes, of) {
 }
 
 /**
- * The most of any process; null where none has a value.
+ * The most; null where none has a value.
  * @param {ProcessRecord[]} processes @param {(process: ProcessRecord) => number | null} of
  */
 export function mostOf(processes, of) {

@@ -6,24 +6,21 @@ import { QUANTITIES } from './quantities.js'
 /** @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow, Seen } from './quantities.js' */
 
-/**
- * The quantities in which arms are compared.
- * @param {Load['kind'][]} [kinds] under one of these loads; absent: under any
- */
+/** Lists the quantities in which arms are compared. @param {Load['kind'][]} [kinds] absent: under any load */
 export function listCompared(kinds) {
   return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
     compared?.kinds.some(kind => kinds?.includes(kind) ?? true) ? [{ ...row, compared }] : [],
   )
 }
 
-/** The use of a row. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
+/** @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
 export function useOf({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
 
 /**
- * The value of a round, of its first good trial.
- * @param {QuantityRow} row @param {TrialRecord[]} trials of one arm in one round @param {Omit<Seen, 'record'>} [beside]
+ * The value of a round, from its first good trial.
+ * @param {QuantityRow} row @param {TrialRecord[]} trials of one arm @param {Omit<Seen, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
@@ -32,7 +29,7 @@ export function measureRound(row, trials, beside = {}) {
 }
 
 /**
- * A quantity of an arm in a summary; no values where it has none.
+ * A quantity of a summary's arm; no values where it has none.
  * @param {SummaryArm} arm @param {string} name @param {string | null} [service] null: of the arm @returns {Quantity}
  */
 export function quantityOf(arm, name, service = null) {
@@ -45,7 +42,7 @@ export function quantityOf(arm, name, service = null) {
 }
 
 /**
- * Quantities as they stand in summary.json: a percentile under the loop that it is of, memory and changes together.
+ * Nests quantities as summary.json does: percentiles under the loop, memory and changes together.
  * @param {Record<string, Quantity>} quantities by header @param {Pick<Load, 'kind'>} load
  */
 export function nestQuantities(quantities, load) {
@@ -63,15 +60,15 @@ export function nestQuantities(quantities, load) {
 }
 
 /**
+ * Its object in summary.json; undefined: it stands alone; null: not under such a load.
  * @param {QuantityRow} row @param {Pick<Load, 'kind'>} load
- * @returns {string | null | undefined} undefined: it stands alone; null: there is none under such a load
  */
 function groupOf({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
 
 /**
- * A value as it is shown, without its unit but for `%`.
+ * Shows a value without its unit, but for `%`.
  * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value
  */
 export function formatValue({ unit, scale = 1, digits }, value) {

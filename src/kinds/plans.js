@@ -2,7 +2,7 @@ import { UsageError } from '../lib/errors.js'
 import { assertAlone, assertManySidecars, assertSharded } from '../model/asked.js'
 import { growthPlan } from './growth/plan.js'
 
-/** What each kind of trial can be asked, and plans of its own. Pure. */
+/** The plan of each kind of trial, and what it can be asked. Pure. */
 /** @import { Arm, PlaneChoice } from '../model/types.ts' */
 /** @import { Asked, Chosen } from '../model/asked.js' */
 /** @import { TrialKind } from '../model/kinds.js' */
@@ -36,10 +36,7 @@ export const PLANS = {
   growth: growthPlan,
 }
 
-/**
- * @param {Asked} asked @param {Chosen} chosen
- * @throws {UsageError} for a search for a limit that a plane has no sidecars to give to
- */
+/** Throws for a limit of sidecars that a plane does not have. @param {Asked} asked @param {Chosen} chosen */
 function assertSearchable({ experiment: { name, search } }, { planes, hasSidecars }) {
   if (search?.kind === 'knee') return
   const without = planes.find(({ plane }) => !hasSidecars(plane))

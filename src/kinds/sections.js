@@ -6,12 +6,9 @@ import { rolloutSections } from './rollout/sections.js'
 import { searchSections } from './search/sections.js'
 import { turnsSections } from './turns/sections.js'
 
-/**
- * What each kind of trial answers and shows of a summary, as data: the formats are the report's. A new kind is a folder
- * and a line here. Pure.
- * @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { TrialKind } from '../model/kinds.js'
- */
+/** Answers and sections of each kind of trial, as data: the formats are the report's. Pure. */
+/** @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { TrialKind } from '../model/kinds.js' */
 
 /**
  * @typedef {object} Told
@@ -30,7 +27,7 @@ import { turnsSections } from './turns/sections.js'
  */
 
 /**
- * A chart of its own: form, one of the report's; lines, as that form takes them.
+ * form: one of the report's; lines: as that form takes them.
  * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart
  */
 
@@ -57,10 +54,7 @@ const SECTIONS = {
   growth: growthSections,
 }
 
-/**
- * @param {Pick<Arm, 'load' | 'conditions'>} arm
- * @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary of its run
- */
+/** @param {Pick<Arm, 'load' | 'conditions'>} arm @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary */
 export function sectionsOf(arm, { searches, sizes, growths }) {
   return SECTIONS[kindOfArm(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })]
 }
@@ -72,9 +66,8 @@ export function listSections({ arms, search, settings }) {
 }
 
 /**
- * The parts of a summary by the kind of their trials.
- * @param {Summary} summary
- * @returns {{ sections: Sections, summary: Summary, heading?: string }[]} in the order of their first arms; heading: beside others
+ * Splits a summary by the kind of its trials, in the order of their arms; heading: beside other kinds.
+ * @param {Summary} summary @returns {{ sections: Sections, summary: Summary, heading?: string }[]}
  */
 export function splitByKind(summary) {
   const groups = [...groupBy(summary.arms, arm => sectionsOf(arm, summary))]
@@ -85,7 +78,7 @@ export function splitByKind(summary) {
   })
 }
 
-/** Whether each kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
+/** Whether a kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
 export function hasAny(summary, what) {
   return splitByKind(summary).some(({ sections }) => sections[what] !== false)
 }

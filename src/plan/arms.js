@@ -12,7 +12,6 @@ import { chooseLoad } from './load.js'
 /** @import { Arm, AxisName, Conditions, PlaneChoice } from '../model/types.ts' */
 /** @import { Missing, Question } from './question.js' */
 
-// A capacity that rates are chosen by.
 const CALIBRATION_SECONDS = 3
 // Conditions that every arm has; those of control planes are absent where nothing was asked.
 const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(SIDECAR_AXES)])
@@ -20,19 +19,16 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(S
 /** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
 
 /**
- * hasSidecars, runsControl: of a plane; countSimulated: of so many sidecars of a plane.
+ * The planes of a plan, and facts about them; countSimulated says how many of so many sidecars are simulated.
  * @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean, runsControl: (choice: PlaneChoice) => boolean,
  *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders
  */
 
 /** The values of each axis, the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
 export function listValues({ overrides, axes }) {
-  return Object.fromEntries(
-    AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
-      name,
-      takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
-    ]),
-  )
+  const names = /** @type {Exclude<AxisName, 'capCores'>[]} */ (AXIS_NAMES.filter(name => name !== 'capCores'))
+  const valuesOf = (/** @type {typeof names[0]} */ name) => overrides.axes[name] ?? axes[name] ?? AXES[name].values
+  return Object.fromEntries(names.map(name => [name, takeEnds(valuesOf(name), overrides.profile)]))
 }
 
 /** @template T @param {T[]} list @param {string} profile */
@@ -41,9 +37,8 @@ function takeEnds(list, profile) {
 }
 
 /**
- * Arms of every combination, each once.
+ * Makes an arm for every combination; throws UsageError for two variants of one name.
  * @param {Question} question @param {{ lists: Lists, caps: (number | null)[], contenders: Contenders }} options
- * @throws {UsageError} for two variants of one name
  */
 export function createArms(question, { lists, caps, contenders }) {
   const { planes, hasSidecars, runsControl, countSimulated } = contenders
@@ -88,8 +83,7 @@ function product(lists) {
 
 /**
  * @param {Record<string, any>} cell a place on the axes
- * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: it has a control plane
- * @returns {Conditions}
+ * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: has a control plane
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   // Without sidecars, what only sidecars are given makes no difference.
@@ -105,10 +99,7 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   )
 }
 
-/**
- * The name of an arm within its run: link, plane, cap and rate, and what else the run varies.
- * @param {Arm} arm @param {Lists} lists
- */
+/** The name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
 function idOf(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
   const varied = others.filter(name => lists[name].length > 1 && AXES[name].of(arm) !== null)
@@ -128,10 +119,7 @@ function idOf(arm, lists) {
     .join('-')
 }
 
-/**
- * Arms without those that are the same as one before (none, where only sidecars differ).
- * @param {Arm[]} arms @returns {Arm[]}
- */
+/** Leaves out arms without sidecars that differ only in what sidecars are given. @param {Arm[]} arms */
 function distinct(arms) {
   /** @type {Map<string, Arm>} */
   const byId = new Map()
@@ -145,20 +133,13 @@ function distinct(arms) {
 }
 
 /**
- * Arms that planes can run, and for the others each reason once.
+ * Splits arms into those that planes can run, and each reason once why others cannot; throws UsageError if none can.
  * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported
- * @returns {{ possible: Arm[], refused: Missing[] }} @throws {UsageError} where none is possible
  */
 export function refuseUnsupported(arms, findUnsupported) {
-  const reasons = new Map(arms.map(arm => [arm.id, findUnsupported(arm)]))
-  /** @type {Map<string, Missing>} */
-  const byText = new Map()
-  for (const arm of arms) {
-    const reason = reasons.get(arm.id)
-    if (reason) byText.set(`${nameOf(arm)} ${reason}`, { plane: nameOf(arm), reason })
-  }
-  const refused = [...byText.values()]
-  const possible = arms.filter(arm => !reasons.get(arm.id))
+  const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
+  const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
+  const refused = distinctly(judged.flatMap(({ arm, reason }) => (reason ? [{ plane: nameOf(arm), reason }] : [])))
   if (possible.length === 0) {
     const why = refused.map(({ plane, reason }) => `${plane}: ${reason}`).join('; ')
     throw new UsageError(`nothing to measure: ${why || 'no plane is left'}`)
@@ -166,10 +147,12 @@ export function refuseUnsupported(arms, findUnsupported) {
   return { possible, refused }
 }
 
-/**
- * A closed loop for every plane, link, cap and condition of an open loop, and the arms with the one that is theirs.
- * @param {Arm[]} arms @param {Lists} lists
- */
+/** Keeps each reason once. @param {Missing[]} missing */
+export function distinctly(missing) {
+  return [...new Map(missing.map(one => [`${one.plane} ${one.reason}`, one])).values()]
+}
+
+/** Adds the closed loop that finds the capacity of each open-loop arm. @param {Arm[]} arms @param {Lists} lists */
 export function calibrate(arms, lists) {
   /** @type {Map<string, Arm>} */
   const calibrations = new Map()
@@ -185,11 +168,7 @@ export function calibrate(arms, lists) {
   return { calibrations: [...calibrations.values()], calibrated }
 }
 
-/**
- * For every link, cap and load at which planes are compared, its first sidecar plane once more: an arm against itself
- * (A/A) shows the noise.
- * @param {Arm[]} arms @returns {Arm[]}
- */
+/** Repeats the first arm of each comparison: an arm against itself (A/A) shows the noise. @param {Arm[]} arms */
 export function repeatFirst(arms) {
   const groups = groupBy(
     arms.filter(arm => arm.hasSidecars),
@@ -200,10 +179,7 @@ export function repeatFirst(arms) {
     .map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
 }
 
-/**
- * One repetition for each link and load: arms that stand at the same time share their noise.
- * @param {Arm[]} repetitions @returns {Arm[]}
- */
+/** Keeps one repetition a link and load: arms that stand together share their noise. @param {Arm[]} repetitions */
 export function keepFirstOfLoads(repetitions) {
   return [...groupBy(repetitions, ({ link, load }) => JSON.stringify([link, load])).values()].map(([first]) => first)
 }

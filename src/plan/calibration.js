@@ -4,9 +4,8 @@ import { nameOf } from '../model/arms.js'
 /** @import { Arm, Calibration, Plan } from '../model/types.ts' */
 
 /**
- * Arms whose rate is at most a share of the capacity found, and for each of the others why it is left out.
+ * Keeps the arms whose rate is at most a share of the capacity found, and says of each other why it is left out.
  * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options
- * @returns {{ arms: Arm[], notMeasured: { plane: string, reason: string }[] }}
  */
 export function leaveOutUnreachable({ plan, calibrations }) {
   const share = plan.mostOfCapacity ?? 1

@@ -8,23 +8,20 @@ const FALLBACK_CAP = 0.25
 /** @typedef {{ caps: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
 
 /**
- * The caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
- * @param {Question} question @param {number} cpus @returns {Chosen}
- * @throws {UsageError} for a cap that was asked for and does not fit
+ * Chooses the caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
+ * @param {Question} question @param {number} cpus @returns {Chosen} @throws {UsageError} for a cap that does not fit
  */
 export function chooseCaps(question, cpus) {
   const { caps, isLoadElsewhere } = question.overrides
   const own = question.axes.capCores
-  if (question.kind === 'turns') return { caps: [null], notes: [], notMeasured: [] }
-  if (caps === 'none' || (caps === null && own === 'none')) return { caps: [null], notes: [], notMeasured: [] }
+  if (question.kind === 'turns' || (caps ?? own) === 'none') return { caps: [null], notes: [], notMeasured: [] }
   const room = { cpus, isLoadElsewhere, mustBind: mustBind(question) }
-  return caps ? takeAsked(caps, room) : takeFitting(/** @type {number[]} */ (own), room)
+  return caps ? takeAsked(/** @type {number[]} */ (caps), room) : takeFitting(/** @type {number[]} */ (own), room)
 }
 
 /**
- * Workers of the sidecars that get the load in turn, which have no cap: as many as the largest cap that was asked for can use.
+ * Counts the workers of sidecars in turns, which have no cap: enough for the largest cap asked for; null: by the CPUs.
  * @param {Question} question
- * @returns {number | null} null: as many as the machine has CPUs
  */
 export function countTurnWorkers({ overrides, axes }) {
   const caps = overrides.caps ?? axes.capCores

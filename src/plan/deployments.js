@@ -6,18 +6,16 @@ import { groupOf } from '../model/axes.js'
 /** Which arms stand at the same time, and how they share one load. Pure. */
 /** @import { Arm, Trial } from '../model/types.ts' */
 
-/** Arms of one deployment, at most: a small node has memory for no more. */
+/** A small node has memory for no more arms in one deployment. */
 const TOGETHER_MOST = 6
 // Requests/s of all arms together, per CPU of the machine: a request at a low rate costs up to 760 µs of a sidecar pair
 // (two shared CPUs, docs/evidence/turns.md), and the generator and the applications need as much again.
 const TOGETHER_PER_CPU = 250
 const RATE_SLICE_MS = 1000
-/** Slices of each arm in a window of an open loop. */
 const RATE_SLICES_LEAST = 3
 
 /**
- * How arms of an open loop share their load: all at the same time where the machine carries their rates together, else
- * in turn for a second each.
+ * Lets open-loop arms share their load: together where the machine carries their rates, else a second each in turn.
  * @param {Arm[]} arms @param {number} cpus of the machine @returns {Arm[]}
  */
 export function shareRates(arms, cpus) {
@@ -36,13 +34,14 @@ export function shareRates(arms, cpus) {
 }
 
 /**
- * Every arm once a round, beside the others of its link and load. The order in which the arms of a deployment are
- * started turns from round to round.
+ * Orders every arm once a round, beside the others of its link and load; the order of start turns from round to round.
  * @param {{ arms: Arm[], rounds: number, seed: number }} options @returns {Trial[]}
  */
 export function orderDeployments({ arms, rounds, seed }) {
   const random = createRandom(seed)
-  const groups = groupArms(arms).map(group => shuffle(group, random))
+  const groups = groupAlike(arms)
+    .flatMap(splitGroup)
+    .map(group => shuffle(group, random))
   /** @type {Trial[]} */
   const trials = []
   for (let round = 1; round <= rounds; round++) {
@@ -58,15 +57,6 @@ export function orderDeployments({ arms, rounds, seed }) {
   return trials
 }
 
-/**
- * The arms of each deployment: those of one link and load; where these are too many, each part has the arms that the
- * others are held against.
- * @param {Arm[]} arms @returns {Arm[][]}
- */
-function groupArms(arms) {
-  return groupAlike(arms).flatMap(splitGroup)
-}
-
 /** @param {Arm[]} arms */
 function groupAlike(arms) {
   // One load makes the requests of all arms of a deployment.
@@ -77,9 +67,9 @@ function groupAlike(arms) {
 }
 
 /**
- * Parts of at most six arms. Planes under the same conditions stay together, and each part has the planes under the
- * first conditions; the repetition of an arm (A/A) stands beside these where there is room, else in a part of its own.
- * @param {Arm[]} arms of one link and load @returns {Arm[][]}
+ * Splits arms into parts of at most six. Planes under the same conditions stay together, and each part has the planes
+ * under the first conditions; the repetition of an arm (A/A) stands beside these where there is room, else alone.
+ * @param {Arm[]} arms of one link and load
  */
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]

@@ -10,10 +10,8 @@ import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
 /** @import { AxisName } from '../model/types.ts' */
 
-/**
- * How long and how often, and whether one arm is run twice (A/A) to show the noise.
- * @typedef {{ rounds: number, warmupSeconds: number, windowSeconds: number, hasControl: boolean }} Profile
- */
+/** hasControl: one arm is run twice (A/A), which shows the noise. */
+/** @typedef {{ rounds: number, warmupSeconds: number, windowSeconds: number, hasControl: boolean }} Profile */
 
 /** @type {Record<string, Profile>} */
 export const PROFILES = {
@@ -88,7 +86,10 @@ const schema = z.strictObject({
       burstFactor: z.number().gt(1).default(5),
     })
     .prefault({}),
-  /** What is measured: the cost of arms that get the load in turn, and what each delivers under its cap in a window of its own. */
+  /**
+   * What is measured: the cost of arms that get the load in turn, and what each delivers under its cap in a window of
+   * its own.
+   */
   measure: z
     .array(z.enum(['turns', 'load']))
     .min(1)
@@ -137,10 +138,7 @@ const schema = z.strictObject({
 
 /** @typedef {z.infer<typeof schema>} Experiment */
 
-/**
- * @param {string} text YAML @param {string} file its name, for errors @returns {Experiment}
- * @throws {import('../lib/errors.js').UsageError}
- */
+/** Reads an experiment; throws UsageError. @param {string} text YAML @param {string} file its name, for errors */
 export function parseExperiment(text, file) {
   return parseYaml({ text, file, schema })
 }

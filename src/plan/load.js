@@ -13,7 +13,7 @@ const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**
- * hasSidecars, cap, conditions: of the arm; cell: its place on the axes; caps: those of all arms.
+ * An arm and its cell, its place on the axes; caps: of all arms.
  * @typedef {{ hasSidecars: boolean, cap: number | null, conditions: Conditions, cell: Record<string, any>, caps: (number | null)[] }} Placed
  */
 
@@ -48,14 +48,13 @@ export function chooseLoad(question, placed) {
   }
 }
 
-/** The users of a closed loop. @param {Pick<Placed, 'hasSidecars' | 'cap' | 'caps'>} placed */
+/** @param {Pick<Placed, 'hasSidecars' | 'cap' | 'caps'>} placed */
 function chooseUsers({ hasSidecars, cap, caps }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
   return hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
 }
 
 /**
- * How long an arm is warmed up and measured.
  * @param {Question} question
  * @param {{ cap: number | null, users: number, rate: number | null, burstSeconds: number | null }} load
  */
@@ -74,7 +73,7 @@ function chooseLengths({ overrides, profile }, { cap, users, rate, burstSeconds 
 }
 
 /**
- * The time for the handshakes of all users, and in the open loop for three requests of each.
+ * Finds the time for the handshakes of all users, and in the open loop for three requests of each.
  * @param {{ users: number, cap: number | null, rate: number | null }} options
  */
 function findWarmupLeast({ users, cap, rate }) {
@@ -82,7 +81,7 @@ function findWarmupLeast({ users, cap, rate }) {
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
 }
 
-/** An arm of a search with the warm-up that its cap and rate need. @param {Arm} arm @returns {Arm} */
+/** Gives an arm of a search the warm-up that its cap and rate need. @param {Arm} arm @returns {Arm} */
 export function withWarmupFor(arm) {
   const { users, ratePerSecond = null } = arm.load
   const least = findWarmupLeast({ users, cap: arm.capCores, rate: ratePerSecond })

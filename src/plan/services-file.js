@@ -26,16 +26,10 @@ const schema = z.strictObject({
     .refine(services => new Set(services.map(s => s.name)).size === services.length, 'two services have the same name'),
 })
 
-/**
- * A service with what it has to hold.
- * @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad
- *   null: it says none
- */
+/** What a service has to hold; null: it says none. */
+/** @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad */
 
-/**
- * @param {string} text YAML @param {string} file its name, for errors @returns {ServiceLoad[]}
- * @throws {import('../lib/errors.js').UsageError}
- */
+/** Reads the services; throws UsageError. @param {string} text YAML @param {string} file @returns {ServiceLoad[]} */
 export function parseServices(text, file) {
   return parseYaml({ text, file, schema }).services.map(({ name, requestsPerSecond, p99, payload }) => ({
     name,

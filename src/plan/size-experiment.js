@@ -7,10 +7,8 @@ import { parseExperiment } from './experiment.js'
 /** Of the sidecars that are asked for. An interval of a slope takes six. */
 const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
-/**
- * What every size is asked with; null: the axis' own value.
- * @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null }} Asked
- */
+/** null: the axis' own value. */
+/** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null }} Asked */
 
 /** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...asked }) {
@@ -25,8 +23,8 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
 }
 
 /**
+ * The experiment of a file of services; throws UsageError for a service without a p99.
  * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
- * @throws {import('../lib/errors.js').UsageError} for a service without a p99
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...asked }) {
   const loads = services.map(({ name, ratePerSecond, ...own }) => ({
@@ -54,10 +52,7 @@ function tellFeatures({ features }) {
   return features ? `, in sidecars with ${AXES.features.show(features)}` : ''
 }
 
-/**
- * Rollouts of several sizes up to the one that is asked for: those that this machine does not hold are left out.
- * @param {number} sidecars @throws {UsageError} where they are too few for a slope
- */
+/** Rollouts of several sizes up to the one asked for; throws UsageError for too few. @param {number} sidecars */
 export function createControlExperiment(sidecars) {
   if (sidecars < SIZES.length)
     throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${SIZES.length}`)

@@ -28,7 +28,7 @@ export function countSearchTrials(search) {
 }
 
 /**
- * How long a run takes with everything before its trials, in seconds.
+ * How long a run takes with all that comes before its trials, in seconds.
  * @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan
  */
 export function estimatePlanSeconds({ trials, calibrations, search, arms }) {

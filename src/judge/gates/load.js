@@ -1,6 +1,4 @@
-import { secondsUnderLoad } from '../seconds.js'
-import { busiestCoresOf, GENERATOR_BOUND, isUsedUp } from './bound.js'
-import { USES } from './gate.js'
+import { busiestCoresOf, GENERATOR_BOUND, isUsedUp, secondsUnderLoad } from './bound.js'
 import { nameOf, percent, withRole } from './processes-of.js'
 
 /** Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it. */
@@ -25,7 +23,6 @@ export const LOAD_GATES = [
     name: 'overflow',
     finds: 'requests that a sidecar refused by a limit of its own',
     words: 'overflow',
-    spoils: USES,
     find: ({ processes }) =>
       processes.map(
         p => (p.overflows ?? 0) > 0 && `${nameOf(p)} answered ${p.overflows} requests itself, for overflow`,
@@ -37,7 +34,6 @@ export const LOAD_GATES = [
     finds: 'more requests under way (rate × time) than there are users',
     isOfLoad: true,
     words: "Little's law broken",
-    spoils: USES,
     find: record => {
       const { users, sliceMs } = record.trial.arm.load
       const seen = usersSeen(record)
@@ -168,8 +164,8 @@ export const LOAD_GATES = [
 ]
 
 /**
- * Requests that were due in the window and did not start in it; 0 where none was dropped in the whole trial, or so few are
- * missing as may have started beside its edges. Requests dropped during the warm-up do not count.
+ * Counts the requests that were due in the window and did not start in it; 0 where the trial dropped none, or so few
+ * are missing as may have started beside its edges.
  * @param {Measured} record
  */
 function droppedInWindow(record) {

@@ -1,4 +1,3 @@
-import { USES } from './gate.js'
 import { nameOf } from './processes-of.js'
 import { isByKubelet } from './readings.js'
 
@@ -16,7 +15,6 @@ export const PROCESS_GATES = [
     name: 'cap',
     finds: 'a quota that the kernel does not report at an edge of the window, or more CPU used than the quota allows',
     words: 'cap not in force',
-    spoils: USES,
     find: record =>
       record.processes.flatMap(p => {
         const { capCores, capReadBackCores, cpuCores } = p
@@ -51,7 +49,6 @@ export const PROCESS_GATES = [
     name: 'workers',
     finds: 'a number of listening sockets that is not the number of workers asked for',
     words: 'other workers than asked',
-    spoils: USES,
     find: ({ processes }) =>
       processes.map(
         p =>
@@ -64,14 +61,12 @@ export const PROCESS_GATES = [
     name: 'restart',
     finds: 'another process than the one that was started',
     words: 'process replaced',
-    spoils: USES,
     find: ({ processes }) => processes.map(p => p.isReplaced && `${nameOf(p)} is another process than was started`),
   },
   {
     name: 'oom',
     finds: 'a process that the kernel killed for memory',
     words: 'out of memory',
-    spoils: USES,
     find: ({ processes }) =>
       processes.map(
         p => (p.oomKills ?? 0) > 0 && `the kernel killed ${p.oomKills} processes of ${nameOf(p)} for memory`,
@@ -79,10 +74,7 @@ export const PROCESS_GATES = [
   },
 ]
 
-/**
- * Whether a cap was asked for and could not be read back.
- * @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process
- */
+/** @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process */
 function isCapUnread(record, { capCores, capReadBackCores }) {
   return isByKubelet(record) && capCores !== null && capReadBackCores === null
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseYaml } from '../../lib/yaml.js'
 import { balanceForm } from '../../model/schemas.js'
 
-/** An experiment that starts nothing: assignments are computed. Pure. */
+/** Experiments that compute assignments and start nothing. Pure. */
 
 const PLACED_MOST = 100_000
 
@@ -22,10 +22,7 @@ const schema = z
 
 /** @typedef {z.infer<typeof schema>} BalanceExperiment */
 
-/**
- * @param {string} text YAML @param {string} file its name, for errors @returns {BalanceExperiment}
- * @throws {import('../../lib/errors.js').UsageError}
- */
+/** Reads an experiment of assignments; throws UsageError. @param {string} text YAML @param {string} file its name */
 export function parseBalance(text, file) {
   return parseYaml({ text, file, schema })
 }

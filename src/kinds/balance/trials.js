@@ -9,8 +9,8 @@ import { drawItems } from '../../services/items.js'
 /** @import { Item } from '../../services/items.js' */
 
 /**
- * @param {{ form: BalanceForm, seed: number }} options seed: the first one
- * @returns {BalanceTrial[]} by seed, then sizes, then algorithm
+ * Assigns the same items by every algorithm, for each seed and form of sizes.
+ * @param {{ form: BalanceForm, seed: number }} options seed: the first @returns {BalanceTrial[]}
  */
 export function runBalance({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
@@ -25,10 +25,7 @@ export function runBalance({ form, seed }) {
   )
 }
 
-/**
- * How evenly items are assigned, and how many move when there is one shard fewer or more.
- * @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options
- */
+/** @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options */
 function measureAssignment({ algorithm, items, shards }) {
   const [before, fewer, more] = [shards, shards - 1, shards + 1].map(n => assignItems(algorithm, { items, shards: n }))
   const loads = Array(shards).fill(0)
@@ -48,8 +45,8 @@ function measureAssignment({ algorithm, items, shards }) {
 }
 
 /**
- * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options kept: how many shards are there
- *   before and after
+ * Counts items that move between the shards kept, and those of the other shard.
+ * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options
  */
 export function countMoves({ from, to, kept }) {
   let moves = 0
@@ -68,7 +65,7 @@ function rangeOf(values) {
 }
 
 /**
- * Assignments of many seeds as a summary.
+ * Makes the summary of many seeds.
  * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary}
  */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {

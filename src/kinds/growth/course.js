@@ -16,25 +16,21 @@ import { CONTROL, chooseControl } from '../../services/control.js'
 import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
 import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './services.js'
 
-/**
- * Adds sidecars to a control plane step by step, until a step fails or there are as many as asked for. That one fails is
- * what the trial found, and no failure of the trial: no window follows it.
- * @import { FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts'
- * @import { Asking } from '../../node/asking.js'
- * @import { Kind } from '../../run/kind.js'
- * @import { Asked, Started } from '../../run/start-services.js'
- * @import { Growth } from './services.js'
- */
+/** Adds sidecars to a control plane until a step fails, which is what the trial finds, or there are enough. */
+/** @import { FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
+/** @import { Asking } from '../../node/asking.js' */
+/** @import { Kind } from '../../run/kind.js' */
+/** @import { Asked, Started } from '../../run/start-services.js' */
+/** @import { Growth } from './services.js' */
 
 const WATCH_MS = 200
 const NAMED_MOST = 5
 const CAP_TOLERANCE = 0.001
 
-/** Why a step failed. @typedef {{ reason: FailureReason, why: string }} Failure */
+/** @typedef {{ reason: FailureReason, why: string }} Failure */
 /** @typedef {GrowthRecord['steps'][number]} Step */
 
 /**
- * What every step needs.
  * @typedef {object} Given
  * @property {Asking} asking
  * @property {ReturnType<typeof createDeployer>['deploy']} deploy
@@ -50,8 +46,8 @@ const CAP_TOLERANCE = 0.001
 export const growth = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
 /**
+ * Throws where something fails that is neither the control plane nor a sidecar.
  * @param {Asked} asked @returns {Promise<Started>}
- * @throws {BenchError} where something fails that is neither the control plane nor a sidecar
  */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
@@ -121,7 +117,10 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
   }
 }
 
-/** Aborts its signal when a control plane ends or stops: no step waits for its deadline then. @param {Handle[]} control */
+/**
+ * Aborts a signal when a control plane ends or stops, so that no step waits for its deadline.
+ * @param {Handle[]} control
+ */
 function watchControl(control) {
   const falling = new AbortController()
   for (const process of control) process.exited.then(() => falling.abort())
@@ -144,7 +143,7 @@ async function assertCapped(target, control) {
 }
 
 /**
- * @param {Growth['setUp']} setUp of the control plane @param {Growth['steps']} steps @param {Given} given
+ * @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {Given} given
  * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
  */
 async function takeSteps(setUp, steps, given) {
@@ -169,8 +168,7 @@ async function takeSteps(setUp, steps, given) {
 }
 
 /**
- * Makes the sidecars of a step known to the control plane, starts them, and asks until each serves and each client has
- * seen every backend.
+ * Starts the sidecars of a step and asks until each serves and each client has seen every backend.
  * @param {Growth['steps'][number]} step @param {Given} given
  * @returns {Promise<{ seen: Step, failure: Failure | null }>}
  */
@@ -206,7 +204,7 @@ async function takeStep({ sidecars, spec, members }, given) {
   return { seen, failure: await explainFailure(error ?? describeLate(seen, given), given) }
 }
 
-/** A step that is not done by its deadline. @param {Step} step @param {Given} given @returns {Failure} */
+/** @param {Step} step @param {Given} given @returns {Failure} */
 function describeLate({ members, host }, { deadlineSeconds }) {
   const missing = members.flatMap(({ name, told }) => {
     if (told && told.yesMs !== null) return []
@@ -220,8 +218,8 @@ function describeLate({ members, host }, { deadlineSeconds }) {
 }
 
 /**
- * @param {unknown} error or the failure of a step that is late @param {Given} given
- * @returns {Promise<Failure>} what is behind it @throws what is the doing neither of the control plane nor of a sidecar
+ * Finds the cause of a failed or late step; throws an error of neither control plane nor sidecars.
+ * @param {unknown} error @param {Given} given @returns {Promise<Failure>}
  */
 async function explainFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()

@@ -2,16 +2,13 @@ import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { growthSchema } from '../../model/schemas.js'
 
-/**
- * The numbers of a growth, from what was seen of its steps. Pure: the run computes them from what it saw, `verify` from
- * what is on disk.
- * @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts'
- * @import { OwnPart } from '../parts.js'
- */
+/** The numbers of a growth: the run has what it saw in memory, `verify` on disk. Pure. */
+/** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
+/** @import { OwnPart } from '../parts.js' */
 
-/** Less idle than this, and the machine is why a step is late. */
+/** Below this share of idle CPU the machine is why a step is late. */
 const HOST_IDLE_LEAST = 0.05
-/** Of the machine's memory: with less to be had, a growth ends. */
+/** A growth ends below this share of the machine's memory. */
 export const AVAILABLE_LEAST = 0.1
 const POINTS_LEAST = 2
 const PEAK_SECONDS = 1
@@ -49,7 +46,7 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
 }
 
 /**
- * The number of sidecars that an ending is about: at which a step failed, else up to which all held.
+ * The number of sidecars at which a step failed, else up to which all held.
  * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
  */
 export function countAt({ sidecars, failedAt, reason }) {
@@ -57,8 +54,8 @@ export function countAt({ sidecars, failedAt, reason }) {
 }
 
 /**
- * How far it came, in words. That nothing failed says no more than that: how far it would come, nobody knows.
- * @param {FailureReason | null} reason null: nothing failed @param {number | string} at sidecars
+ * Says how far it came; null: nothing failed.
+ * @param {FailureReason | null} reason @param {number | string} at sidecars
  */
 export function tellEnding(reason, at) {
   if (reason === null) return `no failure up to ${at} sidecars`
@@ -68,7 +65,7 @@ export function tellEnding(reason, at) {
 }
 
 /**
- * All rounds in a line: the fewest and the most sidecars of those that ended alike.
+ * Says the fewest and the most sidecars of the rounds that ended alike.
  * @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth
  */
 export function tellEndings({ rounds, hasControl }) {
@@ -81,8 +78,8 @@ export function tellEndings({ rounds, hasControl }) {
 }
 
 /**
- * The memory of the control plane after each step that held.
- * @param {Pick<GrowthNumbers, 'steps'>} growth @returns {[number, number][]} sidecars, bytes
+ * The control plane's memory after each step that held: sidecars, bytes.
+ * @param {Pick<GrowthNumbers, 'steps'>} growth @returns {[number, number][]}
  */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
@@ -130,10 +127,7 @@ function findSlope(points) {
   return points.length < POINTS_LEAST ? null : fitLine(points).slope
 }
 
-/**
- * The most CPU in any second, of counters that are read ten times as often.
- * @param {NonNullable<GrowthRecord['control']>} readings
- */
+/** Finds the most CPU in any second. @param {NonNullable<GrowthRecord['control']>} readings */
 function findPeakCores(readings) {
   const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
   let first = 0

@@ -4,7 +4,7 @@ import { assertManySidecars, assertSharded } from '../../model/asked.js'
 import { AXES, AXIS_NAMES } from '../../model/axes.js'
 import { STEP_SIDECARS } from './services.js'
 
-/** What an experiment whose sidecars grow can be asked, and what is noted of its arms. Pure. */
+/** The plan of an experiment whose sidecars grow, and what it can be asked. Pure. */
 /** @import { Values } from '../../model/asked.js' */
 /** @import { KindPlan } from '../plans.js' */
 

@@ -1,7 +1,7 @@
 import { MIB } from '../../lib/units.js'
 import { hasHeld } from './numbers.js'
 
-/** The rows of the table of quantities that are of a control plane which is given more sidecars step by step. Pure. */
+/** Quantities of a control plane that is given more sidecars step by step. Pure. */
 /** @import { TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 

@@ -7,13 +7,13 @@ import { describeSidecar } from '../../services/specs.js'
 import { trustOf } from '../../services/topology.js'
 
 /**
- * The processes of a growth: one control plane, and steps of as many sidecars each, in the form of OSM's "scale and
- * limits": 2 clients × 5 and 5 servers × 2, with one split over the 5. The servers of all steps share five applications,
- * each of which says its name. Pure.
- * @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts'
- * @import { Chosen } from '../../services/control.js'
- * @import { ArmServices } from '../../services/specs.js'
+ * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind one
+ * split. The servers of all steps share five applications, each of which says its name. Pure.
  */
+/** @import { Endpoint, ProcessSpec, ReloadAction, Service } from '../../model/types.ts' */
+/** @import { SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
+/** @import { Chosen } from '../../services/control.js' */
+/** @import { ArmServices } from '../../services/specs.js' */
 
 const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
 /** The number of backends that a client must see. */
@@ -23,13 +23,8 @@ const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i
 const SPLIT_HOST = 'split.test'
 
 /**
- * A sidecar, and how it is asked whether it serves.
- * @typedef {object} GrownMember
- * @property {string} name
- * @property {Endpoint} endpoint of its listener
- * @property {string} host
- * @property {number} backends that must answer through it
- * @property {ReloadAction[]} enrolment before it starts
+ * A sidecar, which serves when so many backends answer through it; enrolment: before it starts.
+ * @typedef {{ name: string, endpoint: Endpoint, host: string, backends: number, enrolment: ReloadAction[] }} GrownMember
  */
 
 /**
@@ -47,9 +42,8 @@ export function listGrowthNames(sidecars) {
 }
 
 /**
- * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services
- *   link: whose entry's certificates all have, for they are read also where nothing speaks TLS; sidecars: of all steps
- * @returns {Growth}
+ * Makes the processes of all steps; link: the one whose entry's certificates all have, which they read without TLS too.
+ * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services @returns {Growth}
  */
 export function createGrowth({ link, sidecars, ...given }) {
   const { arm, control, places, programs, folders, locate } = given
@@ -114,7 +108,7 @@ function copy(service, copies) {
 }
 
 /**
- * Gives a client the split beside its routes, and a server the application that it shares.
+ * Gives a client the split, and a server its shared application.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
 function describeGrown(service, services) {

@@ -1,15 +1,15 @@
 import { medianSorted } from 'simple-statistics'
 import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 
-/** The rows of the table of quantities that are of changes of configuration under load, and of bursts. Pure. */
+/** Quantities of changes of configuration under load, and of bursts. Pure. */
 /** @import { LoadPoint, TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 
 const OF_CHANGES = /** @type {const} */ ({ group: 'changes', isSparse: true, digits: 1, use: 'memory' })
-// As before: a p99 of at most twice that before the burst, or as little more as a scheduler can make.
+// A p99 is as before when it is at most twice as high, or as little higher as a scheduler can make it.
 const TIMES_MOST = 2
 const MORE_MOST_MS = 5
-// Nearly all requests were sent that were due: none waited for a free user.
+// A share of the due requests; with fewer, some waited for a free user.
 const RATE_LEAST = 0.95
 
 /** @type {QuantityRow[]} */
@@ -55,7 +55,7 @@ export const RECOVERY_ROWS = [
 
 /**
  * The CPU time of all sidecars beyond that of the same round without changes, over the changes (ms).
- * @param {TrialRecord} record @param {TrialRecord[]} unchanged of the same round
+ * @param {TrialRecord} record @param {TrialRecord[]} unchanged
  */
 function cpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
@@ -65,8 +65,8 @@ function cpuMillisPerChange(record, unchanged) {
 }
 
 /**
- * The times until changes took effect, rising.
- * @param {TrialRecord} record @returns {number[] | null} null without changes, or where one took no effect
+ * The times until changes took effect, rising; null without changes, or where one took no effect.
+ * @param {TrialRecord} record
  */
 function listEffectsMs({ changes }) {
   const effects = (changes ?? []).map(c => c.effectSeconds)
@@ -80,10 +80,9 @@ function coresOf(record) {
 }
 
 /**
- * The time from the end of the burst to the start of the first piece of the window from which on every piece is
- * answered as before the burst; null where there is none, or no burst.
+ * Seconds from the end of a burst until all that follows is answered as before it; 0: it never got worse; null: no
+ * burst, or no recovery.
  * @param {Pick<TrialRecord, 'trial' | 'load'>} record
- * @returns {number | null} seconds; 0: it never got worse than that after the burst
  */
 function recoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load

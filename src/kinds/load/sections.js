@@ -4,7 +4,7 @@ import { lowerFirst } from '../../lib/letters.js'
 import { nameOf } from '../../model/arms.js'
 import { tellEstimates } from './estimates.js'
 
-/** What windows under load show: the cost of planes, and what bound them. Pure. */
+/** Windows under load: the cost of planes, and what bound them. Pure. */
 /** @import { Summary, SummaryArm } from '../../model/types.ts' */
 /** @import { Sections } from '../sections.js' */
 

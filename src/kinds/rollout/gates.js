@@ -1,4 +1,3 @@
-import { USES } from '../../judge/gates/gate.js'
 import { isBudgetUsed, isCoarse, isCostly, listInfidelities, timesOf } from './numbers.js'
 
 /** Gates of a rollout. A finding with a part takes away single quantities, which the table of quantities sees to. */
@@ -48,7 +47,6 @@ export const ROLLOUT_GATES = [
     finds:
       'when a shard was removed, a sidecar of another that need not move and did not answer each time that it was asked',
     words: 'others disturbed',
-    spoils: USES,
     find: ({ rollout }) => {
       const { silent = [], stayed = 0 } = rollout?.removal ?? {}
       return [
@@ -68,7 +66,6 @@ export const ROLLOUT_GATES = [
 ]
 
 /**
- * The phases of a rollout, and what each ends with.
  * @param {TrialRecord['rollout']} rollout
  * @returns {{ part: string, what: string, phase: NonNullable<TrialRecord['rollout']>['first'] }[]}
  */

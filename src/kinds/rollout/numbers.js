@@ -1,21 +1,18 @@
 import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 
-/**
- * The numbers of a rollout, from when each sidecar was answered. Pure: the run computes them from what it saw, `verify`
- * from what is on disk.
- * @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts'
- * @import { OwnPart } from '../parts.js'
- */
+/** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */
+/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' */
+/** @import { OwnPart } from '../parts.js' */
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
 const CENSORED_MOST = 0.1
 const OWN_MOST = 0.1
 const ASKED_MOST = 0.9
-// Of cgroups, as both targets set it.
+// Both targets set it so.
 const CAP_PERIOD_SECONDS = 0.1
-/** At its limit for this share of a phase, the control plane bound it. */
+/** The control plane bound a phase if it was at its limit for this share of it. */
 export const BOUND_LEAST = 0.25
 const INFIDELITY_MOST = 0.15
 
@@ -74,7 +71,7 @@ export function isCoarse({ seconds, unknownSeconds }) {
 }
 
 /**
- * Whether the budget of requests may have been the limit of a phase.
+ * Whether the budget of requests may have limited a phase.
  * @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost
  */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
@@ -82,7 +79,7 @@ export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
 }
 
 /**
- * Whether the kit itself took so much of the machine that it stretched the times of a phase.
+ * Whether the kit took so much of the machine that it stretched a phase.
  * @param {RolloutNumbers['first']} phase @param {number} cpus
  */
 export function isCostly({ ownCores }, cpus) {
@@ -90,34 +87,32 @@ export function isCostly({ ownCores }, cpus) {
 }
 
 /**
- * The phases of a rollout that the control plane bound.
- * @param {Record<'rollout' | 'change', number | null>} atLimit the share of each in which it was at its limit
+ * The phases that the control plane bound, by the share of each at its limit.
+ * @param {Record<'rollout' | 'change', number | null>} atLimit
  */
 export function listBound(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
-/**
- * Whether the kit did not make itself felt in a phase; false where there was none.
- * @param {RolloutNumbers} numbers @param {Part} part
- */
+/** Whether a phase has times that the kit did not stretch. @param {RolloutNumbers} numbers @param {Part} part */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
   return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
 }
 
-/** What a control plane uses. @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
+/** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
 /**
- * The resources of which the control plane uses another amount for simulated sidecars than for real ones, and the reasons.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
- * @returns {{ resource: Resource, reason: string }[]}
+ * The resources of which the control plane uses more or less for simulated sidecars than for real ones, and why.
+ * @param {Pick<RolloutNumbers, 'fidelity'>} numbers @returns {{ resource: Resource, reason: string }[]}
  */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
   const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
-  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]} */
+  /**
+   * @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]}
+   */
   const rows = [
     { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
     { resource: 'CPU time in the change', ...changeCpuSeconds, show: showMs },
@@ -139,7 +134,7 @@ export function listInfidelities({ fidelity }) {
 }
 
 /**
- * Whether simulated sidecars, where there are any, take as much of a resource as real ones.
+ * Whether simulated sidecars take as much of a resource as real ones.
  * @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource
  */
 export function isFaithful(numbers, resource) {
@@ -181,8 +176,9 @@ function judgeRemoval(members, phase) {
 }
 
 /**
- * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved', phase: RolloutRecord['first'],
- *   fromMs?: number }} seen fromMs: when the times of all begin; absent: each has its own
+ * fromMs: when the times of all begin; absent: each has its own.
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved',
+ *   phase: RolloutRecord['first'], fromMs?: number }} seen
  * @returns {RolloutNumbers['first']}
  */
 function judgePhase({ members, simulated, of, phase, fromMs }) {
@@ -229,8 +225,8 @@ function spreadOf(sorted) {
 }
 
 /**
- * The CPU time of each shard, and for how much of the phase the busiest was at its limit: stopped by its cap (where
- * that time is not known, for whole periods), or with all its threads running.
+ * Measures each shard's CPU time, and for how much of the phase the busiest was at its limit: stopped by its cap (for
+ * whole periods, where that time is not known), or with all its threads running.
  * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
  */
 function judgeShards({ before, after, phaseSeconds }) {
@@ -256,8 +252,8 @@ function subtract(after, before) {
 }
 
 /**
- * How many sidecars have it, over the time since the first was to have it.
- * @param {Told[]} told @param {{ all: number, startMs: number }} of @returns {[number, number][]} seconds, share of all
+ * Draws the share of sidecars that have it over the seconds since the start.
+ * @param {Told[]} told @param {{ all: number, startMs: number }} of @returns {[number, number][]}
  */
 function drawCurve(told, { all, startMs }) {
   const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
@@ -272,7 +268,7 @@ function isTold(told) {
   return told.yesMs !== null
 }
 
-/** What is not known of the time of a sidecar. @param {Told & { yesMs: number }} told */
+/** The part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }
@@ -282,7 +278,7 @@ function sort(values) {
   return values.sort((a, b) => a - b)
 }
 
-/** The value that so many of them do not exceed. @param {number[]} sorted @param {number} q */
+/** @param {number[]} sorted @param {number} q */
 function quantile(sorted, q) {
   return sorted[Math.ceil(q * sorted.length) - 1] ?? null
 }

@@ -2,7 +2,7 @@ import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 import { MIB } from '../../lib/units.js'
 import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 
-/** The rows of the table of quantities that are of many sidecars and the control plane that configures them. Pure. */
+/** Quantities of many sidecars and the control plane that configures them. Pure. */
 /** @import { TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 /** @import { Part, Resource } from './numbers.js' */
@@ -205,9 +205,8 @@ function of(find) {
 }
 
 /**
- * What the control plane uses for all sidecars; null where it uses another amount for simulated ones than for real ones.
- * @param {Resource} resource
- * @param {(numbers: Numbers, record: TrialRecord) => number | null} find
+ * Null where the control plane uses another amount for simulated sidecars than for real ones.
+ * @param {Resource} resource @param {(numbers: Numbers, record: TrialRecord) => number | null} find
  */
 function ofControl(resource, find) {
   return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
@@ -220,7 +219,7 @@ function timeOfAll(part) {
 }
 
 /**
- * A time of a phase; null where it is too coarse, or the times of this phase do not count.
+ * A time of a phase; null where it is too coarse, or the times of the phase do not count.
  * @param {Part} part @param {string} name @returns {QuantityRow['measure']}
  */
 function timeOf(part, name) {
@@ -233,7 +232,8 @@ function timeOf(part, name) {
 }
 
 /**
- * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' | 'max') => QuantityRow['measure'] }} time
+ * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
+ *   'max') => QuantityRow['measure'] }} time
  * @returns {QuantityRow[]}
  */
 function timesOfEach({ name, label, definition, timeAt }) {

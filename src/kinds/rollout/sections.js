@@ -6,7 +6,7 @@ import { describeAxes, findVaried } from '../../model/axes.js'
 import { findControlNeeds, renderNeed, tellNeed } from './needs.js'
 import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
-/** What rollouts show: how soon sidecars have their configuration, and what bound that. Pure. */
+/** Rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
 /** @import { AxisName, Summary, SummaryArm } from '../../model/types.ts' */
 /** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
@@ -45,7 +45,7 @@ export const rolloutSections = {
 }
 
 /**
- * The result of the largest rollout where only the number of sidecars varies; else the first quantity of each arm.
+ * Tells the largest rollout where only the number of sidecars varies, else the first quantity of each arm.
  * @param {Summary['shows']} shows @param {SummaryArm[]} arms of one plane
  */
 function tellRollout({ quantities }, arms) {
@@ -96,7 +96,7 @@ function sayBound(arm, before) {
 }
 
 /**
- * The share of the sidecars that have their configuration, a line for the last round of every arm that counts.
+ * Draws the share of configured sidecars in the last round of every arm that counts.
  * @param {Drawn} drawn @returns {OwnChart[]}
  */
 function drawShares({ arms, records }) {

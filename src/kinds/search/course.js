@@ -19,9 +19,8 @@ export async function measureSearches({ plan, cpus, reusable, run, adopt, turns,
 }
 
 /**
- * A search that goes on trial after trial; those that an earlier run has are taken from it.
+ * A search, trial after trial; trials of an earlier run are taken. findFirst goes on until it can say a first answer.
  * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'>} options
- * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: until there is a first answer, which it says
  */
 function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {
   const search = startSearch({ template, spec, cpus })

@@ -4,14 +4,13 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
 /** @import { Outcome } from './outcome.js' */
 /** @import { TriedStep } from './step.js' */
 
-/** The grid of CPU limits: each 15 % above the one before. */
+/** Each CPU limit of the grid is 15 % above the one before. */
 const CPU_GRID = { least: 0.02, factor: 1.15 }
 
 /**
- * The smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
- * both sides, then by halves.
- * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options known: steps that need no trial, by
- *   their place on the grid, first all of the machine; filled
+ * Finds the smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
+ * both sides, then by halves. known: steps by their place on the grid, at first all of the machine; filled.
+ * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options
  * @returns {Generator<Arm, SearchResult, Outcome>}
  */
 export function* findCpu({ template, cpus, known }) {

@@ -10,10 +10,9 @@ const MEMORY_STEP_BYTES = 256 * 1024
 const UNLIMITED_TIMES = 4
 
 /**
- * The smallest memory limit under which the sidecars survive the load, whatever they deliver: without one first, then by
- * halves below what that took.
- * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: how it went without a limit, where that is known
- * @returns {Generator<Arm, SearchResult, Outcome>}
+ * Finds the smallest memory limit under which sidecars survive the load: without one first, then by halves below what
+ * that took. unlimited: outcomes without a limit, where they are known.
+ * @param {SearchOptions & { unlimited?: Outcome[] }} options @returns {Generator<Arm, SearchResult, Outcome>}
  */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
@@ -35,9 +34,9 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
 }
 
 /**
- * The same below a limit that turned out to be enough: what failed above it, failed by chance.
- * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }} options memory: what
- *   was found before
+ * Goes on below a limit that turned out to be enough: what failed above it, failed by chance.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
+ *   options memory: found before
  * @returns {Generator<Arm, SearchResult, Outcome>}
  */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
@@ -54,8 +53,9 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
 }
 
 /**
- * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number | null }} options
- *   steps: so far; most: where no limit up to this helps, memory is not what it lacks; held: the least that is known to
+ * most: above this limit memory is not what it lacks; held: the least that is known to hold.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number |
+ *   null }} options
  * @returns {Generator<Arm, SearchResult, Outcome>}
  */
 function* bisect({ template, spec, steps, from, most, held = null }) {
@@ -78,8 +78,7 @@ function* bisect({ template, spec, steps, from, most, held = null }) {
 }
 
 /**
- * The memory limit to give: the least above every limit under which a sidecar was killed in the search, be it by chance,
- * and the file pages that another was charged for here.
+ * The limit to give: above every limit that killed in the search, with the file pages that another was charged for.
  * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory
  */
 export function recommendedBytes({ held, steps, unchargedBytes }) {
@@ -89,8 +88,8 @@ export function recommendedBytes({ held, steps, unchargedBytes }) {
 }
 
 /**
- * @param {Pick<SizeResult, 'cpu' | 'memory'>} size
- * @returns {Limits | null} in whole millicores and MiB; null: no answer was found
+ * The limits in whole millicores and MiB; null: none were found.
+ * @param {Pick<SizeResult, 'cpu' | 'memory'>} size @returns {Limits | null}
  */
 export function limitsOf({ cpu, memory }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null

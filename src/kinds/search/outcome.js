@@ -1,19 +1,18 @@
 import { isSpoiled, RATE_LEAST } from '../../judge/gates.js'
 import { quantileMs, sidecarsOf } from '../../judge/measures.js'
 
-/** Whether one trial of a search held. Pure. @import { TrialRecord } from '../../model/types.ts' */
+/** The outcome of one trial of a search. Pure. @import { TrialRecord } from '../../model/types.ts' */
 
 // A failure that no second trial could undo: so much less than was asked.
 const CLEARLY_LESS = 0.9
-// What the sidecar and the load on it do, and nobody else.
+// The doing of the sidecar and the load on it.
 const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops', 'steady', 'restart']
 
 /**
- * How one trial went.
  * @typedef {object} Outcome
  * @property {string} trial its id
  * @property {boolean | null} held null: something else than the sidecar spoiled it
- * @property {boolean | null} survived whatever it delivered, nothing was killed for memory; null: not known
+ * @property {boolean | null} survived nothing was killed for memory; null: not known
  * @property {boolean} isClear no second trial is needed
  * @property {string} why
  * @property {boolean} isNeedSeen what it used was read, and is what the rate takes
@@ -25,9 +24,9 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  */
 
 /**
- * Whether a trial held what was asked: the rate, without drops, errors below 0.1 %, the p99 within the limit, and no
- * kill for memory. Beside other programs nothing counts: if holds counted there and failures did not, limits would come
- * out too small. Only a sidecar that used up its own cap far below the rate has failed there, too.
+ * Whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
+ * memory. Trials beside other programs do not count, or limits would come out too small; but a sidecar that used up its
+ * own cap far below the rate has failed there, too.
  * @param {TrialRecord} record @param {number | null} p99Ms null: only survival is asked @returns {Outcome}
  */
 export function judgeOutcome(record, p99Ms) {

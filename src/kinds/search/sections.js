@@ -137,7 +137,7 @@ function tellSearch(search) {
 }
 
 /**
- * The rate that a sizing's trials answered over the CPU limit, a line for every plane.
+ * Draws the rates of a sizing's trials over the CPU limit, a line a plane.
  * @param {Drawn} drawn @returns {OwnChart[]}
  */
 function drawLimits({ summary: { sizes }, records, colourFor }) {

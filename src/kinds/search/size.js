@@ -19,8 +19,8 @@ const LINE_POINTS_LEAST = 3
 const LINE_REACH = 50
 
 /**
- * The smallest CPU limit and memory limit at which the load holds, and the proof: at them it holds again, with 0.7
- * of either it does not. A limit that its own proof refutes is looked for again.
+ * Finds the smallest CPU and memory limit at which the load holds, and proves them: it holds again there, and not with
+ * 0.7 of either. A limit that its own proof refutes is looked for again.
  * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options
  * @returns {Generator<Arm, SizeResult, Outcome>}
  */
@@ -85,10 +85,9 @@ export function* findSize({ template, spec, cpus }) {
 }
 
 /**
- * The trials with all the CPU, and where they held, limits with room.
+ * Tries all the CPU, and where that held, limits with room; known: steps by their place on the grid.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
- * @returns {Generator<Arm, { known: Map<number, TriedStep>, first: FirstAnswer }, Outcome>} known: what is known of each place on
- *   the grid
+ * @returns {Generator<Arm, { known: Map<number, TriedStep>, first: FirstAnswer }, Outcome>}
  */
 export function* startSize({ template, cpus }) {
   const whole = yield* tryStep(withCpu(template, cpus), cpus)
@@ -101,11 +100,10 @@ export function* startSize({ template, cpus }) {
 }
 
 /**
- * A floor of which 0.7 does not hold: how much a sidecar takes depends on how much waits in it, so that what failed may
- * have failed by chance; then the floor is looked for again below.
- * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options memory: a floor
- * @returns {Generator<Arm, { memory: SearchResult, less: SizeResult['checks'][0] | null }, Outcome>} less: the check; null:
- *   no floor was found
+ * Looks for a floor of which 0.7 does not hold: what failed may have failed by chance, since a sidecar takes more when
+ * more waits in it. less: the check; null: no floor was found.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
+ * @returns {Generator<Arm, { memory: SearchResult, less: SizeResult['checks'][0] | null }, Outcome>}
  */
 function* refuteLess({ template, spec, memory }) {
   let floor = memory
@@ -120,9 +118,8 @@ function* refuteLess({ template, spec, memory }) {
 }
 
 /**
- * The CPU of the busiest sidecar at the rate asked for, by a line through lower rates: those of them that held.
- * @param {{ template: Arm, cpus: number }} options
- * @returns {Generator<Arm, SizeResult['extrapolated'], Outcome>} null: fewer than three held
+ * Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
+ * @param {{ template: Arm, cpus: number }} options @returns {Generator<Arm, SizeResult['extrapolated'], Outcome>}
  */
 function* extrapolate({ template, cpus }) {
   const asked = template.load.ratePerSecond ?? 0

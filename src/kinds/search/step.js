@@ -1,7 +1,7 @@
 import { P99_REQUESTS } from '../../judge/measures.js'
 import { choiceOf } from '../../model/arms.js'
 
-/** What all searches share: one step, an arm at another value, and how a search is told. Pure. */
+/** Parts of all searches: one step, an arm at another value, and the result. Pure. */
 /** @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts' */
 /** @import { Outcome } from './outcome.js' */
 
@@ -13,10 +13,9 @@ const SPOILED_MOST = 6
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
 /**
- * Tries an arm until it has held twice, or failed twice, or once so clearly that nothing can change it; where only
- * memory is the question, what survived has held.
- * @param {Arm} arm @param {number} value
- * @param {{ by?: 'held' | 'survived', wins?: number }} [options] wins: how often it has to hold, or to fail
+ * Tries an arm until it has held or failed so often as `wins` says, or failed once so clearly that nothing can change
+ * it; by survived: where only memory is asked.
+ * @param {Arm} arm @param {number} value @param {{ by?: 'held' | 'survived', wins?: number }} [options]
  * @returns {Generator<Arm, TriedStep, Outcome>}
  */
 export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
@@ -41,8 +40,7 @@ export function withoutOutcomes({ value, held, why, trials }) {
 }
 
 /**
- * @param {{ template: Arm, looksFor: SearchResult['looksFor'], held: number | null, failed: number | null,
- *   steps: SearchStep[], why: string, isFound: boolean }} found
+ * @param {Pick<SearchResult, 'looksFor' | 'held' | 'failed' | 'steps' | 'why' | 'isFound'> & { template: Arm }} found
  * @returns {SearchResult}
  */
 export function describeSearch({ template, looksFor, held, failed, steps, why, isFound }) {

@@ -3,7 +3,7 @@ import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
 import { generatorOf } from '../../model/generators.js'
 
-/** What turns show: the cost of planes beside each other. Pure. */
+/** Turns: the cost of planes beside each other. Pure. */
 /** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
 /** @import { Sections } from '../sections.js' */
 
@@ -47,7 +47,7 @@ function nameConditions({ arms, turns, tools }) {
 }
 
 /**
- * A request costs more where a sidecar keeps more connections, so their number stands beside the answer.
+ * A request costs more where a sidecar keeps more connections, so the answer gives their number.
  * @param {Summary} summary
  */
 function tellConnections({ arms, turns }) {
