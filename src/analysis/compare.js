@@ -6,7 +6,7 @@ import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
-/** Verdicts: what the rounds have shown of two planes, and no more. Pure. */
+/** Verdicts on two planes, from the ratios of their rounds. Pure. */
 /** @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
 
@@ -23,9 +23,9 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  */
 
 /**
- * Every pair of planes at the same link, cap, load and conditions, every plane with itself on the axes of contrast, and
- * every A/A pair, in every quantity.
- * @param {Compared} run @returns {Comparison[]}
+ * Compares every pair of planes at the same link, cap, load and conditions, every plane with itself on the axes of
+ * contrast, and every A/A pair, in every quantity.
+ * @param {Compared} run
  */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
@@ -47,7 +47,7 @@ export function compareArms(run) {
   return [...ofPlanes, ...ofAxes, ...ofControls]
 }
 
-/** Each arm and the first that differs from it in nothing but an axis. @param {Arm[]} arms @param {AxisName} axis */
+/** Pairs each arm with the first that differs from it in an axis alone. @param {Arm[]} arms @param {AxisName} axis */
 function findContrasts(arms, axis) {
   const keyOf = (/** @type {Arm} */ arm) => `${nameOfContender(arm)} ${groupOf(arm, axis)}`
   return arms.flatMap(a => {
@@ -56,10 +56,7 @@ function findContrasts(arms, axis) {
   })
 }
 
-/**
- * @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options
- * @returns {Comparison[]}
- */
+/** @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const sideOf = (/** @type {Arm} */ arm) => ({
     arm,
@@ -89,10 +86,10 @@ function stoodTogether(records, a, b) {
 }
 
 /**
- * How far an arm was from itself in a quantity, as a share.
+ * How far an arm was from itself, as a share; null without such a pair, or where it has no value.
  * @param {Comparison[]} controls A/A pairs
- * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }} options
- * @returns {number | null} null without such a pair, or where it has no value
+ * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }}
+ *   options
  */
 export function findSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => groupOf(arm))
@@ -117,10 +114,9 @@ export function findSpread(controls, { quantity, service, arms }) {
  */
 
 /**
- * Two arms in every quantity of their load, over all sidecars and of each service: round i over round i.
+ * Compares two arms in every quantity of their load, for all sidecars and each service; findNoise: the share that is no
+ * difference.
  * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair
- *   findNoise: what is no difference, as a share; null: not known
- * @returns {Comparison[]}
  */
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
@@ -134,10 +130,7 @@ export function compareSides({ findNoise, ...pair }) {
   )
 }
 
-/**
- * Why what all sidecars use together cannot be compared: that of simulated ones is in no sum.
- * @param {Arm} a @param {Arm} b @returns {string[]}
- */
+/** Simulated sidecars are in no sum, so other numbers of them cannot be compared. @param {Arm} a @param {Arm} b */
 function findUnlikeSums(a, b) {
   const tell = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) => `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
@@ -145,9 +138,8 @@ function findUnlikeSums(a, b) {
 }
 
 /**
- * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options
- *   service: whose sidecar, null: over all; aaSpread: what is no difference, as a share
- * @returns {Comparison}
+ * Compares two arms in one quantity; service: whose sidecar, null: all; aaSpread: the share that is no difference.
+ * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options @returns {Comparison}
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, ...pair }) {
   const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
@@ -195,10 +187,8 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 }
 
 /**
- * The trials of two arms in one round that can stand over each other: those of one deployment, where they stood in one,
- * else all of the round.
- * @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB
- * @returns {TrialRecord[][][]} of A and of B, the first to be taken before the others
+ * Pairs the trials of one round that can stand over each other: those of one deployment first, else all.
+ * @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB @returns {TrialRecord[][][]} of A and of B
  */
 function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {
@@ -209,7 +199,7 @@ function pairUp(ofA, ofB) {
 }
 
 /**
- * Why rounds have no ratio, each reason with how many: `generator bound in 4 of 6 rounds`.
+ * Says why rounds have no ratio: `generator bound in 4 of 6 rounds`.
  * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
  * @param {QuantityRow} row
  */

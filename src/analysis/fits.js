@@ -5,7 +5,7 @@ import { findSlopeInterval, fitLine } from '../lib/stats.js'
 import { choiceOf, nameOf } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
 
-/** Lines through what was measured: CPU over the rate, and quantities over the time of a run. Pure. */
+/** Lines: CPU over the rate, and quantities over the time of a run. Pure. */
 /** @import { CpuLine, Slope, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
 
@@ -13,8 +13,8 @@ const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
 
 /**
- * The CPU line of every plane, link and number of services, for all sidecars together and for each that is no copy.
- * @param {SummaryArm[]} arms @returns {CpuLine[]}
+ * Fits a line for every plane, link and number of services: all sidecars together, and each that is no copy.
+ * @param {SummaryArm[]} arms
  */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
@@ -26,10 +26,7 @@ export function fitCpuLines(arms) {
   })
 }
 
-/**
- * @param {SummaryArm[]} arms at different rates @param {string | null} service null: all sidecars
- * @returns {CpuLine[]} none below five rates
- */
+/** @param {SummaryArm[]} arms @param {string | null} service null: all sidecars @returns {CpuLine[]} none below five rates */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
     const cores = quantityOf(arm, 'cpuCores', service).median
@@ -53,8 +50,8 @@ function fitCpuLine(arms, service) {
 }
 
 /**
- * How the quantities that are followed move in an hour of the run, in the units of their headers.
- * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run @returns {Slope[]}
+ * Fits how the followed quantities move in an hour, in the units of their headers.
+ * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run
  */
 export function fitSlopes({ arms, records }) {
   const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
@@ -65,10 +62,7 @@ export function fitSlopes({ arms, records }) {
     )
 }
 
-/**
- * @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options own: of the arm
- * @returns {Slope[]} none below two rounds
- */
+/** @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options @returns {Slope[]} none below two rounds */
 function fitSlope({ arm, row, own }) {
   const { values } = quantityOf(arm, row.name)
   const points = splitRounds(own, values.length).flatMap((trials, i) => {

@@ -45,7 +45,7 @@ export function followLines(runs, reference) {
 }
 
 /**
- * The arm of a run that is one of the reference.
+ * Finds a run's arm that matches one of the reference.
  * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
  */
 export function findArm(run, reference, { arm, list }) {
@@ -53,7 +53,7 @@ export function findArm(run, reference, { arm, list }) {
 }
 
 /**
- * A run's value, of the rounds that it measured itself.
+ * Measures the rounds that a run has not taken from another.
  * @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options
  */
 function measureRun({ manifest, records }, { row, arm }) {

@@ -44,8 +44,8 @@ const FALSE_ALARMS = 0.02
  */
 
 /**
- * @param {ReadRun[]} runs in any order
- * @param {string} [folder] of the reference; absent: the last run that can be compared with any @returns {History}
+ * Makes a history; folder: of the reference; absent: the last run that can be compared with any.
+ * @param {ReadRun[]} runs @param {string} [folder] @returns {History}
  */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
@@ -108,9 +108,8 @@ function listRuns(runs, reference) {
 }
 
 /**
- * The steps of all lines. The more lines, the less each may err.
- * @param {Line[]} lines
- * @param {{ runs: HistoryRun[], server: string | null }} history server: the tool that serves the applications
+ * Finds the steps of all lines: the more lines, the less each may err.
+ * @param {Line[]} lines @param {{ runs: HistoryRun[], server: string | null }} history
  */
 function findHistorySteps(lines, history) {
   const placed = lines.map(line => ({

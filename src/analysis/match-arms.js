@@ -10,7 +10,7 @@ import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
  */
 
 /**
- * Facts that two arms must share to be compared, beside the plane.
+ * Facts beside the plane that two arms must share to be compared.
  * @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]}
  */
 const PLACE = [
@@ -26,10 +26,8 @@ const PLACE = [
 ]
 
 /**
- * Pairs each arm with the same of the other run: by its name; else with the only one left of a plane in its place,
- * which is another variant.
+ * Pairs arms by name, else with the only other variant of the plane in the same place; in the order of the new run.
  * @param {{ old: Arm[], next: Arm[] }} arms
- * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} in the order of the new run
  */
 export function matchArms({ old, next }) {
   const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
@@ -57,7 +55,7 @@ function leaveOut({ old, next }, matches) {
 }
 
 /**
- * Says in what each arm without a partner differs from the nearest of its plane without one; a pair is said once.
+ * Says how each arm without a partner differs from the nearest of its plane; each pair once.
  * @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied @returns {Refusal[]}
  */
 export function refuseArms({ old, next }, varied) {
@@ -88,7 +86,7 @@ function sayDifferences({ old, next }) {
 }
 
 /**
- * Names an arm, such as `pipy at 0.5 cores, link pair`, and its partner where that has another name.
+ * Names an arm, such as `pipy at 0.5 cores, link pair`, and a partner of another name.
  * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
  */
 export function nameMatch({ arm, varied, partner = arm }) {

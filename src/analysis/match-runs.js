@@ -84,9 +84,9 @@ export function findOtherMachine(manifests) {
 }
 
 /**
- * Lists the kernel, the kit, the tools, and the scripts of some arms.
+ * Lists the kernel, the kit, the tools, and the scripts of some arms; shown: the value for reading.
  * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
- * @returns {{ label: string, value: string, shown: string }[]} value: what is compared; shown: for reading
+ * @returns {{ label: string, value: string, shown: string }[]}
  */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
@@ -120,7 +120,7 @@ export function findWarnings({ old, next }) {
 }
 
 /**
- * Says which scripts arms ran in both runs, where they differ, and where a variant with another path has the same.
+ * Says which scripts differ, and where a variant with another path has the same.
  * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options
  */
 export function sayScripts({ old, next, matches }) {

@@ -3,9 +3,9 @@ import { MIB } from '../lib/units.js'
 /** The meaning of a sizing's answer for a node. Pure. @import { Limits } from '../model/container-limits.js' */
 
 /**
- * How many times limits fit into what a node has for them.
- * @param {Limits} limits of one sidecar, or the sum over several @param {{ cores: number, bytes: number }} left
- * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} byCpu, byMemory: were it alone
+ * Counts how many times limits fit into what is left of a node; byCpu, byMemory: by that alone.
+ * @param {Limits} limits of one sidecar, or of several together @param {{ cores: number, bytes: number }} left
+ * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }}
  */
 export function fitOnNode({ millicores, mebibytes }, left) {
   const byCpu = (1000 * left.cores) / millicores

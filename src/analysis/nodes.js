@@ -7,7 +7,7 @@ import { GIB, MIB } from '../lib/units.js'
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
 /**
- * As their makers publish them: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
+ * Published by their makers: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
  * https://aws.amazon.com/ec2/instance-types/t3/ and /t4/, read in 2025.
  * @type {Record<string, { cores: number, gibibytes: number, cpu: string }>}
  */
@@ -50,8 +50,8 @@ export function parseNode(text) {
 }
 
 /**
- * Reads the part of a node that is not for sidecars.
- * @param {string} text cores, memory, or both: 0.5c,512m @throws {UsageError}
+ * Reads the part of a node that is not for sidecars: 0.5c,512m.
+ * @param {string} text cores, memory, or both @throws {UsageError}
  */
 export function parseReserve(text) {
   const reserve = { cores: 0, bytes: 0 }
@@ -69,9 +69,8 @@ export function parseReserve(text) {
 }
 
 /**
- * A node with what is left of it for sidecars.
- * @param {string} text of --node @param {string | null} reserved of --reserve
- * @returns {Node & { left: { cores: number, bytes: number } }} @throws {UsageError} also where nothing is left
+ * Reads a node and what is left of it; throws UsageError, also for nothing left.
+ * @param {string} text @param {string | null} reserved
  */
 export function readNode(text, reserved) {
   const node = parseNode(text)

@@ -3,7 +3,7 @@ import { extrapolateCount } from '../lib/confidence-sequence.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 import { areSpoiled, countUncured } from './verdict.js'
 
-/** How narrow the intervals of the primary quantity are, in a run that goes on until they are narrow enough. Pure. */
+/** The precision of a run that goes on until the intervals of the primary quantity are narrow enough. Pure. */
 /** @import { Comparison, Manifest, Precision, Quantity } from '../model/types.ts' */
 
 /** @typedef {NonNullable<Manifest['precision']>} AskedPrecision */
@@ -22,7 +22,7 @@ export function measurePrecision({ asked, rounds, comparisons }) {
 }
 
 /**
- * Whether no more rounds are needed: the interval is narrow, and too few rounds are spoiled to matter.
+ * Whether the interval is as narrow as asked, with few spoiled rounds.
  * @param {Quantity} ratio @param {number} asked the width
  */
 export function isPrecise(ratio, asked) {
@@ -36,8 +36,8 @@ function widthOf({ low, high }) {
 }
 
 /**
- * Counts the rounds that are still needed; null: not known, or more than a run can have.
- * @param {Quantity} ratio @param {number} asked the width
+ * Counts the rounds still needed; null: not known, or more than a run can have.
+ * @param {Quantity} ratio @param {number} asked
  */
 function countMore({ values, ...ratio }, asked) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))

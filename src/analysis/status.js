@@ -27,10 +27,7 @@ export function findStatus({ arms, comparisons, thresholds, searches }, { isVerd
   })
 }
 
-/**
- * The status by what was not shown, which goes first, and by crossed thresholds.
- * @param {{ nothing: string[], crossed: string[] }} reasons
- */
+/** Lets what was not shown go before crossed thresholds. @param {{ nothing: string[], crossed: string[] }} reasons */
 export function conclude({ nothing, crossed }) {
   if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
   return { status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done, reasons: crossed }

@@ -18,7 +18,7 @@ import { evaluateThreshold, parseThreshold } from './thresholds.js'
 /** @import { QuantityRow } from '../judge/quantities.js' */
 
 /**
- * Every number of a report, from the records alone.
+ * Computes every number of a report from the records.
  * @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary}
  */
 export function summarise({ manifest, records }) {
@@ -123,7 +123,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 }
 
 /**
- * Whether an arm is another one with none of a condition.
+ * Whether an arm is another without a condition.
  * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
  */
 function isWithout(axis, other, arm) {
@@ -131,11 +131,10 @@ function isWithout(axis, other, arm) {
 }
 
 /**
- * @typedef {{ own: TrialRecord[][], baseline: TrialRecord[][], unchanged: TrialRecord[][], unconfigured: TrialRecord[][],
- *   summarise: typeof summariseValues }} Rounds of an arm, and of the arms that it is held against
- * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: the arm
- * @returns {Record<string, Quantity>} by header
+ * The rounds of an arm, and of the arms that it is held against.
+ * @typedef {Record<'own' | 'baseline' | 'unchanged' | 'unconfigured', TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
+/** @param {{ rounds: Rounds, service: string | null }} options null: the arm @returns {Record<string, Quantity>} by header */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.own.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>
@@ -151,7 +150,7 @@ function summariseQuantities({ rounds, service }) {
 }
 
 /**
- * The quantity of an arm's sidecar that has the most of it, by header.
+ * Picks the quantities of the sidecar with the most, by header.
  * @param {{ quantities: Record<string, Quantity> }[]} sidecars
  */
 function pickMost(sidecars) {

@@ -13,7 +13,7 @@ const SPOILED_MOST = 0.1
 
 /**
  * The smallest gap that is a difference, where an A/A pair shows the noise.
- * @param {number} [width] that the rounds were to make the intervals; absent: their number was fixed
+ * @param {number} [width] asked of the intervals
  */
 export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
@@ -26,15 +26,15 @@ export function findRoundsLeast(isSequence) {
 
 /**
  * Whether too many rounds have no ratio for a verdict.
- * @param {(number | null)[]} values by round @param {boolean} isSequence
+ * @param {(number | null)[]} values @param {boolean} isSequence
  */
 export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
 }
 
 /**
- * Counts the good rounds that cure those without a ratio; Infinity: none may lack one.
- * @param {(number | null)[]} values by round @param {boolean} isSequence
+ * Counts the good rounds that make up for those without a ratio; Infinity: none may lack one.
+ * @param {(number | null)[]} values @param {boolean} isSequence
  */
 export function countUncured(values, isSequence) {
   const missing = values.filter(value => value === null).length
@@ -43,10 +43,9 @@ export function countUncured(values, isSequence) {
 }
 
 /**
- * The verdict from the ratios of rounds.
+ * Judges the ratios of rounds; seed: of the resampling; gapLeast: with an A/A pair; aaSpread: null without one.
  * @param {{ values: (number | null)[], seed: number, isSequence: boolean, gapLeast?: number, aaSpread: number | null,
- *   isSpoiled: boolean }} options seed: of the resampling; gapLeast: where an A/A pair shows the noise; aaSpread: null: there is none
- * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }}
+ *   isSpoiled: boolean }} options
  */
 export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
   const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
@@ -56,7 +55,7 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
 }
 
 /**
- * No winner without an interval, where it includes 1, where the gap is below the floor, or where rounds were spoiled.
+ * Names no winner without an interval, across 1, below the floor, or where rounds were spoiled.
  * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
  */
 export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {

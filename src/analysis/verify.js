@@ -20,12 +20,10 @@ const OTHER_KIT =
 const ROUNDING = 1e-9
 
 /**
- * Computes a run again: records from their raw files, by the functions that made them, and the summary from the
- * records.
- * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>, kitSha256?: string }} options
- *   findLoad: a load generator by its name; kitSha256: of this kit's code, where the run may be another's
- * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, what could not be, and each number that differs
- * @throws {import('../lib/errors.js').BenchError} when the folder holds no run
+ * Computes a run again, from raw files and records; lines: what was compared, what could not be, and what differs.
+ * kitSha256: of this kit's code, where the run may be another's. Throws BenchError for a folder without a run.
+ * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>,
+ *   kitSha256?: string }} options
  */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { manifest, records, warnings } = readRun(folder)
@@ -67,8 +65,8 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
 }
 
 /**
- * @param {string} folder @param {boolean} isOfOtherKit its schema may have been another one
- * @returns {{ written: Summary | null, differences: string[] }} null: it cannot be read
+ * @param {string} folder @param {boolean} isOfOtherKit its schema may differ
+ * @returns {{ written: Summary | null, differences: string[] }}
  */
 function readWritten(folder, isOfOtherKit) {
   try {
@@ -89,7 +87,7 @@ function conclude({ differences, without, leftOut }) {
 }
 
 /**
- * The capacities that rates were chosen by, against the records that they are from.
+ * Holds the capacities that rates were chosen by against their records.
  * @param {Manifest} manifest @param {TrialRecord[]} records
  */
 function compareCalibrations({ calibrations }, records) {
@@ -102,9 +100,9 @@ function compareCalibrations({ calibrations }, records) {
 }
 
 /**
- * The parts of a record that follow from its raw files.
+ * Computes the parts of a record that follow from its raw files, or says why they cannot be computed.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
- * @returns {Partial<TrialRecord> | string} a string: why they cannot be computed
+ * @returns {Partial<TrialRecord> | string}
  */
 function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
@@ -141,10 +139,8 @@ function placeOf({ beside = [], trial }) {
 }
 
 /**
+ * Reads a result; null: there is none; place: among the arms that took turns. Throws BenchError with the file.
  * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options
- *   raw: of the trial, below raw/; place: among the arms that took turns
- * @returns {LoadResult | null} null: there is none
- * @throws {BenchError} with the file, when it cannot be read or is damaged
  */
 function readResult({ folder, raw, place, load }) {
   const read = readLoadLog(folder, raw)
@@ -167,7 +163,7 @@ function pick(value, shape) {
 }
 
 /**
- * The paths at which two values of JSON differ.
+ * Lists the paths at which two values of JSON differ.
  * @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]}
  */
 function compare(computed, written, at) {
@@ -186,7 +182,7 @@ function compare(computed, written, at) {
 }
 
 /**
- * A member by a name that may be one of every object, such as `constructor`.
+ * Reads a member by a name that every object may have, such as `constructor`.
  * @param {any} value @param {string} name
  */
 function own(value, name) {

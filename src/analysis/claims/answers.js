@@ -11,10 +11,8 @@ import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdi
 export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
 
-/**
- * The answer of a run to a claim; ours: our number with its conditions, null where there is none.
- * @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer
- */
+/** The answer of a run to a claim; ours: our number with its conditions, null: none. */
+/** @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer */
 
 /** An answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
 export function untested(reason, ours = null) {
@@ -50,7 +48,7 @@ function createClaimed(row) {
 }
 
 /**
- * A quantity of an arm by round; empty where it has none.
+ * The values of a quantity by round; none where an arm has none.
  * @param {SummaryArm} arm @param {string} quantity @param {string} [service]
  */
 export function valuesOf(arm, quantity, service) {
@@ -58,7 +56,7 @@ export function valuesOf(arm, quantity, service) {
 }
 
 /**
- * One over the other in each round; null where either has no value above 0.
+ * Divides round by round; null where either has no value above 0.
  * @param {(number | null)[]} over @param {(number | null)[]} under
  */
 export function divideRounds(over, under) {
@@ -66,9 +64,8 @@ export function divideRounds(over, under) {
 }
 
 /**
- * Two arms by the ratios of their rounds, by the rule of verdicts.
+ * Judges the ratios of two arms' rounds by the rule of verdicts; why: where the verdict names no side.
  * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options
- * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: where the verdict names no side
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const isSequence = summary.precision !== undefined
@@ -102,7 +99,7 @@ export function formatRatio({ median, low, high }) {
 }
 
 /**
- * Caveats of arms, whatever the answer.
+ * Lists caveats of arms.
  * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options
  */
 export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
@@ -116,7 +113,7 @@ export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
 }
 
 /**
- * Gates that spoiled arms, and what bound them in a search for capacity.
+ * Lists gates that spoiled arms, and what bound them in a search for capacity.
  * @param {SummaryArm[]} arms @param {string} quantity
  */
 export function describeSpoiled(arms, quantity) {
@@ -128,10 +125,7 @@ export function describeSpoiled(arms, quantity) {
   return parts.length > 0 ? ` (${parts.join('; ')})` : ''
 }
 
-/**
- * How far an arm was from itself, at most; null without an A/A pair.
- * @param {Summary} summary @param {string} quantity
- */
+/** The most that an arm was from itself; null without an A/A pair. @param {Summary} summary @param {string} quantity */
 function findWidestSpread({ comparisons }, quantity) {
   const spreads = comparisons
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)

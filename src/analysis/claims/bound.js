@@ -5,10 +5,7 @@ import { AXES } from '../../model/axes.js'
 /** Whether the control plane was the limit of a rollout or of a change, as a claim on its knobs supposes. Pure. */
 /** @import { AxisName, SummaryArm } from '../../model/types.ts' */
 
-/**
- * Times of each phase, and what says for how much of it the control plane was at its limit.
- * @type {[RegExp, string][]}
- */
+/** Times of each phase, and the share of it in which the control plane was at its limit. @type {[RegExp, string][]} */
 const PHASES = [
   [/^(rolloutSeconds|startingSeconds|firstConfig)/, 'controlAtLimitRollout'],
   [/^change(All|P|Max)/, 'controlAtLimitChange'],

@@ -71,7 +71,7 @@ function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
 }
 
 /**
- * Published as ranges that rise with the number of sidecars.
+ * Judges seconds against published ranges that rise with the sidecars.
  * @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer}
  */
 function judgeSteps({ steps: theirs = [] }, growth) {

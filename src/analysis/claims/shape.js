@@ -15,7 +15,7 @@ import {
 } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
-/** The answer of a run to a published shape: how a quantity goes with an axis. Pure. */
+/** The answer of a run to a published shape of a quantity over an axis. Pure. */
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
 /** @import { Answer } from './answers.js' */
 /** @import { Shape } from './schema.js' */
@@ -90,7 +90,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
 }
 
 /**
- * The finding on a direction: from the first to the last, without a step back.
+ * Finds whether points go one way from the first to the last, without a step back.
  * @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding}
  */
 function findDirection({ points, judgePoints }, wanted) {
@@ -117,10 +117,9 @@ function findFlat({ points, tolerance, judgePoints }) {
 }
 
 /**
- * The finding on how far rising points are off a straight line.
+ * Finds how far rising points are off a straight line.
  * @param {Series} series at numbers
- * @param {(off: { median: number, low: number, high: number }, most: number) => Answer['status']} judge
- * @returns {Finding}
+ * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge @returns {Finding}
  */
 function findOffLine(series, judge) {
   const rise = findDirection(series, 'higher')
@@ -135,8 +134,8 @@ function findOffLine(series, judge) {
 }
 
 /**
- * How far the farthest point of a round is from its straight line (least squares), as a share of the round's rise.
- * @param {Series} series at numbers @returns {Quantity}
+ * Measures how far the farthest point of a round is from its line (least squares), as a share of the rise.
+ * @param {Series} series
  */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
