@@ -26,9 +26,12 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(S
 
 /** The values of each axis, the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
 export function listValues({ overrides, axes }) {
-  const names = /** @type {Exclude<AxisName, 'capCores'>[]} */ (AXIS_NAMES.filter(name => name !== 'capCores'))
-  const valuesOf = (/** @type {typeof names[0]} */ name) => overrides.axes[name] ?? axes[name] ?? AXES[name].values
-  return Object.fromEntries(names.map(name => [name, takeEnds(valuesOf(name), overrides.profile)]))
+  return Object.fromEntries(
+    AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
+      name,
+      takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
+    ]),
+  )
 }
 
 /** @template T @param {T[]} list @param {string} profile */
