@@ -5,7 +5,8 @@ import { nameOf } from './arms.js'
 
 /**
  * The entry of another run for the same use.
- * @param {{ scripts: ScriptFolder[] }} manifest @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'>} own
+ * @param {{ scripts: ScriptFolder[] }} manifest
+ * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'>} own
  */
 export function findScripts({ scripts }, { role, plane, variant }) {
   return scripts.find(other => other.role === role && other.plane === plane && other.variant === variant)
