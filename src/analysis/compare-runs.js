@@ -79,10 +79,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/**
- * The exit status: a spoiled quantity goes before a crossed threshold.
- * @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result
- */
+/** What was spoiled goes before thresholds. @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, thresholds }) {
   const nothing = []
   if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')
@@ -150,10 +147,7 @@ function holdThresholds({ thresholds, compared, varied }) {
   })
 }
 
-/**
- * Compares what the applications use alone, where both runs have that.
- * @param {{ old: ComparedRun, next: ComparedRun }} runs
- */
+/** Compares what the applications use alone. @param {{ old: ComparedRun, next: ComparedRun }} runs */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>

@@ -22,11 +22,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {(a: Arm, b: Arm) => string[]} findWrong what one of two arms of other conditions does otherwise than it must
  */
 
-/**
- * Compares every pair of planes at the same link, cap, load and conditions, every plane with itself on the axes of
- * contrast, and every A/A pair, in every quantity.
- * @param {Compared} run
- */
+/** Compares planes, a plane with itself by contrasts, and A/A pairs. @param {Compared} run */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
   const planes = run.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
@@ -188,7 +184,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 
 /**
  * Pairs the trials of one round that can stand over each other: those of one deployment first, else all.
- * @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB @returns {TrialRecord[][][]} of A and of B
+ * @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB @returns {TrialRecord[][][]}
  */
 function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {

@@ -12,10 +12,7 @@ import { groupOf } from '../model/axes.js'
 const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
 
-/**
- * Fits a line for every plane, link and number of services: all sidecars together, and each that is no copy.
- * @param {SummaryArm[]} arms
- */
+/** Fits a line for each plane, link and service, and for all sidecars together. @param {SummaryArm[]} arms */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
   const keyOf = (/** @type {SummaryArm} */ arm) => `${nameOf(arm)} ${groupOf(arm, 'ratePerSecond')}`
@@ -49,10 +46,7 @@ function fitCpuLine(arms, service) {
   ]
 }
 
-/**
- * Fits how the followed quantities move in an hour, in the units of their headers.
- * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run
- */
+/** Fits changes in an hour, in the headers' units. @param {{ arms: SummaryArm[], records: TrialRecord[] }} run */
 export function fitSlopes({ arms, records }) {
   const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
   return arms

@@ -13,10 +13,7 @@ import { matchArms, nameMatch } from './match-arms.js'
 
 const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
 
-/**
- * Makes a line for each quantity of each arm of the reference, and of the applications alone.
- * @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]}
- */
+/** Makes a line for each quantity of each arm. @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]} */
 export function followLines(runs, reference) {
   const arms = listArms(reference)
   const varied = findVaried(arms)
@@ -52,10 +49,7 @@ export function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
 }
 
-/**
- * Measures the rounds that a run has not taken from another.
- * @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options
- */
+/** Leaves out rounds taken from other runs. @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options */
 function measureRun({ manifest, records }, { row, arm }) {
   const own = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
   const values = splitRounds(own, manifest.rounds).map(trials => measureRound(row, trials))

@@ -43,10 +43,7 @@ const FALSE_ALARMS = 0.02
  * @property {string[]} nodes
  */
 
-/**
- * Makes a history; folder: of the reference; absent: the last run that can be compared with any.
- * @param {ReadRun[]} runs @param {string} [folder] @returns {History}
- */
+/** folder: by default the last comparable run. @param {ReadRun[]} runs @param {string} [folder] @returns {History} */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
   const reference = inOrder.findLast(run => (folder === undefined ? explain(run).length === 0 : run.folder === folder))

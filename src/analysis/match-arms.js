@@ -25,10 +25,7 @@ const PLACE = [
   { label: 'client', of: ({ load }) => load.hasCertificate, show: is => (is ? 'mTLS' : 'plaintext') },
 ]
 
-/**
- * Pairs arms by name, else with the only other variant of the plane in the same place; in the order of the new run.
- * @param {{ old: Arm[], next: Arm[] }} arms
- */
+/** Pairs arms by name, else the only variants of a plane in one place. @param {{ old: Arm[], next: Arm[] }} arms */
 export function matchArms({ old, next }) {
   const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
     arms.filter(other => PLACE.every(({ of }) => of(other) === of(arm)))
@@ -54,10 +51,7 @@ function leaveOut({ old, next }, matches) {
   }
 }
 
-/**
- * Says how each arm without a partner differs from the nearest of its plane; each pair once.
- * @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied @returns {Refusal[]}
- */
+/** Says how arms differ. @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied @returns {Refusal[]} */
 export function refuseArms({ old, next }, varied) {
   const ofNew = next.map(arm => ({ arm, old: findNearest(arm, old), next: arm }))
   const ofOld = old
@@ -85,10 +79,7 @@ function sayDifferences({ old, next }) {
   return differing.length > 0 ? differing : sayDifference({ label: 'plane', old: nameOf(old), next: nameOf(next) })
 }
 
-/**
- * Names an arm, such as `pipy at 0.5 cores, link pair`, and a partner of another name.
- * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
- */
+/** Says `pipy at 0.5 cores`, or both names. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
 export function nameMatch({ arm, varied, partner = arm }) {
   const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'capCores' && AXES[name].of(arm) !== null)

@@ -119,10 +119,7 @@ export function findWarnings({ old, next }) {
   ]
 }
 
-/**
- * Says which scripts differ, and where a variant with another path has the same.
- * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options
- */
+/** Says which scripts arms ran. @param {{ old: Manifest, next: Manifest, matches: Match[] }} options */
 export function sayScripts({ old, next, matches }) {
   const lines = matches.flatMap(match => {
     const before = findScripts(old, { ...match.old, role: 'sidecar' })

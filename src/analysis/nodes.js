@@ -49,10 +49,7 @@ export function parseNode(text) {
   )
 }
 
-/**
- * Reads the part of a node that is not for sidecars: 0.5c,512m.
- * @param {string} text cores, memory, or both @throws {UsageError}
- */
+/** Reads cores, memory, or both, that are not for sidecars: 0.5c,512m. @param {string} text @throws {UsageError} */
 export function parseReserve(text) {
   const reserve = { cores: 0, bytes: 0 }
   for (const part of text.split(',')) {
@@ -68,10 +65,7 @@ export function parseReserve(text) {
   return reserve
 }
 
-/**
- * Reads a node and what is left of it; throws UsageError, also for nothing left.
- * @param {string} text @param {string | null} reserved
- */
+/** Reads a node and what is left of it; throws UsageError. @param {string} text @param {string | null} reserved */
 export function readNode(text, reserved) {
   const node = parseNode(text)
   const reserve = reserved === null ? { cores: 0, bytes: 0 } : parseReserve(reserved)

@@ -21,10 +21,7 @@ export function measurePrecision({ asked, rounds, comparisons }) {
   return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
-/**
- * Whether the interval is as narrow as asked, with few spoiled rounds.
- * @param {Quantity} ratio @param {number} asked the width
- */
+/** Whether an interval is narrow, with few spoiled rounds. @param {Quantity} ratio @param {number} asked */
 export function isPrecise(ratio, asked) {
   const width = widthOf(ratio)
   return width !== null && width <= asked && !areSpoiled(ratio.values, true)
@@ -35,10 +32,7 @@ function widthOf({ low, high }) {
   return low === null || high === null ? null : high / low - 1
 }
 
-/**
- * Counts the rounds still needed; null: not known, or more than a run can have.
- * @param {Quantity} ratio @param {number} asked
- */
+/** Counts rounds still needed; null: not known, or too many. @param {Quantity} ratio @param {number} asked */
 function countMore({ values, ...ratio }, asked) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
   // Two ratios have a spread, and say little by it.

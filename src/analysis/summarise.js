@@ -17,10 +17,7 @@ import { evaluateThreshold, parseThreshold } from './thresholds.js'
 /** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
 
-/**
- * Computes every number of a report from the records.
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary}
- */
+/** Computes every number of a report. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary} */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const sections = listSections(manifest)
@@ -149,10 +146,7 @@ function summariseQuantities({ rounds, service }) {
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
 }
 
-/**
- * Picks the quantities of the sidecar with the most, by header.
- * @param {{ quantities: Record<string, Quantity> }[]} sidecars
- */
+/** Picks from the sidecar with the most, by header. @param {{ quantities: Record<string, Quantity> }[]} sidecars */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
   return Object.fromEntries(

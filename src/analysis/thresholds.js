@@ -93,10 +93,7 @@ function parseExpression(expression, { sides, arms, services }) {
   return { expression, a, b, quantity, service, operator, limit }
 }
 
-/**
- * Holds a threshold at every link, cap and load of a run.
- * @param {Threshold} threshold @param {Comparison[]} comparisons
- */
+/** Holds a threshold at every place of a run. @param {Threshold} threshold @param {Comparison[]} comparisons */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
   const all = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))

@@ -11,10 +11,7 @@ export const GAP_LEAST_BESIDE = 0.01
 // A run that goes on until it is precise has more rounds, and some are sure to meet a gate.
 const SPOILED_MOST = 0.1
 
-/**
- * The smallest gap that is a difference, where an A/A pair shows the noise.
- * @param {number} [width] asked of the intervals
- */
+/** The smallest gap that is a difference, given an A/A pair. @param {number} [width] */
 export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
@@ -24,18 +21,12 @@ export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
-/**
- * Whether too many rounds have no ratio for a verdict.
- * @param {(number | null)[]} values @param {boolean} isSequence
- */
+/** Whether too many rounds have no ratio. @param {(number | null)[]} values @param {boolean} isSequence */
 export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
 }
 
-/**
- * Counts the good rounds that make up for those without a ratio; Infinity: none may lack one.
- * @param {(number | null)[]} values @param {boolean} isSequence
- */
+/** Good rounds still lacking; Infinity: for good. @param {(number | null)[]} values @param {boolean} isSequence */
 export function countUncured(values, isSequence) {
   const missing = values.filter(value => value === null).length
   if (missing === 0) return 0
@@ -54,10 +45,7 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
   return { ratio, verdict: judge({ ratio, floor, isSpoiled }), gapLeast: least }
 }
 
-/**
- * Names no winner without an interval, across 1, below the floor, or where rounds were spoiled.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
- */
+/** Names a side only if the interval does. @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options */
 export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'
   if (low === null || high === null) return 'indicative'

@@ -86,10 +86,7 @@ function conclude({ differences, without, leftOut }) {
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
 }
 
-/**
- * Holds the capacities that rates were chosen by against their records.
- * @param {Manifest} manifest @param {TrialRecord[]} records
- */
+/** Holds capacities against their records. @param {Manifest} manifest @param {TrialRecord[]} records */
 function compareCalibrations({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
     const record = records.find(r => r.trial.id === trialId)
@@ -162,10 +159,7 @@ function pick(value, shape) {
   return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(own(value, name), part)]))
 }
 
-/**
- * Lists the paths at which two values of JSON differ.
- * @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]}
- */
+/** The paths that differ. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
 function compare(computed, written, at) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
   if (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= ROUNDING * Math.max(1, Math.abs(a)))

@@ -72,8 +72,7 @@ function describeLoadHost({ start, end, cpus, clockAheadMs, roundTripMs }, ownCo
 }
 
 /**
- * Whether the samples of a window are complete. A reading is missing when a value of it could not be read; null is a
- * value that the kernel does not offer.
+ * Whether the samples of a window are complete: a missing value could not be read, null is not offered by the kernel.
  * @param {Sample[]} samples @param {Window} window
  */
 export function checkSamples(samples, { startMs, endMs }) {

@@ -69,10 +69,7 @@ function whileUnderLoad({ processes, load, window, trial }) {
   })
 }
 
-/**
- * Finds all that spoils a use of a trial.
- * @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]}
- */
+/** Finds all that spoils a use. @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]} */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
   const judging = GATES.filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))

@@ -14,10 +14,7 @@ export const ESTIMATE_USED_LEAST = 0.3
 /** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
-/**
- * Splits records of one arm by round; a window that was measured again follows the first.
- * @param {TrialRecord[]} records @param {number} count
- */
+/** Splits records of one arm by round, in their order. @param {TrialRecord[]} records @param {number} count */
 export function splitRounds(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
@@ -52,7 +49,7 @@ export function ratePerSecond(record) {
 
 /**
  * CPU cores while the arm got its load, with what it used between its turns.
- * @param {TrialRecord} record @param {string | null} [service] null: of all sidecars
+ * @param {TrialRecord} record @param {string | null} [service]
  */
 export function coresUnderLoad(record, service) {
   const cores = sumOf(sidecarsOf(record, service), p => p.cpuCores)
@@ -76,11 +73,7 @@ export function rateAtCapPerSecond(record) {
   return rate && used ? rate / used : null
 }
 
-/**
- * The capacity that a closed loop did not show, by its CPU per request; null where a sidecar or a worker bound, one
- * worker would before the cap is used up, or too little of the cap was used.
- * @param {TrialRecord} record
- */
+/** The capacity by CPU per request, where a closed loop showed none; null: too unsure. @param {TrialRecord} record */
 export function estimatedCapacityPerSecond(record) {
   const { boundBy, trial } = record
   if (trial.arm.load.kind !== 'closed' || boundBy === 'sidecar' || boundBy === 'worker') return null
@@ -89,28 +82,18 @@ export function estimatedCapacityPerSecond(record) {
   return used >= ESTIMATE_USED_LEAST && SIDECAR_BOUND * busiest <= used ? rateAtCapPerSecond(record) : null
 }
 
-/**
- * Seconds from the start of the first process to the first answer, through all sidecars; null for a rollout, whose
- * start has other times in it, and for arms that were started together.
- * @param {TrialRecord} record
- */
+/** Up to the first answer, in seconds; null for rollouts and arms started together. @param {TrialRecord} record */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.deployment || rollout ? null : (phasesSeconds.start ?? null)
 }
 
-/**
- * Sums; null for no process, or one without a value.
- * @param {ProcessRecord[]} processes @param {(process: ProcessRecord) => number | null} of
- */
+/** Sums; null where one lacks it. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function sumOf(processes, of) {
   const values = processes.map(of)
   return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
 }
 
-/**
- * The most; null where none has a value.
- * @param {ProcessRecord[]} processes @param {(process: ProcessRecord) => number | null} of
- */
+/** The most; null where none has. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function mostOf(processes, of) {
   const values = processes.flatMap(p => of(p) ?? [])
   return values.length === 0 ? null : Math.max(...values)

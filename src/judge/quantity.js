@@ -19,8 +19,8 @@ export function useOf({ use, useOfClosed = use }, { kind }) {
 }
 
 /**
- * The value of a round, from its first good trial.
- * @param {QuantityRow} row @param {TrialRecord[]} trials of one arm @param {Omit<Seen, 'record'>} [beside]
+ * The value of a round, from the first good trial of an arm.
+ * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<Seen, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
@@ -29,8 +29,8 @@ export function measureRound(row, trials, beside = {}) {
 }
 
 /**
- * A quantity of a summary's arm; no values where it has none.
- * @param {SummaryArm} arm @param {string} name @param {string | null} [service] null: of the arm @returns {Quantity}
+ * A quantity of an arm, or of one service's sidecar, in a summary; no values where there are none.
+ * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity}
  */
 export function quantityOf(arm, name, service = null) {
   const row = QUANTITIES[name]
@@ -41,10 +41,7 @@ export function quantityOf(arm, name, service = null) {
   return members?.[row.key ?? row.header] ?? summariseValues([])
 }
 
-/**
- * Nests quantities as summary.json does: percentiles under the loop, memory and changes together.
- * @param {Record<string, Quantity>} quantities by header @param {Pick<Load, 'kind'>} load
- */
+/** Nests quantities like summary.json. @param {Record<string, Quantity>} quantities @param {Pick<Load, 'kind'>} load */
 export function nestQuantities(quantities, load) {
   /** @type {Record<string, any>} */
   const nested = {}
@@ -59,18 +56,12 @@ export function nestQuantities(quantities, load) {
   return nested
 }
 
-/**
- * Its object in summary.json; undefined: it stands alone; null: not under such a load.
- * @param {QuantityRow} row @param {Pick<Load, 'kind'>} load
- */
+/** Null: not under such a load; undefined: at the top. @param {QuantityRow} row @param {Pick<Load, 'kind'>} load */
 function groupOf({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
 
-/**
- * Shows a value without its unit, but for `%`.
- * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value
- */
+/** Shows no unit but `%`. @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value */
 export function formatValue({ unit, scale = 1, digits }, value) {
   return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`
 }

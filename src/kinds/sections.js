@@ -65,10 +65,7 @@ export function listSections({ arms, search, settings }) {
   return [...new Set(arms.map(arm => SECTIONS[kindOfArm(arm, run)]))]
 }
 
-/**
- * Splits a summary by the kind of its trials, in the order of their arms; heading: beside other kinds.
- * @param {Summary} summary @returns {{ sections: Sections, summary: Summary, heading?: string }[]}
- */
+/** Splits a summary by the kinds of its trials; heading: beside other kinds. @param {Summary} summary */
 export function splitByKind(summary) {
   const groups = [...groupBy(summary.arms, arm => sectionsOf(arm, summary))]
   return groups.map(([sections, arms]) => {

@@ -40,17 +40,14 @@ export function labelOf(arm, varied) {
   return [nameOf(arm), describeVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
-/**
- * The name of an arm where a plane is compared with itself on an axis.
- * @param {Arm} arm @param {AxisName | null} contrast
- */
+/** Names an arm where a plane is compared with itself on an axis. @param {Arm} arm @param {AxisName | null} contrast */
 export function nameOnAxis(arm, contrast) {
   return contrast === null ? nameOf(arm) : `${nameOf(arm)} with ${AXES[contrast].show(AXES[contrast].of(arm))}`
 }
 
 /**
  * Reads `name`, `name:profile`, `name@control` or `name=folder`, as in `--planes` and in experiments.
- * @param {string} text @returns {PlaneChoice} variant: the folder as it was written
+ * @param {string} text @returns {PlaneChoice}
  */
 export function parseChoice(text) {
   // What comes after the first "=" is a path, which may contain others.

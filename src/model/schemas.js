@@ -41,10 +41,7 @@ export function renderSchemas() {
   }))
 }
 
-/**
- * Says what is wrong with a value as `path: words`; null when nothing is.
- * @param {import('zod').ZodType} schema @param {unknown} value
- */
+/** Says what is wrong as `path: words`; null: nothing. @param {import('zod').ZodType} schema @param {unknown} value */
 export function findFault(schema, value) {
   const result = schema.safeParse(value)
   if (result.success) return null

@@ -4,7 +4,7 @@ import { nameOf } from '../model/arms.js'
 /** @import { Arm, Calibration, Plan } from '../model/types.ts' */
 
 /**
- * Keeps the arms whose rate is at most a share of the capacity found, and says of each other why it is left out.
+ * Keeps the arms whose rate is at most a share of the capacity found, and says why the others are left out.
  * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options
  */
 export function leaveOutUnreachable({ plan, calibrations }) {

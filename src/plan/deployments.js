@@ -16,7 +16,7 @@ const RATE_SLICES_LEAST = 3
 
 /**
  * Lets open-loop arms share their load: together where the machine carries their rates, else a second each in turn.
- * @param {Arm[]} arms @param {number} cpus of the machine @returns {Arm[]}
+ * @param {Arm[]} arms @param {number} cpus @returns {Arm[]}
  */
 export function shareRates(arms, cpus) {
   const groups = groupAlike(arms)
@@ -35,7 +35,7 @@ export function shareRates(arms, cpus) {
 
 /**
  * Orders every arm once a round, beside the others of its link and load; the order of start turns from round to round.
- * @param {{ arms: Arm[], rounds: number, seed: number }} options @returns {Trial[]}
+ * @param {{ arms: Arm[], rounds: number, seed: number }} options
  */
 export function orderDeployments({ arms, rounds, seed }) {
   const random = createRandom(seed)
@@ -67,9 +67,10 @@ function groupAlike(arms) {
 }
 
 /**
- * Splits arms into parts of at most six. Planes under the same conditions stay together, and each part has the planes
- * under the first conditions; the repetition of an arm (A/A) stands beside these where there is room, else alone.
- * @param {Arm[]} arms of one link and load
+ * Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together, and each
+ * part has the planes under the first conditions; the repetition of an arm (A/A) stands beside these where there is
+ * room.
+ * @param {Arm[]} arms
  */
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]

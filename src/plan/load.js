@@ -72,10 +72,7 @@ function chooseLengths({ overrides, profile }, { cap, users, rate, burstSeconds 
   }
 }
 
-/**
- * Finds the time for the handshakes of all users, and in the open loop for three requests of each.
- * @param {{ users: number, cap: number | null, rate: number | null }} options
- */
+/** Covers handshakes and first requests. @param {{ users: number, cap: number | null, rate: number | null }} options */
 function findWarmupLeast({ users, cap, rate }) {
   const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)

@@ -27,10 +27,7 @@ export function countSearchTrials(search) {
   return SERVICES_TRIALS.line + SERVICES_TRIALS.each * search.services.length
 }
 
-/**
- * How long a run takes with all that comes before its trials, in seconds.
- * @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan
- */
+/** The seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
 export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const probes = new Set(own.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size

@@ -47,18 +47,12 @@ function createClaimed(row) {
   }
 }
 
-/**
- * The values of a quantity by round; none where an arm has none.
- * @param {SummaryArm} arm @param {string} quantity @param {string} [service]
- */
+/** By round; none: not measured. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
 }
 
-/**
- * Divides round by round; null where either has no value above 0.
- * @param {(number | null)[]} over @param {(number | null)[]} under
- */
+/** Null where either is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
 }
@@ -112,10 +106,7 @@ export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
   ]
 }
 
-/**
- * Lists gates that spoiled arms, and what bound them in a search for capacity.
- * @param {SummaryArm[]} arms @param {string} quantity
- */
+/** Says which gates spoiled arms, or what bound. @param {SummaryArm[]} arms @param {string} quantity */
 export function describeSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
     const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null

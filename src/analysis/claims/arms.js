@@ -65,10 +65,7 @@ export function valueOn(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
 
-/**
- * Says the conditions that arms share: link, cap and load, and others that are not usual.
- * @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options
- */
+/** Says what arms share that is not usual. @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options */
 export function describeConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const judged = withSidecars.length > 0 ? withSidecars : arms
@@ -131,10 +128,7 @@ function completeness(values) {
   return present === 0 ? 0 : present < values.length ? 1 : 2
 }
 
-/**
- * The first item with the highest ranks, compared in order.
- * @template T @param {T[]} items @param {(item: T) => number[]} rank
- */
+/** The first with the highest ranks. @template T @param {T[]} items @param {(item: T) => number[]} rank */
 function best(items, rank) {
   const ranks = new Map(items.map(item => [item, rank(item)]))
   return items.toSorted((x, y) => {

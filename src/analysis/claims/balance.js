@@ -8,8 +8,7 @@ import { formatRatio, untested } from './answers.js'
 /** @import { BalanceRatio } from './schema.js' */
 
 /**
- * Tests a ratio on equal seeds. The side is that of the median of the differences, by its 95 % interval; the ratio is
- * of the medians, since either may be 0 in a seed.
+ * Judges by the median of the differences of seeds; the ratio is of medians, since either may be 0 in a seed.
  * @param {BalanceRatio} relation @param {BalanceSummary} summary @returns {Answer}
  */
 export function testBalance({ quantity, of, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {

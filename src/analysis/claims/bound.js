@@ -11,10 +11,7 @@ const PHASES = [
   [/^change(All|P|Max)/, 'controlAtLimitChange'],
 ]
 
-/**
- * Says why an arm's time of a phase may be the kit's; null where the control plane bound it, or for another quantity.
- * @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options
- */
+/** Tells why the kit may have bound, or null. @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options */
 export function explainUnbound({ arm, quantity, over }) {
   const phase = PHASES.find(([times]) => times.test(quantity))
   if (!phase) return null

@@ -89,10 +89,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   }
 }
 
-/**
- * Finds whether points go one way from the first to the last, without a step back.
- * @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding}
- */
+/** Finds a way without a step back. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
 function findDirection({ points, judgePoints }, wanted) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
@@ -133,10 +130,7 @@ function findOffLine(series, judge) {
   return { status, why: status === NOT_TESTABLE ? `not clear: ${why}` : why }
 }
 
-/**
- * Measures how far the farthest point of a round is from its line (least squares), as a share of the rise.
- * @param {Series} series
- */
+/** How far the farthest point is from the line (least squares), by the rise. @param {Series} series */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
     if (points.some(p => p.values[round] === null)) return null

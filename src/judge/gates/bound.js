@@ -28,10 +28,7 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
   return kind === 'open' ? 'rate' : 'users'
 }
 
-/**
- * The seconds of the window in which an arm got its load: all, or those of its turns; null without a window.
- * @param {Pick<TrialRecord, 'load' | 'window'>} record
- */
+/** The seconds in which an arm got load; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
 export function secondsUnderLoad({ load, window }) {
   return load?.turns?.seconds ?? window?.seconds ?? null
 }

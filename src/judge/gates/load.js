@@ -163,11 +163,7 @@ export const LOAD_GATES = [
   },
 ]
 
-/**
- * Counts the requests that were due in the window and did not start in it; 0 where the trial dropped none, or so few
- * are missing as may have started beside its edges.
- * @param {Measured} record
- */
+/** Counts due requests that did not start in the window; 0: no more than its edges explain. @param {Measured} record */
 function droppedInWindow(record) {
   const { dropped, verified, failed } = record.load
   const seconds = secondsUnderLoad(record)

@@ -10,7 +10,7 @@ import { drawItems } from '../../services/items.js'
 
 /**
  * Assigns the same items by every algorithm, for each seed and form of sizes.
- * @param {{ form: BalanceForm, seed: number }} options seed: the first @returns {BalanceTrial[]}
+ * @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]}
  */
 export function runBalance({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
@@ -64,10 +64,7 @@ function rangeOf(values) {
   return Math.max(...values) - Math.min(...values)
 }
 
-/**
- * Makes the summary of many seeds.
- * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary}
- */
+/** Summarises a run. @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary} */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>
     form.algorithms.map(algorithm => {

@@ -45,10 +45,7 @@ const CAP_TOLERANCE = 0.001
 /** @type {Kind} */
 export const growth = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
-/**
- * Throws where something fails that is neither the control plane nor a sidecar.
- * @param {Asked} asked @returns {Promise<Started>}
- */
+/** Throws for a failure of neither control plane nor sidecar. @param {Asked} asked @returns {Promise<Started>} */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
   const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
@@ -117,10 +114,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
   }
 }
 
-/**
- * Aborts a signal when a control plane ends or stops, so that no step waits for its deadline.
- * @param {Handle[]} control
- */
+/** Aborts when a control plane ends or stops: no step waits for its deadline. @param {Handle[]} control */
 function watchControl(control) {
   const falling = new AbortController()
   for (const process of control) process.exited.then(() => falling.abort())
@@ -217,10 +211,7 @@ function describeLate({ members, host }, { deadlineSeconds }) {
     : { reason: 'deadline', why: `not within ${deadlineSeconds} s: ${who}` }
 }
 
-/**
- * Finds the cause of a failed or late step; throws an error of neither control plane nor sidecars.
- * @param {unknown} error @param {Given} given @returns {Promise<Failure>}
- */
+/** Finds the cause; throws a foreign error. @param {unknown} error @param {Given} given @returns {Promise<Failure>} */
 async function explainFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
   await awaitEnding(control)

@@ -45,18 +45,12 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   }
 }
 
-/**
- * The number of sidecars at which a step failed, else up to which all held.
- * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
- */
+/** Sidecars at an ending. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round */
 export function countAt({ sidecars, failedAt, reason }) {
   return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
 }
 
-/**
- * Says how far it came; null: nothing failed.
- * @param {FailureReason | null} reason @param {number | string} at sidecars
- */
+/** Says how far it came; null: no failure. @param {FailureReason | null} reason @param {number | string} at sidecars */
 export function tellEnding(reason, at) {
   if (reason === null) return `no failure up to ${at} sidecars`
   return OF_MACHINE.includes(reason)
@@ -64,10 +58,7 @@ export function tellEnding(reason, at) {
     : `failed at ${at} sidecars: ${reason}`
 }
 
-/**
- * Says the fewest and the most sidecars of the rounds that ended alike.
- * @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth
- */
+/** Says the fewest and the most sidecars by ending. @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth */
 export function tellEndings({ rounds, hasControl }) {
   const told = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, own]) => {
     const counts = own.map(countAt)
@@ -78,8 +69,8 @@ export function tellEndings({ rounds, hasControl }) {
 }
 
 /**
- * The control plane's memory after each step that held: sidecars, bytes.
- * @param {Pick<GrowthNumbers, 'steps'>} growth @returns {[number, number][]}
+ * The control plane's memory in bytes, by sidecars, after each step that held.
+ * @param {Pick<GrowthNumbers, 'steps'>} growth
  */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>

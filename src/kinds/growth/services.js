@@ -107,10 +107,7 @@ function copy(service, copies) {
   return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
 }
 
-/**
- * Gives a client the split, and a server its shared application.
- * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
- */
+/** Adds a split, or an application. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
 function describeGrown(service, services) {
   const options = describeSidecar(service, services)
   const { model } = options

@@ -53,10 +53,7 @@ export const RECOVERY_ROWS = [
   },
 ]
 
-/**
- * The CPU time of all sidecars beyond that of the same round without changes, over the changes (ms).
- * @param {TrialRecord} record @param {TrialRecord[]} unchanged
- */
+/** CPU beyond that of the round without changes. @param {TrialRecord} record @param {TrialRecord[]} unchanged */
 function cpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
   const [cores, without] = [coresOf(record), valueOfRound(unchanged, 'memory', coresOf)]
@@ -64,10 +61,7 @@ function cpuMillisPerChange(record, unchanged) {
   return (1000 * (cores - without) * window.seconds) / changes.length
 }
 
-/**
- * The times until changes took effect, rising; null without changes, or where one took no effect.
- * @param {TrialRecord} record
- */
+/** The times to effect, rising; null without changes, or where one took no effect. @param {TrialRecord} record */
 function listEffectsMs({ changes }) {
   const effects = (changes ?? []).map(c => c.effectSeconds)
   if (effects.length === 0 || effects.includes(null)) return null
@@ -80,7 +74,7 @@ function coresOf(record) {
 }
 
 /**
- * Seconds from the end of a burst until all that follows is answered as before it; 0: it never got worse; null: no
+ * The seconds from the end of a burst until all that follows is answered as before it; 0: it never got worse; null: no
  * burst, or no recovery.
  * @param {Pick<TrialRecord, 'trial' | 'load'>} record
  */

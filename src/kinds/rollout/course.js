@@ -173,7 +173,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
 }
 
 /**
- * Throws BenchError where sidecars did not have a configuration by the deadline: which.
+ * Throws BenchError with the sidecars that did not have a configuration by the deadline.
  * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds
  */
 export function assertConverged({ sidecars, simulated, first, change, removal }, deadlineSeconds) {
@@ -257,10 +257,7 @@ async function startAll({ batches, deploy, arePods, fail, ...given }) {
   return { first, pods }
 }
 
-/**
- * Gives every sidecar a change that was staged before.
- * @param {Given & { members: RolloutMember[], conditions: Conditions }} options
- */
+/** Stages and commits a change. @param {Given & { members: RolloutMember[], conditions: Conditions }} options */
 async function changeAll({ members, conditions, ...given }) {
   const changes = members.map(member => ({ member, ...member.changeTo(1) }))
   await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>

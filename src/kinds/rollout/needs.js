@@ -51,10 +51,7 @@ function findNeed({ rollouts, sidecars }) {
   }
 }
 
-/**
- * Adds to the line the largest residual, and beyond what was measured the high end of the slope.
- * @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars
- */
+/** Adds the worst residual and slope. @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars */
 function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
   const beyond = Math.max(0, sidecars - measuredMost) * Math.max(0, (high ?? bytesPerSidecar) - bytesPerSidecar)

@@ -70,26 +70,17 @@ export function isCoarse({ seconds, unknownSeconds }) {
   return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
 }
 
-/**
- * Whether the budget of requests may have limited a phase.
- * @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost
- */
+/** Whether asking may have been the limit. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
 }
 
-/**
- * Whether the kit took so much of the machine that it stretched a phase.
- * @param {RolloutNumbers['first']} phase @param {number} cpus
- */
+/** Whether the kit took much of the machine. @param {RolloutNumbers['first']} phase @param {number} cpus */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
 }
 
-/**
- * The phases that the control plane bound, by the share of each at its limit.
- * @param {Record<'rollout' | 'change', number | null>} atLimit
- */
+/** The phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit */
 export function listBound(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
@@ -102,10 +93,7 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
 
 /** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
-/**
- * The resources of which the control plane uses more or less for simulated sidecars than for real ones, and why.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers @returns {{ resource: Resource, reason: string }[]}
- */
+/** The resources of which simulated sidecars take another amount. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
@@ -133,10 +121,7 @@ export function listInfidelities({ fidelity }) {
   })
 }
 
-/**
- * Whether simulated sidecars take as much of a resource as real ones.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource
- */
+/** Whether simulated ones take as much. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
 }
@@ -251,10 +236,7 @@ function subtract(after, before) {
   return typeof after === 'number' && typeof before === 'number' ? after - before : null
 }
 
-/**
- * Draws the share of sidecars that have it over the seconds since the start.
- * @param {Told[]} told @param {{ all: number, startMs: number }} of @returns {[number, number][]}
- */
+/** Seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
 function drawCurve(told, { all, startMs }) {
   const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)

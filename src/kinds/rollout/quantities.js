@@ -218,10 +218,7 @@ function timeOfAll(part) {
   return given => (given.record.rollout?.simulated === undefined ? find(given) : null)
 }
 
-/**
- * A time of a phase; null where it is too coarse, or the times of the phase do not count.
- * @param {Part} part @param {string} name @returns {QuantityRow['measure']}
- */
+/** Null where too coarse or stretched. @param {Part} part @param {string} name @returns {QuantityRow['measure']} */
 function timeOf(part, name) {
   return of(numbers => {
     const { [part]: phase } = numbers

@@ -44,10 +44,7 @@ export const rolloutSections = {
   },
 }
 
-/**
- * Tells the largest rollout where only the number of sidecars varies, else the first quantity of each arm.
- * @param {Summary['shows']} shows @param {SummaryArm[]} arms of one plane
- */
+/** Tells the largest, or a quantity of each. @param {Summary['shows']} shows @param {SummaryArm[]} arms */
 function tellRollout({ quantities }, arms) {
   const varied = findVaried(arms)
   const isOfNumbers = varied.every(name => name === 'sidecars')
@@ -95,10 +92,7 @@ function sayBound(arm, before) {
   return phases === null ? '' : `${before}${BOUND[phases.join()]}`
 }
 
-/**
- * Draws the share of configured sidecars in the last round of every arm that counts.
- * @param {Drawn} drawn @returns {OwnChart[]}
- */
+/** Draws configured sidecars in the last round of each arm that counts. @param {Drawn} drawn @returns {OwnChart[]} */
 function drawShares({ arms, records }) {
   const varied = findVaried(arms)
   const own = arms.flatMap(arm => {

@@ -138,10 +138,7 @@ export function assignMoving(names, { conditions, seed }) {
   return assigned.map((one, i) => (left[i].shard === one.shard ? one : { ...one, movesTo: left[i].shard }))
 }
 
-/**
- * Assigns sidecars to control planes as `balance` does with this seed; known: services beside the one it calls.
- * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options
- */
+/** Assigns as `balance` does. @param {string[]} names @param {{ conditions: Sharded, seed: number }} options */
 export function assignSidecars(names, { conditions, seed }) {
   const { shards = 1, assignment = 'round-robin', sizes = 'equal', configuredServices } = conditions
   const items = drawItems({ count: names.length, sizes, seed })
@@ -155,7 +152,7 @@ export function assignSidecars(names, { conditions, seed }) {
 
 /**
  * Joins simulated sidecars to one, which has a configuration when all of them have it.
- * @param {RolloutMember[]} members @param {Endpoint} endpoint where they answer @returns {RolloutMember}
+ * @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember}
  */
 function joinMembers(members, endpoint) {
   return {

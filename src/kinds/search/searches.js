@@ -21,10 +21,7 @@ export function startSearch({ template, spec, cpus }) {
   return findSize({ template, spec, cpus })
 }
 
-/**
- * The first part of a search, with the same trials; null: it has no answer before its end.
- * @param {SearchOptions} options
- */
+/** The first part of a search; null: its answer comes last. @param {SearchOptions} options */
 export function startFirst({ template, spec, cpus }) {
   return spec.kind === 'size' ? startSize({ template, cpus }) : null
 }

@@ -136,10 +136,7 @@ function tellSearch(search) {
   return `${nameOf(search)} ${LOOKED_FOR[looksFor]} ${formatValue(held, search)}${but}`
 }
 
-/**
- * Draws the rates of a sizing's trials over the CPU limit, a line a plane.
- * @param {Drawn} drawn @returns {OwnChart[]}
- */
+/** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn} drawn @returns {OwnChart[]} */
 function drawLimits({ summary: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {
     const held = new Set(own.flatMap(size => listSteps(size, true)))

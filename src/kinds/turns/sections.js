@@ -46,10 +46,7 @@ function nameConditions({ arms, turns, tools }) {
   return `Side by side without a cap (${how}; ${generatorOf({ tools })} ${where})`
 }
 
-/**
- * A request costs more where a sidecar keeps more connections, so the answer gives their number.
- * @param {Summary} summary
- */
+/** More connections make a request dearer, so the answer says their number. @param {Summary} summary */
 function tellConnections({ arms, turns }) {
   const told = (turns?.connections ?? []).flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)
