@@ -1,6 +1,7 @@
 import { GATE_WORDS } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantity.js'
+import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
 import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
@@ -200,25 +201,18 @@ function pairUp(ofA, ofB) {
  * @param {QuantityRow} row
  */
 function findSpoiled(rounds, row) {
-  /** @type {Map<string, { rounds: Set<number>, names: Set<string> }>} */
-  const found = new Map()
-  for (const [i, { sides }] of rounds.entries()) {
-    for (const { name, trials, value } of sides) {
-      if (value || trials.length === 0) continue
-      for (const words of wordsFor(trials, row)) {
-        const entry = found.get(words) ?? { rounds: new Set(), names: new Set() }
-        entry.rounds.add(i)
-        entry.names.add(name)
-        found.set(words, entry)
-      }
-    }
-  }
-  return [...found]
-    .sort((x, y) => y[1].rounds.size - x[1].rounds.size)
-    .map(([words, { rounds: in_, names }]) => {
-      const whose = names.size === 1 ? ` (${[...names][0]})` : ''
-      return `${words} in ${in_.size} of ${rounds.length} rounds${whose}`
+  const found = rounds.flatMap(({ sides }, round) =>
+    sides
+      .filter(({ trials, value }) => !value && trials.length > 0)
+      .flatMap(({ name, trials }) => [...wordsFor(trials, row)].map(words => ({ words, round, name }))),
+  )
+  return [...groupBy(found, ({ words }) => words)]
+    .map(([words, own]) => {
+      const [count, [name, ...others]] = [new Set(own.map(o => o.round)).size, new Set(own.map(o => o.name))]
+      return { count, text: `${words} in ${count} of ${rounds.length} rounds${others.length > 0 ? '' : ` (${name})`}` }
     })
+    .sort((x, y) => y.count - x.count)
+    .map(({ text }) => text)
 }
 
 /** @param {TrialRecord[]} trials of one arm in one round, none of them good @param {QuantityRow} row */

@@ -3,6 +3,7 @@ import { isSpoiled } from './gates.js'
 
 /** Measures of a trial; the table of quantities defines each. Pure. */
 /** @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts' */
+/** @import { QuantityRow } from './quantities.js' */
 
 const TAIL_REQUESTS = 10
 /** The requests that a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
@@ -13,6 +14,20 @@ export const ESTIMATE_USED_LEAST = 0.3
 
 /** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
+
+/**
+ * Makes a function of rows of one form; it takes a name, a label and, where that differs from the name, a header.
+ * @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form
+ */
+export function rowsOf(form) {
+  return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
+    ...form,
+    name,
+    label,
+    header,
+    isSparse: true,
+  })
+}
 
 /** Splits records of one arm by round, in their order. @param {TrialRecord[]} records @param {number} count */
 export function splitRounds(records, count) {

@@ -1,11 +1,13 @@
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { nameOf } from '../../model/arms.js'
+import { AXES } from '../../model/axes.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
 /** Parts that the answers to all kinds of claims share. Pure. */
-/** @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
+/** @import { AxisName, Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 
 export const NOT_TESTABLE = 'not testable here'
@@ -131,4 +133,22 @@ function disparitiesOf({ parity, relaxes }, a, b) {
     b: { arm: b, rows: parity },
     relaxed: relaxes.map(r => r.gate),
   })
+}
+
+/** Times of each phase, and the share of it in which the control plane was at its limit. @type {[RegExp, string][]} */
+const PHASES = [
+  [/^(rolloutSeconds|startingSeconds|firstConfig)/, 'controlAtLimitRollout'],
+  [/^change(All|P|Max)/, 'controlAtLimitChange'],
+]
+
+/** Tells why the kit may have bound, or null. @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options */
+export function explainUnbound({ arm, quantity, over }) {
+  const phase = PHASES.find(([times]) => times.test(quantity))
+  if (!phase) return null
+  const share = quantityOf(arm, phase[1]).median
+  if (share !== null && share >= BOUND_LEAST) return null
+  const at = AXES[over].show(AXES[over].of(arm))
+  return share === null
+    ? `whether the control plane bound is not known (${at})`
+    : `the control plane did not bind (${at}: at its limit for ${Math.round(100 * share)} % of the time)`
 }

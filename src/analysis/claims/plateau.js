@@ -1,7 +1,6 @@
 import { findPlateau } from '../plateaus.js'
-import { CLAIM_QUANTITIES, formatRatio, untested, valuesOf } from './answers.js'
+import { CLAIM_QUANTITIES, explainUnbound, formatRatio, untested, valuesOf } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
-import { explainUnbound } from './bound.js'
 
 /** The answer of a run to a published plateau: from a value of an axis on, more of it gains nothing. Pure. */
 /** @import { Summary } from '../../model/types.ts' */

@@ -1,6 +1,14 @@
-import { describeCaveats, divideRounds, formatRatio, judgeRatios, NOT_TESTABLE, untested, valuesOf } from './answers.js'
+import {
+  describeCaveats,
+  divideRounds,
+  explainUnbound,
+  formatRatio,
+  judgeRatios,
+  NOT_TESTABLE,
+  untested,
+  valuesOf,
+} from './answers.js'
 import { describeConditions, findPair } from './arms.js'
-import { explainUnbound } from './bound.js'
 
 /** The answer of a run to a published ratio of two arms. Pure. */
 /** @import { Summary, SummaryArm } from '../../model/types.ts' */

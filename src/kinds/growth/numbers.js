@@ -1,3 +1,4 @@
+import { subtract } from '../../judge/describe-process.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { growthSchema } from '../../model/schemas.js'
@@ -95,14 +96,13 @@ function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSec
   const told = members.flatMap(member => member.told ?? [])
   const had = told.flatMap(one => one.yesMs ?? [])
   const seen = told.flatMap(one => one.backends ?? [])
-  const [before, after] = [control.start?.cpuSeconds, control.end?.cpuSeconds]
   return {
     sidecars,
     converged: had.length,
     backendsSeen: seen.length > 0 ? Math.min(backends, ...seen) : null,
     seconds: had.length === members.length ? (Math.max(...had) - startMs) / 1000 : null,
     controlAnonBytes: control.end?.anonBytes ?? null,
-    controlCpuSeconds: typeof before === 'number' && typeof after === 'number' ? after - before : null,
+    controlCpuSeconds: subtract(control.end?.cpuSeconds, control.start?.cpuSeconds),
     hostIdleFraction: idleOf(host),
     ownCores: ownCpuSeconds / ((endMs - startMs) / 1000),
   }

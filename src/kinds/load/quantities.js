@@ -1,11 +1,11 @@
 import { medianSorted } from 'simple-statistics'
-import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
+import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 
 /** Quantities of changes of configuration under load, and of bursts. Pure. */
 /** @import { LoadPoint, TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 
-const OF_CHANGES = /** @type {const} */ ({ group: 'changes', isSparse: true, digits: 1, use: 'memory' })
+const milliseconds = rowsOf({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
 // A p99 is as before when it is at most twice as high, or as little higher as a scheduler can make it.
 const TIMES_MOST = 2
 const MORE_MOST_MS = 5
@@ -15,7 +15,7 @@ const RATE_LEAST = 0.95
 /** @type {QuantityRow[]} */
 export const CHANGE_ROWS = [
   {
-    ...{ name: 'effectMs', header: 'effectMs', label: 'time to effect ms', unit: 'ms', ...OF_CHANGES },
+    ...milliseconds('effectMs', 'time to effect ms'),
     definition:
       "From the commit of a change of configuration until a new connection was served by it; the median of the window's changes.",
     measure({ record }) {
@@ -24,19 +24,18 @@ export const CHANGE_ROWS = [
     },
   },
   {
-    ...{ name: 'effectMostMs', header: 'effectMostMs', label: 'longest time to effect ms', unit: 'ms', ...OF_CHANGES },
+    ...milliseconds('effectMostMs', 'longest time to effect ms'),
     definition: "The longest time to effect of the window's changes.",
     measure: ({ record }) => listEffectsMs(record)?.at(-1) ?? null,
   },
   {
-    ...{ name: 'failedPerChange', header: 'failedPerChange', label: 'failed requests a change', ...OF_CHANGES },
+    ...milliseconds('failedPerChange', 'failed requests a change'),
     unit: 'requests',
     definition: 'Requests that failed in the window over the changes of configuration in it.',
     measure: ({ record: { load, changes } }) => (load && changes?.length ? load.failed / changes.length : null),
   },
   {
-    ...{ name: 'cpuMillisPerChange', header: 'cpuMillisPerChange', label: 'CPU a change, ms', ...OF_CHANGES },
-    unit: 'ms',
+    ...milliseconds('cpuMillisPerChange', 'CPU a change, ms'),
     definition: 'CPU time of all sidecars minus that of the arm without changes, over the number of changes.',
     measure: ({ record, unchanged }) => cpuMillisPerChange(record, unchanged ?? []),
   },
@@ -45,7 +44,10 @@ export const CHANGE_ROWS = [
 /** @type {QuantityRow[]} */
 export const RECOVERY_ROWS = [
   {
-    ...{ name: 'recoverySeconds', header: 'recoverySeconds', label: 'recovered after s', unit: 's' },
+    name: 'recoverySeconds',
+    header: 'recoverySeconds',
+    label: 'recovered after s',
+    unit: 's',
     digits: 1,
     definition: 'From the end of a burst until requests are answered as before it.',
     use: 'latency',

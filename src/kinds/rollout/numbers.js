@@ -1,3 +1,4 @@
+import { subtract } from '../../judge/describe-process.js'
 import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 
@@ -229,11 +230,6 @@ function judgeShards({ before, after, phaseSeconds }) {
     shardCpuSeconds: after.each.map(({ cpuSeconds }, i) => subtract(cpuSeconds, starts[i].cpuSeconds)),
     controlAtLimit: shares.length > 0 ? Math.min(1, Math.max(...shares) / phaseSeconds) : null,
   }
-}
-
-/** @param {number | null | undefined} after @param {number | null | undefined} before */
-function subtract(after, before) {
-  return typeof after === 'number' && typeof before === 'number' ? after - before : null
 }
 
 /** Seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */

@@ -53,46 +53,34 @@ export function judgeOutcome(record, p99Ms) {
       rssBytes === null || workingSetBytes === null ? null : rssBytes - workingSetBytes,
     ),
   }
-  const failed = (/** @type {string} */ why, isClear = false) => ({
-    ...seen,
-    survived: true,
-    held: false,
-    isClear,
-    why,
-  })
-  const unknown = (/** @type {string} */ why) => ({ ...seen, survived: true, held: null, isClear: false, why })
+  const end = (/** @type {boolean | null} */ held, /** @type {string} */ why) => {
+    return { ...seen, survived: true, held, isClear: false, why }
+  }
 
   const killed =
     record.ended.find(e => e.isOutOfMemory && e.role === 'sidecar') ?? sidecars.find(p => (p.oomKills ?? 0) > 0)
   if (killed) {
-    return { ...failed(`the kernel killed ${killed.service}'s ${killed.role} for memory`, true), survived: false }
+    const why = `the kernel killed ${killed.service}'s ${killed.role} for memory`
+    return { ...end(false, why), isClear: true, survived: false }
   }
   if (record.outcome === 'failed' || load === null || window === null) {
     const isSidecars = record.ended.length > 0 && record.ended.every(e => e.role === 'sidecar')
-    const outcome = isSidecars ? failed(record.reasons[0], true) : unknown(record.reasons[0] ?? 'nothing was measured')
-    return { ...outcome, survived: isSidecars ? false : null }
+    if (isSidecars) return { ...end(false, record.reasons[0]), isClear: true, survived: false }
+    return { ...end(null, record.reasons[0] ?? 'nothing was measured'), survived: null }
   }
   const isOwn = boundBy === 'sidecar' || boundBy === 'worker'
-  if (isOwn && rate < CLEARLY_LESS * asked) {
-    return failed(`${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`, true)
-  }
+  if (isOwn && rate < CLEARLY_LESS * asked)
+    return { ...end(false, `${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`), isClear: true }
   // Above the knee with nothing else saturated: what is missing has failed, or was dropped.
   const isOwnKnee = isOwn || boundBy === 'rate'
   const foreign = gates.find(
     g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwnKnee),
   )
-  if (foreign) return unknown(foreign.reason)
+  if (foreign) return end(null, foreign.reason)
   const own = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
-  if (own && (p99Ms !== null || isSpoiled(record, 'memory'))) return failed(own.reason)
+  if (own && (p99Ms !== null || isSpoiled(record, 'memory'))) return end(false, own.reason)
   const p99 = seen.p99Ms
-  if (p99Ms !== null && (p99 === null || p99 > p99Ms)) {
-    return p99 === null ? unknown('no p99 was measured') : failed(`p99 ${p99.toFixed(1)} ms, over ${p99Ms} ms`)
-  }
-  return {
-    ...seen,
-    survived: true,
-    held: true,
-    isClear: false,
-    why: p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`,
-  }
+  if (p99Ms !== null && p99 === null) return end(null, 'no p99 was measured')
+  if (p99Ms !== null && Number(p99) > p99Ms) return end(false, `p99 ${p99?.toFixed(1)} ms, over ${p99Ms} ms`)
+  return end(true, p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`)
 }

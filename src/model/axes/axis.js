@@ -1,4 +1,4 @@
-/** The contract of an axis. Pure. */
+/** The contract of an axis, and parts that axes share. Pure. */
 /** @import { Arm, Conditions } from '../types.ts' */
 /** @import { TrialKind } from '../kinds.js' */
 
@@ -30,6 +30,9 @@ export const UNDER_LOAD = ['turns', 'load', 'search']
 /** @type {TrialKind[]} */
 export const OF_CONTROL_PLANE = ['rollout', 'growth']
 
+/** @type {(name: string, help: string, read?: AxisOption['read']) => AxisOption} */
+export const list = (name, help, read) => ({ flags: `${name} <list>`, help, read })
+
 /** @param {number} bytes */
 export function showMebibytes(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
@@ -46,13 +49,9 @@ export function showCount(count, noun) {
  */
 export function createConditions(axes) {
   const made = Object.entries(axes).map(([name, own]) => {
-    /** @type {Pick<Axis, 'isOfSidecars' | 'values' | 'of'>} */
-    const shared = {
-      isOfSidecars: true,
-      values: [null],
-      of: ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null,
-    }
-    return [name, { ...shared, .../** @type {Partial<Axis>} */ (own) }]
+    /** @type {Axis['of']} */
+    const of = ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null
+    return [name, { isOfSidecars: true, values: [null], of, .../** @type {Partial<Axis>} */ (own) }]
   })
   return /** @type {Record<Name, Axis>} */ (Object.fromEntries(made))
 }
