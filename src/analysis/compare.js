@@ -111,8 +111,7 @@ export function findSpread(controls, { quantity, service, arms }) {
  */
 
 /**
- * Compares two arms in every quantity of their load, for all sidecars and each service; findNoise: the share that is no
- * difference.
+ * Compares two arms in every quantity, for all sidecars and each service; findNoise: as a share.
  * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair
  */
 export function compareSides({ findNoise, ...pair }) {
@@ -183,10 +182,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   }
 }
 
-/**
- * Pairs the trials of one round that can stand over each other: those of one deployment first, else all.
- * @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB @returns {TrialRecord[][][]}
- */
+/** Pairs by deployment, or round. @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB @returns {TrialRecord[][][]} */
 function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {
     const y = ofB.find(({ trial }) => trial.deployment !== undefined && trial.deployment === x.trial.deployment)

@@ -23,7 +23,7 @@ export function fitCpuLines(arms) {
   })
 }
 
-/** @param {SummaryArm[]} arms @param {string | null} service null: all sidecars @returns {CpuLine[]} none below five rates */
+/** Fits none below five rates. @param {SummaryArm[]} arms @param {string | null} service @returns {CpuLine[]} */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
     const cores = quantityOf(arm, 'cpuCores', service).median
@@ -56,7 +56,7 @@ export function fitSlopes({ arms, records }) {
     )
 }
 
-/** @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options @returns {Slope[]} none below two rounds */
+/** Needs two rounds. @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options @returns {Slope[]} */
 function fitSlope({ arm, row, own }) {
   const { values } = quantityOf(arm, row.name)
   const points = splitRounds(own, values.length).flatMap((trials, i) => {

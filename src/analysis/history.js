@@ -109,10 +109,7 @@ function listRuns(runs, reference) {
   })
 }
 
-/**
- * Finds the steps of all lines: the more lines, the less each may err.
- * @param {Line[]} lines @param {{ runs: HistoryRun[], server: string | null }} history
- */
+/** Lines share false alarms. @param {Line[]} lines @param {{ runs: HistoryRun[], server: string | null }} history */
 function findHistorySteps(lines, history) {
   const placed = lines.map(line => ({
     ...line,

@@ -9,10 +9,7 @@ import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
  * @typedef {{ old: Arm, next: Arm }} Match
  */
 
-/**
- * Facts beside the plane that two arms must share to be compared.
- * @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]}
- */
+/** Facts that two arms must share. @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]} */
 const PLACE = [
   { label: 'load', of: ({ load }) => load.kind, show: kind => (kind === 'idle' ? 'none' : `${kind} loop`) },
   ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({

@@ -131,7 +131,7 @@ function isWithout(axis, other, arm) {
  * The rounds of an arm, and of the arms that it is held against.
  * @typedef {Record<'own' | 'baseline' | 'unchanged' | 'unconfigured', TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
-/** @param {{ rounds: Rounds, service: string | null }} options null: the arm @returns {Record<string, Quantity>} by header */
+/** By header. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.own.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>

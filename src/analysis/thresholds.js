@@ -111,7 +111,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   })
 }
 
-/** Splits at the '/' between two planes; the path of a variant may hold others. @param {string} pair @param {string[]} names */
+/** Splits at the '/' between two planes, not in a variant's path. @param {string} pair @param {string[]} names */
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {

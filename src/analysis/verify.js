@@ -175,10 +175,7 @@ function compare(computed, written, at) {
   return [`${at} is ${show(b)}, and the records say ${show(a)}`]
 }
 
-/**
- * Reads a member by a name that every object may have, such as `constructor`.
- * @param {any} value @param {string} name
- */
+/** A member whose name every object may have, such as `constructor`. @param {any} value @param {string} name */
 function own(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }

@@ -72,7 +72,7 @@ function describeLoadHost({ start, end, cpus, clockAheadMs, roundTripMs }, ownCo
 }
 
 /**
- * Whether the samples of a window are complete: a missing value could not be read, null is not offered by the kernel.
+ * Whether samples are complete; null: the kernel does not offer it.
  * @param {Sample[]} samples @param {Window} window
  */
 export function checkSamples(samples, { startMs, endMs }) {

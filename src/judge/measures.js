@@ -15,10 +15,7 @@ export const ESTIMATE_USED_LEAST = 0.3
 /** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
-/**
- * Makes a function of rows of one form; it takes a name, a label and, where that differs from the name, a header.
- * @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form
- */
+/** Makes rows that have one form. @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form */
 export function rowsOf(form) {
   return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
     ...form,
@@ -62,10 +59,7 @@ export function ratePerSecond(record) {
   return record.load && seconds ? record.load.verified / seconds : null
 }
 
-/**
- * CPU cores while the arm got its load, with what it used between its turns.
- * @param {TrialRecord} record @param {string | null} [service]
- */
+/** CPU cores by the time in which the arm got its load. @param {TrialRecord} record @param {string | null} [service] */
 export function coresUnderLoad(record, service) {
   const cores = sumOf(sidecarsOf(record, service), p => p.cpuCores)
   const { load, window } = record

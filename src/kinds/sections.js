@@ -26,10 +26,8 @@ import { turnsSections } from './turns/sections.js'
  * @property {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} colourFor
  */
 
-/**
- * form: one of the report's; lines: as that form takes them.
- * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart
- */
+/** form: one of the report's; lines: as that form takes them. */
+/** @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart */
 
 /**
  * @typedef {object} Sections

@@ -3,8 +3,8 @@ import { AXES, describeAxes } from './axes.js'
 /** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
 /**
- * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how many
- * of its sidecars are simulated.
+ * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how
+ * many of its sidecars are simulated.
  * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
  */
 export function nameOf({ plane, profile, control, variant, repeatOf, conditions }) {
@@ -45,10 +45,7 @@ export function nameOnAxis(arm, contrast) {
   return contrast === null ? nameOf(arm) : `${nameOf(arm)} with ${AXES[contrast].show(AXES[contrast].of(arm))}`
 }
 
-/**
- * Reads `name`, `name:profile`, `name@control` or `name=folder`, as in `--planes` and in experiments.
- * @param {string} text @returns {PlaneChoice}
- */
+/** Reads `name`, `name:profile`, `name@control` or `name=folder`. @param {string} text @returns {PlaneChoice} */
 export function parseChoice(text) {
   // What comes after the first "=" is a path, which may contain others.
   const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))

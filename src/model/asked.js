@@ -6,7 +6,7 @@ import { AXES, AXIS_NAMES } from './axes.js'
 /** What trials of many sidecars, and trials of services alone, can be asked. Pure. */
 /** @import { AxisName, PlaneChoice } from './types.ts' */
 
-/** Values of axes, but for the cap of sidecars. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
+/** Values of axes. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
 
 /**
  * What of a question kinds of trials look at.

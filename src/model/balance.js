@@ -24,11 +24,9 @@ export const ALGORITHM_NAMES = /** @type {(keyof typeof ALGORITHMS)[]} */ (Objec
 /** How large items are: all alike, or from 1 to twice the mean. */
 export const SIZES = /** @type {const} */ (['equal', 'random'])
 
-/**
- * @typedef {{ label: string, unit: string, digits: number, definition: string, of: (trial: BalanceTrial) => number }} BalanceQuantity
- */
+/** @typedef {Record<'label' | 'unit' | 'definition', string> & { digits: number, of: (trial: BalanceTrial) => number }} BalanceQuantity */
 
-/** In the order in which they are shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
+/** In the order shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
 export const BALANCE_QUANTITIES = {
   moves: {
     label: 'moves, shard removed',

@@ -14,10 +14,7 @@ export function canBind(cap, cpus, isLoadElsewhere = false) {
 // Beside wrk it is less: 1.7 on a link of one sidecar, and about 2.6 on one of two.
 const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
 
-/**
- * Whether sidecars of a cap, so many on the way of a request, can bind beside wrk and cannot beside k6.
- * @param {{ cap: number, cpus: number, sidecars: number }} options
- */
+/** Whether sidecars can bind beside wrk only. @param {{ cap: number, cpus: number, sidecars: number }} options */
 export function bindsOnlyBesideWrk({ cap, cpus, sidecars }) {
   const { one, more } = CPUS_PER_CAPPED_CORE_BESIDE_WRK
   return !canBind(cap, cpus) && cap * (sidecars === 1 ? one : more) <= cpus

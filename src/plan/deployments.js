@@ -14,10 +14,7 @@ const TOGETHER_PER_CPU = 250
 const RATE_SLICE_MS = 1000
 const RATE_SLICES_LEAST = 3
 
-/**
- * Lets open-loop arms share their load: together where the machine carries their rates, else a second each in turn.
- * @param {Arm[]} arms @param {number} cpus @returns {Arm[]}
- */
+/** Lets arms share a rate: together, or a second in turn. @param {Arm[]} arms @param {number} cpus @returns {Arm[]} */
 export function shareRates(arms, cpus) {
   const groups = groupAlike(arms)
   return arms.map(arm => {
@@ -33,10 +30,7 @@ export function shareRates(arms, cpus) {
   })
 }
 
-/**
- * Orders every arm once a round, beside the others of its link and load; the order of start turns from round to round.
- * @param {{ arms: Arm[], rounds: number, seed: number }} options
- */
+/** Orders arms by round, in turning orders of start. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderDeployments({ arms, rounds, seed }) {
   const random = createRandom(seed)
   const groups = groupAlike(arms)

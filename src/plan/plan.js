@@ -71,9 +71,7 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   }
 }
 
-/**
- * @param {Question} question @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options
- */
+/** @param {Question} question @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options */
 function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const { experiment, overrides, kind } = question
   const {

@@ -37,10 +37,7 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, kind: TrialKind, profile: Profile, axes: Experiment['axes'] }} Question
  */
 
-/**
- * Finds what is asked of the trials of each kind, in the order in which they run.
- * @param {Experiment} experiment @param {Overrides} overrides @throws {UsageError} for an unknown profile
- */
+/** Finds the question to each kind; throws UsageError. @param {Experiment} experiment @param {Overrides} overrides */
 export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...ofProfile }

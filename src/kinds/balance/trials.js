@@ -8,10 +8,7 @@ import { drawItems } from '../../services/items.js'
 /** @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts' */
 /** @import { Item } from '../../services/items.js' */
 
-/**
- * Assigns the same items by every algorithm, for each seed and form of sizes.
- * @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]}
- */
+/** Assigns items by every algorithm. @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]} */
 export function runBalance({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
   return seeds.flatMap(own =>
@@ -44,10 +41,7 @@ function measureAssignment({ algorithm, items, shards }) {
   }
 }
 
-/**
- * Counts items that move between the shards kept, and those of the other shard.
- * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options
- */
+/** Counts items that moved. @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options */
 export function countMoves({ from, to, kept }) {
   let moves = 0
   let own = 0

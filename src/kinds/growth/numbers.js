@@ -69,10 +69,7 @@ export function tellEndings({ rounds, hasControl }) {
   return `${told.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
 
-/**
- * The control plane's memory in bytes, by sidecars, after each step that held.
- * @param {Pick<GrowthNumbers, 'steps'>} growth
- */
+/** The control plane's memory in bytes by sidecars, after steps held. @param {Pick<GrowthNumbers, 'steps'>} growth */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
     hasHeld(step) && step.controlAnonBytes !== null

@@ -7,8 +7,8 @@ import { describeSidecar } from '../../services/specs.js'
 import { trustOf } from '../../services/topology.js'
 
 /**
- * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind one
- * split. The servers of all steps share five applications, each of which says its name. Pure.
+ * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
+ * one split. The servers of all steps share five applications, each of which says its name. Pure.
  */
 /** @import { Endpoint, ProcessSpec, ReloadAction, Service } from '../../model/types.ts' */
 /** @import { SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */

@@ -75,11 +75,7 @@ function coresOf(record) {
   return sumOf(sidecarsOf(record), p => p.cpuCores)
 }
 
-/**
- * The seconds from the end of a burst until all that follows is answered as before it; 0: it never got worse; null: no
- * burst, or no recovery.
- * @param {Pick<TrialRecord, 'trial' | 'load'>} record
- */
+/** Seconds after a burst; 0: none; null: never, or no burst. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
 function recoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
   const series = load?.series ?? null

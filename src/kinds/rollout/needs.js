@@ -13,10 +13,7 @@ const CORES_LEAST = 0.01
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Rollout */
 
-/**
- * Finds the needs of each plane with a completed rollout; sidecars: asked for.
- * @param {{ records: TrialRecord[], sidecars: number }} run @returns {ControlNeed[]}
- */
+/** Finds the needs of each plane. @param {{ records: TrialRecord[], sidecars: number }} run @returns {ControlNeed[]} */
 export function findControlNeeds({ records, sidecars }) {
   const whole = records.flatMap(({ trial, outcome, rollout }) =>
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],

@@ -8,6 +8,7 @@ import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 /** @import { Part, Resource } from './numbers.js' */
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
+/** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */
 
 const SAID = { p50: '50 % of the sidecars take at most this', p99: '99 % of them', max: 'the longest' }
 /** @type {Record<'first' | 'change', Resource>} */
@@ -196,15 +197,12 @@ export const ROLLOUT_ROWS = [
   },
 ]
 
-/** @param {(numbers: Numbers, record: TrialRecord) => number | null} find @returns {QuantityRow['measure']} */
+/** @param {Find} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
-/**
- * Null where the control plane uses another amount for simulated sidecars than for real ones.
- * @param {Resource} resource @param {(numbers: Numbers, record: TrialRecord) => number | null} find
- */
+/** Null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */
 function ofControl(resource, find) {
   return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }

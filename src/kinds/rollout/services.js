@@ -8,8 +8,8 @@ import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /**
- * The processes of a rollout: control planes, copies of the first service's sidecar, and the application behind them. That
- * has no sidecar: the way of a configuration to one is what is measured. Pure.
+ * The processes of a rollout: control planes, copies of the first service's sidecar, and the application behind them.
+ * That has no sidecar: the way of a configuration to one is what is measured. Pure.
  */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction } from '../../model/types.ts' */
 /** @import { Service, Topology } from '../../model/types.ts' */
@@ -150,10 +150,7 @@ export function assignSidecars(names, { conditions, seed }) {
   }))
 }
 
-/**
- * Joins simulated sidecars to one, which has a configuration when all of them have it.
- * @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember}
- */
+/** Joins simulated sidecars. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
 function joinMembers(members, endpoint) {
   return {
     ...{ name: SIMULATED, shard: 0, standsFor: members.length },

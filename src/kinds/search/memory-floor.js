@@ -4,7 +4,7 @@ import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 /** @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
 /** @import { Limits } from '../../model/container-limits.js' */
 /** @import { Outcome } from './outcome.js' */
-/** @import { SearchOptions } from './step.js' */
+/** @import { Search, SearchOptions } from './step.js' */
 
 const MEMORY_STEP_BYTES = 256 * 1024
 const UNLIMITED_TIMES = 4
@@ -12,7 +12,7 @@ const UNLIMITED_TIMES = 4
 /**
  * Finds the smallest memory limit under which sidecars survive the load: without one first, then by halves below what
  * that took. unlimited: outcomes without a limit, where they are known.
- * @param {SearchOptions & { unlimited?: Outcome[] }} options @returns {Generator<Arm, SearchResult, Outcome>}
+ * @param {SearchOptions & { unlimited?: Outcome[] }} options @returns {Search<SearchResult>}
  */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
@@ -37,7 +37,7 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
  * Goes on below a limit that turned out to be enough: what failed above it, failed by chance.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
  *   options memory: found before
- * @returns {Generator<Arm, SearchResult, Outcome>}
+ * @returns {Search<SearchResult>}
  */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
   const steps = [...memory.steps, survived]
@@ -56,7 +56,7 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
  * most: above this limit memory is not what it lacks; held: the least that is known to hold.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number |
  *   null }} options
- * @returns {Generator<Arm, SearchResult, Outcome>}
+ * @returns {Search<SearchResult>}
  */
 function* bisect({ template, spec, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) =>
@@ -77,20 +77,14 @@ function* bisect({ template, spec, steps, from, most, held = null }) {
   return end({ held, failed: failed || null, why, isFound: true })
 }
 
-/**
- * The limit to give: above every limit that killed in the search, with the file pages that another was charged for.
- * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory
- */
+/** A limit above all kills, with file pages. @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory */
 export function recommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
   return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
 }
 
-/**
- * The limits in whole millicores and MiB; null: none were found.
- * @param {Pick<SizeResult, 'cpu' | 'memory'>} size @returns {Limits | null}
- */
+/** Rounds limits up; null: none was found. @param {Pick<SizeResult, 'cpu' | 'memory'>} size @returns {Limits | null} */
 export function limitsOf({ cpu, memory }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
   return toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })

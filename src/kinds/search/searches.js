@@ -5,15 +5,14 @@ import { findServices, p99LimitOf } from './services.js'
 import { findSize, startSize } from './size.js'
 import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
 
-/** Searches as generators: each yields the arm to try next, and is given its outcome. Pure, so that records give it again. */
+/** Searches as generators: each is given the outcome of the arm that it yields. Pure: records give the same again. */
 /** @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts' */
-/** @import { Outcome } from './outcome.js' */
-/** @import { SearchOptions } from './step.js' */
+/** @import { Search, SearchOptions } from './step.js' */
 
 const RATES_MOST = 1e6
 const RATES_BELOW_MOST = 20
 
-/** @param {SearchOptions} options @returns {Generator<Arm, SearchResult | SizeResult | SizeResult[], Outcome>} */
+/** @param {SearchOptions} options @returns {Search<SearchResult | SizeResult | SizeResult[]>} */
 export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
   if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
@@ -66,8 +65,7 @@ export function replaySearches({ manifest: { search, arms, machine }, records })
 
 /**
  * Finds the highest rate that holds: twice as high while it holds, then by halves down to 5 %.
- * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options
- * @returns {Generator<Arm, SearchResult, Outcome>}
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options @returns {Search<SearchResult>}
  */
 export function* findKnee({ template, spec }) {
   const steps = []

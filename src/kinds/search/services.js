@@ -3,11 +3,10 @@ import { choiceOf } from '../../model/arms.js'
 import { findFirst, needOf, p99Of } from './first-answer.js'
 import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './step.js'
 
-/** Limits for services by a line through the CPU at the lowest and the highest rate, with a check at each answer. Pure. */
+/** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
 /** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' */
 /** @import { Need } from './first-answer.js' */
-/** @import { Outcome } from './outcome.js' */
-/** @import { TriedStep } from './step.js' */
+/** @import { Search, TriedStep } from './step.js' */
 
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
@@ -16,7 +15,7 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './s
 
 /**
  * Finds a result for each distinct load; template: of a plane and a payload.
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options @returns {Generator<Arm, SizeResult[], Outcome>}
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options @returns {Search<SizeResult[]>}
  */
 export function* findServices({ template, spec, cpus }) {
   const cells = listCells(spec, template)

@@ -10,13 +10,14 @@ const WINS = 2
 const SPOILED_MOST = 6
 
 /** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
+/** A search yields the arm to try next. @template T @typedef {Generator<Arm, T, Outcome>} Search */
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
 /**
  * Tries an arm until it has held or failed so often as `wins` says, or failed once so clearly that nothing can change
  * it; by survived: where only memory is asked.
  * @param {Arm} arm @param {number} value @param {{ by?: 'held' | 'survived', wins?: number }} [options]
- * @returns {Generator<Arm, TriedStep, Outcome>}
+ * @returns {Search<TriedStep>}
  */
 export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   /** @type {Outcome[]} */
