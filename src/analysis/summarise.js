@@ -81,6 +81,7 @@ function listArms(records) {
  */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
+  const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
   const ownRounds = arm.rounds ?? manifest.rounds
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
     other && other !== arm ? splitRounds(byArm[other.id], ownRounds) : []
@@ -103,11 +104,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   return /** @type {SummaryArm} */ ({
     ...arm,
     target: manifest.target,
-    trials: {
-      completed: records.filter(r => r.outcome === 'completed').length,
-      failed: records.filter(r => r.outcome === 'failed').length,
-      invalid: records.filter(r => r.outcome === 'invalid').length,
-    },
+    trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiled(records),
     boundBy: mostFrequent(records.flatMap(r => r.boundBy ?? [])),
     responseTimeMs: null,

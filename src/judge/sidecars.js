@@ -8,16 +8,10 @@ import { finiteOrNull, subtract } from './describe-process.js'
 const APART_LEAST_SECONDS = 0.05
 
 /**
- * A sidecar now; null: not known, or no cap.
- * @typedef {object} SidecarNow
- * @property {string} service
- * @property {number | null} cores between the last two readings
- * @property {number | null} capCores
- * @property {number | null} ofCap a fraction
- * @property {boolean | null} isThrottled its quota was used up between the last two readings
- * @property {number | null} throttledFraction of the periods since the first sample of the trial
- * @property {number | null} anonBytes
- * @property {number | null} workingSetBytes
+ * A sidecar now; null: not known, or no cap. cores, isThrottled: between the last two readings; ofCap: a fraction;
+ * throttledFraction: of the periods since the first sample of the trial.
+ * @typedef {{ service: string, isThrottled: boolean | null } & Record<'cores' | 'capCores' | 'ofCap' | 'throttledFraction' |
+ *   'anonBytes' | 'workingSetBytes', number | null>} SidecarNow
  */
 
 /**

@@ -19,11 +19,8 @@ import { turnsSections } from './turns/sections.js'
  */
 
 /**
- * @typedef {object} Drawn
- * @property {Summary} summary
- * @property {SummaryArm[]} arms that were tried
- * @property {TrialRecord[]} records
- * @property {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} colourFor
+ * @typedef {{ summary: Summary, arms: SummaryArm[], records: TrialRecord[], colourFor: ColourFor }} Drawn arms: that were tried
+ * @typedef {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} ColourFor
  */
 
 /** form: one of the report's; lines: as that form takes them. */

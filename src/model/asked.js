@@ -9,7 +9,7 @@ import { AXES, AXIS_NAMES } from './axes.js'
 /** Values of axes. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
 
 /**
- * What of a question kinds of trials look at.
+ * The parts of a question that kinds of trials look at.
  * @typedef {object} Asked
  * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
  *   search: { kind: string } | null }} experiment

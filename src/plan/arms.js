@@ -9,7 +9,7 @@ import { countTurnWorkers } from './caps.js'
 import { chooseLoad } from './load.js'
 
 /** The arms of a plan: one of every plane at every place on the axes. Pure. */
-/** @import { Arm, AxisName, Conditions, PlaneChoice } from '../model/types.ts' */
+/** @import { Arm, AxisName, Calibration, Conditions, Plan, PlaneChoice } from '../model/types.ts' */
 /** @import { Missing, Question } from './question.js' */
 
 const CALIBRATION_SECONDS = 3
@@ -169,6 +169,32 @@ export function calibrate(arms, lists) {
     return { ...arm, calibratedBy: id }
   })
   return { calibrations: [...calibrations.values()], calibrated }
+}
+
+/**
+ * Keeps the arms whose rate is at most a share of the capacity found, and says why the others are left out.
+ * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options
+ */
+export function leaveOutUnreachable({ plan, calibrations }) {
+  const share = plan.mostOfCapacity ?? 1
+  const judged = plan.arms.map(arm => {
+    const found = calibrations.find(c => c.armId === arm.calibratedBy)
+    const { ratePerSecond: rate = 0 } = arm.load
+    const capacity = found?.ratePerSecond ?? 0
+    return { arm, isReachable: rate <= share * capacity, capacity, boundBy: found?.boundBy ?? null }
+  })
+  return {
+    arms: judged.filter(j => j.isReachable).map(j => j.arm),
+    notMeasured: judged
+      .filter(j => !j.isReachable && j.arm.repeatOf === null)
+      .map(({ arm, capacity, boundBy }) => ({
+        plane: `${nameOf(arm)}${arm.conditions.services > 1 ? ` with ${arm.conditions.services} services` : ''} at ${arm.load.ratePerSecond} requests/s`,
+        reason:
+          capacity > 0
+            ? `not reachable here: over ${Math.round(100 * share)} % of the ${Math.round(capacity)} requests/s that it reached, bound by ${boundBy}`
+            : 'not reachable here: it answered nothing in a closed loop',
+      })),
+  }
 }
 
 /** Repeats the first arm of each comparison: an arm against itself (A/A) shows the noise. @param {Arm[]} arms */

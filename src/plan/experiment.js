@@ -58,14 +58,7 @@ const search = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('services'),
     services: z
-      .array(
-        z.strictObject({
-          name: z.string(),
-          p99Ms,
-          ratePerSecond,
-          payloadBytes: LOAD_AXES.payloadBytes.schema,
-        }),
-      )
+      .array(z.strictObject({ name: z.string(), p99Ms, ratePerSecond, payloadBytes: LOAD_AXES.payloadBytes.schema }))
       .min(1),
   }),
   z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ratePerSecond }),

@@ -1,4 +1,4 @@
-import { withRole } from './processes-of.js'
+import { withRole } from './gate.js'
 
 /** The part of a trial that limited its throughput, and how long it got load. */
 /** @import { BoundBy, ProcessRecord, TrialRecord } from '../../model/types.ts' */

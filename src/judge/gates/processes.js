@@ -1,4 +1,4 @@
-import { nameOf } from './processes-of.js'
+import { nameOf } from './gate.js'
 import { isByKubelet } from './readings.js'
 
 /** Gates of the processes: whether each ran as it was started, under its cap. */

@@ -31,15 +31,10 @@ const CAP_TOLERANCE = 0.001
 /** @typedef {GrowthRecord['steps'][number]} Step */
 
 /**
- * @typedef {object} Given
- * @property {Asking} asking
- * @property {ReturnType<typeof createDeployer>['deploy']} deploy
- * @property {() => Handle[]} listProcesses all that were started
- * @property {Handle[]} control one, or none where nothing has to run
- * @property {() => ReturnType<typeof readControl>} readControl
- * @property {number} deadlineSeconds of a step
- * @property {AbortSignal} stopping aborts when the run is stopped
- * @property {AbortSignal} signal also aborts when the control plane has ended or is stopped
+ * control: one, or none where nothing has to run; stopping: the run is stopped; signal: or the control plane has ended.
+ * @typedef {{ asking: Asking, deploy: ReturnType<typeof createDeployer>['deploy'], listProcesses: () => Handle[],
+ *   control: Handle[], readControl: () => ReturnType<typeof readControl>, deadlineSeconds: number, stopping: AbortSignal,
+ *   signal: AbortSignal }} Given
  */
 
 /** @type {Kind} */
@@ -88,8 +83,14 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
       const observed = await observing.end()
       /** @type {GrowthRecord} */
       const seen = {
-        ...{ schemaVersion: SCHEMA_VERSION, cpus, stepSidecars: STEP_SIDECARS, sidecarsMost, backends: BACKENDS },
-        ...{ deadlineSeconds, steps: taken, ended },
+        schemaVersion: SCHEMA_VERSION,
+        cpus,
+        stepSidecars: STEP_SIDECARS,
+        sidecarsMost,
+        backends: BACKENDS,
+        deadlineSeconds,
+        steps: taken,
+        ended,
         control: observed?.samples.map(describeReading) ?? null,
       }
       return {

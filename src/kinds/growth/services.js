@@ -28,11 +28,9 @@ const SPLIT_HOST = 'split.test'
  */
 
 /**
- * @typedef {object} Growth
- * @property {ProcessSpec[]} applications
- * @property {ProcessSpec | null} control null: nothing has to run
- * @property {ReloadAction[]} setUp of the control plane
- * @property {{ sidecars: number, spec: ProcessSpec, members: GrownMember[] }[]} steps sidecars: of all steps up to it
+ * control: null where nothing has to run; sidecars: of all steps so far.
+ * @typedef {{ applications: ProcessSpec[], control: ProcessSpec | null, setUp: ReloadAction[],
+ *   steps: { sidecars: number, spec: ProcessSpec, members: GrownMember[] }[] }} Growth
  */
 
 /** The names that need an address. @param {number} sidecars a multiple of those of a step */

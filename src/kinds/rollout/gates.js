@@ -29,17 +29,15 @@ export const ROLLOUT_GATES = [
     words: 'asking cost too much',
     spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).flatMap(({ part, what, phase }) => [
-        rollout !== undefined &&
-          isCostly(phase, rollout.cpus) && {
-            part,
-            reason: `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${rollout.cpus} cores`,
-          },
-        rollout !== undefined &&
-          isBudgetUsed(phase, rollout.askedPerSecondMost) && {
-            part,
-            reason: `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${rollout.askedPerSecondMost}: asking may be what was measured`,
-          },
+      phasesOf(rollout).flatMap(({ part, what, phase, cpus, askedPerSecondMost: most }) => [
+        isCostly(phase, cpus) && {
+          part,
+          reason: `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${cpus} cores`,
+        },
+        isBudgetUsed(phase, most) && {
+          part,
+          reason: `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${most}: asking may be what was measured`,
+        },
       ]),
   },
   {
@@ -65,17 +63,14 @@ export const ROLLOUT_GATES = [
   },
 ]
 
-/**
- * @param {TrialRecord['rollout']} rollout
- * @returns {{ part: string, what: string, phase: NonNullable<TrialRecord['rollout']>['first'] }[]}
- */
+/** Lists the phases of a rollout, and the end of each. @param {TrialRecord['rollout']} rollout */
 function phasesOf(rollout) {
   if (!rollout) return []
-  const { first, change, removal } = rollout
+  const { first, change, removal, cpus, askedPerSecondMost } = rollout
   const phases = [
     { part: 'rollout', what: 'all sidecars had their first configuration', phase: first },
     { part: 'change', what: 'all sidecars had the change', phase: change },
     { part: 'removal', what: 'all sidecars that moved had the configuration of their new shard', phase: removal },
   ]
-  return phases.flatMap(({ phase, ...rest }) => (phase ? [{ ...rest, phase }] : []))
+  return phases.flatMap(({ phase, ...rest }) => (phase ? [{ ...rest, phase, cpus, askedPerSecondMost }] : []))
 }
