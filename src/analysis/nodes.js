@@ -2,7 +2,7 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { GIB, MIB } from '../lib/units.js'
 
-/** Nodes to fill with sidecars: known ones by their names, others by their size. Pure. */
+/** Nodes to fill with sidecars. Pure. @import { Limits } from '../model/container-limits.js' */
 
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
@@ -74,4 +74,17 @@ export function readNode(text, reserved) {
   throw new UsageError(
     `--reserve ${reserved}: nothing is left of ${text}, which has ${node.cores} cores and ${node.bytes / MIB} MiB: reserve less`,
   )
+}
+
+/**
+ * Counts how many times limits fit into what is left of a node; byCpu, byMemory: by that alone.
+ * @param {Limits} limits of one sidecar, or of several together @param {{ cores: number, bytes: number }} left
+ * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }}
+ */
+export function fitOnNode({ millicores, mebibytes }, left) {
+  const byCpu = (1000 * left.cores) / millicores
+  const byMemory = left.bytes / MIB / mebibytes
+  // 3.3 × 1000 / 300 is less than 11 by a rounding error.
+  const count = Math.floor(Math.min(byCpu, byMemory) + 1e-9)
+  return { count, limit: byCpu <= byMemory ? 'CPU' : 'memory', byCpu, byMemory }
 }

@@ -21,7 +21,6 @@ const GATES = [...ANSWER_GATES, ...PROCESS_GATES, ...ROLLOUT_GATES, ...READING_G
   ...gate,
 }))
 
-/** The names of all gates. */
 export const GATE_NAMES = GATES.map(gate => gate.name)
 
 /** The words of a verdict for each gate, by its name. @type {Record<string, string>} */
@@ -30,7 +29,6 @@ export const GATE_WORDS = Object.fromEntries(GATES.map(({ name, words }) => [nam
 /** The findings of each gate in words, by its name. @type {Record<string, string>} */
 export const GATE_FINDS = Object.fromEntries(GATES.map(({ name, finds }) => [name, finds]))
 
-/** The uses that each gate spoils. */
 export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [name, spoils]))
 
 /**

@@ -1,9 +1,8 @@
 import { busiestCoresOf, SIDECAR_BOUND, secondsUnderLoad } from './gates/bound.js'
 import { isSpoiled } from './gates.js'
 
-/** Measures of a trial; the table of quantities defines each. Pure. */
+/** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantities.js' */
 /** @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts' */
-/** @import { QuantityRow } from './quantities.js' */
 
 const TAIL_REQUESTS = 10
 /** The requests that a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
@@ -12,7 +11,6 @@ export const P99_REQUESTS = 1050
 /** The share of its cap that a sidecar must use for an estimate of its capacity. */
 export const ESTIMATE_USED_LEAST = 0.3
 
-/** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
 /** Makes rows that have one form. @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form */

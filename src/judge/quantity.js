@@ -2,9 +2,8 @@ import { summariseValues } from '../lib/stats.js'
 import { valueOfRound } from './measures.js'
 import { QUANTITIES } from './quantities.js'
 
-/** Functions of any quantity of the table. Pure. */
+/** Functions of any quantity of the table. Pure. @import { QuantityRow, Seen } from './quantities.js' */
 /** @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts' */
-/** @import { QuantityRow, Seen } from './quantities.js' */
 
 /** Lists the quantities in which arms are compared. @param {Load['kind'][]} [kinds] absent: under any load */
 export function listCompared(kinds) {

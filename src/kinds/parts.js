@@ -13,7 +13,6 @@ import { rolloutPart } from './rollout/numbers.js'
  * @property {(judged: Judged) => string} tell in a line of progress
  */
 
-/** By their names in a record. */
 const PARTS = /** @type {const} */ ({ rollout: rolloutPart, growth: growthPart })
 
 /**

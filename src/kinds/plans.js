@@ -2,10 +2,9 @@ import { UsageError } from '../lib/errors.js'
 import { assertAlone, assertManySidecars, assertSharded } from '../model/asked.js'
 import { growthPlan } from './growth/plan.js'
 
-/** The plan of each kind of trial, and what it can be asked. Pure. */
+/** The plan of each kind of trial, and what it can be asked. Pure. @import { TrialKind } from '../model/kinds.js' */
 /** @import { Arm, PlaneChoice } from '../model/types.ts' */
 /** @import { Asked, Chosen } from '../model/asked.js' */
-/** @import { TrialKind } from '../model/kinds.js' */
 
 /**
  * @typedef {object} KindPlan

@@ -1,7 +1,6 @@
 /** The algorithms of `balance`, and the quantities of an assignment. Pure. */
 /** @import { BalanceTrial } from './types.ts' */
 
-/** The algorithms by name. */
 export const ALGORITHMS = /** @type {const} */ ({
   'legacy-hash': { label: 'legacy hash', does: "FNV-1a of the item's id (32 bits), modulo the number of shards" },
   'round-robin': { label: 'round-robin', does: "the item's rank by id, modulo the number of shards" },

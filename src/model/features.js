@@ -5,7 +5,6 @@ import { suggest } from '../lib/nearest.js'
 /** The features of a sidecar beyond routing and mTLS, which the axis `features` switches. Pure. */
 /** @import { Conditions, DataPlane, FeatureName, Features } from './types.ts' */
 
-/** No features: what sidecars are compared with where nothing else is asked. */
 export const LEAN = 'lean'
 export const ALL = 'all'
 

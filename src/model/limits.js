@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
 import { nameRoute } from './routes.js'
 
-/** Limits of a model that every plane can be given. Pure. */
-/** @import { Route, SidecarModel } from './types.ts' */
+/** Limits of a model that every plane can be given. Pure. @import { Route, SidecarModel } from './types.ts' */
 
 // No plane has a bucket, or a circuit, for 0.
 const count = z.int().min(1, 'at least 1 is needed')

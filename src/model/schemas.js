@@ -19,7 +19,6 @@ export * from './schemas/rollout.js'
 export * from './schemas/summary.js'
 export * from './schemas/trial.js'
 
-/** The schemas that are published under `schema/`, by file name. */
 export const SCHEMAS = {
   manifest: manifestSchema,
   trial: trialSchema,

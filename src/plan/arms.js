@@ -197,18 +197,15 @@ export function leaveOutUnreachable({ plan, calibrations }) {
   }
 }
 
-/** Repeats the first arm of each comparison: an arm against itself (A/A) shows the noise. @param {Arm[]} arms */
-export function repeatFirst(arms) {
-  const groups = groupBy(
-    arms.filter(arm => arm.hasSidecars),
-    arm => groupOf(arm),
-  )
-  return [...groups.values()]
-    .filter(group => group.length > 1)
-    .map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
-}
-
-/** Keeps one repetition a link and load: arms that stand together share their noise. @param {Arm[]} repetitions */
-export function keepFirstOfLoads(repetitions) {
-  return [...groupBy(repetitions, ({ link, load }) => JSON.stringify([link, load])).values()].map(([first]) => first)
+/**
+ * Repeats the first arm of each comparison: an arm against itself (A/A) shows the noise, which arms that stand together
+ * share: then one for each link and load is enough.
+ * @param {Arm[]} arms @param {boolean} areTogether
+ */
+export function repeatFirst(arms, areTogether) {
+  const withSidecars = arms.filter(arm => arm.hasSidecars)
+  const compared = [...groupBy(withSidecars, arm => groupOf(arm)).values()].filter(group => group.length > 1)
+  const repeated = compared.map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
+  if (!areTogether) return repeated
+  return [...groupBy(repeated, ({ link, load }) => JSON.stringify([link, load])).values()].map(([first]) => first)
 }

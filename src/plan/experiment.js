@@ -47,7 +47,6 @@ const axes = z.strictObject({
   /** Control planes of the sidecars; a plane that has none of these takes its first. */
   control: z.array(z.string()).min(1).optional(),
   link: z.array(z.string()).min(1),
-  /** none: sidecars have no limit. */
   capCores: z.union([z.literal('none'), z.array(capCores).min(1)]),
   ...optionalAxes,
 })
@@ -111,7 +110,6 @@ const schema = z.strictObject({
     .prefault({}),
   /** Files of bench/claims that it can test. */
   claims: z.array(z.string()).default([]),
-  /** Targets that it can run on. */
   targets: z.array(z.enum(['local', 'kubernetes'])).default(['local', 'kubernetes']),
   relaxes: z.array(z.strictObject({ gate: z.enum(RELAXABLE), why: z.string().min(1) })).default([]),
   profiles: z

@@ -2,15 +2,7 @@ import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { nameOf, parseChoice } from '../model/arms.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
-import {
-  calibrate,
-  createArms,
-  distinctly,
-  keepFirstOfLoads,
-  listValues,
-  refuseUnsupported,
-  repeatFirst,
-} from './arms.js'
+import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCaps, isOpenLoop } from './caps.js'
 import { orderDeployments, shareRates } from './deployments.js'
 import { choosePlanes, resolveQuestions } from './question.js'
@@ -20,8 +12,7 @@ export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
 export { countSearchTrials, estimatePlanSeconds, estimateSeconds } from './time.js'
 
-/** From a question to all trials that answer it. Pure. */
-/** @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
+/** From a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
 /** @import { Experiment } from './experiment.js' */
 /** @import { Missing, Question } from './question.js' */
 
@@ -98,10 +89,9 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     experiment.mostOfCapacity === null || isBesideOthers
       ? { calibrations: [], calibrated: possible }
       : calibrate(possible, lists)
-  const repeated = question.profile.hasControl && !experiment.search ? repeatFirst(calibrated) : []
-  const measured = isBesideOthers
-    ? shareRates([...calibrated, ...keepFirstOfLoads(repeated)], cpus)
-    : [...calibrated, ...repeated]
+  const hasRepeats = question.profile.hasControl && !experiment.search
+  const all = hasRepeats ? [...calibrated, ...repeatFirst(calibrated, isBesideOthers)] : calibrated
+  const measured = isBesideOthers ? shareRates(all, cpus) : all
   const order = isBesideOthers ? orderDeployments : orderTrials
   const rounds = chooseRounds(question, { arms: measured, calibrations, order })
   const trials = order({ arms: measured, rounds: experiment.search ? 0 : rounds, seed: overrides.seed })

@@ -5,8 +5,7 @@ import { groupOf } from '../model/axes.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 import { estimatePlanSeconds, estimateSeconds } from './time.js'
 
-/** The rounds of a plan, and the order of their trials. Pure. */
-/** @import { Arm, Plan, Trial } from '../model/types.ts' */
+/** The rounds of a plan, and the order of their trials. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 /** @import { Question } from './question.js' */
 
 // All are made before the first runs.

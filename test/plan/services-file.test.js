@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseServices } from '../../src/plan/services-file.js'
+import { parseServices } from '../../src/plan/size-experiment.js'
 import { createServicesExperiment } from '../../src/plan/size-experiment.js'
 
 const TEXT = `services:

@@ -8,9 +8,8 @@ import { testRatio } from './ratio.js'
 import { createClaimsSchema } from './schema.js'
 import { testShape } from './shape.js'
 
-/** Published numbers, and the answers of runs here. Pure. */
+/** Published numbers, and the answers of runs here. Pure. @import { Answer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
 /** @import { BalanceRatio, Relation, Shape, WrittenClaims } from './schema.js' */
 
 /** @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim */

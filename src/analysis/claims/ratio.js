@@ -10,9 +10,8 @@ import {
 } from './answers.js'
 import { describeConditions, findPair } from './arms.js'
 
-/** The answer of a run to a published ratio of two arms. Pure. */
+/** The answer of a run to a published ratio of two arms. Pure. @import { Answer } from './answers.js' */
 /** @import { Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
 /** @import { Ratio } from './schema.js' */
 
 /**

@@ -39,7 +39,6 @@ const ratio = z.strictObject({
   /** The quantity of the second arm, where it is another. */
   toQuantity: quantity.optional(),
   ratio: z.number().positive(),
-  /** A share of the ratio. */
   tolerance,
 })
 
@@ -55,7 +54,6 @@ const shape = z
   })
   .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
 
-/** before: the published value before `from`. */
 const plateau = z.strictObject({
   quantity,
   over: oneOf('axis', AXIS_NAMES),
@@ -64,7 +62,6 @@ const plateau = z.strictObject({
   from: z.number(),
 })
 
-/** A ratio of two assignments of items to shards. */
 const balance = z.strictObject({
   quantity: oneOf('quantity', BALANCE_NAMES),
   of: assignment,
@@ -75,7 +72,6 @@ const balance = z.strictObject({
   tolerance,
 })
 
-/** The growth of a control plane that is given more and more sidecars. */
 const growth = z
   .strictObject({
     among: selector,

@@ -15,9 +15,8 @@ import {
 } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
-/** The answer of a run to a published shape of a quantity over an axis. Pure. */
+/** The answer of a run to a published shape of a quantity over an axis. Pure. @import { Answer } from './answers.js' */
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
 /** @import { Shape } from './schema.js' */
 
 /**

@@ -1,9 +1,8 @@
 import { nameOf } from './gate.js'
 import { isByKubelet } from './readings.js'
 
-/** Gates of the processes: whether each ran as it was started, under its cap. */
+/** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { Gate } from './gate.js' */
 
 const CAP_TOLERANCE = 0.001
 const CAP_USE_TOLERANCE = 0.03

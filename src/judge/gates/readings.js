@@ -1,5 +1,4 @@
-/** Gates of the readings: whether the numbers cover the window. */
-/** @import { TrialRecord } from '../../model/types.ts' */
+/** Gates of the readings: whether the numbers cover the window. @import { TrialRecord } from '../../model/types.ts' */
 /** @import { Gate } from './gate.js' */
 
 const SAMPLE_GAP_MOST_SECONDS = 1

@@ -16,7 +16,6 @@ import { trustOf } from '../../services/topology.js'
 /** @import { ArmServices } from '../../services/specs.js' */
 
 const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
-/** The number of backends that a client must see. */
 export const BACKENDS = FORM.servers
 export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
 const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)

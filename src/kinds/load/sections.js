@@ -4,9 +4,8 @@ import { lowerFirst } from '../../lib/letters.js'
 import { nameOf } from '../../model/arms.js'
 import { tellEstimates } from './estimates.js'
 
-/** Windows under load: the cost of planes, and what bound them. Pure. */
+/** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
 /** @import { Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Sections } from '../sections.js' */
 
 /** @type {Sections} */
 export const loadSections = {

@@ -18,7 +18,6 @@ const BOUND = {
   'rollout,change': 'the control plane bound rollout and change',
 }
 
-/** Phases, each with the title of its chart. */
 const PHASES = /** @type {const} */ ([
   ['first', 'Sidecars that have their first configuration'],
   ['change', 'Sidecars that have a change of it'],

@@ -3,9 +3,8 @@ import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
 import { generatorOf } from '../../model/generators.js'
 
-/** Turns: the cost of planes beside each other. Pure. */
+/** Turns: the cost of planes beside each other. Pure. @import { Sections } from '../sections.js' */
 /** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
-/** @import { Sections } from '../sections.js' */
 
 /** @type {Sections} */
 export const turnsSections = {
