@@ -14,10 +14,9 @@ import { GAP_LEAST, judge } from './verdict.js'
  */
 
 /**
- * Compares CPU per request of every arm. Without sidecars that is the applications', and its difference the other
+ * Compares CPU per request of every arm; without sidecars it is the applications', and its difference the other
  * network's. pairs: the ratio of two planes on each side.
  * @param {{ local: Side, other: Side }} sides
- * @returns {{ planes: Agreement[], network: Agreement[], pairs: { name: string, local: number, other: number }[] }}
  */
 export function compareTargets({ local, other }) {
   const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))

@@ -40,8 +40,7 @@ export const CONTROL = {
 }
 
 /**
- * Compares every arm that two runs share, new over old, in every quantity; throws UsageError for a threshold that no
- * two runs have.
+ * Compares every arm that two runs share, new over old; throws UsageError for a threshold that no two runs have.
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
  * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05` @returns {RunComparison}
  */
@@ -129,8 +128,7 @@ function compareMatch({ old, next, match, controls }) {
 
 /**
  * Holds each threshold at every match that has its quantity.
- * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }}
- *   options
+ * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
  */
 function holdThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {

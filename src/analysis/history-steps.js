@@ -84,7 +84,6 @@ function levelOf({ values }, runs) {
  * @param {TestedLine} line
  * @param {{ step: Pick<HistoryStep, 'run' | 'ratio' | 'control'>, control: TestedLine | undefined, changes: Change[],
  *   server: string | null }} options
- * @returns {Cause | null}
  */
 function findCause({ quantity, isControl }, { step, control, changes, server }) {
   if (isControl || ![PRIMARY, QUANTITIES.capacity].some(row => row.name === quantity)) return null

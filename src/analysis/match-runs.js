@@ -86,7 +86,6 @@ export function findOtherMachine(manifests) {
 /**
  * Lists the kernel, the kit, the tools, and the scripts of some arms; shown: the value for reading.
  * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
- * @returns {{ label: string, value: string, shown: string }[]}
  */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })

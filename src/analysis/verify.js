@@ -99,7 +99,6 @@ function compareCalibrations({ calibrations }, records) {
 /**
  * Computes the parts of a record that follow from its raw files, or says why they cannot be computed.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
- * @returns {Partial<TrialRecord> | string}
  */
 function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record

@@ -15,8 +15,7 @@ const APART_LEAST_SECONDS = 0.05
  */
 
 /**
- * One sidecar over the time of a trial: [seconds from the start of the window, value]; throttled: [from, to] in
- * seconds.
+ * One sidecar over a trial: [seconds from the start of the window, value]; throttled: [from, to] in seconds.
  * @typedef {{ service: string, capCores: number | null, cores: [number, number][], anonBytes: [number, number][],
  *   throttled: [number, number][] }} SidecarSeries
  */

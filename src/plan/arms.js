@@ -198,8 +198,7 @@ export function leaveOutUnreachable({ plan, calibrations }) {
 }
 
 /**
- * Repeats the first arm of each comparison: an arm against itself (A/A) shows the noise, which arms that stand together
- * share: then one for each link and load is enough.
+ * Repeats the first arm of each comparison (A/A), which shows the noise; areTogether: once for each link and load.
  * @param {Arm[]} arms @param {boolean} areTogether
  */
 export function repeatFirst(arms, areTogether) {

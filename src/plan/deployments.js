@@ -61,9 +61,8 @@ function groupAlike(arms) {
 }
 
 /**
- * Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together, and each
- * part has the planes under the first conditions; the repetition of an arm (A/A) stands beside these where there is
- * room.
+ * Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together; each part
+ * has those under the first conditions and, where there is room, the repetition of an arm (A/A).
  * @param {Arm[]} arms
  */
 function splitGroup(arms) {

@@ -25,9 +25,8 @@ const PRECISION = { default: 0.05, smoke: 0.5 }
  * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
  *   hasSidecars: (plane: string) => boolean, controlsOf?: (plane: string) => string[],
  *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
- *   findUnsupported?: (arm: Arm) => string | null }} options missing: planes without a program; controlsOf: names of
- *   control planes; runsControl: whether a process hands out configurations; realMostOf: real sidecars by default, null
- *   where none can be simulated; findUnsupported: why a plane cannot run an arm
+ *   findUnsupported?: (arm: Arm) => string | null }} options missing: planes without a program; runsControl: whether a
+ *   process hands out configurations; realMostOf: real sidecars by default, null: none can be simulated
  * @returns {Plan & { notes: string[] }}
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {

@@ -22,9 +22,8 @@ import { testShape } from './shape.js'
  */
 
 /**
- * Reads a file of claims; throws UsageError.
- * @param {string} text YAML @param {string} file its name
- * @param {{ experiments?: string[] }} [known] names of all experiments; absent: not checked @returns {ClaimsFile}
+ * Reads a file of claims in YAML; known experiments are checked. Throws UsageError.
+ * @param {string} text @param {string} file @param {{ experiments?: string[] }} [known] @returns {ClaimsFile}
  */
 export function parseClaims(text, file, { experiments } = {}) {
   const { source, experiment, claims } = parseYaml({ text, file, schema: createClaimsSchema(experiments) })

@@ -12,8 +12,8 @@ const HOST_IDLE_LEAST = 0.05
 
 /**
  * Finds the first that holds.
- * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' | 'open' }} trial
- * @returns {BoundBy}
+ * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
+ *   'open' }} trial
  */
 export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind }) {
   const sidecars = withRole(processes, 'sidecar')

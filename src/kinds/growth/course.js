@@ -165,7 +165,6 @@ async function takeSteps(setUp, steps, given) {
 /**
  * Starts the sidecars of a step and asks until each serves and each client has seen every backend.
  * @param {Growth['steps'][number]} step @param {Given} given
- * @returns {Promise<{ seen: Step, failure: Failure | null }>}
  */
 async function takeStep({ sidecars, spec, members }, given) {
   const { asking, deploy, deadlineSeconds, signal } = given

@@ -237,8 +237,7 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 
 /**
  * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
- * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }}
- *   options
+ * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
  */
 async function startAll({ batches, deploy, arePods, fail, ...given }) {
   /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
@@ -268,7 +267,6 @@ async function changeAll({ members, conditions, ...given }) {
 /**
  * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
  *   conditions: Conditions }} options
- * @returns {Promise<Promise<[string, Told]>[]>}
  */
 async function commitChanges({ asking, signal, changes, conditions }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions

@@ -226,7 +226,6 @@ function timeOf(part, name) {
 /**
  * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
  *   'max') => QuantityRow['measure'] }} time
- * @returns {QuantityRow[]}
  */
 function timesOfEach({ name, label, definition, timeAt }) {
   return /** @type {const} */ (['p50', 'p99', 'max']).map(at => {

@@ -13,8 +13,7 @@ import { startSidecars } from '../../run/start-sidecars.js'
 /** @import { Deploy } from '../../run/start-sidecars.js' */
 
 /**
- * Ends a shard, and moves its sidecars; batches: all sidecars; moves: those that move, at their new shards;
- * readControl: of the shards that are left.
+ * Ends a shard and moves its sidecars; batches: all; moves: at their new shards; readControl: of the shards left.
  * @param {Given & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
  *   end: (specs: ProcessSpec[]) => Promise<void> }} options
  */

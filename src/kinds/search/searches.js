@@ -53,7 +53,6 @@ export function replaySearch({ template, spec, cpus }, records) {
 /**
  * The results of a run's searches, without those that were cut short; throws as replaySearch.
  * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
- * @returns {(SearchResult | SizeResult)[]}
  */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []

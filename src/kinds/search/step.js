@@ -14,8 +14,7 @@ const SPOILED_MOST = 6
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
 /**
- * Tries an arm until it has held or failed so often as `wins` says, or failed once so clearly that nothing can change
- * it; by survived: where only memory is asked.
+ * Tries an arm until it has held or failed `wins` times, or failed clearly; by survived: only memory is asked.
  * @param {Arm} arm @param {number} value @param {{ by?: 'held' | 'survived', wins?: number }} [options]
  * @returns {Search<TriedStep>}
  */
