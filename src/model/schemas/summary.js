@@ -1,25 +1,12 @@
 import { z } from 'zod'
 import { failureReason } from './growth.js'
 import { askedPrecision, calibration, machine } from './manifest.js'
-import {
-  arm,
-  axisName,
-  boundBy,
-  conditions,
-  count,
-  load,
-  missing,
-  nullable,
-  parityRow,
-  planeChoice,
-  relaxation,
-  run,
-  schemaVersion,
-  shows,
-  tool,
-} from './parts.js'
+import * as parts from './parts.js'
 
 /** summary.json. */
+
+const { arm, axisName, boundBy, conditions, count, load, missing, nullable, parityRow, planeChoice } = parts
+const { relaxation, run, schemaVersion, shows, tool } = parts
 
 export const quantity = z
   .object({ median: nullable, low: nullable, high: nullable, values: z.array(nullable) })
