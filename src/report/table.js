@@ -98,7 +98,6 @@ function renderArms(summary) {
  */
 export function renderParity({ parity, arms, relaxes }) {
   if (parity.length === 0) return []
-  const relaxed = relaxes.map(r => r.gate)
   const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
   // Arms of other features, TLS or protocol have other rows by design.
   const pairs = judged.flatMap((a, i) =>
@@ -108,15 +107,21 @@ export function renderParity({ parity, arms, relaxes }) {
       .map(b => ({ a, b })),
   )
   const disparities = [
-    ...findWrong({ judged, relaxed }),
-    ...pairs.flatMap(({ a, b }) => findDisparities({ a, b, relaxed })),
+    ...findWrong({ judged, relaxed: [] }),
+    ...pairs.flatMap(({ a, b }) => findDisparities({ a, b, relaxed: [] })),
   ]
-  const names = [...new Set(parity.map(row => row.name))].filter(name => !relaxed.includes(name))
+  const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
-  if (differing.length === 0) return ['Equal work was tried before load, and it held.']
-  const rows = parity.filter(row => differing.includes(row.name))
+  const wrong = differing.filter(name => !relaxes.some(({ gate }) => gate === name))
+  const shared = [...new Set(parity.filter(row => !differing.includes(row.name)).flatMap(({ lacks = [] }) => lacks))]
+  if (differing.length === 0 && shared.length === 0) return ['Equal work was tried before load, and it held.']
+  if (differing.length === 0)
+    return [`Equal work was tried before load, and it held; no plane does all: ${shared.join('; ')}.`]
+  const rows = parity.filter(row => (wrong.length > 0 ? wrong : differing).includes(row.name))
   return [
-    'NOT equal work, tried before load:',
+    wrong.length > 0
+      ? 'NOT equal work, tried before load:'
+      : 'Equal work was tried before load, and it held but for what the experiment sets aside:',
     ...renderTextTable(tabulateParity({ parity: rows })),
     ...listDisparities({ parity: rows }).flatMap(line => wrapText(line, '  ', '    ')),
   ]

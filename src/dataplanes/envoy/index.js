@@ -35,6 +35,8 @@ export const envoy = {
     profile === OSM && listFeatures(conditions.features).length > 0
       ? `the profile ${OSM} has features of its own: give features to envoy alone`
       : null,
+  findLacks: ({ tls }) =>
+    tls === 'plaintext' ? [] : [{ row: 'parity-suites', why: 'it can leave out no suite of TLS 1.3' }],
   createSidecar,
   controls: [fileControl, ...adsControls],
   parseOverflows,

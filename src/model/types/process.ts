@@ -22,7 +22,7 @@ export interface ProcessSpec {
   scripts: string[]
   credentials: string[]
   listens: Endpoint[]
-  /** Listening sockets expected on each address. */
+  /** Listening sockets expected on each address: one a worker, or one where threads share it and are set in another way. */
   workers: number
   /** null: no cap. */
   cpuCores: number | null
