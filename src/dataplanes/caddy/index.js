@@ -1,0 +1,64 @@
+import { isAtLeast } from '../../lib/version.js'
+import { apiControl } from './api-control.js'
+import { createSidecar } from './launch.js'
+
+/** @import { DataPlane, Lack } from '../../model/types.ts' */
+
+/** @type {DataPlane} */
+export const caddy = {
+  name: 'caddy',
+  tool: {
+    name: 'caddy',
+    variable: 'CADDY',
+    image: 'caddy:2.11.7',
+    versionArgv: ['version'],
+    parseVersion: text => /^v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+    wanted: '>= 2.11',
+    isAccepted: version => isAtLeast(version, '2.11'),
+  },
+  hasVariants: false,
+  profiles: [],
+  countWorkers: () => null,
+  findUnsupported: ({ entrance: { modes, hasCertificate } }) =>
+    hasCertificate && modes.includes('permissive')
+      ? 'the load speaks TLS to a port that takes plaintext, too: stock Caddy cannot tell them apart'
+      : null,
+  findLacks,
+  createSidecar,
+  controls: [apiControl],
+  parseOverflows: null,
+}
+
+/** @type {NonNullable<DataPlane['findLacks']>} */
+function findLacks({ tls, trafficPolicy, modes }) {
+  if (tls === 'plaintext') return []
+  /** @type {Lack[]} */
+  const lacks = [{ row: 'parity-suites', why: 'Go has no setting for the suites of TLS 1.3' }]
+  // Of ECDSA there, Go takes no certificate whose curve is none of the groups that it is given.
+  if (tls === 'rsa-2048')
+    lacks.push({
+      row: 'parity-upstreams',
+      of: /^TLS 1\.2/,
+      why: 'as a client it takes TLS 1.2, too: it has no setting for the version',
+    })
+  if (trafficPolicy === 'listed')
+    lacks.push(
+      {
+        row: 'parity-upstreams',
+        of: /identity/,
+        why: 'as a client it accepts every identity of the DNS name that it called: it compares no other name',
+      },
+      {
+        row: 'parity-handshakes',
+        of: /identity/,
+        why: 'it closes the connection of an identity that is not listed at its first request',
+      },
+    )
+  if (modes.includes('permissive'))
+    lacks.push({
+      row: 'parity-permissive',
+      of: /identity/,
+      why: 'at a port for plaintext and TLS it takes plaintext only: stock Caddy cannot tell them apart',
+    })
+  return lacks
+}
