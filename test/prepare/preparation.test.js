@@ -65,6 +65,16 @@ describe('prepareWith', () => {
     await expect(prepare({ missing: [], interception: ['none'] })).resolves.toEqual([])
   })
 
+  it.each([
+    ['nginx', 'cap', 'nginx does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'],
+    ['pipy', 'reload', 'whether a change is in effect is asked at its outbound address'],
+  ])('says why connections cannot be redirected to %s in %s', async (plane, name, why) => {
+    const options = { ...ASKED, planes: parsePlanes(plane), ...{ interception: ['redirect'] } }
+    const site = { cpus: 2, cores: [], findTool: findToolBut([]), assertInterception }
+    const prepared = prepareWith({ experiment: readExperiment(name), options, site }, { say: () => {} })
+    await expect(prepared).rejects.toThrow(why)
+  })
+
   it('measures without the program of a control plane those that need none, and says why not the others', async () => {
     const prepareRollout = (/** @type {string[]} */ missing) =>
       prepareWith(
