@@ -6,6 +6,12 @@ import { PARITY_NAMES } from '../src/parity/verdict/rows.js'
 /** The tables of what each plane can and cannot, from what the planes declare of themselves. */
 /** @import { DataPlane } from '../src/model/types.ts' */
 
+/** What else a plane may not have, beside the configurations of the corpus. */
+const MORE = /** @type {const} */ ([
+  { where: '`--interception redirect`', interception: 'redirect' },
+  { where: 'a load that speaks mTLS, not on `pair`', hasCertificate: true },
+])
+
 const sidecarPlanes = dataPlanes.filter(({ createSidecar }) => createSidecar !== null)
 
 /** @returns {string[][]} a header, and a row for each plane */
@@ -40,18 +46,23 @@ export function tabulateLacks() {
         const { where } = found.get(key) ?? { where: [] }
         found.set(key, { what, why, where: [...where, name] })
       }
-    return [...found.values()].map(({ what, why, where }) => [`\`${plane.name}\``, where.join(', '), what, why])
+    const refused = MORE.flatMap(({ where, ...more }) =>
+      listRefusals(plane, CONFIGURATIONS.mtls, more).map(({ what, why }) => ({ where: [where], what, why })),
+    )
+    return [...found.values(), ...refused].map(({ what, why, where }) => [
+      `\`${plane.name}\``,
+      where.join(', '),
+      what,
+      why,
+    ])
   })
   return [['plane', 'configuration', 'falls short in', 'why'], ...rows]
 }
 
 /** @param {DataPlane} plane @param {import('../src/parity/rig.js').Measured} measured */
 function listShortcomings(plane, measured) {
-  const reasons = listVersions(plane).map(version => findUntried(measured, { plane, tool: toolOf(plane, version) }))
-  const refused = [...new Set(reasons)].flatMap(why =>
-    why === null ? [] : [{ what: 'everything: it is not measured', why }],
-  )
-  if (reasons.every(why => why !== null)) return refused
+  const refused = listRefusals(plane, measured)
+  if (refused.length === listVersions(plane).length) return refused
   const lacks = listLacks(plane, measured).map(({ row, why }) => ({
     what: PARITY_NAMES.includes(row) ? `\`${row}\`` : `\`${row}\`, and is compared`,
     why,
@@ -59,14 +70,18 @@ function listShortcomings(plane, measured) {
   return [...refused, ...lacks]
 }
 
+/**
+ * @param {DataPlane} plane @param {import('../src/parity/rig.js').Measured} measured
+ * @param {{ interception?: 'redirect', hasCertificate?: boolean }} [more]
+ */
+function listRefusals(plane, measured, more) {
+  const reasons = listVersions(plane).map(version => findUntried(measured, { plane, tool: { version }, ...more }))
+  return [...new Set(reasons)].flatMap(why => (why === null ? [] : [{ what: 'everything: it is not measured', why }]))
+}
+
 /** The versions that a plane may have as far as its declarations go. @param {DataPlane} plane */
 function listVersions({ tool }) {
   return (tool?.wanted.match(/\d+\.\d+/g) ?? []).map(version => `${version}.0`)
-}
-
-/** @param {DataPlane} plane @param {string} version */
-function toolOf({ name }, version) {
-  return { name, path: '', version, sha256: '', source: '' }
 }
 
 /** @param {DataPlane} plane */

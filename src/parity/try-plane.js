@@ -58,17 +58,19 @@ export async function tryPlane({ site, measured, folder, ...options }) {
 
 /**
  * @param {Measured} measured
- * @param {{ plane: DataPlane, tool: Tool, profile?: string | null }} options
+ * @param {{ plane: DataPlane, tool: Pick<Tool, 'version'>, profile?: string | null, interception?: 'redirect',
+ *   hasCertificate?: boolean }} options hasCertificate: the load speaks mTLS
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
-export function findUntried({ tls, protocol, features }, { plane, tool, profile = null }) {
-  const conditions = { ...USUAL, tls, protocol, features }
+export function findUntried(measured, { plane, tool, profile = null, interception, hasCertificate = false }) {
+  const { tls, protocol, features } = measured
+  const conditions = { ...USUAL, tls, protocol, features, ...(interception && { interception }) }
   const cpus = os.availableParallelism()
   return (
     findLackingFeatures(plane, conditions) ??
     plane.findUnsupported({
       conditions,
-      entrance: { modes: modesUnder(tls), hasCertificate: false },
+      entrance: { modes: modesUnder(tls), hasCertificate },
       profile,
       version: tool.version,
       cpus,

@@ -19,10 +19,13 @@ export const caddy = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  findUnsupported: ({ entrance: { modes, hasCertificate } }) =>
-    hasCertificate && modes.includes('permissive')
+  findUnsupported({ conditions: { interception }, entrance: { modes, hasCertificate } }) {
+    if (interception === 'redirect')
+      return 'Caddy does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'
+    return hasCertificate && modes.includes('permissive')
       ? 'the load speaks TLS to a port that takes plaintext, too: stock Caddy cannot tell them apart'
-      : null,
+      : null
+  },
   findLacks,
   createSidecar,
   controls: [apiControl],
