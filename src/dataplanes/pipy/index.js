@@ -33,7 +33,12 @@ export const pipy = {
   findLacks: ({ tls }) =>
     tls === 'plaintext'
       ? []
-      : [{ row: 'parity-handshakes', why: 'it closes the connection of a refused peer in the handshake, without an alert' }],
+      : [
+          {
+            row: 'parity-handshakes',
+            why: 'it closes the connection of a refused peer in the handshake, without an alert',
+          },
+        ],
   createSidecar,
   controls: [repository],
   parseOverflows: null,

@@ -15,7 +15,6 @@ import { PEER_PATH } from './upstreams.js'
 
 const ACCEPTED = 'accepted'
 const REFUSED = 'refused'
-/** A peer that offers nothing wrong but its person is refused in the handshake where this comes back. */
 const ALERT = 'an alert in the handshake'
 // Longer than an alert takes on a busy machine.
 const SILENT_MS = 3000
@@ -25,7 +24,7 @@ const METHODS = ['GET', 'DELETE', 'PATCH']
 // Errors of a connection that nobody took, or that this machine could not make.
 const NOT_REFUSED = /^(ECONNREFUSED|EMFILE|ENFILE|EADDRNOTAVAIL|ETIMEDOUT)$/
 
-/** The row of each direction, and its words where all is right. */
+/** The row of each direction. */
 const DIRECTIONS = {
   'in strict mode': 'parity-refusals',
   'in permissive mode': 'parity-permissive',
@@ -149,7 +148,7 @@ async function enter(rig, service, peer) {
   return isOne ? first.words : found.map(({ method, words }) => `${method} ${words}`).join(', ')
 }
 
-/** An error of a connection that a sidecar has ended is a refusal; no other. @param {Error & { code?: string }} error */
+/** A connection that the sidecar has ended is a refusal; one that never came about, or stays open, is none. @param {Error & { code?: string }} error */
 function tellError({ code, message }) {
   if (/no answer within/.test(message)) return `neither answered nor refused within ${SEND_SECONDS} s`
   return NOT_REFUSED.test(code ?? '') ? `failed: ${message}` : REFUSED

@@ -5,12 +5,6 @@ import { isWrong } from './rows.js'
 
 /** @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
 
-/** Lists what differs in a row, a line each. @param {Row} row */
-export function listWrong({ found, expected, differences }) {
-  if (differences.length > 0) return differences
-  return isWrong({ found, expected }) ? [`${found}, expected ${expected}`] : []
-}
-
 /**
  * Splits what differs in a row by what the plane declares.
  * @param {Row} row @param {Lack[]} lacks of the plane
@@ -39,6 +33,12 @@ export function joinAlike(differences) {
     if (what === '' || alike.length === 1) return alike.map(({ line }) => line)
     return `${name} and ${alike.length - 1} more: ${what}`
   })
+}
+
+/** Lists what differs in a row, a line each. @param {Row} row */
+function listWrong({ found, expected, differences }) {
+  if (differences.length > 0) return differences
+  return isWrong({ found, expected }) ? [`${found}, expected ${expected}`] : []
 }
 
 /** @param {Pick<Lack, 'of'>} lack @param {string} line */
