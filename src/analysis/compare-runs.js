@@ -15,7 +15,6 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 /** @import { RecordedRun } from './match-runs.js' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
 /** @import { Threshold } from './thresholds.js' */
-
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
  * arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.

@@ -24,11 +24,7 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
 /**
  * @typedef {RecordedRun & { folder: string }} ReadRun
  * @typedef {{ label: string, old: string, next: string }} Change
- * @typedef {object} HistoryRun
- * @property {string} folder
- * @property {string} startedAt
- * @property {string} experiment
- * @property {Change[]} changes of the kit, tools, scripts or kernel, since the run before
+ * @typedef {Record<'folder' | 'startedAt' | 'experiment', string> & { changes: Change[] }} HistoryRun since the run before
  * @typedef {object} Line one quantity of one arm, run by run
  * @property {string} label of the arm
  * @property {string} quantity

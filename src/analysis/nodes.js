@@ -3,7 +3,6 @@ import { suggest } from '../lib/nearest.js'
 import { GIB, MIB } from '../lib/units.js'
 
 /** Nodes to fill with sidecars. Pure. @import { Limits } from '../model/container-limits.js' */
-
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
 /**

@@ -5,7 +5,6 @@ import { AXES, AXIS_NAMES } from './axes.js'
 
 /** What trials of many sidecars, and trials of services alone, can be asked. Pure. */
 /** @import { AxisName, PlaneChoice } from './types.ts' */
-
 /** Values of axes. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
 
 /**

@@ -15,7 +15,9 @@ export function chooseCaps(question, cpus) {
   const { caps, isLoadElsewhere } = question.overrides
   const own = question.axes.capCores
   if (question.kind === 'turns' || (caps ?? own) === 'none') return { caps: [null], notes: [], notMeasured: [] }
-  const room = { cpus, isLoadElsewhere, mustBind: mustBind(question) }
+  // At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
+  const mustBind = question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
+  const room = { cpus, isLoadElsewhere, mustBind }
   return caps ? takeAsked(/** @type {number[]} */ (caps), room) : takeFitting(/** @type {number[]} */ (own), room)
 }
 
@@ -23,11 +25,6 @@ export function chooseCaps(question, cpus) {
 export function countTurnWorkers({ overrides, axes }) {
   const caps = overrides.caps ?? axes.capCores
   return caps === 'none' ? null : Math.max(1, ...caps.map(Math.ceil))
-}
-
-/** At saturation a cap is measured by what it lets through; elsewhere it only has to fit. @param {Question} question */
-function mustBind(question) {
-  return question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
 }
 
 /** Whether requests start at a rate. @param {Question} question */

@@ -26,7 +26,6 @@ const OWN_FILES = 200
 
 /** @typedef {Pick<Conditions, 'shards' | 'controlCapCores' | 'controlMemoryBytes'>} Controlled */
 /** @typedef {ReturnType<NonNullable<Control['needsOf']>>} Needs */
-
 /** Simulated sidecars. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
 
 /**

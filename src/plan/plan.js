@@ -15,7 +15,6 @@ export { countSearchTrials, estimatePlanSeconds, estimateSeconds } from './time.
 /** From a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
 /** @import { Experiment } from './experiment.js' */
 /** @import { Missing, Question } from './question.js' */
-
 /** @typedef {import('./question.js').Overrides} Overrides */
 
 const PRECISION = { default: 0.05, smoke: 0.5 }

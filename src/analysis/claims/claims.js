@@ -11,7 +11,6 @@ import { testShape } from './shape.js'
 /** Published numbers, and the answers of runs here. Pure. @import { Answer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */
 /** @import { BalanceRatio, Relation, Shape, WrittenClaims } from './schema.js' */
-
 /** @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim */
 /** @typedef {{ file: string, source: WrittenClaims['source'], claims: Claim[] }} ClaimsFile */
 

@@ -5,7 +5,6 @@ import { groupBy } from '../../lib/group-by.js'
 
 /** A record with all by which it is judged; an idle trial has no load, and no gate of it is asked. */
 /** @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured */
-
 /** A finding about one part of a trial. @typedef {{ part: string, reason: string }} Found */
 
 /**

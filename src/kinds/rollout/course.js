@@ -36,7 +36,6 @@ const REFUSALS_EVERY_MS = 1000
 
 /** @typedef {Awaited<ReturnType<typeof passPhase>>} Phase */
 /** @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
-
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
 /** The pace of simulated sidecars: milliseconds from start to start, and commits of the change. */

@@ -75,15 +75,13 @@ function findCoresMost(rollouts) {
   return cores.length > 0 ? Math.max(...cores) : null
 }
 
-/** @param {ControlNeed} need */
-export const tellNeed = need => `${nameOf(need)}: ${tellLimits(need)}`
-
-/** @param {ControlNeed} need */
-function tellLimits({ sidecars, measuredMost, limits }) {
-  if (limits === null) return `too few rollouts to say what the control plane of ${sidecars} sidecars needs`
+/** Says the limits of a control plane. @param {ControlNeed} need */
+export function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
+  const name = nameOf(choice)
+  if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
   const { millicores, mebibytes } = toLimits(limits)
   const how = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
-  return `the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
+  return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
 }
 
 /** @param {ControlNeed} need @returns {string[]} lines */

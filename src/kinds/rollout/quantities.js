@@ -6,7 +6,6 @@ import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 /** @import { TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 /** @import { Part, Resource } from './numbers.js' */
-
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
 /** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */
 

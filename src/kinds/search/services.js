@@ -7,7 +7,6 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './s
 /** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' */
 /** @import { Need } from './first-answer.js' */
 /** @import { Search, TriedStep } from './step.js' */
-
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
 /** Services with the same load: the strictest p99 is held for all. */

@@ -8,7 +8,6 @@ import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.j
 /** @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../model/types.ts' */
 /** @import { Need, Unconfirmed } from './first-answer.js' */
 /** @import { Search, SearchOptions, TriedStep } from './step.js' */
-
 /** @typedef {{ limits: Need, p99Ms: number | null } | Unconfirmed} FirstAnswer limits: that held twice */
 
 const LESS = 0.7
