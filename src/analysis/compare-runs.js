@@ -72,7 +72,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/** What was spoiled goes before thresholds. @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result */
+/** Spoiled quantities go before thresholds. @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, thresholds }) {
   const nothing = []
   if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')

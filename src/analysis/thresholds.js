@@ -15,8 +15,7 @@ const OPERATORS = {
   '>': (value, limit) => value > limit,
 }
 /** The sides that thresholds compare, and the words for them.
- * @typedef {{ names: string[], one: string, many: string, example: string, wantsOpen: string, wantsClosed: string }}
- *   Sides */
+ * @typedef {Record<'one' | 'many' | 'example' | 'wantsOpen' | 'wantsClosed', string> & { names: string[] }} Sides */
 const PLANES = {
   one: 'a plane',
   many: 'planes of this run',

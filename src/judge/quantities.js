@@ -17,8 +17,7 @@ import {
   valueOfRound,
 } from './measures.js'
 
-/** The one table of quantities: all that reports, charts, metrics and claims say of one. Long, since it is a table.
- * Pure. */
+/** The one table of quantities, which reports, charts, metrics and claims read. Long, since it is a table. Pure. */
 /** @import { Load, TrialRecord, Use } from '../model/types.ts' */
 
 /** @typedef {object} Seen
@@ -129,7 +128,7 @@ const ROWS = [
     definition:
       'An estimate, not a measurement: in a closed loop where no sidecar bound, the cap over the CPU per request of the sidecar that would bind first. No verdict, threshold or claim uses it. CPU per request changes with the rate, and the interval, of the rounds alone, does not include that. Given only where the run also measured a capacity at a smaller cap, and the same arithmetic is within 5 % of that.',
     isEstimate: true,
-    // What spoils the rate (neighbours, an unsteady window) moves CPU per request too.
+    // Neighbours and an unsteady window, which spoil the rate, move CPU per request too.
     use: 'throughput',
     measure: ({ record }) => estimatedCapacityPerSecond(record),
   },

@@ -41,7 +41,7 @@ export function nameOnAxis(arm, contrast) {
 
 /** Reads `name`, `name:profile`, `name@control` or `name=folder`. @param {string} text @returns {PlaneChoice} */
 export function parseChoice(text) {
-  // What comes after the first "=" is a path, which may contain others.
+  // A path follows the first "=", and may contain others.
   const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))
   const [named, control] = contender.split('@', 2)
   const [plane, profile = null] = named.split(':', 2)

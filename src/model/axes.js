@@ -45,7 +45,7 @@ export function groupOf(arm, except = null) {
   return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
 }
 
-/** What loads must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
+/** The part of a load that arms must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
 function kindOfLoad({ kind, isBesideOthers }) {
   return isBesideOthers ? `${kind} beside others` : kind
 }

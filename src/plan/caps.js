@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { canBind, largestBindingCap } from '../model/caps.js'
 
-/** Which caps sidecars are given. Pure. @import { Missing, Question } from './question.js' */
+/** The caps of sidecars. Pure. @import { Missing, Question } from './question.js' */
 
 const FALLBACK_CAP = 0.25
 

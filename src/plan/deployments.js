@@ -3,8 +3,7 @@ import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { groupOf } from '../model/axes.js'
 
-/** Which arms stand at the same time, and how they share one load. Pure. */
-/** @import { Arm, Trial } from '../model/types.ts' */
+/** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
 
 /** A small node has memory for no more arms in one deployment. */
 const TOGETHER_MOST = 6

@@ -28,7 +28,7 @@ const PRECISION = { default: 0.05, smoke: 0.5 }
  * @returns {Plan & { notes: string[] }} */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const planes = choosePlanes(experiment, overrides)
-  // Where no plane has sidecars, there is no cost to measure in turns.
+  // Planes without sidecars have no cost to measure in turns.
   const questions = resolveQuestions(experiment, overrides).filter(
     ({ kind }, _, { length }) =>
       length === 1 || kind !== 'turns' || planes.some(({ plane }) => known.hasSidecars(plane)),

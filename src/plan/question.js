@@ -9,7 +9,7 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
 /** @import { TrialKind } from '../model/kinds.js' */
 /** @import { Experiment, Profile } from './experiment.js' */
 
-/** What was asked for beside the experiment; null or absent where nothing was.
+/** Wishes beside the experiment; null or absent: none.
  * @typedef {object} Overrides
  * @property {PlaneChoice[] | null} planes
  * @property {string[] | null} [controls] of those planes that have them

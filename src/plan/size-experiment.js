@@ -32,7 +32,7 @@ const schema = z.strictObject({
 /** Shares of the sidecars asked for: an interval of a slope takes six. */
 const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
-/** What a service has to hold; null: it says none. */
+/** The load that a service has to hold; null: it says none. */
 /** @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad */
 
 /** null: the axis' own value. */

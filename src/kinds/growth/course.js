@@ -228,7 +228,7 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   if (fallen) return { reason: 'ended', why: fallen.message }
   if (!(error instanceof Error)) return /** @type {Failure} */ (error)
   if (control.length === 0) throw error
-  // What asks the control plane says what it refused; everything else is that it does not answer.
+  // A BenchError says what the control plane refused; any other error is that it does not answer.
   if (error instanceof BenchError) return { reason: 'nack', why: error.message }
   return { reason: 'deadline', why: `the control plane does not answer: ${error.message}` }
 }

@@ -66,7 +66,7 @@ export const rollout = {
   measure: measureRounds,
 }
 
-/** Where sidecars are simulated, two rollouts of as many as are real come first: all real, and all but one simulated.
+/** Before simulated sidecars, two rollouts of as many as are real come first: all real, and all but one simulated.
  * Throws where a process ended or was stopped; the record says which sidecars have no configuration.
  * @param {Asked} asked @returns {Promise<RolledOut>} */
 async function startRollout(asked) {
@@ -74,7 +74,7 @@ async function startRollout(asked) {
   if (simulated === 0) return passRollout(asked)
   const real = sidecars - simulated
   const allReal = await tryRollout(asked, { name: 'all-real', sidecars: real, simulated: 0 })
-  // What comes at another pace takes the control plane another CPU time.
+  // Another pace takes the control plane another CPU time.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
   const { toldSeconds = 0 } = judgeRollout(allReal).change ?? {}
   const commitsPerSecond = toldSeconds > 0 ? (real - 1) / toldSeconds : Number.POSITIVE_INFINITY

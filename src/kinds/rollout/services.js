@@ -7,8 +7,7 @@ import { CONTROL, createControlPlane, createMember, locateControl } from '../../
 import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
-/** The processes of a rollout: control planes, copies of the first service's sidecar, and the application behind them.
- * That has no sidecar: the way of a configuration to one is what is measured. Pure. */
+/** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction } from '../../model/types.ts' */
 /** @import { Service, Topology } from '../../model/types.ts' */
 /** @import { Chosen, Member } from '../../services/control.js' */
@@ -69,7 +68,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   const application = createApplication({
     service: server.name,
     kind: 'echo',
-    // Where the sidecar would listen, which the routes lead to.
+    // The routes lead to the port of a sidecar.
     listen: { address: places[server.name].listen, port: PORTS.inbound },
     next: null,
     runtime: programs.appRuntime,

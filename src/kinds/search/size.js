@@ -52,7 +52,7 @@ export function* findSize({ template, spec, cpus }) {
     size = { ...size, checks: [again, less] }
     const place = indexOf(LESS * cpu.held)
     if (less.held === true && place < indexOf(cpu.held)) {
-      // What failed there or above was not the CPU.
+      // The CPU was not the cause of failures there or above.
       for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
       const { why, trials } = less
       known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
