@@ -43,7 +43,8 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
   return { ratio, verdict: judge({ ratio, floor, isSpoiled }), gapLeast: least }
 }
 
-/** Names a side only if the interval does. @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options */
+/** Names no side without an interval, across 1, below the floor, or where rounds were spoiled.
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict} */
 export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'
   if (low === null || high === null) return 'indicative'
