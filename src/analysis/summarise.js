@@ -1,7 +1,6 @@
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound, nestQuantities } from '../judge/quantity.js'
-import { offerEstimates } from '../kinds/load/estimates.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
@@ -35,13 +34,7 @@ export function summarise({ manifest, records }) {
     findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
-  const measuredArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
-  const { arms: summaryArms, checks: estimateChecks } = offerEstimates({
-    arms: measuredArms,
-    records,
-    seed: run.seed,
-    isSequence: precision !== undefined,
-  })
+  const summaryArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
   /** @type {Partial<Summary>[]} */
   const found = sections.map(own => own.summarise?.({ manifest, arms, records }) ?? {})
   const { searches = [], sizes = [], ...own } = Object.assign({}, ...found)
@@ -55,7 +48,6 @@ export function summarise({ manifest, records }) {
     arms: summaryArms,
     parity,
     comparisons,
-    estimateChecks,
     thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),
     ),

@@ -1,4 +1,4 @@
-import { busiestCoresOf, SIDECAR_BOUND, secondsUnderLoad } from './gates/bound.js'
+import { secondsUnderLoad } from './gates/bound.js'
 import { isSpoiled } from './gates.js'
 
 /** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantities.js' */
@@ -7,9 +7,6 @@ import { isSpoiled } from './gates.js'
 const TAIL_REQUESTS = 10
 /** The requests that a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
 export const P99_REQUESTS = 1050
-
-/** The share of its cap that a sidecar must use for an estimate of its capacity. */
-export const ESTIMATE_USED_LEAST = 0.3
 
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
@@ -65,26 +62,6 @@ export function coresUnderLoad(record, service) {
 /** The rate where a closed loop was bound by the sidecar; null where it was not. @param {TrialRecord} record */
 export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
-}
-
-/** The largest share of its cap that a sidecar used; null without caps. @param {TrialRecord} record */
-function cpuOfCap(record) {
-  return mostOf(sidecarsOf(record), p => (p.capCores === null ? null : p.cpuCores / p.capCores))
-}
-
-/** The rate at which the sidecar that uses most of its cap would use all of it. @param {TrialRecord} record */
-export function rateAtCapPerSecond(record) {
-  const [rate, used] = [ratePerSecond(record), cpuOfCap(record)]
-  return rate && used ? rate / used : null
-}
-
-/** The capacity by CPU per request, where a closed loop showed none; null: too unsure. @param {TrialRecord} record */
-export function estimatedCapacityPerSecond(record) {
-  const { boundBy, trial } = record
-  if (trial.arm.load.kind !== 'closed' || boundBy === 'sidecar' || boundBy === 'worker') return null
-  const used = cpuOfCap(record) ?? 0
-  const busiest = mostOf(sidecarsOf(record), busiestCoresOf) ?? 0
-  return used >= ESTIMATE_USED_LEAST && SIDECAR_BOUND * busiest <= used ? rateAtCapPerSecond(record) : null
 }
 
 /** Up to the first answer, in seconds; null for rollouts and arms started together. @param {TrialRecord} record */

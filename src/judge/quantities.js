@@ -6,7 +6,6 @@ import {
   capacityPerSecond,
   coresUnderLoad,
   cpuPerRequestMicros,
-  estimatedCapacityPerSecond,
   mostOf,
   QUANTILES,
   quantileMs,
@@ -49,7 +48,6 @@ import {
  * @property {number} [digitsOfOne] of one sidecar
  * @property {string} definition reports and metrics print this sentence
  * @property {{ label: string, definition: string }} [family] quantities that the dictionary defines together
- * @property {true} [isEstimate] no claim may be judged by it
  * @property {Use} use a gate that spoils this leaves no value
  * @property {Use} [useOfClosed] instead, in the closed loop
  * @property {'sum' | 'most'} [sidecars] each sidecar has it, and the arm their sum, or that of the sidecar with the most
@@ -117,20 +115,6 @@ const ROWS = [
     use: 'capacity',
     measure: ({ record }) => capacityPerSecond(record),
     compared: { kinds: ['closed'], label: 'capacity', less: 'has % less capacity', more: 'has % more capacity' },
-  },
-  {
-    name: 'estimatedCapacity',
-    header: 'estimatedCapacityPerSecond',
-    label: 'estimated capacity, requests/s',
-    short: 'est. capacity',
-    unit: 'requests/s',
-    digits: 0,
-    definition:
-      'An estimate, not a measurement: in a closed loop where no sidecar bound, the cap over the CPU per request of the sidecar that would bind first. No verdict, threshold or claim uses it. CPU per request changes with the rate, and the interval, of the rounds alone, does not include that. Given only where the run also measured a capacity at a smaller cap, and the same arithmetic is within 5 % of that.',
-    isEstimate: true,
-    // Neighbours and an unsteady window, which spoil the rate, move CPU per request too.
-    use: 'throughput',
-    measure: ({ record }) => estimatedCapacityPerSecond(record),
   },
   {
     name: 'cpuCores',

@@ -6,6 +6,7 @@ import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { SIDECAR_AXES } from '../model/axes/sidecar.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
 import { countTurnWorkers } from './caps.js'
+import { groupAlike } from './deployments.js'
 import { chooseLoad } from './load.js'
 
 /** The arms of a plan: one of every plane at every place on the axes. Pure. */
@@ -188,12 +189,12 @@ export function leaveOutUnreachable({ plan, calibrations }) {
   }
 }
 
-/** Repeats the first arm of each comparison (A/A), which shows the noise; areTogether: once for each link and load.
+/** Repeats the first arm of each comparison (A/A), which shows the noise; areTogether: once for each shared generator.
  * @param {Arm[]} arms @param {boolean} areTogether */
 export function repeatFirst(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const compared = [...groupBy(withSidecars, arm => groupOf(arm)).values()].filter(group => group.length > 1)
   const repeated = compared.map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
   if (!areTogether) return repeated
-  return [...groupBy(repeated, ({ link, load }) => JSON.stringify([link, load])).values()].map(([first]) => first)
+  return groupAlike(repeated).map(([first]) => first)
 }

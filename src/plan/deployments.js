@@ -12,16 +12,22 @@ const TOGETHER_MOST = 6
 const TOGETHER_PER_CPU = 250
 const RATE_SLICE_MS = 1000
 const RATE_SLICES_LEAST = 3
+// Of a closed loop, until every user has had three answers of an arm, on a machine that is busy.
+const WARMUP_SECONDS_AN_ARM = 0.3
 
-/** Lets arms share a rate: together, or a second in turn. @param {Arm[]} arms @param {number} cpus @returns {Arm[]} */
-export function shareRates(arms, cpus) {
+/** Lets arms share a load: in turns, or a rate together. @param {Arm[]} arms @param {number} cpus @returns {Arm[]} */
+export function shareLoads(arms, cpus) {
   const groups = groupAlike(arms)
   return arms.map(arm => {
     const { ratePerSecond, ...load } = arm.load
     // One rule for all arms of a load, whichever part they stand in.
     const group = groups.find(own => own.includes(arm)) ?? []
     const count = Math.max(...splitGroup(group).map(part => part.length))
-    if (ratePerSecond === undefined || count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
+    if (ratePerSecond === undefined) {
+      const warmupSeconds = Math.max(load.warmupSeconds, count * WARMUP_SECONDS_AN_ARM)
+      return { ...arm, load: { ...load, warmupSeconds } }
+    }
+    if (count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
     const cycleSeconds = (count * RATE_SLICE_MS) / 1000
     const windowSeconds = Math.ceil(Math.max(load.windowSeconds, RATE_SLICES_LEAST * cycleSeconds))
     const warmupSeconds = Math.ceil((1000 * load.warmupSeconds) / RATE_SLICE_MS) * cycleSeconds
@@ -50,13 +56,14 @@ export function orderDeployments({ arms, rounds, seed }) {
   return trials
 }
 
-/** @param {Arm[]} arms */
-function groupAlike(arms) {
-  // One load makes the requests of all arms of a deployment.
-  const alike = groupBy(arms, ({ link, load: { sliceMs, windowSeconds, warmupSeconds, ...load } }) =>
-    JSON.stringify([link, load]),
-  )
-  return [...alike.values()]
+/** Groups arms to which one generator can make requests. @param {Arm[]} arms */
+export function groupAlike(arms) {
+  // One generator makes the requests of all arms of a deployment, of the size that each has.
+  const keyOf = (/** @type {Arm} */ { link, load }) => {
+    const { sliceMs, windowSeconds, warmupSeconds, payloadBytes, idleConnections, ...shared } = load
+    return JSON.stringify([link, shared])
+  }
+  return [...groupBy(arms, keyOf).values()]
 }
 
 /** Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together; each part

@@ -43,6 +43,7 @@ export function chooseLoad(question, placed) {
     ...(isBesideOthers && { isBesideOthers }),
     payloadBytes: cell.payloadBytes,
     connections: cell.connections,
+    ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
     burst: burstSeconds ? { factor: load.burstFactor, beginsSeconds, seconds: burstSeconds } : null,
     warmupSeconds: Math.max(

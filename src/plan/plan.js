@@ -4,7 +4,7 @@ import { nameOf, parseChoice } from '../model/arms.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
 import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCaps, isOpenLoop } from './caps.js'
-import { orderDeployments, shareRates } from './deployments.js'
+import { orderDeployments, shareLoads } from './deployments.js'
 import { choosePlanes, resolveQuestions } from './question.js'
 import { assertFew, chooseRounds, orderTrials } from './rounds.js'
 
@@ -87,7 +87,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
       : calibrate(possible, lists)
   const hasRepeats = question.profile.hasControl && !experiment.search
   const all = hasRepeats ? [...calibrated, ...repeatFirst(calibrated, isBesideOthers)] : calibrated
-  const measured = isBesideOthers ? shareRates(all, cpus) : all
+  const measured = isBesideOthers ? shareLoads(all, cpus) : all
   const order = isBesideOthers ? orderDeployments : orderTrials
   const rounds = chooseRounds(question, { arms: measured, calibrations, order })
   const trials = order({ arms: measured, rounds: experiment.search ? 0 : rounds, seed: overrides.seed })

@@ -61,7 +61,6 @@ export type Quantity = z.infer<typeof S.quantity>
 export type SummaryArm = z.infer<typeof S.summaryArm>
 export type Verdict = z.infer<typeof S.verdict>
 export type Comparison = z.infer<typeof S.comparison>
-export type EstimateCheck = z.infer<typeof S.estimateCheck>
 export type Precision = z.infer<typeof S.summaryPrecision>
 export type ThresholdResult = z.infer<typeof S.thresholdResult>
 export type SearchStep = z.infer<typeof S.searchStep>

@@ -8,8 +8,8 @@ export interface LoadOptions {
   urls: string[]
   /** With which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
-  /** The urls of each arm that gets the load in turn; absent: there is one. */
-  urlsOfArms?: string[][]
+  /** The urls and the load of each arm that stands side by side; absent: there is one. */
+  arms?: { urls: string[]; load: Load }[]
   /** The seed of the order of their turns. */
   seed?: number
   host: string
