@@ -12,7 +12,7 @@ const TOGETHER_MOST = 6
 const TOGETHER_PER_CPU = 250
 const RATE_SLICE_MS = 1000
 const RATE_SLICES_LEAST = 3
-// Of a closed loop, until every user has had three answers of an arm, on a machine that is busy.
+// A closed loop warms up until every user has had three answers of an arm, on a machine that is busy.
 const WARMUP_SECONDS_AN_ARM = 0.3
 
 /** Lets arms share a load: in turns, or a rate together. @param {Arm[]} arms @param {number} cpus @returns {Arm[]} */
