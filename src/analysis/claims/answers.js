@@ -47,12 +47,12 @@ function createClaimed(row) {
   }
 }
 
-/** By round; none: not measured. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
+/** Values by round; none: not measured. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
 }
 
-/** Null where either is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
+/** Divides by round; null: either is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
 }

@@ -76,7 +76,7 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
-/** Whether a selector means an own arm, at any cap. @param {SummaryArm} arm @param {Selector} selector */
+/** Whether a selector means an arm, not a variant, at any cap. @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&

@@ -86,7 +86,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   }
 }
 
-/** Finds a way without a step back. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
+/** Finds whether points go one way. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
 function findDirection({ points, judgePoints }, wanted) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
