@@ -1,4 +1,4 @@
-import { groupCopies, nameOf, percent, withRole } from './gate.js'
+import { groupCopies, nameOf, percent, USES, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
 /** @import { Gate } from './gate.js' */
