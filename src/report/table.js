@@ -1,7 +1,7 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { hideColumns, joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { groupOf } from '../model/axes.js'
-import { findDisparities, findWrong } from '../parity/verdict/rows.js'
+import { findDisparities, findWrong, PARITY_NAMES } from '../parity/verdict/rows.js'
 import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
 import { nameLinks, tabulateArms } from './arms-table.js'
@@ -113,10 +113,11 @@ export function renderParity({ parity, arms, relaxes }) {
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
   const wrong = differing.filter(name => !relaxes.some(({ gate }) => gate === name))
-  const shared = [...new Set(parity.filter(row => !differing.includes(row.name)).flatMap(({ lacks = [] }) => lacks))]
+  const alike = parity.filter(({ name }) => PARITY_NAMES.includes(name) && !differing.includes(name))
+  const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
   if (differing.length === 0 && shared.length === 0) return ['Equal work was tried before load, and it held.']
   if (differing.length === 0)
-    return [`Equal work was tried before load, and it held; no plane does all: ${shared.join('; ')}.`]
+    return [`Equal work was tried before load, and it held; all lack the same: ${shared.join('; ')}.`]
   const rows = parity.filter(row => (wrong.length > 0 ? wrong : differing).includes(row.name))
   return [
     wrong.length > 0

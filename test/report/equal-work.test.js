@@ -43,7 +43,7 @@ describe('equal work', () => {
     const parity = ['pipy', 'envoy'].map(plane => createParityRow({ name: 'parity-upstreams', plane, ...lacking }))
     const own = arms.filter(arm => arm.conditions.features === 'lean')
     expect(renderParity({ arms: own, parity, relaxes: [] })).toEqual([
-      'Equal work was tried before load, and it held; no plane does all: it has none.',
+      'Equal work was tried before load, and it held; all lack the same: it has none.',
     ])
   })
 
