@@ -25,12 +25,14 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(S
 
 /** The values of each axis, the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
 export function listValues({ overrides, axes }) {
-  return Object.fromEntries(
+  const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
       name,
       takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
     ]),
   )
+  // Services have namespaces where those of another arm are redirected: the difference is then the redirection alone.
+  return lists.interception.includes('redirect') ? lists : { ...lists, interception: AXES.interception.values }
 }
 
 /** @template T @param {T[]} list @param {string} profile */
@@ -94,14 +96,21 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
     .filter(name => cell[name] !== null && (name === 'sidecars' || isLimitable))
     .map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
-    Object.fromEntries([...given, ...controlled, ...(simulated > 0 ? [['simulated', simulated]] : [])])
+    Object.fromEntries([
+      ...given,
+      ...(cell.interception === null ? [] : [['interception', cell.interception]]),
+      ...controlled,
+      ...(simulated > 0 ? [['simulated', simulated]] : []),
+    ])
   )
 }
 
 /** The name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
 function idOf(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
-  const varied = others.filter(name => lists[name].length > 1 && AXES[name].of(arm) !== null)
+  // What is said of connections is always said.
+  const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
+  const varied = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
   const { ratePerSecond } = arm.load
   return [
     arm.link,

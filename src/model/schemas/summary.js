@@ -178,6 +178,9 @@ export const summaryArm = arm.extend({
     .describe('what spoiled something, and in how many trials'),
   throughputPerSecond: quantity,
   cpuPerRequestMicros: quantity.describe('the sum over its sidecars'),
+  servicesCpuPerRequestMicros: quantity
+    .optional()
+    .describe('the sum over its sidecars and applications; absent: services had no network namespaces'),
   capacityPerSecond: quantity.describe('where the sidecar bound the run'),
   responseTimeMs: quantiles.nullable().describe('of a closed loop: at saturation, no latency'),
   latencyMs: quantiles.nullable().describe('of an open loop'),
