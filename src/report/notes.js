@@ -9,10 +9,7 @@ import { GENERATORS, generatorOf } from '../model/generators.js'
 import { tellPolicy } from '../parity/verdict/table.js'
 import { renderPrecision } from './precision.js'
 
-/**
- * The lines below the table. Pure.
- * @import { Summary } from '../model/types.ts'
- */
+/** The lines below the table. Pure. @import { Summary } from '../model/types.ts' */
 
 // Far below the rate at saturation: a proxy that is not saturated wakes up for every request, and costs up to
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
@@ -24,10 +21,7 @@ const ASKED = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/**
- * How the numbers were made, and what limits them; the gates that fired are listed apart.
- * @param {Summary} summary
- */
+/** How the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
 export function renderNotes(summary) {
   const { arms, relaxes, parity, tools, precision } = summary
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
@@ -44,10 +38,7 @@ export function renderNotes(summary) {
   return notes
 }
 
-/**
- * @param {ReturnType<typeof splitByKind>[number]} part the arms of one kind
- * @param {number} place among those of the run
- */
+/** @param {ReturnType<typeof splitByKind>[number]} part of the run @param {number} place of it */
 function noteKind({ summary, heading }, place) {
   const { arms, precision } = summary
   const [{ load }] = arms
@@ -110,10 +101,7 @@ function askAgain(arms) {
   return [...(isUsual ? [] : [` --planes ${planes.join(',')}`]), ...axes].join('')
 }
 
-/**
- * The questions that this run left open, and the command that answers each on this machine.
- * @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary
- */
+/** Lists open questions, each with its command. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary */
 export function renderNext({ arms: all, machine, tools }) {
   const arms = all.filter(arm => !arm.load.isBesideOthers)
   if (arms.length === 0) return []

@@ -21,7 +21,7 @@ import { assertKnown } from '../prepare/supported.js'
 
 const NAMES = Object.keys(CONFIGURATIONS)
 
-/** `parity`: whether one plane does the work of a sidecar, before anything is measured. @type {import('./program.js').AddVerb} */
+/** `parity`: whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
 export function addParity(verb, context) {
   verb
     .argument('<plane>', 'a data plane: name, name:profile or name=./scripts')
