@@ -4,7 +4,7 @@ import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
 import { listFeatures } from '../model/features.js'
 import { assertAllRun } from '../run/alive.js'
 import { startServices } from '../run/start-services.js'
-import { countWorkers } from '../services/specs.js'
+import { countWorkers, isRedirected } from '../services/specs.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
@@ -34,7 +34,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   if (own.length === 0) return []
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(
-    own.filter(arm => arm.hasSidecars),
+    // Where some connections are redirected, the corpus is.
+    own.filter(arm => arm.hasSidecars).toSorted((a, b) => Number(isRedirected(b)) - Number(isRedirected(a))),
     configurationOf,
   )
   say(`checking ${starts.length} arms, and that the planes do equal work`)
@@ -118,6 +119,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
       measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,
+      interception: arm.conditions.interception,
       signal: ending,
     })
     clearTimeout(timer)

@@ -12,9 +12,8 @@ import { AXES, findVaried } from '../model/axes.js'
 
 const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
 const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon', 'rss']
-const ESTIMATED = 'estimatedCapacity'
 const ADDED = ['addedP50', 'addedP99']
-const WITH_INTERVAL = ['throughput', 'cpuPerRequest', ESTIMATED]
+const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
 /** A table for each kind of trials. @param {Summary} summary @returns {Table[]} */
 export function tabulateArms(summary) {
@@ -28,8 +27,7 @@ export function tabulateArms(summary) {
 function tabulateKind(summary) {
   const links = linksOf(summary)
   const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'capCores')
-  const isEstimated = summary.arms.some(arm => quantityOf(arm, ESTIMATED).median !== null)
-  const added = summary.arms[0].load.kind === 'open' ? ADDED : isEstimated ? [ESTIMATED] : []
+  const added = summary.arms[0].load.kind === 'open' ? ADDED : []
   const columns = [
     ...left('plane'),
     ...right('cap', ...varied.map(name => AXES[name].label), ...OF_ARM.map(headerOf)),
@@ -91,8 +89,16 @@ function boundOf({ boundBy, trials }) {
   ].join('\n')
 }
 
+/** The links, and how connections came to the sidecars where not at their own addresses. @param {Pick<Summary, 'arms'>} summary */
+export function nameLinks({ arms }) {
+  const redirected = arms.filter(({ conditions }) => conditions.interception === 'redirect').length
+  const how =
+    redirected === 0 ? '' : `, with${redirected < arms.length ? ' and without' : ''} redirection of connections`
+  return `link ${linksOf({ arms }).join(' and ')}${how}`
+}
+
 /** @param {Pick<Summary, 'arms'>} summary */
-export function linksOf({ arms }) {
+function linksOf({ arms }) {
   return [...new Set(arms.map(arm => arm.link))]
 }
 

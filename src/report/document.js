@@ -1,14 +1,13 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATE_SPOILS } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
-import { tellNeeds } from '../kinds/load/estimates.js'
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { left, right } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
-import { linksOf, tabulateArms } from './arms-table.js'
+import { nameLinks, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { groupUntested, tellClaims } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
@@ -48,7 +47,7 @@ export function createDocument(run) {
   const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : tabulateArms(summary)
   const own = tellFindings(summary)
   return {
-    title: `${summary.run.experiment}${arms.length === 0 ? '' : `, link ${linksOf(summary).join(' and ')}`}`,
+    title: `${summary.run.experiment}${arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
     question: /** @type {string} */ (manifest.question ?? ''),
     startedAt: summary.run.startedAt,
     answer: answerOf(summary),
@@ -64,7 +63,7 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: hasRounds ? [...renderNotes(summary), ...tellNeeds(run), ...tellSharing(run)] : [],
+    notes: hasRounds ? [...renderNotes(summary), ...tellSharing(run)] : [],
     next: !hasRounds || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
     dots: DOTS,

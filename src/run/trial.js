@@ -150,7 +150,7 @@ function describeBeside(records) {
     return {
       armId: arm.id,
       // Arms of one name are to hold equally many connections: with HTTP/2 they hold fewer.
-      name: `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services})`,
+      name: `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`,
       connections: sumOf(sidecarsOf(record), p => p.connections ?? null),
     }
   })

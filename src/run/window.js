@@ -97,6 +97,7 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
       capCores: spec.cpuCores,
       askedWorkers: spec.workers,
       ...(spec.armId === undefined ? {} : { armId: spec.armId }),
+      ...(spec.passages === undefined ? {} : { passages: spec.passages }),
       // The files of each sidecar of a batch are in raw/.
       files: spec.files
         .slice(0, spec.batchOf === undefined ? undefined : 1)
@@ -104,6 +105,7 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
     })),
     start: withoutSample(start),
     end: withoutSample(end),
+    ...(seen.received ? { received: seen.received } : {}),
     onHost: seen.onHost ?? null,
     ...(seen.loadHost ? { loadHost: seen.loadHost } : {}),
     cpus: testbed.site.cpus,

@@ -34,6 +34,9 @@ export const load = z
     ratePerSecond: z.number().positive().optional().describe('of the open loop'),
     payloadBytes: z.int().positive(),
     connections: z.enum(['kept', 'new']).describe('new: one for every request'),
+    idleConnections: count
+      .optional()
+      .describe('side by side: that each user keeps beside the one that it uses; absent: none'),
     hasCertificate: z.boolean().describe('the client speaks mTLS to the first sidecar'),
     burst: z
       .object({ factor: z.number(), beginsSeconds: z.number(), seconds: z.number() })
@@ -50,6 +53,12 @@ export const protocol = z.enum(['http/1.1', 'http/2']).describe('between sidecar
 export const conditions = z
   .object({
     services: z.int().positive().describe('copies of the last service of the link'),
+    interception: z
+      .enum(['none', 'redirect'])
+      .optional()
+      .describe(
+        'each service has a network namespace, in which rules redirect connections to its sidecar, or there are none; absent: services are at addresses of one namespace',
+      ),
     tls,
     protocol,
     workers: z.int().positive().nullable().describe('null: as many as the cap can use'),
