@@ -197,6 +197,6 @@ function asSidecar() {
 /** @type {Run} */
 async function runCommand([program, ...argv], input = '') {
   const { failed, stdout, stderr, shortMessage } = await execa(program, argv, { input, reject: false })
-  if (failed) throw new BenchError(`${shortMessage?.split('\n')[0]}${stderr ? `: ${stderr.trim()}` : ''}`)
+  if (failed) throw new BenchError([shortMessage, stderr].join(' ').trim().replaceAll(/\s+/g, ' '))
   return stdout
 }
