@@ -26,7 +26,7 @@ export function addParity(verb, context) {
   verb
     .argument('<plane>', 'a data plane: name, name:profile or name=./scripts')
     .option('--only <configuration>', `try one configuration: ${NAMES.join(', ')}`)
-    .action(async (text, { only }) => {
+    .action(async (/** @type {string} */ text, /** @type {{ only?: string }} */ { only }) => {
       const [choice, ...others] = parsePlanes(text)
       if (others.length > 0)
         throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
