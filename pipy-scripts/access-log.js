@@ -12,26 +12,15 @@ var $received
 var $status
 var $firstByteMs
 var $sent
-var $host
-
-// Innermost, so that a request that another feature refuses has no host: it was sent nowhere.
-export function wrapUpstream(upstream, { endpoints }) {
-  // Of several, the way itself knows which it tried.
-  if (endpoints.length > 1) return upstream
-  var only = `${endpoints[0].address}:${endpoints[0].port}`
-  return pipeline($=>$
-    .onStart(
-      function () {
-        $host = only
-      }
-    )
-    .pipe(upstream)
-  )
-}
+var $isRefused
 
 export function wrap(next, { cluster }) {
-  return pipeline($=>$
-    .handleMessageStart(
+  // Of several endpoints, the way itself knows which it tried.
+  var only = cluster && cluster.endpoints.length === 1 ? cluster.endpoints[0] : null
+  var upstreamHost = only ? `${only.address}:${only.port}` : null
+
+  return $ => next(
+    $.handleMessageStart(
       function (start) {
         $head = start.head
         $startMs = Date.now()
@@ -39,15 +28,16 @@ export function wrap(next, { cluster }) {
         $sent = 0
       }
     )
-    .handleData(
-      function (data) {
-        $received += data.size
-      }
-    )
-    .pipe(next)
+      .handleData(
+        function (data) {
+          $received += data.size
+        }
+      )
+  )
     .handleMessageStart(
       function (start) {
         $status = start.head.status
+        $isRefused = start.head.isRefusal
         $firstByteMs = Date.now()
       }
     )
@@ -76,8 +66,8 @@ export function wrap(next, { cluster }) {
           bytes_sent: $sent,
           duration: Date.now() - $startMs,
           time_to_first_byte: $firstByteMs - $startMs,
-          upstream_cluster: cluster && cluster.name,
-          upstream_host: $host || findTriedAddress(),
+          upstream_cluster: cluster ? cluster.name : null,
+          upstream_host: $isRefused ? null : upstreamHost || findTriedAddress(),
           x_forwarded_for: forwarded || null,
           user_agent: agent || null,
           request_id: id || null,
@@ -86,7 +76,6 @@ export function wrap(next, { cluster }) {
         logger.log(isAsItIs ? line : mendLine(line.toArray()))
       }
     )
-  )
 }
 
 // Whether Pipy encodes a text right: it has as many bytes as characters, and no control byte.

@@ -1,9 +1,9 @@
 // Which peers a route takes requests from, by the identity of their certificate; others are answered 403.
 // Imported only where the model has this feature.
 
-import { reply } from './upstream.js'
+import { refuse } from './upstream.js'
 
-var refuse = pipeline($=>$.replaceMessage(reply(403, 'the route does not allow this peer')))
+var refused = refuse(403, 'the route does not allow this peer')
 
 var $peer
 
@@ -17,5 +17,6 @@ export function notePeer(options) {
 export function wrap(next, { route }) {
   if (!route || !route.allowedIdentities) return next
   var allowed = new Map(route.allowedIdentities.map(i => [i, true]))
-  return pipeline($=>$.pipe(() => allowed.has($peer) ? next : refuse))
+  var passed = pipeline(next)
+  return $ => $.pipe(() => allowed.has($peer) ? passed : refused)
 }

@@ -2,16 +2,16 @@
 // Imported only where the model has this feature.
 
 import config from './config.js'
-import { reply } from './upstream.js'
+import { refuse } from './upstream.js'
 
-var refuse = pipeline($=>$.replaceMessage(reply(503, 'too many requests to the cluster at a time')))
+var refused = refuse(503, 'too many requests to the cluster at a time')
 var quotas = {}
 
 export function wrap(next, { cluster }) {
   if (!cluster) return next
   var places = findPlaces(cluster)
-  var guarded = pipeline($=>$.pipe(next).onEnd(() => places.produce(1)))
-  return pipeline($=>$.pipe(() => places.consume(1) > 0 ? guarded : refuse))
+  var guarded = pipeline($ => next($).onEnd(() => places.produce(1)))
+  return $ => $.pipe(() => places.consume(1) > 0 ? guarded : refused)
 }
 
 // One count for a cluster, whatever route its requests take. Threads share it by its key.

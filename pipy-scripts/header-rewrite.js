@@ -7,11 +7,8 @@ var { request, response } = config.features['header-rewrite']
 
 export function wrap(next, { route }) {
   if (!route) return next
-  return pipeline($=>$
-    .handleMessageStart(start => rewrite(start.head.headers, request))
-    .pipe(next)
+  return $ => next($.handleMessageStart(start => rewrite(start.head.headers, request)))
     .handleMessageStart(start => rewrite(start.head.headers, response))
-  )
 }
 
 function rewrite(headers, { set, remove }) {

@@ -19,13 +19,13 @@ export function wrap(next, { route }) {
   var buckets = limitsMs.map(limit => durations.withLabels(name, limit === Infinity ? '+Inf' : limit))
   var sum = sums.withLabels(name)
 
-  return pipeline($=>$
-    .handleMessageStart(
+  return $ => next(
+    $.handleMessageStart(
       function () {
         $startMs = Date.now()
       }
     )
-    .pipe(next)
+  )
     .handleMessageStart(
       function (start) {
         $isAnswered = true
@@ -42,7 +42,6 @@ export function wrap(next, { route }) {
         sum.increase(ms)
       }
     )
-  )
 }
 
 pipy.listen(`${config.admin.address}:${config.admin.port}`, $=>$

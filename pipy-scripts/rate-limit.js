@@ -2,15 +2,16 @@
 // Imported only where the model has this feature.
 
 import config from './config.js'
-import { reply } from './upstream.js'
+import { refuse } from './upstream.js'
 
-var refuse = pipeline($=>$.replaceMessage(reply(429, 'the rate limit of the route is reached')))
+var refused = refuse(429, 'the rate limit of the route is reached')
 var quotas = new Map()
 
 export function wrap(next, { route }) {
   if (!route) return next
   var quota = findQuota(route)
-  return pipeline($=>$.pipe(() => quota.consume(1) > 0 ? next : refuse))
+  var allowed = pipeline(next)
+  return $ => $.pipe(() => quota.consume(1) > 0 ? allowed : refused)
 }
 
 // One for a route, whatever cluster its requests take. Threads share it by its name.

@@ -4,13 +4,12 @@
 import { continueTrace } from './trace-context.js'
 
 export function wrap(next) {
-  return pipeline($=>$
-    .handleMessageStart(
+  return $ => next(
+    $.handleMessageStart(
       function (start) {
         var headers = start.head.headers
         headers.traceparent = continueTrace(headers.traceparent, () => algo.uuid())
       }
     )
-    .pipe(next)
   )
 }
