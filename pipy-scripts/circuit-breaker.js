@@ -7,11 +7,13 @@ import { refuse } from './upstream.js'
 var refused = refuse(503, 'too many requests to the cluster at a time')
 var quotas = {}
 
+// Pipy's own filter takes a place and gives it back; the script only looks whether there is one. Of two threads that
+// see the last place, one waits for the other.
 export function wrap(next, { cluster }) {
   if (!cluster) return next
   var places = findPlaces(cluster)
-  var guarded = pipeline($ => next($).onEnd(() => places.produce(1)))
-  return $ => $.pipe(() => places.consume(1) > 0 ? guarded : refused)
+  var guarded = pipeline($ => next($.throttleConcurrency(places)))
+  return $ => $.pipe(() => places.current > 0 ? guarded : refused)
 }
 
 // One count for a cluster, whatever route its requests take. Threads share it by its key.
