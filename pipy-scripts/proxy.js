@@ -14,13 +14,14 @@ config.clusters.forEach(c => upstreams[c.name] = createUpstream(c))
 
 var notFound = withFeatures(pipeline($=>$.replaceMessage(reply(404, 'no route matches'))), {})
 
-export function createProxy(routes) {
+// peer: the identity of those whose connections take this proxy, where a feature asks for it.
+export function createProxy(routes, peer) {
   var { find, only, byHost } = createRouter(
     routes.map(
       route => Object.assign({}, route, {
-        upstream: route.split.length === 1 ? createWay(route, route.split[0].cluster) : null,
+        upstream: route.split.length === 1 ? createWay(route, route.split[0].cluster, peer) : null,
         balancer: new algo.LoadBalancer(
-          route.split.map(s => ({ weight: s.weight, upstream: createWay(route, s.cluster) })),
+          route.split.map(s => ({ weight: s.weight, upstream: createWay(route, s.cluster, peer) })),
           { weight: s => s.weight }
         ),
       })
@@ -54,8 +55,8 @@ function pickUpstream(balancer) {
 }
 
 // From a route to one of its clusters.
-function createWay(route, cluster) {
-  return withFeatures(upstreams[cluster], { route, cluster: clusters[cluster] })
+function createWay(route, cluster, peer) {
+  return withFeatures(upstreams[cluster], { route, cluster: clusters[cluster], peer })
 }
 
 // The first feature sees a request first. Each adds its filters around those of the next, in one pipeline: another
