@@ -118,11 +118,12 @@ function write(number) {
 }
 
 function learn(text) {
-  if (text.length > LONGEST_TEXT) return quote(text)
+  var quoted = quote(text)
+  if (quoted.length > LONGEST_TEXT) return quoted
   if (textCount === MOST_TEXTS) forgetTexts()
   textCount++
-  texts[text] = quote(text)
-  return texts[text]
+  texts[text] = quoted
+  return quoted
 }
 
 function forgetTexts() {
@@ -131,11 +132,23 @@ function forgetTexts() {
   textCount = 0
 }
 
-// What Pipy's encoder leaves as it is, or escapes as JSON does not, is mended; the characters of a URL need nothing.
+// The characters of a URL need no escapes; what Pipy does not escape as JSON does is mended.
 function quote(text) {
   if (!text) return 'null'
   if (encode(text) === text) return `"${text}"`
-  return new Data(mendLine(JSON.encode(text).toArray())).toString()
+  var data = JSON.encode(text)
+  return isPlain(text, data) ? data.toString() : new Data(mendLine(data.toArray())).toString()
+}
+
+// Whether Pipy encoded a text right: it has as many bytes as characters, and no control byte.
+function isPlain(text, data) {
+  if (data.size !== text.length + 2) return false
+  try {
+    JSON.decode(data)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function escape(text) {
