@@ -24,13 +24,14 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(S
  *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders */
 
 /** The values of each axis, the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
-export function listValues({ overrides, axes }) {
+export function listValues({ overrides, axes, kind }) {
   const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
       name,
       takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
     ]),
   )
+  if (kind !== 'turns' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
   // Services have namespaces where those of another arm are redirected: the difference is then the redirection alone.
   return lists.interception.includes('redirect') ? lists : { ...lists, interception: AXES.interception.values }
 }

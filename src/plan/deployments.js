@@ -24,7 +24,7 @@ export function shareLoads(arms, cpus) {
     const group = groups.find(own => own.includes(arm)) ?? []
     const count = Math.max(...splitGroup(group).map(part => part.length))
     if (ratePerSecond === undefined) {
-      const warmupSeconds = Math.max(load.warmupSeconds, count * WARMUP_SECONDS_AN_ARM)
+      const warmupSeconds = Math.max(load.warmupSeconds, Math.round(1000 * count * WARMUP_SECONDS_AN_ARM) / 1000)
       return { ...arm, load: { ...load, warmupSeconds } }
     }
     if (count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm

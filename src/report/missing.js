@@ -19,8 +19,10 @@ export function describeUnfinished({ manifest: { arms, rounds, search, precision
   // Those that find the capacity are of other arms.
   const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
   // An arm that others are held against may stand in several deployments of a round.
-  const count = new Set(own.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
-  const failed = own.filter(r => r.outcome === 'failed').length
+  const countDistinct = (/** @type {TrialRecord[]} */ some) =>
+    new Set(some.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
+  const count = countDistinct(own)
+  const failed = countDistinct(own.filter(r => r.outcome === 'failed'))
   if (precision?.ended === null)
     return [`${CUT_SHORT}: ${count} trials are recorded, and the precision asked for is not reached.`]
   if (count >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []

@@ -9,7 +9,7 @@ import { assertAllRun } from './alive.js'
  */
 
 // Load after the window, so that its end is measured under load and the memory is read there.
-const TAIL_MS = { alone: 1000, besideOthers: 700 }
+const TAIL_MS = { alone: 1000, besideOthers: 800 }
 const START_SECONDS = 60
 // Longer than the sidecars' request timeout and the generator's own grace for requests in flight.
 const EXIT_SECONDS = 30

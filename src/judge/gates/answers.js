@@ -1,10 +1,12 @@
 import { groupCopies, nameOf, percent, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
+/** @import { TrialRecord } from '../../model/types.ts' */
 /** @import { Gate } from './gate.js' */
 
 const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6
+const SECONDS_IDLE = 10
 // A share of the bytes in the bodies of verified requests and answers: heads come on top.
 const PASSED_LEAST = 0.9
 
@@ -62,16 +64,24 @@ export const ANSWER_GATES = [
     isOfLoad: true,
     words: 'requests past a sidecar',
     find: ({ load: { verified }, trial, processes }) =>
-      groupCopies(withRole(processes, 'sidecar')).map(copies => {
-        const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
-        const { connections, payloadBytes } = trial.arm.load
-        // Connections that were closed count no more: of new ones, those of the answers were kept.
-        const bodies = connections === 'new' ? 1 : 2
-        const expected = bodies * verified * payloadBytes * (copies[0].passages ?? 0)
-        return (
-          received < PASSED_LEAST * expected &&
-          `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`
-        )
-      }),
+      // Connections that are idle for longer than sidecars keep them count no more.
+      !keepsConnections(trial.arm.load)
+        ? []
+        : groupCopies(withRole(processes, 'sidecar')).map(copies => {
+            const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
+            const { connections, payloadBytes } = trial.arm.load
+            // Connections that were closed count no more: of new ones, those of the answers were kept.
+            const bodies = connections === 'new' ? 1 : 2
+            const expected = bodies * verified * payloadBytes * (copies[0].passages ?? 0)
+            return (
+              received < PASSED_LEAST * expected &&
+              `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`
+            )
+          }),
   },
 ]
+
+/** Whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
+function keepsConnections({ users, ratePerSecond, burst }) {
+  return burst === null && (ratePerSecond === undefined || users <= SECONDS_IDLE * ratePerSecond)
+}

@@ -87,7 +87,7 @@ export const LOAD_AXES = {
     option: {
       flags: '--idle-connections <list>',
       help: 'side by side: connections that each user keeps beside the one that it uses',
-      read: readCount,
+      read: text => (text === '0' ? 0 : readCount(text)),
     },
     schema: z.int().min(0).max(100, 'at most 100: k6 makes them with as many requests at a time'),
     values: [0],

@@ -97,8 +97,13 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     async observe(processes, options) {
       const pids = processes.map(p => (p.spec.role === 'sidecar' ? /** @type {RunningProcess} */ (p).pids : null))
       const count = countReceived(pids, options)
-      const seen = await observe(probesOf(processes), options)
-      return { ...seen, received: await count(), clockOffsetMs: 0 }
+      /** @type {ReturnType<typeof count> | null} */
+      let received = null
+      const onEnd = () => {
+        received = count()
+      }
+      const seen = await observe(probesOf(processes), { ...options, onEnd })
+      return { ...seen, received: (await received) ?? processes.map(() => null), clockOffsetMs: 0 }
     },
 
     async close({ retain } = { retain: false }) {

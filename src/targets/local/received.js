@@ -55,7 +55,10 @@ async function readSockets(network, pid) {
     ...(isHere ? [] : ['nsenter', `--net=/proc/${pid}/ns/net`]),
     ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header', 'state', 'established'],
   ]
-  return (await execa(program, argv)).stdout
+  const { stdout } = await execa(program, argv)
+  // Without inet_diag `ss` reads /proc, which has no such counter.
+  if (stdout.includes(' ino:') && !stdout.includes(' bytes_received:')) throw new Error('no counter of received bytes')
+  return stdout
 }
 
 /** @param {string} text of `ss --info --extended --oneline` (ss(8)) @param {Set<string>} inodes @returns {Received} */
