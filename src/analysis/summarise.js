@@ -8,7 +8,7 @@ import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { findDisparities, findWrong } from '../parity/verdict/rows.js'
+import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { measurePrecision } from './precision.js'
@@ -38,6 +38,7 @@ export function summarise({ manifest, records }) {
     contrasts: settings.shows.contrasts,
     ...(precision && { precision: precision.width }),
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
+    findUnequal: (a, b) => findUnequal({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
     findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
@@ -60,6 +61,7 @@ export function summarise({ manifest, records }) {
     relaxes: settings.relaxes,
     arms: summaryArms,
     parity,
+    ...(manifest.deployed && { deployed: manifest.deployed }),
     comparisons,
     estimateChecks,
     thresholds: manifest.thresholds.flatMap(expression =>

@@ -3,7 +3,9 @@ import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
 import { listFeatures } from '../model/features.js'
 import { assertAllRun } from '../run/alive.js'
+import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
+import { findDeployed } from '../services/deployed.js'
 import { countWorkers } from '../services/specs.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
@@ -41,7 +43,13 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   /** @type {ParityRow[]} */
   const rows = []
   const add = (/** @type {Arm} */ arm, /** @type {Row} */ row, /** @type {ParityRow['size']} */ size) =>
-    rows.push({ ...row, ...configurationOf(arm), trafficPolicy: testbed.settings.trafficPolicy, size })
+    rows.push({
+      ...row,
+      ...configurationOf(arm),
+      trafficPolicy: testbed.settings.trafficPolicy,
+      size,
+      ...(findDeployed(testbed.programs.planes, arm) && { isDeployed: true }),
+    })
   for (const arm of starts) {
     const workers = await countStartedWorkers({ testbed, arm, index: nextIndex(), signal })
     // On a target that reads no sockets they cannot be counted.
@@ -114,7 +122,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
       plane,
       tool: testbed.programs.tools[/** @type {ToolSpec} */ (plane.tool).name],
       certificates: folders.certificates,
-      scripts: arm.variant ?? folders.pipyScripts,
+      scripts: findScriptFolder(testbed, arm),
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
       measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,

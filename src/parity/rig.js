@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { certificatesFolder } from '../lib/certificate-files.js'
+import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
 import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
@@ -107,9 +108,10 @@ export async function createRig({ target, index, plane, folder, measured, signal
     })
     const timeouts = chooseTimeouts((performance.now() - startedAt) / 1000)
     const models = createModels({ places, certificates: target.locate(certificates), measured, timeouts })
+    const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
     const specs = models.map(model => {
       const where = { scripts: target.locate(scripts), folder: target.locate(path.join(folder, model.service)) }
-      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null })
+      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null, scriptFiles })
     })
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))

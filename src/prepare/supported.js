@@ -3,6 +3,7 @@ import { suggest } from '../lib/nearest.js'
 import { findLackingFeatures } from '../model/features.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
+import { findDeployed, nameDeployed } from '../services/deployed.js'
 import { countWorkers } from '../services/specs.js'
 import { planes } from './programs.js'
 
@@ -16,6 +17,8 @@ export function assertKnown({ plane, profile, variant, control }) {
   if (!Object.hasOwn(planes, plane))
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const { hasVariants, profiles } = planes[plane]
+  const own = profile && findDeployed(planes, { plane, profile })?.scripts
+  if (variant && own) throw new UsageError(`${plane}:${profile} runs the scripts that ${own.variable} names: write it without "="`)
   if (variant && !hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
   const controls = listControls(plane)
   if (control !== undefined && !controls.includes(control))
@@ -59,7 +62,7 @@ export function assertOneEntry({ experiment, settings, arms }) {
 /**
  * Why a plane cannot run an arm; null where it can.
  * @param {{ arm: Arm, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number, limits?: Site['limits'] }} options
- *   tools: those that were found, by name; lacks: why programs of control planes cannot be had, by name
+ *   tools: those that were found, by name; lacks: why programs of control planes and scripts of profiles cannot be had, by name
  */
 export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
@@ -76,6 +79,7 @@ export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
     (control && findUnlimitable({ control, conditions, cpus })) ??
     findImmovable({ conditions, control, isOnNode }) ??
     (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits })) ??
+    lacks[nameDeployed(arm)] ??
     plane.findUnsupported({ conditions, profile, sidecarWorkers, version, cpus })
   )
 }

@@ -14,7 +14,7 @@ import { tabulateDictionary } from './dictionary.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { listFired, renderFired } from './gates.js'
 import { describeNotMeasured, describeUnfinished } from './missing.js'
-import { renderNext, renderNotes, renderThresholds } from './notes.js'
+import { renderNext, renderNotes, renderThresholds, tellDeviations } from './notes.js'
 import { tabulatePivots } from './pivot.js'
 import { renderPlateaus } from './plateaus.js'
 import { describeSetting, tabulateProvenance } from './provenance.js'
@@ -75,7 +75,9 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: hasRounds ? [...renderNotes(summary), ...tellNeeds(run), ...tellSharing(run)] : [],
+    notes: hasRounds
+      ? [...renderNotes(summary), ...tellDeviations(summary), ...tellNeeds(run), ...tellSharing(run)]
+      : [],
     next: !hasRounds || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
     dots: DOTS,

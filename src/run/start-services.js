@@ -3,9 +3,11 @@ import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
+import { findDeployed } from '../services/deployed.js'
 import { createSpecs, findReachable } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
+import { findScriptFolder } from './scripts.js'
 
 /**
  * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, Place, ProcessSpec, Target } from '../model/types.ts'
@@ -104,7 +106,8 @@ export async function awaitEnded(processes) {
  */
 function renderSpecs({ testbed, arm, topology, places, folder }) {
   const shared = describeSpecs({ testbed, arm, folder })
-  const scriptFiles = arm.conditions.changesPerMinute === null ? {} : readTextFiles(shared.folders.scripts)
+  const areRead = arm.conditions.changesPerMinute !== null || findDeployed(testbed.programs.planes, arm)?.scripts
+  const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
   return createSpecs({ ...shared, topology, places, scriptFiles })
 }
 
@@ -114,7 +117,7 @@ function renderSpecs({ testbed, arm, topology, places, folder }) {
  */
 export function describeSpecs({ testbed, arm, folder }) {
   const { site, programs, settings, folders } = testbed
-  const scripts = arm.variant ?? folders.pipyScripts
+  const scripts = findScriptFolder(testbed, arm)
   return {
     arm,
     programs,

@@ -110,7 +110,7 @@ function defineSize(verb) {
 /** @param {string[]} folders of earlier runs @param {{ preparation: Preparation, site: Site }} now */
 async function findReusable(folders, { preparation: { plan, programs, layout }, site }) {
   const { arms, settings } = plan
-  const scripts = hashScripts({ arms, planes: programs.planes, folders: findScriptFolders(programs) })
+  const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
   const { machine } = site
   return openReusable({ folders, machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings })
 }

@@ -182,4 +182,5 @@ export const parityRow = z.object({
   found: z.string().describe('in words that are equal where the behaviour is'),
   expected: z.string().nullable().describe('null: whatever it is, it must be equal'),
   differences: z.array(z.string()),
+  isDeployed: z.literal(true).optional().describe('the plane is as a mesh deploys it: a difference is a finding'),
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { failureReason } from './growth.js'
-import { askedPrecision, calibration, machine } from './manifest.js'
+import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
 import {
   arm,
   axisName,
@@ -272,6 +272,7 @@ export const summarySchema = z.object({
   relaxes: z.array(relaxation),
   arms: z.array(summaryArm),
   parity: z.array(parityRow),
+  deployed: z.array(deployedProfile).optional(),
   comparisons: z.array(comparison),
   estimateChecks: z.array(estimateCheck),
   thresholds: z.array(thresholdResult),
