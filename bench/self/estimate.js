@@ -4,8 +4,8 @@ import path from 'node:path'
 import { median } from 'simple-statistics'
 import { rateAtCapPerSecond, ratePerSecond } from '../../src/judge/measures.js'
 import { wrk } from '../../src/loads/wrk/index.js'
+import { benchAlternately } from './alternating.js'
 import { finding, scratch } from './kit.js'
-import { benchInTurns } from './turns.js'
 
 /** @import { TrialRecord } from '../../src/model/types.ts' */
 
@@ -28,7 +28,7 @@ axes: { plane: [pipy, envoy], link: [gateway-ratings], capCores: [${CAPS}], user
 profiles: { standard: { rounds: ${rounds}, hasControl: false } }
 `,
   )
-  const [{ records }] = await benchInTurns([{ experiment, caps: [...CAPS, UNBOUND_CAP], load: wrk }])
+  const [{ records }] = await benchAlternately([{ experiment, caps: [...CAPS, UNBOUND_CAP], load: wrk }])
   return holdEstimates(records)
 }
 

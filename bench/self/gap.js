@@ -5,8 +5,8 @@ import { median } from 'simple-statistics'
 import { cpuPerRequestMicros, ratePerSecond, sidecarsOf } from '../../src/judge/measures.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
+import { benchAlternately } from './alternating.js'
 import { scratch } from './kit.js'
-import { benchInTurns } from './turns.js'
 
 /**
  * @import { LoadGenerator, Role, TrialRecord } from '../../src/model/types.ts'
@@ -43,7 +43,7 @@ const HYPOTHESES = {
 export async function explainGap(hypothesis, rounds = ROUNDS) {
   const variants = HYPOTHESES[hypothesis]
   const switches = variants.map(() => countSwitches())
-  const runs = await benchInTurns(
+  const runs = await benchAlternately(
     variants.map(({ load, users = 50, place }, i) => ({
       experiment: writeExperiment(users, rounds),
       load,

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { median } from 'simple-statistics'
 import { cpuPerRequestMicros, ratePerSecond } from '../../src/judge/measures.js'
 import { loads } from '../../src/loads/registry.js'
+import { benchAlternately } from './alternating.js'
 import { finding, scratch } from './kit.js'
-import { benchInTurns } from './turns.js'
 
 /**
  * @import { Role, TrialRecord } from '../../src/model/types.ts'
@@ -32,7 +32,7 @@ axes: { plane: [pipy, envoy], link: [gateway-ratings], capCores: [0.25], users: 
 profiles: { standard: { rounds: ${rounds}, hasControl: false } }
 `,
   )
-  const runs = await benchInTurns(loads.map(load => ({ experiment, load })))
+  const runs = await benchAlternately(loads.map(load => ({ experiment, load })))
   const measured = runs.flatMap(({ records }, i) =>
     records.filter(r => r.outcome === 'completed').map(r => ({ ...measure(r), generator: loads[i].name })),
   )

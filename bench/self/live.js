@@ -6,8 +6,8 @@ import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/judge/m
 import { summariseRatios } from '../../src/lib/stats.js'
 import { parseAddress } from '../../src/live/address.js'
 import { openWatchers } from '../../src/verbs/watchers.js'
+import { benchAlternately } from './alternating.js'
 import { finding, writeExperiment } from './kit.js'
-import { benchInTurns } from './turns.js'
 
 const ROUNDS = 12
 const WINDOW_SECONDS = 5
@@ -29,7 +29,7 @@ export async function watchLive() {
   )
   const readers = spawn(process.execPath, ['-e', READERS, ...urls], { stdio: 'ignore' })
   try {
-    const runs = await benchInTurns([{ experiment, watch: watchers.watch }, { experiment }])
+    const runs = await benchAlternately([{ experiment, watch: watchers.watch }, { experiment }])
     return judge(runs.map(run => run.records))
   } finally {
     readers.kill()

@@ -29,6 +29,7 @@ import { holdLoad } from './load.js'
 import { compareWithShortest } from './pipeline.js'
 import { reportLongRun } from './report.js'
 import { studySensitivity } from './sensitivity.js'
+import { studySideBySide } from './side-by-side.js'
 import { simulateStopping, studyPlanted } from './stopping.js'
 
 /**
@@ -57,6 +58,7 @@ const measurements = {
   estimate: () => checkEstimate(countOf(values.rounds)),
   'gap-sharing': () => explainGap('sharing', countOf(values.rounds)),
   'gap-users': () => explainGap('users', countOf(values.rounds)),
+  turns: () => studySideBySide(countOf(values.rounds)),
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,

@@ -18,7 +18,7 @@ const READING_FIELDS = /** @type {const} */ ([
  *   sample of an edge
  */
 export function describeWindow({ observation, samples, armId }) {
-  const { window, start, end, before, after, overflows, onHost, loadHost, cpus, ...given } = observation
+  const { window, start, end, before, after, overflows, received, onHost, loadHost, cpus, ...given } = observation
   const { sampleSource, clockOffsetMs } = given
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
@@ -28,6 +28,7 @@ export function describeWindow({ observation, samples, armId }) {
       start: { reading: first.readings[i], state: start.states[i], look: before[i] },
       end: { reading: last.readings[i], state: end.states[i], look: after[i] },
       overflows: overflows[i],
+      received: received?.[i] ?? null,
     }),
   )
   const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds

@@ -37,7 +37,9 @@ export function createProcess({ service, role, program, argv, folder, listens, .
  */
 export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
   assertLimits(model)
-  const { service, trust, workers } = model
+  const { service, trust, workers, inbound, outbound } = model
+  const isRedirected = [inbound, outbound].some(listener => listener?.redirectedPorts)
+  const portOf = (/** @type {typeof inbound | typeof outbound} */ l) => (l?.redirectedPorts ? l.port : null)
   return createProcess({
     service,
     role: 'sidecar',
@@ -48,6 +50,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
     workers,
     cpuCores,
     image: tool.image ?? null,
+    ...(isRedirected && { redirects: { inbound: portOf(inbound), outbound: portOf(outbound) } }),
     ...own,
   })
 }

@@ -126,6 +126,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
       measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,
+      hasNamespaces: arm.conditions.interception !== undefined,
       signal: ending,
     })
     clearTimeout(timer)

@@ -74,16 +74,17 @@ const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
  * Three sidecars of a plane and the upstreams they are tried with: client's (plaintext outbound) calls server's
  * (strict) as it is measured, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
  * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
- *   measured: Measured, profile: string | null, signal: AbortSignal }} options
+ *   measured: Measured, profile: string | null, hasNamespaces?: boolean, signal: AbortSignal }} options
  *   index: of a start that no other has; certificates: of all key types, as in certificate-files.js
  * @returns {Promise<Rig>}
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
-  const { tool, scripts, profile } = options
+  const { tool, scripts, profile, hasNamespaces = false } = options
   const certificates = certificatesFolder(options.certificates, measured.tls)
   const places = await target.placesFor(
     index,
     TOPOLOGY.services.map(s => s.name),
+    { hasNamespaces },
   )
   const sidecarsAt = {
     client: { address: places.client.reach, port: PORTS.outbound },

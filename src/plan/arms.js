@@ -33,12 +33,14 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(S
  * @returns {Lists}
  */
 export function listValues({ overrides, axes }) {
-  return Object.fromEntries(
+  const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
       name,
       takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
     ]),
   )
+  // Services have namespaces where those of another arm are redirected: the difference is then the redirection alone.
+  return lists.interception.includes('redirect') ? lists : { ...lists, interception: AXES.interception.values }
 }
 
 /**
@@ -116,7 +118,12 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
     .filter(name => cell[name] !== null && (name === 'sidecars' || isLimitable))
     .map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
-    Object.fromEntries([...given, ...controlled, ...(simulated > 0 ? [['simulated', simulated]] : [])])
+    Object.fromEntries([
+      ...given,
+      ...(cell.interception === null ? [] : [['interception', cell.interception]]),
+      ...controlled,
+      ...(simulated > 0 ? [['simulated', simulated]] : []),
+    ])
   )
 }
 

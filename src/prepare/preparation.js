@@ -77,7 +77,7 @@ function readOverrides(options) {
 
 /**
  * Prepares what was asked, and says which programs are missing.
- * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost'> }} asked
+ * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertInterception'> }} asked
  * @param {Pick<Context, 'say'>} context
  */
 export async function prepareWith({ experiment, options, site }, { say }) {
@@ -95,6 +95,7 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   }
   said.forEach(say)
   const { plan, layout } = preparation
+  if (plan.arms.some(({ conditions }) => conditions.interception !== undefined)) await site.assertInterception()
   const ports = plan.arms.map(({ link, hasSidecars }) => findEntryPort(layout.topologies[link], hasSidecars))
   await site.loadHost?.rehearse([...new Set(ports)])
   return preparation

@@ -4,7 +4,7 @@ import { readTextFiles } from '../lib/text-files.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import { findDeployed } from '../services/deployed.js'
-import { createSpecs, findReachable } from '../services/specs.js'
+import { createSpecs, findReachable, isRedirected } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
 import { findScriptFolder } from './scripts.js'
@@ -41,7 +41,10 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
   const entryService = findEntryService(topology, hasSidecars)
-  const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, entryService)
+  const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, {
+    entry: entryService,
+    hasNamespaces: arm.conditions.interception !== undefined,
+  })
   const { specs, controlled } = renderSpecs({ testbed, arm, topology, places, folder })
   const place = createPlacer({ testbed, arm, isBesideOthers })
   /** @type {Deployment[]} */
@@ -67,7 +70,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     }
     await deploy(specs)
     areReady = true
-    const entry = findEntry(topology, { places, hasSidecars })
+    const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm) })
     await target.call('reach', { endpoints: findReachable(specs, places) })
     await sendNonce({ target, entry, arm })
     return {

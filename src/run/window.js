@@ -106,6 +106,7 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
       capCores: spec.cpuCores,
       askedWorkers: spec.workers,
       ...(spec.armId === undefined ? {} : { armId: spec.armId }),
+      ...(spec.passages === undefined ? {} : { passages: spec.passages }),
       // Of a batch, those of each sidecar are in raw/.
       files: (spec.batchOf === undefined ? spec.files : spec.files.slice(0, 1)).map(({ name, content }) => ({
         ...{ name, sha256: hashText(content) },
@@ -113,6 +114,7 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
     })),
     start: withoutSample(start),
     end: withoutSample(end),
+    ...(seen.received ? { received: seen.received } : {}),
     onHost: seen.onHost ?? null,
     ...(seen.loadHost ? { loadHost: seen.loadHost } : {}),
     cpus: testbed.site.cpus,

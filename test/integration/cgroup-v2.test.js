@@ -45,8 +45,10 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
     const { manifest, records } = readRun(`${out}/root`)
     expect(manifest.machine).toMatchObject({ cgroupVersion: 2, capWay: 'v2' })
     const ownCpus = { sidecar: [0], application: [1], generator: [2, 3] }
-    expect(manifest.placements).toEqual({ 'ratings-pipy-0.1': ownCpus, 'ratings-pipy-0.25': ownCpus })
-    const completed = records.filter(r => r.outcome === 'completed')
+    expect(manifest.placements).toMatchObject({ 'ratings-pipy-0.1': ownCpus, 'ratings-pipy-0.25': ownCpus })
+    const inTurns = records.filter(r => r.trial.arm.capCores === null)
+    expect(new Set(inTurns.map(r => r.outcome))).toEqual(new Set(['completed']))
+    const completed = records.filter(r => r.outcome === 'completed' && r.trial.arm.capCores !== null)
     expect(new Set(completed.map(r => r.trial.arm.capCores))).toEqual(new Set([0.1, 0.25]))
     for (const { trial, processes, boundBy, generatorCpus } of completed) {
       expect(processes.map(p => [p.role, p.cpuSet])).toEqual([
@@ -82,7 +84,7 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
       cat >/tmp/as-nobody <<'END'
       echo 0 >/sys/fs/cgroup/delegated/cgroup.procs
       cd /tmp/kit
-      exec setpriv --reuid=nobody --clear-groups env -u SIDECAR_BENCH_CACHE HOME=/tmp PIPY=/tmp/pipy K6=/tmp/k6 node src/cli.js ${BENCH} --profile smoke --cpu 0.25 --out ${out}/user
+      exec setpriv --reuid=nobody --clear-groups env -u SIDECAR_BENCH_CACHE HOME=/tmp PIPY=/tmp/pipy K6=/tmp/k6 node src/cli.js ${BENCH} --profile smoke --measure load --cpu 0.25 --out ${out}/user
 END
       bash /tmp/as-nobody
       ls -d /sys/fs/cgroup/delegated/sidecar-bench.* 2>/dev/null && exit 9

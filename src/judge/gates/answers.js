@@ -6,6 +6,8 @@ import { groupCopies, nameOf, percent, withRole } from './processes-of.js'
 
 const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6
+// Of what the bodies of verified requests and answers come to: heads come on top.
+const PASSED_LEAST = 0.95
 
 /** @type {Gate[]} */
 export const ANSWER_GATES = [
@@ -57,5 +59,25 @@ export const ANSWER_GATES = [
           copies.reduce((sum, p) => sum + p.cpuSeconds, 0) < APPLICATION_LEAST_SECONDS * verified &&
           `${nameOf(copies[0])} did no work for ${verified} answers: something before it gave them`,
       ),
+  },
+  {
+    name: 'passage',
+    finds:
+      'a sidecar at whose sockets fewer bytes came in than the bodies of the verified requests and answers: they went past it; where `ss` counts them, on one machine',
+    isOfLoad: true,
+    words: 'requests past a sidecar',
+    spoils: USES,
+    find: ({ load: { verified }, trial, processes }) =>
+      groupCopies(withRole(processes, 'sidecar')).map(copies => {
+        const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
+        const { connections, payloadBytes } = trial.arm.load
+        // Connections that were closed count no more: of new ones, those of the answers were kept.
+        const bodies = connections === 'new' ? 1 : 2
+        const expected = bodies * verified * payloadBytes * (copies[0].passages ?? 0)
+        return (
+          received < PASSED_LEAST * expected &&
+          `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`
+        )
+      }),
   },
 ]

@@ -25,6 +25,19 @@ export const LOAD_AXES = {
     show: v => showCount(v, 'service'),
     label: 'services',
   },
+  interception: {
+    kinds: UNDER_LOAD,
+    option: {
+      flags: '--interception <list>',
+      help: 'how connections come to sidecars: none (at their addresses), redirect (by rules in network namespaces); beside redirect, none has namespaces, too',
+    },
+    schema: z.enum(['none', 'redirect']),
+    values: [null],
+    of: arm => arm.conditions.interception ?? null,
+    show: v => (v === 'redirect' ? 'redirected' : v === null ? 'not redirected, at loopback' : 'not redirected'),
+    label: 'interception',
+    isUnsaidWhenNull: true,
+  },
   ratePerSecond: {
     kinds: UNDER_LOAD,
     option: { flags: '--rate <list>', help: 'open loop: requests per second (this measures latency)', read: readCount },

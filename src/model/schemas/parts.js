@@ -50,6 +50,12 @@ export const protocol = z.enum(['http/1.1', 'http/2']).describe('between sidecar
 export const conditions = z
   .object({
     services: z.int().positive().describe('copies of the last service of the link'),
+    interception: z
+      .enum(['none', 'redirect'])
+      .optional()
+      .describe(
+        'each service has a network namespace, in which rules redirect connections to its sidecar, or there are none; absent: services are at addresses of one namespace',
+      ),
     tls,
     protocol,
     workers: z.int().positive().nullable().describe('null: as many as the cap can use'),

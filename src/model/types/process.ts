@@ -29,6 +29,11 @@ export interface ProcessSpec {
   memoryLimitBytes: number | null
   /** The CPUs it may run on; null: any. */
   cpuSet: number[] | null
+  /** The ports of this sidecar to which rules redirect TCP connections that come in, and those that the application opens;
+   * null: they pass. Absent: there are no rules. */
+  redirects?: { inbound: number | null; outbound: number | null }
+  /** How often each request of the load passes this sidecar on its way to the application; absent: nobody knows. */
+  passages?: number
   /** Where its counters are to be had, and the path; null: nowhere. */
   admin: (Endpoint & { path: string }) | null
   image: string | null

@@ -22,6 +22,8 @@ export interface Observation {
   end: Edge | null
   /** Just after the window, under load still. */
   after: Look[] | null
+  /** Bytes that each process received at its own sockets over the window and some tenths of a second; null: not counted. */
+  received?: (number | null)[]
   /** How far the clock of what observes is from the generator's. */
   clockOffsetMs: number
   /** The processes that ran on the host of the edges, by their place; absent: all. */

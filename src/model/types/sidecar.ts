@@ -30,6 +30,12 @@ export interface Cluster {
   ejection?: Features['outlier-ejection']
 }
 
+/** The ports that clients mean where rules redirect their connections to this listener; those that mean another port are
+ * closed. Absent: clients connect to the listener itself. */
+interface Redirected {
+  redirectedPorts?: number[]
+}
+
 export interface SidecarModel {
   service: string
   /** SPIFFE URI. */
@@ -44,9 +50,14 @@ export interface SidecarModel {
   /** combinedPath: certificate and key in one file, for a plane that wants them so. */
   trust: { caPath: string; certificatePath: string; keyPath: string; combinedPath: string }
   inbound:
-    | (Endpoint & { mtls: MtlsMode; protocol: Protocol; acceptedIdentities: string[] | null; routes: Route[] })
+    | (Endpoint & {
+        mtls: MtlsMode
+        protocol: Protocol
+        acceptedIdentities: string[] | null
+        routes: Route[]
+      } & Redirected)
     | null
-  outbound: (Endpoint & { routes: Route[] }) | null
+  outbound: (Endpoint & { routes: Route[] } & Redirected) | null
   clusters: Cluster[]
   features: Features
 }

@@ -41,8 +41,13 @@ export interface Target {
   /** Where a process sees a folder of this machine; the generator may run elsewhere than the services. */
   locate(folder: string, role?: 'generator'): string
   /** The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
-   * goes to the entry: it may have the address of another start. */
-  placesFor(start: number, services: string[], entry?: string): Promise<Record<string, Place>>
+   * goes to the entry: it may have the address of another start. hasNamespaces: each service of this start has a network
+   * namespace. */
+  placesFor(
+    start: number,
+    services: string[],
+    options?: { entry?: string; hasNamespaces?: boolean },
+  ): Promise<Record<string, Place>>
   /** Starts processes, one after the other; their logs go to the folder. Returns before they are ready. On one machine,
    * pace is awaited before each. onStart is told each; on a cluster, each is then a pod that no controller makes. */
   deploy(
@@ -116,6 +121,8 @@ export interface Site {
     /** Has the generator make a moment of load from there, at each port; throws where none comes through. */
     rehearse(ports: number[]): Promise<void>
   }
+  /** Throws where connections cannot be redirected to sidecars here. */
+  assertInterception(): Promise<void>
   findTool(spec: ToolSpec): Promise<D.Tool | { missing: string }>
 }
 

@@ -1,4 +1,4 @@
-// Several runs that take turns, round by round, in one process: what drifts on the machine meets them all.
+// Several runs that alternate, round by round, in one process: what drifts on the machine meets them all.
 import path from 'node:path'
 import { createTurns } from '../../src/lib/turns.js'
 import { measure } from '../../src/prepare/measure.js'
@@ -19,23 +19,23 @@ const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n
 let started = 0
 
 /**
- * @param {{ experiment: string, caps?: number[], load?: LoadGenerator, watch?: Watcher['watch'],
+ * @param {{ experiment: string, caps?: number[], sliceMs?: number, load?: LoadGenerator, watch?: Watcher['watch'],
  *   place?: Record<Role, number[]>, deployed?: (processes: Handle[]) => void }[]} runs experiment: a file; caps: in the place
  *   of its own, and also where they cannot bind; place: the CPUs of each role
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
-export async function benchInTurns(runs) {
+export async function benchAlternately(runs) {
   const way = await findCapWay()
   const turns = createTurns(runs.length)
   return Promise.all(
-    runs.map(async ({ experiment, caps = null, load, watch, place, deployed }, i) => {
+    runs.map(async ({ experiment, caps = null, sliceMs, load, watch, place, deployed }, i) => {
       const id = ++started
       const opened = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
       const site = { ...opened, target: interpose(opened.target, { place, deployed }) }
       try {
         const preparation = await prepare({
           experiment: readExperiment(experiment),
-          overrides: { ...OVERRIDES, caps },
+          overrides: { ...OVERRIDES, caps, sliceMs },
           load,
           app: null,
           site,
