@@ -21,7 +21,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {number} [precision] how narrow the rounds were to make the intervals; absent: their number was fixed before
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
- * @property {(a: Arm, b: Arm) => string[]} findUnequal what one of them does otherwise as a mesh deploys it
+ * @property {(a: Arm, b: Arm) => string[]} [findUnequal] the rows in which one of them does other work, as a mesh deploys it
  * @property {(a: Arm, b: Arm) => string[]} findWrong what one of two arms of other conditions does otherwise than it must
  */
 
@@ -83,7 +83,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     ...(stoodTogether(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
     ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
-    unequal: contrast === null ? run.findUnequal(a, b) : [],
+    unequal: contrast === null ? run.findUnequal?.(a, b) : [],
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, arms: [a, b] }),
   })
 }

@@ -53,6 +53,8 @@ const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
   route(host, { allowedIdentities: [identityOf(name)] }, [host === 'denied' ? 'half' : 'a', 1]),
 )
 
+const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? []))
+
 /**
  * The conditions that change what sidecars do for a request.
  * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, features?: string }} Measured
@@ -163,7 +165,12 @@ function createModels({ places, certificates, measured, timeouts }) {
   const outbound = {
     address: places.client.listen,
     port: PORTS.outbound,
-    routes: [...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])), route(null, {}, ['server', 1])],
+    routes: [
+      ...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])),
+      // By name, too: the scripts of FSM have no route for any host.
+      ...[...HOSTS].map(host => route(host, {}, ['server', 1])),
+      route(null, {}, ['server', 1]),
+    ],
   }
   const clusters = [server, ...observers, ...peers]
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]

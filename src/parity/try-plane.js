@@ -36,14 +36,20 @@ export function writeParityCertificates(certificates) {
  * @throws {BenchError} when it does not start
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
+  const hasNamespaces = chooseInterception(options.plane, options.profile).interception !== undefined
   const { tls, protocol, trafficPolicy, features = LEAN } = measured
   const own = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy, features].join('-'))
-  const rig = await createRig({ ...options, target: site.target, measured, folder: own })
+  const rig = await createRig({ ...options, target: site.target, measured, folder: own, hasNamespaces })
   try {
     return await probeRig(rig)
   } finally {
     await rig.close()
   }
+}
+
+/** Redirected connections, for a profile that takes no others. @param {DataPlane} plane @param {string | null} profile */
+function chooseInterception({ deployed }, profile) {
+  return deployed?.[`${profile}`]?.isRedirected ? { interception: /** @type {const} */ ('redirect') } : {}
 }
 
 /**
@@ -52,7 +58,7 @@ export async function tryPlane({ site, measured, folder, ...options }) {
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
 export function findUntried({ tls, protocol, features }, { plane, tool, profile = null }) {
-  const conditions = { ...USUAL, tls, protocol, features }
+  const conditions = { ...USUAL, tls, protocol, features, ...chooseInterception(plane, profile) }
   const cpus = os.availableParallelism()
   return (
     findLackingFeatures(plane, conditions) ??

@@ -2,7 +2,7 @@ import { hasAny, tellFindings } from '../kinds/sections.js'
 import { hideColumns, joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { groupOf } from '../model/axes.js'
 import { findDisparities, findWrong } from '../parity/verdict/rows.js'
-import { listDisparities, tabulateParity, tellFindings } from '../parity/verdict/table.js'
+import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
 import { linksOf, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
@@ -113,7 +113,7 @@ export function renderParity({ parity, arms, relaxes }) {
   ]
   const names = [...new Set(parity.map(row => row.name))].filter(name => !relaxed.includes(name))
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
-  const findings = tellFindings({ parity })
+  const findings = tellOwnWork({ parity })
   const held = `Equal work was tried before load, and it held${findings.length > 0 ? ' between the other planes' : ''}.`
   if (differing.length === 0) return [held, ...findings].flatMap(wrapHanging)
   const rows = parity.filter(row => differing.includes(row.name))

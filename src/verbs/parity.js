@@ -11,6 +11,8 @@ import { parsePlanes } from '../prepare/options.js'
 import { planes } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { assertKnown } from '../prepare/supported.js'
+import { findDeployed } from '../services/deployed.js'
+import { findScripts } from '../tools/find-scripts.js'
 
 /**
  * @import { PlaneChoice, Site, ToolSpec } from '../model/types.ts'
@@ -37,7 +39,11 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec },
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
   await writeParityCertificates(certificates)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
-  const scripts = variant ?? path.join(ROOT, 'pipy-scripts')
+  const deployed = findDeployed(planes, { plane: name, profile })
+  const own = deployed?.scripts ? findScripts(deployed.scripts) : {}
+  if ('missing' in own) throw new BenchError(own.missing, { exitStatus: EXIT.planeMissing })
+  if (deployed?.isRedirected) await site.assertInterception()
+  const scripts = 'folder' in own ? own.folder : (variant ?? path.join(ROOT, 'pipy-scripts'))
   print(`${name} ${tool.version}: ${tool.path}`)
   const given = { site, plane, tool, scripts, certificates, folder, profile, signal }
   let isWhole = true
@@ -52,6 +58,8 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec },
     }
     const lines = await tryPlane({ ...given, index, measured })
       .then(rows => listShort(rows, plane.findLacks?.(measured) ?? {}))
+      // As a mesh deploys it, its work is its own.
+      .then(lines => (deployed ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()
         if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error

@@ -24,6 +24,8 @@ export interface DeployedProfile {
   from: string
   /** What it does otherwise than there, a sentence each. */
   deviations: string[]
+  /** It takes redirected connections only. */
+  isRedirected?: true
   /** The scripts of that mesh, which the user names: the variable with a folder, where in it they may be, and a file of them. */
   scripts?: { variable: string; folders: string[]; file: string; what: string }
 }

@@ -38,7 +38,7 @@ export function listDisparities({ parity }) {
  * Tells of each plane that is as a mesh deploys it in which rows it does other work than is asked of planes.
  * @param {Pick<Summary, 'parity'>} summary
  */
-export function tellFindings({ parity }) {
+export function tellOwnWork({ parity }) {
   const found = parity.filter(row => row.isDeployed && isWrong(row))
   return [...new Set(found.map(({ plane }) => plane))].map(plane => {
     const rows = new Set(found.filter(row => row.plane === plane).map(({ name }) => name.replace('parity-', '')))

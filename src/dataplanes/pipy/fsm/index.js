@@ -11,7 +11,8 @@ const ADMIN_PORT = 6060
 
 /** @type {DeployedProfile} */
 export const FSM_DEPLOYED = {
-  from: "the sidecar of FSM v1.5.1, or of osm-edge, with the defaults of its Helm chart, in front of FSM's own scripts",
+  isRedirected: true,
+  from: 'the sidecar of FSM v1.5.1, or of osm-edge, with the scripts that FSM names and the defaults of its Helm chart',
   deviations: [
     'Its scripts and its configuration are in a folder: no repository sends changes, and none is told of its status',
     'Its keys are read from files at the start, where FSM has their text in the configuration',
@@ -86,8 +87,8 @@ export function createFsmSidecar(options) {
       ...Object.entries(scripts).map(([name, content]) => ({ name, content })),
     ],
     listens: [inbound, outbound].flatMap(own => (own ? [{ address: '0.0.0.0', port: own.port }] : [])),
-    // The kernel tells the port that a client meant only where it tracks connections, as it does beside rules.
-    redirects: { inbound: inbound && inbound.port, outbound: outbound?.redirectedPorts ? outbound.port : null },
+    // Also where clients connect to the listener itself: the kernel tells the port that they meant only where a rule redirects.
+    redirects: { inbound: inbound && inbound.port, outbound: outbound && outbound.port },
     admin: null,
   })
 }
