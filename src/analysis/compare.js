@@ -3,7 +3,7 @@ import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantity.js'
 import { hasTrend } from '../lib/stats.js'
 import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
-import { groupOf } from '../model/axes.js'
+import { AXES, groupOf } from '../model/axes.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /**
@@ -33,7 +33,8 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
-  const planes = run.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+  const own = run.arms.filter(arm => arm.repeatOf === null)
+  const planes = own.filter(arm => arm.hasSidecars)
   const ofControls = controls.flatMap(b => {
     const a = planes.find(arm => arm.id === b.repeatOf)
     return a ? comparePair({ run, a, b, controls: [] }) : []
@@ -46,7 +47,9 @@ export function compareArms(run) {
   )
   const ofPlanes = pairs.flatMap(({ a, b }) => comparePair({ run, a, b, controls: ofControls }))
   const ofAxes = (run.contrasts ?? []).flatMap(contrast =>
-    findContrasts(planes, contrast).flatMap(({ a, b }) => comparePair({ run, a, b, controls: ofControls, contrast })),
+    findContrasts(AXES[contrast].isCostOfAll ? own : planes, contrast).flatMap(({ a, b }) =>
+      comparePair({ run, a, b, controls: ofControls, contrast }),
+    ),
   )
   return [...ofPlanes, ...ofAxes, ...ofControls]
 }
@@ -139,7 +142,10 @@ export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
   const unlikeSums = findUnlikeSums(arm, pair.b.arm)
-  return listCompared([arm.load.kind]).flatMap(row =>
+  const rows = listCompared([arm.load.kind]).filter(
+    ({ sidecars, compared }) => (arm.hasSidecars || !sidecars || !pair.contrast) && (compared.isOf?.(arm) ?? true),
+  )
+  return rows.flatMap(row =>
     [null, ...(row.sidecars ? services : [])].map(service => {
       const disparities = row.sidecars && service === null ? [...pair.disparities, ...unlikeSums] : pair.disparities
       return compareQuantity({ ...pair, disparities, row, service, aaSpread: findNoise(row.name, service) })

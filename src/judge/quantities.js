@@ -3,6 +3,7 @@ import { CHANGE_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { MIB } from '../lib/units.js'
 import {
+  applicationsOf,
   capacityPerSecond,
   coresUnderLoad,
   cpuPerRequestMicros,
@@ -20,7 +21,7 @@ import {
 /**
  * The one table of quantities. Summaries, comparisons, thresholds, tables, CSV, charts, live metrics and the dictionary
  * are made from it: a new quantity is one more row here. Longer than other files, since it is a table. Pure.
- * @import { Load, TrialRecord, Use } from '../model/types.ts'
+ * @import { Arm, Load, TrialRecord, Use } from '../model/types.ts'
  */
 
 /**
@@ -42,6 +43,7 @@ import {
  * @property {string} more
  * @property {boolean} [isHeadline] told where a plane is compared with itself
  * @property {boolean} [isOnRequest] told only where the experiment shows it
+ * @property {(arm: Pick<Arm, 'conditions'>) => boolean} [isOf] arms that can have it; absent: all
  */
 
 /**
@@ -101,6 +103,31 @@ const ROWS = [
     },
     chart: { kinds: ['turns', 'closed', 'open'], title: 'CPU per request, all sidecars' },
     metric: { name: 'trial_cpu_seconds_per_request', scale: 1e6 },
+  },
+  {
+    name: 'servicesCpuPerRequest',
+    header: 'servicesCpuPerRequestMicros',
+    label: 'CPU per request with the applications, µs',
+    short: 'µs/req, all',
+    unit: 'µs',
+    digits: 0,
+    isSparse: true,
+    definition:
+      "CPU time of the cgroups of sidecars and applications in the window over the verified requests in it: with the kernel's part at either end of a connection inside of a service.",
+    use: 'cpuPerRequest',
+    measure: ({ record }) =>
+      hasNamespaces(record.trial.arm)
+        ? cpuPerRequestMicros(record, [...sidecarsOf(record), ...applicationsOf(record)])
+        : null,
+    compared: {
+      kinds: ['turns', 'closed', 'open'],
+      label: 'CPU per request with the applications',
+      less: 'uses % less CPU per request with the applications',
+      more: 'uses % more CPU per request with the applications',
+      isHeadline: true,
+      isOnRequest: true,
+      isOf: hasNamespaces,
+    },
   },
   {
     name: 'throughput',
@@ -256,6 +283,11 @@ export const QUANTITIES = Object.fromEntries(ROWS.map(row => [row.name, row]))
 /** @type {[string, ...string[]]} */
 export const QUANTITY_NAMES = /** @type {any} */ (Object.keys(QUANTITIES))
 export const [PRIMARY] = ROWS
+
+/** @param {Pick<Arm, 'conditions'>} arm */
+function hasNamespaces({ conditions }) {
+  return conditions.interception !== undefined
+}
 
 /**
  * @param {keyof typeof PERCENTILES} name

@@ -6,7 +6,7 @@ import { assertAllRun } from '../run/alive.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
 import { findDeployed } from '../services/deployed.js'
-import { countWorkers } from '../services/specs.js'
+import { countWorkers, isRedirected } from '../services/specs.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
@@ -36,7 +36,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   if (own.length === 0) return []
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(
-    own.filter(arm => arm.hasSidecars),
+    // Where some connections are redirected, the corpus is.
+    own.filter(arm => arm.hasSidecars).toSorted((a, b) => Number(isRedirected(b)) - Number(isRedirected(a))),
     configurationOf,
   )
   say(`checking ${starts.length} arms, and that the planes do equal work`)
@@ -126,7 +127,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
       measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,
-      hasNamespaces: arm.conditions.interception !== undefined,
+      interception: arm.conditions.interception,
       signal: ending,
     })
     clearTimeout(timer)

@@ -36,10 +36,10 @@ export function writeParityCertificates(certificates) {
  * @throws {BenchError} when it does not start
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
-  const hasNamespaces = chooseInterception(options.plane, options.profile).interception !== undefined
+  const { interception } = chooseInterception(options.plane, options.profile)
   const { tls, protocol, trafficPolicy, features = LEAN } = measured
   const own = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy, features].join('-'))
-  const rig = await createRig({ ...options, target: site.target, measured, folder: own, hasNamespaces })
+  const rig = await createRig({ ...options, target: site.target, measured, folder: own, interception })
   try {
     return await probeRig(rig)
   } finally {
@@ -49,7 +49,7 @@ export async function tryPlane({ site, measured, folder, ...options }) {
 
 /** Redirected connections, for a profile that takes no others. @param {DataPlane} plane @param {string | null} profile */
 function chooseInterception({ deployed }, profile) {
-  return deployed?.[`${profile}`]?.isRedirected ? { interception: /** @type {const} */ ('redirect') } : {}
+  return { interception: deployed?.[`${profile}`]?.isRedirected ? /** @type {const} */ ('redirect') : undefined }
 }
 
 /**

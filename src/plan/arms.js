@@ -134,7 +134,9 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
  */
 function idOf(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
-  const varied = others.filter(name => lists[name].length > 1 && AXES[name].of(arm) !== null)
+  // What is said of connections is always said.
+  const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
+  const varied = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
   const { ratePerSecond } = arm.load
   return [
     arm.link,

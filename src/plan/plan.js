@@ -88,12 +88,13 @@ function planPart(question, { cpus, missing, ...known }) {
   const { caps, notes, notMeasured } = chooseCaps(question, cpus)
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isBesideOthers = kind === 'turns'
-  // Without sidecars there is no cost, but a latency that others add to.
-  const chosen = isBesideOthers && !isOpenLoop(question) ? named.filter(({ plane }) => hasSidecars(plane)) : named
+  const lists = listValues(question)
+  // Without sidecars there is no cost, but a latency that others add to, and the cost of rules.
+  const isOfSidecars = isBesideOthers && !isOpenLoop(question) && lists.interception.length === 1
+  const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
   PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })
   const contenders = nameControls(question, chosen, known.controlsOf ?? (() => []))
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
-  const lists = listValues(question)
   const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * caps.length)
   assertFew(cells * question.profile.rounds, experiment)
   const countOf = chooseSimulated(question, { lists, contenders, realMostOf: known.realMostOf ?? (() => null) })

@@ -12,6 +12,7 @@ import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/boun
 import { GENERATORS } from '../model/generators.js'
 import { kindsOf } from '../model/kinds.js'
 import { PROFILES } from '../plan/experiment.js'
+import { iptablesTool } from '../tools/iptables.js'
 import { toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
@@ -224,7 +225,7 @@ export function readAxes(options) {
 
 /** Makes the option that names other images. @param {string} where they are used */
 export function createImageOption(where) {
-  const tools = toolSpecs().map(({ name }) => name)
+  const tools = [...toolSpecs(), iptablesTool].map(({ name }) => name)
   /** @type {(text: string, before: Record<string, string>) => Record<string, string>} */
   const parse = (text, before) => {
     const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []

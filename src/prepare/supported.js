@@ -85,9 +85,11 @@ export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
 }
 
 /** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
-function findUnchangeable({ conditions: { changesPerMinute }, control, isOnNode }) {
+function findUnchangeable({ conditions: { changesPerMinute, interception }, control, isOnNode }) {
   if (changesPerMinute === null) return null
   if (!control) return 'it takes no other configuration while it serves'
+  if (interception === 'redirect')
+    return 'whether a change is in effect is asked at its outbound address, where redirected connections alone are served'
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
 }
 

@@ -111,8 +111,16 @@ function boundOf({ boundBy, trials }) {
   ].join('\n')
 }
 
+/** The links, and how connections came to the sidecars where not at their own addresses. @param {Pick<Summary, 'arms'>} summary */
+export function nameLinks({ arms }) {
+  const redirected = arms.filter(({ conditions }) => conditions.interception === 'redirect').length
+  const how =
+    redirected === 0 ? '' : `, with${redirected < arms.length ? ' and without' : ''} redirection of connections`
+  return `link ${linksOf({ arms }).join(' and ')}${how}`
+}
+
 /** @param {Pick<Summary, 'arms'>} summary */
-export function linksOf({ arms }) {
+function linksOf({ arms }) {
   return [...new Set(arms.map(arm => arm.link))]
 }
 

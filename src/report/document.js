@@ -7,7 +7,7 @@ import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
-import { linksOf, tabulateArms } from './arms-table.js'
+import { nameLinks, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { groupUntested, tellClaims } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
@@ -59,7 +59,7 @@ export function createDocument(run) {
   const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : tabulateArms(summary)
   const own = tellFindings(summary)
   return {
-    title: `${summary.run.experiment}${arms.length === 0 ? '' : `, link ${linksOf(summary).join(' and ')}`}`,
+    title: `${summary.run.experiment}${arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
     question: /** @type {string} */ (manifest.question ?? ''),
     startedAt: summary.run.startedAt,
     answer: answerOf(summary),

@@ -4,7 +4,7 @@ import { groupOf } from '../model/axes.js'
 import { findDisparities, findWrong } from '../parity/verdict/rows.js'
 import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
-import { linksOf, tabulateArms } from './arms-table.js'
+import { nameLinks, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { renderFired } from './gates.js'
 import { describeNotMeasured } from './missing.js'
@@ -37,7 +37,7 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
   const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
   const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
-  const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}${windows}${where}`
+  const title = `${run.experiment}, ${nameLinks(summary)}${windows}${where}`
   const hasRounds = hasAny(summary, 'hasRounds')
   const own = tellFindings(summary)
   const isIdle = load.kind === 'idle'

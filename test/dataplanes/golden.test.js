@@ -86,6 +86,12 @@ const withFeatures = ({ inbound, ...model }) => ({
     })),
   },
 })
+/** @type {SidecarModel} */
+const redirected = {
+  ...model,
+  inbound: model.inbound && { ...model.inbound, redirectedPorts: [8080] },
+  outbound: model.outbound && { ...model.outbound, redirectedPorts: [8080, 9090] },
+}
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /** @param {DataPlane} plane */
@@ -102,6 +108,10 @@ describe('what the planes render', () => {
     expect(text(renderBootstrap(model, 'osm-1.1'))).toMatchFileSnapshot('../golden/envoy-osm-1.1.json'))
   it('is, for Envoy with every feature, the golden bootstrap', () =>
     expect(text(renderBootstrap(withFeatures(model), null))).toMatchFileSnapshot('../golden/envoy-features.json'))
+  it('is, for Envoy to which connections are redirected, the golden bootstrap', () =>
+    expect(text(renderBootstrap(redirected, null).static_resources.listeners)).toMatchFileSnapshot(
+      '../golden/envoy-redirected.json',
+    ))
   it('is, for Envoy over ADS, the golden bootstrap and resources', async () => {
     const server = { address: '127.1.1.9', port: 6071 }
     await expect(text(renderAdsBootstrap(model, { server, apiType: 'GRPC' }))).toMatchFileSnapshot(
@@ -185,6 +195,14 @@ describe('features', () => {
       .filter((/** @type {unknown} */ listener) => JSON.stringify(listener).includes('"envoy.filters.http.rbac"'))
       .map((/** @type {{ name: string }} */ { name }) => name)
     expect(having).toEqual(['inbound'])
+  })
+})
+
+describe('redirected connections', () => {
+  it('are said of the process, for the rules', () => {
+    expect(specOf(pipy, redirected)?.redirects).toEqual({ inbound: 15003, outbound: 15001 })
+    expect(specOf(envoy, { ...redirected, outbound: null })?.redirects).toEqual({ inbound: 15003, outbound: null })
+    expect(specOf(pipy)).not.toHaveProperty('redirects')
   })
 })
 

@@ -118,7 +118,7 @@ describe('parseExperiment', () => {
     [
       'a quantity',
       `${text}shows:\n  quantities: [p99, cpuPerRequst]\n`,
-      'a.yaml:8: shows.quantities.1: unknown value "cpuPerRequst"; did you mean "cpuPerRequest"? (one of: cpuPerRequest, throughput, capacity',
+      'a.yaml:8: shows.quantities.1: unknown value "cpuPerRequst"; did you mean "cpuPerRequest"? (one of: cpuPerRequest, servicesCpuPerRequest, throughput',
     ],
     [
       'a contrast',

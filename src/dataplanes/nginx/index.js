@@ -22,8 +22,11 @@ export const nginx = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  findUnsupported: ({ conditions: { protocol } }) =>
-    protocol === 'http/2' ? 'HTTP/2 between sidecars: nginx speaks HTTP/1.1 only to upstreams' : null,
+  findUnsupported({ conditions: { protocol, interception } }) {
+    if (protocol === 'http/2') return 'HTTP/2 between sidecars: nginx speaks HTTP/1.1 only to upstreams'
+    if (interception !== 'redirect') return null
+    return 'nginx does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'
+  },
   findLacks,
   createSidecar,
   controls: [fileControl],

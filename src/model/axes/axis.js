@@ -21,6 +21,7 @@
  * @property {(value: any) => string} show as words that stand alone
  * @property {string} label of a column or row
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
+ * @property {true} [isCostOfAll] arms without sidecars are compared with themselves on it, too
  * @property {true} [isUnsaidWhenNull] the label of an arm with null says nothing of it
  * @property {true} [needsRealSidecars] no sidecar is simulated where it has a value
  */

@@ -34,8 +34,9 @@ export const LOAD_AXES = {
     schema: z.enum(['none', 'redirect']),
     values: [null],
     of: arm => arm.conditions.interception ?? null,
-    show: v => (v === 'redirect' ? 'redirected' : v === null ? 'not redirected, at loopback' : 'not redirected'),
+    show: v => (v === 'redirect' ? 'redirection' : v === null ? 'no namespaces' : 'no redirection'),
     label: 'interception',
+    isCostOfAll: true,
     isUnsaidWhenNull: true,
   },
   ratePerSecond: {

@@ -191,6 +191,9 @@ export const summaryArm = arm.extend({
     .describe('what spoiled something, and in how many trials'),
   throughputPerSecond: quantity,
   cpuPerRequestMicros: quantity.describe('the sum over its sidecars'),
+  servicesCpuPerRequestMicros: quantity
+    .optional()
+    .describe('the sum over its sidecars and applications; absent: services had no network namespaces'),
   capacityPerSecond: quantity.describe('where the sidecar bound the run'),
   estimatedCapacityPerSecond: quantity.describe(
     'no measurement: cap over CPU per request, where no sidecar bound and a smaller cap of the run checks it',

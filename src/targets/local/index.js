@@ -42,7 +42,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     for (const marked of listMarked()) if (marked.runId === runId) kill(marked.pid)
   }
   const leaveAll = atExit(killAll)
-  const call = createLocalProber({ runId, enter: networks.enterProber })
+  const { call, close: closeProber } = createLocalProber({ runId, enter: networks.enterProber })
   // Those of generators are results.
   const bounding = setInterval(() => {
     for (const process of running) if (process.spec.role === 'sidecar') process.boundLog()
@@ -95,7 +95,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     call,
     look: async processes => look(probesOf(processes)),
     async observe(processes, options) {
-      const pids = processes.map(p => (p.spec.role === 'sidecar' ? /** @type {RunningProcess} */ (p).pids : () => []))
+      const pids = processes.map(p => (p.spec.role === 'sidecar' ? /** @type {RunningProcess} */ (p).pids : null))
       const count = countReceived(pids, options)
       const seen = await observe(probesOf(processes), options)
       return { ...seen, received: await count(), clockOffsetMs: 0 }
@@ -104,6 +104,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     async close({ retain } = { retain: false }) {
       leaveAll()
       clearInterval(bounding)
+      closeProber()
       if (!retain) {
         await tree.remove()
         // Without a ledger, nobody would look for what is left.

@@ -1,10 +1,11 @@
+import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
 import { GENERATOR, PROBER, placeAt, SIDECAR_USER } from '../../model/sidecar-contract.js'
 import { listSafely } from '../../node/kernel/proc-files.js'
 import { findOnPath } from '../../tools/find.js'
+import { renderRules, rulesOf } from '../rules.js'
 import { createAddresses } from './addresses.js'
-import { renderRules } from './rules.js'
 
 /**
  * Network namespaces of a run, each at an address of its own on a bridge. The bridge is in a namespace, too, so the
@@ -44,20 +45,20 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     run(['ip', '-n', namespace, '-batch', '-'], `${lines.join('\n')}\n`)
   const nameOf = (/** @type {number} */ start, /** @type {string} */ service) => `${hub}.${start}.${service}`
 
-  /** @param {string} name @param {string} address @param {ProcessSpec['redirects']} redirects @param {number[]} [own] */
-  async function make(name, address, redirects, own = []) {
+  /** @param {string} name @param {string} address @param {string | null} rules */
+  async function make(name, address, rules) {
     const link = `v${++links}`
     await run(['ip', 'netns', 'add', name])
     await ip(hub, [`link add ${link} type veth peer name eth0 netns ${name}`, `link set ${link} master ${BRIDGE} up`])
     await ip(name, ['link set lo up', `address add ${address}/16 dev eth0`, 'link set eth0 up'])
-    if (redirects) await run([...enter(name), `${iptables}-restore`, '-w'], renderRules(redirects, own))
+    if (rules !== null) await run([...enter(name), `${iptables}-restore`, '-w'], rules)
   }
 
   async function makeCommon() {
     ledger.hold('netns', hub)
     await run(['ip', 'netns', 'add', hub])
     await ip(hub, [`link add ${BRIDGE} type bridge`, `link set ${BRIDGE} up`])
-    for (const [service, address] of Object.entries(common)) await make(`${hub}.${service}`, address, undefined)
+    for (const [service, address] of Object.entries(common)) await make(`${hub}.${service}`, address, null)
   }
 
   const open = () => (opening ??= makeCommon())
@@ -102,12 +103,8 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
       const making = [...services].map(service => {
         const name = nameOf(start, service)
-        const own = specs.filter(spec => spec.service === service)
-        const sidecar = own.find(({ redirects }) => redirects)
-        const ports = own.flatMap(({ role, listens, admin }) =>
-          role === 'sidecar' ? [...listens, ...(admin ? [admin] : [])].map(({ port }) => port) : [],
-        )
-        const making = made.get(name) ?? make(name, addresses.get(name) ?? '', sidecar?.redirects, ports)
+        const rules = rulesOf(specs.filter(spec => spec.service === service))
+        const making = made.get(name) ?? make(name, addresses.get(name) ?? '', rules)
         made.set(name, making)
         return making
       })
@@ -139,13 +136,14 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     async assertPossible() {
       for (const [program, needed] of Object.entries(PROGRAMS)) {
         const name = program === 'iptables' ? iptables : program
-        if ((await findOnPath(name, process.env.PATH ?? '')) === null)
+        const folders = name.includes('/') ? path.dirname(name) : `${process.env.PATH}`
+        if ((await findOnPath(path.basename(name), folders)) === null)
           throw new BenchError(`--interception redirect needs ${name}, which is not here: apt-get install ${needed}`)
       }
       try {
         await open()
         const { rehearsal } = await placesFor(0, ['rehearsal'])
-        await make(nameOf(0, 'rehearsal'), rehearsal.reach, { inbound: 1, outbound: 2 })
+        await make(nameOf(0, 'rehearsal'), rehearsal.reach, renderRules({ inbound: 1, outbound: 2 }, [3]))
         await run([...enter(nameOf(0, 'rehearsal')), ...asSidecar(), 'true'])
         await removeNamespace(nameOf(0, 'rehearsal'), run)
         addresses.delete(nameOf(0, 'rehearsal'))
@@ -179,9 +177,11 @@ export async function removeNamespaces(runId, run = runCommand, folder = FOLDER)
   for (const name of names) await removeNamespace(name, run)
 }
 
-/** @param {string} name @param {Run} run */
+/** Removes a namespace; nothing happens where it is not there. @param {string} name @param {Run} run */
 async function removeNamespace(name, run) {
-  await run(['ip', 'netns', 'delete', name])
+  await run(['ip', 'netns', 'delete', name]).catch(error => {
+    if (!error.message.includes('No such file or directory')) throw error
+  })
 }
 
 /** @param {string} namespace */
@@ -197,6 +197,6 @@ function asSidecar() {
 /** @type {Run} */
 async function runCommand([program, ...argv], input = '') {
   const { failed, stdout, stderr, shortMessage } = await execa(program, argv, { input, reject: false })
-  if (failed) throw new BenchError(`${shortMessage.split('\n')[0]}${stderr ? `: ${stderr.trim()}` : ''}`)
+  if (failed) throw new BenchError([shortMessage, stderr].join(' ').trim().replaceAll(/\s+/g, ' '))
   return stdout
 }

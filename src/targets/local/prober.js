@@ -21,7 +21,7 @@ const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.
  * a process in one of them runs the other procedures, too.
  * @param {{ runId: string, enter?: () => string[] | null }} options enter: the command that brings a process there; null: services
  *   are reached from here
- * @returns {import('../../model/types.ts').Target['call']}
+ * @returns {{ call: import('../../model/types.ts').Target['call'], close: () => void }} close: ends the process in a namespace
  */
 export function createLocalProber({ runId, enter = () => null }) {
   const prober = createProber()
@@ -34,7 +34,8 @@ export function createLocalProber({ runId, enter = () => null }) {
     await session?.ended
     session = null
   }
-  return async (procedure, args) => {
+  /** @type {import('../../model/types.ts').Target['call']} */
+  const call = async (procedure, args) => {
     const entering = enter()
     if (procedure === 'open') session = startAgent({ runId, enter: entering ?? [] })
     if (session === null || !isOfCorpus(procedure)) {
@@ -43,8 +44,8 @@ export function createLocalProber({ runId, enter = () => null }) {
       return /** @type {any} */ (inside.call(procedure, args))
     }
     // Another call may close it meanwhile.
-    const { call, isOpen } = session
-    const asked = call(procedure, args)
+    const { call: ask, isOpen } = session
+    const asked = ask(procedure, args)
     if (procedure === 'close') {
       // A stopped agent never answers; what became of one that failed has been told.
       const answered = asked.catch(() => {})
@@ -60,6 +61,7 @@ export function createLocalProber({ runId, enter = () => null }) {
       throw error
     }
   }
+  return { call, close: () => inside?.close() }
 }
 
 /** @param {{ runId: string, enter: string[] }} options @returns {Session & { ended: Promise<string> }} ended: with what it said last */

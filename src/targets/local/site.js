@@ -18,6 +18,8 @@ export async function openLocalSite({ runId, way, findTool }) {
   const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
   const ledger = openLedger({ runId })
   const networks = createNetworks({ ledger })
+  /** @type {Record<string, unknown>} */
+  const machine = { ...readMachine(), bootId: readBootId(), cgroupVersion: way.version, capWay: way.how }
   return {
     target: await createLocalTarget({ ledger, way, networks }).catch(error => {
       ledger.close()
@@ -26,11 +28,14 @@ export async function openLocalSite({ runId, way, findTool }) {
     runId,
     ledger,
     cpus: os.availableParallelism(),
-    machine: { ...readMachine(), bootId: readBootId(), cgroupVersion: way.version, capWay: way.how },
+    machine,
     sampleSource: 'cgroup',
     limits: readLimits(),
     cores: hasTaskset ? readCores() : [],
-    assertInterception: networks.assertPossible,
+    async assertInterception() {
+      await networks.assertPossible()
+      machine.iptables = await networks.describeRules()
+    },
     findTool,
   }
 }

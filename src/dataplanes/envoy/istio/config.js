@@ -246,9 +246,9 @@ function renderRoutes(model, direction) {
 function renderIstioCluster(model, cluster) {
   const { name, type, connect_timeout, load_assignment } = renderCluster(model, cluster)
   const limit = { max_connections: MOST, max_pending_requests: MOST, max_requests: MOST, max_retries: MOST }
-  const { redirectedPorts, routes = [] } = model.inbound ?? {}
+  const { address, redirectedPorts = [] } = model.inbound ?? {}
   // A proxy calls its application at the address that the client meant.
-  const meansDestination = redirectedPorts && routes.some(({ split }) => split.some(own => own.cluster === name))
+  const meansDestination = cluster.endpoints.every(own => own.address === address && redirectedPorts.includes(own.port))
   return {
     name,
     connect_timeout,

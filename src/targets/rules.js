@@ -1,4 +1,6 @@
-import { SIDECAR_USER } from '../../model/sidecar-contract.js'
+import { SIDECAR_USER } from '../model/sidecar-contract.js'
+
+/** @import { ProcessSpec } from '../model/types.ts' */
 
 /**
  * The rules of a service's network namespace, as OSM, FSM and Istio set them: connections that come in go to the sidecar's
@@ -20,4 +22,18 @@ export function renderRules({ inbound, outbound }, own) {
     'COMMIT',
     '',
   ].join('\n')
+}
+
+/**
+ * The rules of a service's processes; null: it has none.
+ * @param {ProcessSpec[]} specs
+ */
+export function rulesOf(specs) {
+  const redirects = specs.find(spec => spec.redirects)?.redirects
+  if (!redirects) return null
+  const own = specs.filter(({ role }) => role === 'sidecar').flatMap(s => [...s.listens, ...(s.admin ? [s.admin] : [])])
+  return renderRules(
+    redirects,
+    own.map(({ port }) => port),
+  )
 }
