@@ -166,8 +166,8 @@ export function tabulateClaims(results) {
         ['ours', 'left'],
         ['why', 'left'],
       ],
-      rows: tested.map(({ status, says, theirs, ours, reason, source }) => [
-        ...[status, `${says} (${source.publisher})`, theirs ?? '-', ours ?? '-', reason],
+      rows: tested.map(({ status, says, theirs, ours, reason, source, isDeployed }) => [
+        ...[status, `${says} (${source.publisher}${isDeployed ? '; here as deployed' : ''})`, theirs ?? '-', ours ?? '-', reason],
       ]),
     },
     untested: {
