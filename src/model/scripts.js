@@ -11,10 +11,7 @@ import { nameOf } from './arms.js'
 export function findScripts({ scripts }, { role, plane, variant, profile = null }) {
   return scripts.find(
     other =>
-      other.role === role &&
-      other.plane === plane &&
-      other.variant === variant &&
-      (other.profile ?? null) === profile,
+      other.role === role && other.plane === plane && other.variant === variant && (other.profile ?? null) === profile,
   )
 }
 

@@ -18,7 +18,8 @@ export function assertKnown({ plane, profile, variant, control }) {
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const { hasVariants, profiles } = planes[plane]
   const own = profile && findDeployed(planes, { plane, profile })?.scripts
-  if (variant && own) throw new UsageError(`${plane}:${profile} runs the scripts that ${own.variable} names: write it without "="`)
+  if (variant && own)
+    throw new UsageError(`${plane}:${profile} runs the scripts that ${own.variable} names: write it without "="`)
   if (variant && !hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
   const controls = listControls(plane)
   if (control !== undefined && !controls.includes(control))

@@ -167,7 +167,13 @@ export function tabulateClaims(results) {
         ['why', 'left'],
       ],
       rows: tested.map(({ status, says, theirs, ours, reason, source, isDeployed }) => [
-        ...[status, `${says} (${source.publisher}${isDeployed ? '; here as deployed' : ''})`, theirs ?? '-', ours ?? '-', reason],
+        ...[
+          status,
+          `${says} (${source.publisher}${isDeployed ? '; here as deployed' : ''})`,
+          theirs ?? '-',
+          ours ?? '-',
+          reason,
+        ],
       ]),
     },
     untested: {

@@ -89,7 +89,9 @@ function noteCapacities({ arms, estimateChecks }) {
 
 /** What planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
 export function tellDeviations({ deployed = [] }) {
-  return deployed.flatMap(({ plane, deviations }) => deviations.map(own => `${plane}, otherwise than deployed: ${own}.`))
+  return deployed.flatMap(({ plane, deviations }) =>
+    deviations.map(own => `${plane}, otherwise than deployed: ${own}.`),
+  )
 }
 
 /** @param {Pick<Summary, 'thresholds'>} summary */

@@ -103,7 +103,10 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
  * The options of the sidecar of a service.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
-export function describeSidecar(service, { arm, topology, places, programs, folders, locate, scriptFiles, ...services }) {
+export function describeSidecar(
+  service,
+  { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
+) {
   const { trafficPolicy, cpus } = services
   const { tls, protocol, configuredServices, features } = arm.conditions
   const { tool } = programs.planes[arm.plane]

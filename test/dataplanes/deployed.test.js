@@ -1,11 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { renderIstioBootstrap } from '../../src/dataplanes/envoy/istio/config.js'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
+import { renderIstioBootstrap } from '../../src/dataplanes/envoy/istio/config.js'
 import { renderFsmConfig } from '../../src/dataplanes/pipy/fsm/config.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
-import { createModel, parseTopology } from '../../src/services/topology.js'
 import { placeAt } from '../../src/model/sidecar-contract.js'
-import { readFileSync } from 'node:fs'
+import { createModel, parseTopology } from '../../src/services/topology.js'
 
 /** @import { Conditions, SidecarModel, TrafficPolicy } from '../../src/model/types.ts' */
 
@@ -44,12 +44,14 @@ const refused = (/** @type {Partial<Conditions>} */ own, version = '1.5.18') =>
   pipy.findUnsupported({ conditions: { ...conditions, ...own }, profile: 'fsm', version, cpus: 2 })
 
 describe("the configuration of FSM's sidecar", () => {
-  it.each(/** @type {const} */ ([
-    ['fsm-entry', 'gateway', 'open', false],
-    ['fsm-strict', 'ratings', 'open', false],
-    ['fsm-listed', 'ratings', 'listed', false],
-    ['osm-edge-listed', 'gateway', 'listed', true],
-  ]))('is, as %s, the golden one', (file, name, trafficPolicy, isForebear) =>
+  it.each(
+    /** @type {const} */ ([
+      ['fsm-entry', 'gateway', 'open', false],
+      ['fsm-strict', 'ratings', 'open', false],
+      ['fsm-listed', 'ratings', 'listed', false],
+      ['osm-edge-listed', 'gateway', 'listed', true],
+    ]),
+  )('is, as %s, the golden one', (file, name, trafficPolicy, isForebear) =>
     expect(text(renderFsmConfig(modelOf(name, { trafficPolicy }), { isForebear }))).toMatchFileSnapshot(
       `../golden/${file}.json`,
     ))
@@ -73,7 +75,7 @@ describe("the configuration of FSM's sidecar", () => {
   })
 })
 
-describe("a sidecar of FSM", () => {
+describe('a sidecar of FSM', () => {
   it('runs the scripts that were given, and reads its keys where they are', () => {
     const { files, argv, listens, redirects } = specOf(modelOf('gateway'))
     const contents = Object.fromEntries(files.map(({ name, content }) => [name, content]))
@@ -93,25 +95,29 @@ describe("a sidecar of FSM", () => {
     expect(JSON.parse(`${config}`).Outbound.TrafficMatches[8080][0].HttpHostPort2Service.ratings).toBe('ratings.bench')
   })
 
-  it.each(/** @type {const} */ ([
-    [/take redirected connections only/, { interception: undefined }, '1.5.18'],
-    [/take redirected connections only/, { interception: 'none' }, '1.5.18'],
-    [/without one it logs nothing/, { features: 'access-log' }, '1.5.18'],
-    [/give features to pipy alone/, { features: 'metrics' }, '1.5.18'],
-    [/FSM's own control plane/, { changesPerMinute: 6 }, '1.5.18'],
-    [/need Pipy 1.5/, {}, '2.0.2'],
-  ]))('is refused: %s', (reason, own, version) => expect(refused(own, version)).toMatch(reason))
+  it.each(
+    /** @type {const} */ ([
+      [/take redirected connections only/, { interception: undefined }, '1.5.18'],
+      [/take redirected connections only/, { interception: 'none' }, '1.5.18'],
+      [/without one it logs nothing/, { features: 'access-log' }, '1.5.18'],
+      [/give features to pipy alone/, { features: 'metrics' }, '1.5.18'],
+      [/FSM's own control plane/, { changesPerMinute: 6 }, '1.5.18'],
+      [/need Pipy 1.5/, {}, '2.0.2'],
+    ]),
+  )('is refused: %s', (reason, own, version) => expect(refused(own, version)).toMatch(reason))
 
   it('is not refused otherwise', () => expect(refused({})).toBeNull())
 })
 
 describe("the configuration of Istio's proxy", () => {
-  it.each(/** @type {const} */ ([
-    ['istio-entry', 'gateway', {}, false],
-    ['istio-listed', 'ratings', { trafficPolicy: 'listed' }, false],
-    ['istio-filters', 'gateway', {}, true],
-    ['istio-direct', 'ratings', { isRedirected: false }, false],
-  ]))('is, as %s, the golden one', (file, name, options, isIstios) =>
+  it.each(
+    /** @type {const} */ ([
+      ['istio-entry', 'gateway', {}, false],
+      ['istio-listed', 'ratings', { trafficPolicy: 'listed' }, false],
+      ['istio-filters', 'gateway', {}, true],
+      ['istio-direct', 'ratings', { isRedirected: false }, false],
+    ]),
+  )('is, as %s, the golden one', (file, name, options, isIstios) =>
     expect(text(renderIstioBootstrap(modelOf(name, options), { isIstios }))).toMatchFileSnapshot(
       `../golden/${file}.json`,
     ))

@@ -60,7 +60,8 @@ export function evaluateClaims({ files, summaries }) {
       const best = answers.length > 0 ? chooseAnswer(answers) : explainLack(relation, claim)
       const published = deployed && deploy(relation, deployed)
       const tested = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
-      const own = tested.length > 0 ? [{ ...told, ...chooseAnswer(tested), isDeployed: /** @type {const} */ (true) }] : []
+      const own =
+        tested.length > 0 ? [{ ...told, ...chooseAnswer(tested), isDeployed: /** @type {const} */ (true) }] : []
       return [{ ...told, ...best }, ...own]
     }),
   )

@@ -45,7 +45,8 @@ function findUnsupported({ conditions: { features, changesPerMinute, sidecars },
     return `the profile ${profile} has features of its own: give features to envoy alone`
   if (profile === ISTIO && (changesPerMinute !== null || sidecars !== undefined))
     return "its configuration changes by Istio's own control plane, which the kit does not have"
-  if (profile === ISTIO && !isAtLeast(version, '1.37'))
+  // Before programs are looked for, there is no version.
+  if (profile === ISTIO && version && !isAtLeast(version, '1.37'))
     return `the statistics of Istio need an access logger that Envoy has since 1.37: this is ${version}`
   return null
 }

@@ -268,7 +268,8 @@ function renderIstioCluster(model, cluster) {
         sni: nameSni(cluster.mtls.serverName),
         common_tls_context: renderContext(model, {
           tls_params: TLS_VERSIONS,
-          alpn_protocols: cluster.protocol === 'http/2' ? ['istio-h2', 'istio', 'h2'] : ['istio-http/1.1', 'istio', 'http/1.1'],
+          alpn_protocols:
+            cluster.protocol === 'http/2' ? ['istio-h2', 'istio', 'h2'] : ['istio-http/1.1', 'istio', 'http/1.1'],
           sans: cluster.mtls.acceptedIdentities?.map(exact => ({ san_type: 'URI', matcher: { exact } })),
         }),
       }),

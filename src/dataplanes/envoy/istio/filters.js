@@ -29,7 +29,9 @@ export function renderFilters({ service }, { direction, isIstios, isFromProxy, a
     ...(isIstios && isOutbound ? [renderAlpn()] : []),
     extension('envoy.filters.http.fault', `${HTTP}.fault.v3.HTTPFault`),
     extension('envoy.filters.http.cors', `${HTTP}.cors.v3.Cors`),
-    ...(isIstios ? [typed('istio.stats', 'stats.PluginConfig', isOutbound ? {} : { disable_host_header_fallback: true })] : []),
+    ...(isIstios
+      ? [typed('istio.stats', 'stats.PluginConfig', isOutbound ? {} : { disable_host_header_fallback: true })]
+      : []),
     extension('envoy.filters.http.router', `${HTTP}.router.v3.Router`),
   ]
 }
@@ -45,7 +47,10 @@ function renderMetadataExchange(direction) {
 
 function renderAlpn() {
   return extension('istio.alpn', 'istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig', {
-    alpn_override: Object.entries(ALPN).map(([upstream_protocol, alpn_override]) => ({ upstream_protocol, alpn_override })),
+    alpn_override: Object.entries(ALPN).map(([upstream_protocol, alpn_override]) => ({
+      upstream_protocol,
+      alpn_override,
+    })),
   })
 }
 
@@ -94,8 +99,16 @@ export function renderRequestStats({ service, clusters }, { direction, isFromPro
   const peer = `%DYNAMIC_METADATA(istio:${PEER[0]})%`
   const tags = {
     reporter: isOutbound ? 'source' : 'destination',
-    ...labelEnd('source', isOutbound ? service : peer, isOutbound ? '%DOWNSTREAM_LOCAL_URI_SAN%' : '%DOWNSTREAM_PEER_URI_SAN%'),
-    ...labelEnd('destination', isOutbound ? peer : service, isOutbound ? '%UPSTREAM_PEER_URI_SAN%' : '%DOWNSTREAM_LOCAL_URI_SAN%'),
+    ...labelEnd(
+      'source',
+      isOutbound ? service : peer,
+      isOutbound ? '%DOWNSTREAM_LOCAL_URI_SAN%' : '%DOWNSTREAM_PEER_URI_SAN%',
+    ),
+    ...labelEnd(
+      'destination',
+      isOutbound ? peer : service,
+      isOutbound ? '%UPSTREAM_PEER_URI_SAN%' : '%DOWNSTREAM_LOCAL_URI_SAN%',
+    ),
     destination_service: nameHost(callee),
     destination_service_name: callee,
     destination_service_namespace: 'bench',

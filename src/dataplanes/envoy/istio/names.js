@@ -22,7 +22,11 @@ export function describePeer(service) {
     OWNER: `kubernetes://apis/apps/v1/namespaces/${NAMESPACE}/deployments/${service}`,
     WORKLOAD_NAME: service,
     CLUSTER_ID: 'Kubernetes',
-    LABELS: { app: service, 'service.istio.io/canonical-name': service, 'service.istio.io/canonical-revision': 'latest' },
+    LABELS: {
+      app: service,
+      'service.istio.io/canonical-name': service,
+      'service.istio.io/canonical-revision': 'latest',
+    },
   }
   return { id: `sidecar~${service}~${workload.NAME}.${NAMESPACE}`, encoded: btoa(JSON.stringify(workload)) }
 }

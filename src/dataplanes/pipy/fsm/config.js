@@ -70,7 +70,11 @@ function renderCertificate({ identity, trust: { caPath, certificatePath, keyPath
 }
 
 /** @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {Dialect} dialect */
-function renderInbound({ identity, clusters }, { port, redirectedPorts = [], mtls, acceptedIdentities, routes }, dialect) {
+function renderInbound(
+  { identity, clusters },
+  { port, redirectedPorts = [], mtls, acceptedIdentities, routes },
+  dialect,
+) {
   const isIngress = mtls === 'permissive'
   const allowed = acceptedIdentities && !isIngress ? { AllowedServices: acceptedIdentities.map(renderIdentity) } : {}
   const render = (/** @type {Route} */ route) => ({ ...renderRoute(route), ...allowed })

@@ -45,7 +45,7 @@ const CONFIG_SCRIPT = `((
  * @returns {string | null} why FSM's sidecar cannot be given these conditions
  */
 export function findUnsupportedFsm({ conditions: { features, interception, changesPerMinute, sidecars }, version }) {
-  if (!version.startsWith('1.')) return `the scripts of FSM need Pipy 1.5: this is ${version}`
+  if (version.startsWith('2.')) return `the scripts of FSM need Pipy 1.5: this is ${version}`
   if (interception !== 'redirect')
     return 'the scripts of FSM take redirected connections only, at ports of all addresses: --interception redirect'
   if (changesPerMinute !== null || sidecars !== undefined)
@@ -88,7 +88,7 @@ export function createFsmSidecar(options) {
     ],
     listens: [inbound, outbound].flatMap(own => (own ? [{ address: '0.0.0.0', port: own.port }] : [])),
     // Also where clients connect to the listener itself: the kernel tells the port that they meant only where a rule redirects.
-    redirects: { inbound: inbound && inbound.port, outbound: outbound && outbound.port },
+    redirects: { inbound: inbound?.port ?? null, outbound: outbound?.port ?? null },
     admin: null,
   })
 }
