@@ -2,7 +2,7 @@
 import exec from 'k6/execution'
 import { Counter } from 'k6/metrics'
 
-const { ARM_URLS, ORDER } = __ENV
+const { ARM_URLS, ORDER, PAYLOADS } = __ENV
 const WARMUP_MS = Number(__ENV.WARMUP_MS)
 const WINDOW_MS = Number(__ENV.WINDOW_MS)
 export const SLICE_MS = Number(__ENV.SLICE_MS)
@@ -14,6 +14,8 @@ export const urls = ARM_URLS.split(';').map(text => {
   return own[__VU % own.length]
 })
 export const arms = urls.map((_, i) => i)
+// What is sent to each arm.
+export const bodies = PAYLOADS.split(',').map(bytes => 'x'.repeat(Number(bytes)))
 
 // Times, and failures that only k6 sees, are its own metrics, cut by the arm whose request it is in the window.
 export const timesOf = arm => `http_req_duration{arm:${arm}}`

@@ -50,7 +50,7 @@ export default function (edges) {
   const isSampled = i % common.NONCE_EVERY === 0
   const inWindow = phase === 1 || phase === 2
   if (isSampled && inWindow) lag.add(at - (exec.scenario.startTime + (i * 1000) / RATE))
-  const sent = isSampled ? common.createNonceBody(`${arm}-${i}-${edges[0]}-`) : common.body
+  const sent = isSampled ? common.createNonceBody(`${arm}-${i}-${edges[0]}-`, own.bodies[arm]) : own.bodies[arm]
   const response = http.post(urls[arm], sent, common.plain)
   done[arm]++
   if (response.body !== sent) fail(arm, response)

@@ -1,15 +1,18 @@
 // In turns: every user posts, waits for the answer and posts again. All users go to one arm for some milliseconds, then to
-// another, by the clock that they share; each keeps a connection to every arm.
+// another, by the clock that they share; each keeps a connection to every arm, and as many idle ones as the arm asks for.
 import exec from 'k6/execution'
 import http from 'k6/http'
 import { Counter } from 'k6/metrics'
 import * as own from './arms.js'
 import * as common from './common.js'
 
-const { body, plain, NONCE_EVERY, WARM_AFTER } = common
-const { urls, arms, corrupted } = own
+const { plain, NONCE_EVERY, WARM_AFTER } = common
+const { urls, arms, bodies, corrupted } = own
 const { post } = http
 const { now } = Date
+// Connections of each user that stay idle, by arm.
+const idle = __ENV.IDLE_CONNECTIONS.split(',').map(Number)
+const connectionsMost = 1 + Math.max(...idle)
 const reported = new Counter('reported_users')
 
 export const options = {
@@ -24,6 +27,8 @@ export const options = {
     },
   },
   thresholds: own.thresholds,
+  // k6 keeps as many idle connections to an address as a batch may have.
+  ...(connectionsMost > 1 && { batch: connectionsMost, batchPerHost: connectionsMost }),
 }
 
 export const setup = common.announceWindow
@@ -39,11 +44,15 @@ const verified = arms.map(() => new Array(own.SECONDS).fill(0))
 let isLogged = false
 
 export default function (edges) {
+  own.tagRequests(0, 0)
+  for (const i of arms) if (idle[i] > 0) connect(i)
   for (let done = 1; ; done++) {
     const at = now()
     if (at >= changesAt) enterSlice(edges, at)
     if (phase >= edges.length) break
-    const sent = done % NONCE_EVERY === 1 ? common.createNonceBody(`${exec.vu.idInTest}-${done}-${edges[0]}-`) : body
+    const usual = bodies[arm]
+    const isSampled = done % NONCE_EVERY === 1
+    const sent = isSampled ? common.createNonceBody(`${exec.vu.idInTest}-${done}-${edges[0]}-`, usual) : usual
     const response = post(urls[arm], sent, plain)
     if (response.body !== sent) fail(response)
     else if (phase === 0) warm[arm]++
@@ -59,6 +68,11 @@ export default function (edges) {
   }
   reported.add(1)
   own.sayVerified(verified)
+}
+
+// Requests at the same time take a connection each.
+function connect(to) {
+  http.batch(new Array(1 + idle[to]).fill(['POST', urls[to], bodies[to], plain]))
 }
 
 function enterSlice(edges, at) {

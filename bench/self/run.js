@@ -1,6 +1,6 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|gap-sharing|gap-users|estimate|live|report|load|stopping|planted|lab|pipeline ...]
-//   [--rounds N] of generator, estimate and gap-*; [--turns N] [--max-minutes N] of planted
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|gap-sharing|gap-users|turns|live|report|load|stopping|planted|lab|pipeline ...]
+//   [--rounds N] of generator and gap-*, of turns: runs; [--turns N] [--max-minutes N] of planted
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -18,7 +18,6 @@ import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
 import { compareTwoRuns } from './compare.js'
-import { checkEstimate } from './estimate.js'
 import { explainGap } from './gap.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
@@ -28,7 +27,6 @@ import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
 import { compareWithShortest } from './pipeline.js'
 import { reportLongRun } from './report.js'
-import { studySensitivity } from './sensitivity.js'
 import { studySideBySide } from './side-by-side.js'
 import { simulateStopping, studyPlanted } from './stopping.js'
 
@@ -49,13 +47,11 @@ const K6_SECONDS = 5
 const measurements = {
   accuracy: checkAccuracy,
   aa: studyItself,
-  sensitivity: studySensitivity,
   kubelet: checkKubelet,
   compare: compareTwoRuns,
   lab: predictByLab,
   pipeline: compareWithShortest,
   generator: () => compareGenerators(countOf(values.rounds)),
-  estimate: () => checkEstimate(countOf(values.rounds)),
   'gap-sharing': () => explainGap('sharing', countOf(values.rounds)),
   'gap-users': () => explainGap('users', countOf(values.rounds)),
   turns: () => studySideBySide(countOf(values.rounds)),

@@ -5,12 +5,12 @@ import path from 'node:path'
 import { median } from 'simple-statistics'
 import { GAP_LEAST_BESIDE, judgeRounds } from '../../src/analysis/verdict.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/measures.js'
-import { createRandom, shuffle } from '../../src/lib/random.js'
+import { createRandom } from '../../src/lib/random.js'
 import { summariseRatios } from '../../src/lib/stats.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { benchAlternately } from './alternating.js'
+import { burn } from './burn.js'
 import { bench, finding, scratch } from './kit.js'
-import { burn } from './sensitivity.js'
 
 /** @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts' */
 
@@ -220,7 +220,7 @@ function fixOrder(isBackward) {
     ...k6,
     createGenerator(options) {
       const spec = k6.createGenerator(options)
-      const places = (options.urlsOfArms ?? []).map((_, i) => `${i}`)
+      const places = (options.arms ?? []).map((_, i) => `${i}`)
       const order = (isBackward ? places.toReversed() : places).join('')
       return { ...spec, argv: spec.argv.map(word => word.replace(/ORDER=\d+$/, `ORDER=${order}`)) }
     },

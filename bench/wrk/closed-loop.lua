@@ -34,8 +34,9 @@ local function classOf(micros)
   return bit.rshift(double.words[HIGH], 11)
 end
 
--- Of arms in turn: the address of each, whose turn it is in each slice, and how long a slice takes.
-local ARMS, ORDER, SLICE_MS = os.getenv('ARMS'), os.getenv('ORDER'), tonumber(os.getenv('SLICE_MS'))
+-- Of arms in turn: the address and the payload of each, whose turn it is in each slice, and how long a slice takes.
+local ARMS, PAYLOADS, ORDER = os.getenv('ARMS'), os.getenv('PAYLOADS'), os.getenv('ORDER')
+local SLICE_MS = tonumber(os.getenv('SLICE_MS'))
 
 -- The window is agreed in epoch milliseconds, for all threads alike.
 local threads, beganMs, ended = {}, nil, ffi.new('char[64]')
@@ -139,6 +140,11 @@ function init(args)
     given[name] = tonumber(value)
   end
   users, threadCount, payloadBytes = given.users, given.threads, given.payloadBytes
+  if ARMS then
+    local sizes = {}
+    for bytes in PAYLOADS:gmatch('%d+') do table.insert(sizes, tonumber(bytes)) end
+    payloadBytes = sizes[number + 1]
+  end
   filler = ('x'):rep(payloadBytes)
   firstNumber = number * 1e6
   beganText = string.format('-%.0f-', commonBeganMs)

@@ -7,18 +7,16 @@ import { GAP_LEAST, judge } from './verdict.js'
 /** Whether the same experiment gives the same on two targets of one machine. Pure. */
 /** @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
 
+/** @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side */
 /**
- * @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side
- * @typedef {{ name: string, local: Quantity, other: Quantity, ratio: Quantity, floor: number, verdict: Verdict }} Agreement
- *   local, other: microseconds per request; ratio: other over local, round by round
+ * local, other: microseconds per request; ratio: other over local, round by round.
+ * @typedef {Record<'local' | 'other' | 'ratio', Quantity> & { name: string, floor: number, verdict: Verdict }} Agreement
  */
 
 /**
- * CPU per request of every arm, and of the applications where nothing is before them: there the difference is what
- * the other network adds.
+ * Compares CPU per request of every arm; without sidecars it is the applications', and its difference the other
+ * network's. pairs: the ratio of two planes on each side.
  * @param {{ local: Side, other: Side }} sides
- * @returns {{ planes: Agreement[], network: Agreement[], pairs: { name: string, local: number, other: number }[] }}
- *   pairs: the ratio of two planes on each side
  */
 export function compareTargets({ local, other }) {
   const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))

@@ -16,13 +16,15 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 /** @import { QuantityRow } from '../judge/quantities.js' */
 /** @import { Threshold } from './thresholds.js' */
 
+/** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
- * @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun
+ * arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.
  * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }} HeldThreshold
- *   arm: with its place; null, and no link, cap or load, where no arm that has the quantity was compared
+ */
+/**
  * @typedef {object} RunComparison
  * @property {Comparison[]} comparisons of the same arm in both runs: new over old
- * @property {Comparison[]} controls of the applications' CPU per request where nothing is before them
+ * @property {Comparison[]} controls of the applications' CPU per request without sidecars
  * @property {Refusal[]} refused
  * @property {string[]} warnings what differs, and was compared nevertheless
  * @property {HeldThreshold[]} thresholds
@@ -38,11 +40,9 @@ export const CONTROL = {
 }
 
 /**
- * Every arm that two runs share, the new over the old, in every quantity.
+ * Compares every arm that two runs share, new over old; throws UsageError for a threshold that no two runs have.
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
- * @param {{ thresholds?: string[] }} [options] thresholds: `new/old cpuPerRequest <= 1.05`, held at every arm
- * @returns {RunComparison}
- * @throws {import('../lib/errors.js').UsageError} for a threshold that no two runs have
+ * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05` @returns {RunComparison}
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
@@ -78,10 +78,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/**
- * A spoiled quantity goes before a crossed threshold.
- * @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result
- */
+/** What was spoiled goes before thresholds. @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, thresholds }) {
   const nothing = []
   if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')
@@ -101,8 +98,8 @@ export function findCompareStatus({ comparisons, thresholds }) {
 }
 
 /**
- * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
- *   controls: of the arm without sidecars that belongs to these
+ * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }}
+ *   options controls: without sidecars
  */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
@@ -130,8 +127,8 @@ function compareMatch({ old, next, match, controls }) {
 }
 
 /**
- * Each threshold at every match that has its quantity.
- * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} options
+ * Holds each threshold at every match that has its quantity.
+ * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
  */
 function holdThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {
@@ -148,10 +145,7 @@ function holdThresholds({ thresholds, compared, varied }) {
   })
 }
 
-/**
- * Compares what the applications use alone, wherever both runs have such an arm.
- * @param {{ old: ComparedRun, next: ComparedRun }} runs
- */
+/** Compares what the applications use alone. @param {{ old: ComparedRun, next: ComparedRun }} runs */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>

@@ -1,16 +1,15 @@
 import { GATE_WORDS } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantity.js'
+import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
 import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
 import { AXES, groupOf } from '../model/axes.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
-/**
- * Verdicts: what the rounds have shown of two planes, and no more. Pure.
- * @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- */
+/** Verdicts on two planes, from the ratios of their rounds. Pure. */
+/** @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 
 /**
  * @typedef {object} Compared
@@ -25,12 +24,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {(a: Arm, b: Arm) => string[]} findWrong what one of two arms of other conditions does otherwise than it must
  */
 
-/**
- * Every pair of planes at the same link, cap, load and conditions, every plane with itself on the axes of contrast,
- * and every A/A pair, in every quantity.
- * @param {Compared} run
- * @returns {Comparison[]}
- */
+/** Compares planes, a plane with itself by contrasts, and A/A pairs. @param {Compared} run */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
   const own = run.arms.filter(arm => arm.repeatOf === null)
@@ -54,11 +48,7 @@ export function compareArms(run) {
   return [...ofPlanes, ...ofAxes, ...ofControls]
 }
 
-/**
- * Each arm and the first that differs from it in nothing but an axis.
- * @param {Arm[]} arms
- * @param {AxisName} axis
- */
+/** Pairs each arm with the first that differs from it in an axis alone. @param {Arm[]} arms @param {AxisName} axis */
 function findContrasts(arms, axis) {
   const keyOf = (/** @type {Arm} */ arm) => `${nameOfContender(arm)} ${groupOf(arm, axis)}`
   return arms.flatMap(a => {
@@ -67,10 +57,7 @@ function findContrasts(arms, axis) {
   })
 }
 
-/**
- * @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options
- * @returns {Comparison[]}
- */
+/** @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const sideOf = (/** @type {Arm} */ arm) => ({
     arm,
@@ -91,10 +78,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
 }
 
-/**
- * Whether two arms were ever in one deployment.
- * @param {TrialRecord[]} records @param {Arm} a @param {Arm} b
- */
+/** Whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
 function stoodTogether(records, a, b) {
   if (!a.load.isBesideOthers) return false
   const deploymentsOf = (/** @type {Arm} */ arm) =>
@@ -104,10 +88,10 @@ function stoodTogether(records, a, b) {
 }
 
 /**
- * How far an arm was from itself in a quantity, as a share.
+ * How far an arm was from itself, as a share; null without such a pair, or where it has no value.
  * @param {Comparison[]} controls A/A pairs
- * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }} options
- * @returns {number | null} null without such a pair, or where it has no value
+ * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }}
+ *   options
  */
 export function findSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => groupOf(arm))
@@ -133,10 +117,8 @@ export function findSpread(controls, { quantity, service, arms }) {
  */
 
 /**
- * Two arms in every quantity of their load, over all sidecars and of each service: round i over round i.
+ * Compares two arms in every quantity, for all sidecars and each service; findNoise: as a share.
  * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair
- *   findNoise: what is no difference, as a share; null: not known
- * @returns {Comparison[]}
  */
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
@@ -153,12 +135,7 @@ export function compareSides({ findNoise, ...pair }) {
   )
 }
 
-/**
- * Why what all sidecars use together cannot be compared: that of simulated ones is in no sum.
- * @param {Arm} a
- * @param {Arm} b
- * @returns {string[]}
- */
+/** Simulated sidecars are in no sum, so other numbers of them cannot be compared. @param {Arm} a @param {Arm} b */
 function findUnlikeSums(a, b) {
   const tell = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) => `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
@@ -166,9 +143,8 @@ function findUnlikeSums(a, b) {
 }
 
 /**
- * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options
- *   service: whose sidecar, null: over all; aaSpread: what is no difference, as a share
- * @returns {Comparison}
+ * Compares two arms in one quantity; service: whose sidecar, null: all; aaSpread: the share that is no difference.
+ * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options @returns {Comparison}
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
   const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
@@ -215,13 +191,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   }
 }
 
-/**
- * The trials of two arms in one round that can stand over each other: those of one deployment, where they stood in one, else
- * all of the round.
- * @param {TrialRecord[]} ofA
- * @param {TrialRecord[]} ofB
- * @returns {TrialRecord[][][]} of A and of B, the first to be taken before the others
- */
+/** Pairs by deployment, or round. @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB @returns {TrialRecord[][][]} */
 function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {
     const y = ofB.find(({ trial }) => trial.deployment !== undefined && trial.deployment === x.trial.deployment)
@@ -231,36 +201,26 @@ function pairUp(ofA, ofB) {
 }
 
 /**
- * Why rounds have no ratio, each reason with how many: `generator bound in 4 of 6 rounds`.
+ * Says why rounds have no ratio: `generator bound in 4 of 6 rounds`.
  * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
  * @param {QuantityRow} row
  */
 function findSpoiled(rounds, row) {
-  /** @type {Map<string, { rounds: Set<number>, names: Set<string> }>} */
-  const found = new Map()
-  for (const [i, { sides }] of rounds.entries()) {
-    for (const { name, trials, value } of sides) {
-      if (value || trials.length === 0) continue
-      for (const words of wordsFor(trials, row)) {
-        const entry = found.get(words) ?? { rounds: new Set(), names: new Set() }
-        entry.rounds.add(i)
-        entry.names.add(name)
-        found.set(words, entry)
-      }
-    }
-  }
-  return [...found]
-    .sort((x, y) => y[1].rounds.size - x[1].rounds.size)
-    .map(([words, { rounds: in_, names }]) => {
-      const whose = names.size === 1 ? ` (${[...names][0]})` : ''
-      return `${words} in ${in_.size} of ${rounds.length} rounds${whose}`
+  const found = rounds.flatMap(({ sides }, round) =>
+    sides
+      .filter(({ trials, value }) => !value && trials.length > 0)
+      .flatMap(({ name, trials }) => [...wordsFor(trials, row)].map(words => ({ words, round, name }))),
+  )
+  return [...groupBy(found, ({ words }) => words)]
+    .map(([words, own]) => {
+      const [count, [name, ...others]] = [new Set(own.map(o => o.round)).size, new Set(own.map(o => o.name))]
+      return { count, text: `${words} in ${count} of ${rounds.length} rounds${others.length > 0 ? '' : ` (${name})`}` }
     })
+    .sort((x, y) => y.count - x.count)
+    .map(({ text }) => text)
 }
 
-/**
- * @param {TrialRecord[]} trials of one arm in one round, none of them good
- * @param {QuantityRow} row
- */
+/** @param {TrialRecord[]} trials of one arm in one round, none of them good @param {QuantityRow} row */
 function wordsFor(trials, row) {
   const use = useOf(row, trials[0].trial.arm.load)
   const words = trials.flatMap(({ outcome, boundBy, gates }) => {

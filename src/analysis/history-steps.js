@@ -35,10 +35,8 @@ import { GAP_LEAST } from './verdict.js'
 const NEAR = 1
 
 /**
- * The steps of lines, without those that are too small to be a difference.
- * @param {TestedLine[]} lines
- * @param {{ runs: HistoryRun[], server: string | null }} history server: the tool that serves the applications
- * @returns {HistoryStep[]} in the order of time
+ * The steps of lines that are large enough to be a difference, in the order of time; server: of the applications.
+ * @param {TestedLine[]} lines @param {{ runs: HistoryRun[], server: string | null }} history @returns {HistoryStep[]}
  */
 export function tellSteps(lines, { runs, server }) {
   const steps = lines.flatMap(line => {
@@ -49,7 +47,8 @@ export function tellSteps(lines, { runs, server }) {
 }
 
 /**
- * @param {{ line: TestedLine, i: number, control: TestedLine | undefined, runs: HistoryRun[], server: string | null }} options i: of the steps
+ * @param {{ line: TestedLine, i: number, control: TestedLine | undefined, runs: HistoryRun[], server: string | null }}
+ *   options
  * @returns {HistoryStep}
  */
 function tellStep({ line, i, control, runs, server }) {
@@ -83,8 +82,8 @@ function levelOf({ values }, runs) {
 
 /**
  * @param {TestedLine} line
- * @param {{ step: Pick<HistoryStep, 'run' | 'ratio' | 'control'>, control: TestedLine | undefined, changes: Change[], server: string | null }} options
- * @returns {Cause | null}
+ * @param {{ step: Pick<HistoryStep, 'run' | 'ratio' | 'control'>, control: TestedLine | undefined, changes: Change[],
+ *   server: string | null }} options
  */
 function findCause({ quantity, isControl }, { step, control, changes, server }) {
   if (isControl || ![PRIMARY, QUANTITIES.capacity].some(row => row.name === quantity)) return null

@@ -84,10 +84,8 @@ export function findOtherMachine(manifests) {
 }
 
 /**
- * Lists the kernel, the kit, the tools, and the scripts of some arms.
- * @param {Manifest} manifest
- * @param {{ name: string, arm: Arm }[]} arms
- * @returns {{ label: string, value: string, shown: string }[]} value: what is compared; shown: for reading
+ * Lists the kernel, the kit, the tools, and the scripts of some arms; shown: the value for reading.
+ * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
  */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
@@ -120,10 +118,7 @@ export function findWarnings({ old, next }) {
   ]
 }
 
-/**
- * Says which scripts arms ran in both runs, where they differ, and where a variant with another path has the same.
- * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options
- */
+/** Says which scripts arms ran. @param {{ old: Manifest, next: Manifest, matches: Match[] }} options */
 export function sayScripts({ old, next, matches }) {
   const lines = matches.flatMap(match => {
     const before = findScripts(old, { ...match.old, role: 'sidecar' })

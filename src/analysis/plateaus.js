@@ -4,10 +4,8 @@ import { summariseRatios } from '../lib/stats.js'
 import { nameOfContender } from '../model/arms.js'
 import { AXES, groupOf } from '../model/axes.js'
 
-/**
- * The value of an axis beyond which more of it gains nothing. Pure.
- * @import { AxisName, Quantity, Summary, SummaryArm } from '../model/types.ts'
- */
+/** The value of an axis beyond which more of it gains nothing. Pure. */
+/** @import { AxisName, Quantity, Summary, SummaryArm } from '../model/types.ts' */
 
 /** The plateau begins at the smallest value whose quantity is at most this times the least of all values. */
 export const WITHIN = 1.1
@@ -26,8 +24,8 @@ export const WITHIN = 1.1
  */
 
 /**
- * @param {Pick<Summary, 'arms' | 'shows'> & { run: Pick<Summary['run'], 'seed'> }} summary
- * @returns {Plateau[]} none where the experiment asks for none, or fewer than three values were measured
+ * Finds plateaus where an experiment asks for them and at least three values were measured.
+ * @param {Pick<Summary, 'arms' | 'shows'> & { run: Pick<Summary['run'], 'seed'> }} summary @returns {Plateau[]}
  */
 export function findPlateaus({ arms, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
@@ -37,8 +35,8 @@ export function findPlateaus({ arms, shows: { across, plateaus = [] }, run }) {
 }
 
 /**
- * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options group: alike but for the axis
- * @returns {Plateau[]} one, or none
+ * Finds one, or none; group: alike but for the axis.
+ * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options @returns {Plateau[]}
  */
 export function findPlateau({ group, across, quantity, seed }) {
   const all = group.map(arm => ({ arm, at: Number(AXES[across].of(arm)), ...quantityOf(arm, quantity) }))

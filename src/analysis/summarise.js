@@ -1,7 +1,6 @@
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound, nestQuantities } from '../judge/quantity.js'
-import { offerEstimates } from '../kinds/load/estimates.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
@@ -14,16 +13,10 @@ import { fitCpuLines, fitSlopes } from './fits.js'
 import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
-/**
- * @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- */
+/** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 
-/**
- * Every number of a report, from the records alone.
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- * @returns {Summary}
- */
+/** Computes every number of a report. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary} */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const sections = listSections(manifest)
@@ -42,13 +35,7 @@ export function summarise({ manifest, records }) {
     findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
-  const measuredArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
-  const { arms: summaryArms, checks: estimateChecks } = offerEstimates({
-    arms: measuredArms,
-    records,
-    seed: run.seed,
-    isSequence: precision !== undefined,
-  })
+  const summaryArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
   /** @type {Partial<Summary>[]} */
   const found = sections.map(own => own.summarise?.({ manifest, arms, records }) ?? {})
   const { searches = [], sizes = [], ...own } = Object.assign({}, ...found)
@@ -63,7 +50,6 @@ export function summarise({ manifest, records }) {
     parity,
     ...(manifest.deployed && { deployed: manifest.deployed }),
     comparisons,
-    estimateChecks,
     thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),
     ),
@@ -89,6 +75,7 @@ function listArms(records) {
  */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
+  const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
   const ownRounds = arm.rounds ?? manifest.rounds
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
     other && other !== arm ? splitRounds(byArm[other.id], ownRounds) : []
@@ -111,11 +98,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   return /** @type {SummaryArm} */ ({
     ...arm,
     target: manifest.target,
-    trials: {
-      completed: records.filter(r => r.outcome === 'completed').length,
-      failed: records.filter(r => r.outcome === 'failed').length,
-      invalid: records.filter(r => r.outcome === 'invalid').length,
-    },
+    trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiled(records),
     boundBy: mostFrequent(records.flatMap(r => r.boundBy ?? [])),
     responseTimeMs: null,
@@ -128,7 +111,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 }
 
 /**
- * Whether an arm is another one with none of a condition.
+ * Whether an arm is another without a condition.
  * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
  */
 function isWithout(axis, other, arm) {
@@ -136,11 +119,10 @@ function isWithout(axis, other, arm) {
 }
 
 /**
- * @typedef {{ own: TrialRecord[][], baseline: TrialRecord[][], unchanged: TrialRecord[][], unconfigured: TrialRecord[][],
- *   summarise: typeof summariseValues }} Rounds of an arm, and of the arms that it is held against
- * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: the arm
- * @returns {Record<string, Quantity>} by header
+ * The rounds of an arm, and of the arms that it is held against.
+ * @typedef {Record<'own' | 'baseline' | 'unchanged' | 'unconfigured', TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
+/** By header. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.own.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>
@@ -155,10 +137,7 @@ function summariseQuantities({ rounds, service }) {
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
 }
 
-/**
- * The quantity of an arm's sidecar that has the most of it, by header.
- * @param {{ quantities: Record<string, Quantity> }[]} sidecars
- */
+/** Picks from the sidecar with the most, by header. @param {{ quantities: Record<string, Quantity> }[]} sidecars */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
   return Object.fromEntries(

@@ -7,7 +7,6 @@ import {
   capacityPerSecond,
   coresUnderLoad,
   cpuPerRequestMicros,
-  estimatedCapacityPerSecond,
   mostOf,
   QUANTILES,
   quantileMs,
@@ -19,13 +18,12 @@ import {
 } from './measures.js'
 
 /**
- * The one table of quantities. Summaries, comparisons, thresholds, tables, CSV, charts, live metrics and the dictionary
- * are made from it: a new quantity is one more row here. Longer than other files, since it is a table. Pure.
- * @import { Arm, Load, TrialRecord, Use } from '../model/types.ts'
+ * The one table of quantities: all that reports, charts, metrics and claims say of one. Long, since it is a table.
+ * Pure.
  */
+/** @import { Arm, Load, TrialRecord, Use } from '../model/types.ts' */
 
 /**
- * What a quantity is measured of.
  * @typedef {object} Seen
  * @property {TrialRecord} record
  * @property {string | null} [service] whose sidecar; null: over all
@@ -35,7 +33,6 @@ import {
  */
 
 /**
- * How two arms are compared in a quantity.
  * @typedef {object} Compared
  * @property {Load['kind'][]} kinds the loads under which it is compared
  * @property {string} label
@@ -61,7 +58,6 @@ import {
  * @property {number} [digitsOfOne] of one sidecar
  * @property {string} definition reports and metrics print this sentence
  * @property {{ label: string, definition: string }} [family] quantities that the dictionary defines together
- * @property {true} [isEstimate] no claim may be judged by it
  * @property {Use} use a gate that spoils this leaves no value
  * @property {Use} [useOfClosed] instead, in the closed loop
  * @property {'sum' | 'most'} [sidecars] each sidecar has it, and the arm their sum, or that of the sidecar with the most
@@ -78,6 +74,7 @@ import {
 const EVERY_LOAD = ['turns', 'closed', 'open', 'idle']
 const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it.'
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
+const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
 
 /** The first is the primary quantity. @type {QuantityRow[]} */
 const ROWS = [
@@ -153,26 +150,7 @@ const ROWS = [
       'The rate of the closed loop where the sidecar bound the run: it used at least 95 % of its cap, and nothing else was saturated. No value where something else was the limit.',
     use: 'capacity',
     measure: ({ record }) => capacityPerSecond(record),
-    compared: {
-      kinds: ['closed'],
-      label: 'capacity',
-      less: 'has % less capacity',
-      more: 'has % more capacity',
-    },
-  },
-  {
-    name: 'estimatedCapacity',
-    header: 'estimatedCapacityPerSecond',
-    label: 'estimated capacity, requests/s',
-    short: 'est. capacity',
-    unit: 'requests/s',
-    digits: 0,
-    definition:
-      'An estimate, not a measurement: in a closed loop where no sidecar bound, the cap over the CPU per request of the sidecar that would bind first. No verdict, threshold or claim uses it. CPU per request changes with the rate, and the interval, of the rounds alone, does not include that. Given only where the run also measured a capacity at a smaller cap, and the same arithmetic is within 5 % of that.',
-    isEstimate: true,
-    // What spoils the rate (neighbours, an unsteady window) moves CPU per request too.
-    use: 'throughput',
-    measure: ({ record }) => estimatedCapacityPerSecond(record),
+    compared: { kinds: ['closed'], label: 'capacity', less: 'has % less capacity', more: 'has % more capacity' },
   },
   {
     name: 'cpuCores',
@@ -222,11 +200,7 @@ const ROWS = [
   time('p95'),
   time('p99', { isCompared: true, isMain: true }),
   time('p999'),
-  addedTime('p50'),
-  addedTime('p90'),
-  addedTime('p95'),
-  addedTime('p99'),
-  addedTime('p999'),
+  ...PERCENTILE_NAMES.map(addedTime),
   memory('rss', {
     label: 'RSS MiB',
     definition:
@@ -290,8 +264,7 @@ function hasNamespaces({ conditions }) {
 }
 
 /**
- * @param {keyof typeof PERCENTILES} name
- * @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: the one that stands for latency
+ * @param {keyof typeof PERCENTILES} name @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: of latency
  * @returns {QuantityRow}
  */
 function time(name, { isCompared = false, isMain = false } = {}) {
@@ -321,7 +294,9 @@ function time(name, { isCompared = false, isMain = false } = {}) {
     }),
     ...(isMain && { chart: { kinds: ['open'], title: `${name} latency` }, isFollowed: true }),
     metric: {
-      ...{ name: 'trial_response_time_seconds', scale: 1000, percentile: PERCENTILES[name] },
+      name: 'trial_response_time_seconds',
+      scale: 1000,
+      percentile: PERCENTILES[name],
       definition: defineTime('`percentile` %'),
     },
   }
@@ -332,21 +307,16 @@ function defineTime(share) {
   return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
 }
 
-/**
- * @param {keyof typeof PERCENTILES} of
- * @returns {QuantityRow}
- */
+/** @param {keyof typeof PERCENTILES} of @returns {QuantityRow} */
 function addedTime(of) {
   const name = `addedP${of.slice(1)}`
   return {
-    ...{
-      name,
-      header: `${name}Ms`,
-      label: `added ${of} ms`,
-      short: of === 'p99' ? 'p99 ms' : `added ${of}`,
-      unit: 'ms',
-      digits: 2,
-    },
+    name,
+    header: `${name}Ms`,
+    label: `added ${of} ms`,
+    short: of === 'p99' ? 'p99 ms' : `added ${of}`,
+    unit: 'ms',
+    digits: 2,
     group: { open: 'addedLatencyMs' },
     key: of,
     isSparse: true,
@@ -365,19 +335,27 @@ function addedTime(of) {
 /**
  * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
  * @param {Pick<QuantityRow, 'label' | 'short' | 'definition' | 'chart'> & { words?: string, isHeadline?: boolean }} options
- *   words: it is compared, by this name
+ *   words: its name in a comparison
  * @returns {QuantityRow}
  */
 function memory(name, { words, isHeadline, ...row }) {
   const header = /** @type {const} */ (`${name}Bytes`)
   return {
-    ...{ name, header, group: 'memory', unit: 'MiB', scale: MIB, digits: 1, ...row },
+    ...row,
+    name,
+    header,
+    group: 'memory',
+    unit: 'MiB',
+    scale: MIB,
+    digits: 1,
     use: 'memory',
     sidecars: 'sum',
     measure: ({ record, service }) => sumOf(sidecarsOf(record, service), p => p.memory[header]),
     ...(words && {
       compared: {
-        ...{ kinds: EVERY_LOAD, label: words, isHeadline },
+        kinds: EVERY_LOAD,
+        label: words,
+        isHeadline,
         less: `uses % less ${words}`,
         more: `uses % more ${words}`,
       },

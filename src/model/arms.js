@@ -3,8 +3,8 @@ import { AXES, describeAxes } from './axes.js'
 /** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
 /**
- * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how many
- * of its sidecars are simulated.
+ * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how
+ * many of its sidecars are simulated.
  * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
  */
 export function nameOf({ plane, profile, control, variant, repeatOf, conditions }) {
@@ -21,8 +21,7 @@ export function nameOfContender(arm) {
 
 /**
  * The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
- * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
- * @param {AxisName[]} varied
+ * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
  */
 export function describeVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {
@@ -41,18 +40,12 @@ export function labelOf(arm, varied) {
   return [nameOf(arm), describeVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
-/**
- * The name of an arm where a plane is compared with itself on an axis.
- * @param {Arm} arm @param {AxisName | null} contrast
- */
+/** Names an arm where a plane is compared with itself on an axis. @param {Arm} arm @param {AxisName | null} contrast */
 export function nameOnAxis(arm, contrast) {
   return contrast === null ? nameOf(arm) : `${nameOf(arm)} with ${AXES[contrast].show(AXES[contrast].of(arm))}`
 }
 
-/**
- * Reads `name`, `name:profile`, `name@control` or `name=folder`, as in `--planes` and in experiments.
- * @param {string} text @returns {PlaneChoice} variant: the folder as it was written
- */
+/** Reads `name`, `name:profile`, `name@control` or `name=folder`. @param {string} text @returns {PlaneChoice} */
 export function parseChoice(text) {
   // What comes after the first "=" is a path, which may contain others.
   const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))

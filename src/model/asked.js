@@ -3,15 +3,13 @@ import { nameOf } from './arms.js'
 import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
 import { AXES, AXIS_NAMES } from './axes.js'
 
-/**
- * What trials of many sidecars, and trials of services alone, can be asked. Pure.
- * @import { AxisName, PlaneChoice } from './types.ts'
- */
+/** What trials of many sidecars, and trials of services alone, can be asked. Pure. */
+/** @import { AxisName, PlaneChoice } from './types.ts' */
 
-/** Values of axes, but for the cap of sidecars. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
+/** Values of axes. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
 
 /**
- * What of a question kinds of trials look at.
+ * The parts of a question that kinds of trials look at.
  * @typedef {object} Asked
  * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
  *   search: { kind: string } | null }} experiment
@@ -28,9 +26,7 @@ const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
 const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout'))
 
 /**
- * @param {Asked} asked
- * @param {Chosen} chosen
- * @throws {UsageError} for what only a control plane of many sidecars has
+ * @param {Asked} asked @param {Chosen} chosen @throws {UsageError} for what only a control plane of many sidecars has
  */
 export function assertAlone({ experiment: { name }, overrides, axes }, { planes }) {
   // A sidecar that is changed while it serves has a control, too.
@@ -50,8 +46,7 @@ export function assertAlone({ experiment: { name }, overrides, axes }, { planes 
 }
 
 /**
- * @param {Asked} asked
- * @param {Chosen} chosen
+ * @param {Asked} asked @param {Chosen} chosen
  * @throws {UsageError} for what many sidecars without a load cannot be asked
  */
 export function assertManySidecars({ experiment, overrides, axes }, { planes, hasSidecars }) {

@@ -1,11 +1,8 @@
-/**
- * The kinds of trial: how each measures. Each has a folder in kinds/. Pure.
- * @import { Arm } from './types.ts'
- */
+/** The kinds of trial: how each measures. Each has a folder in kinds/. Pure. @import { Arm } from './types.ts' */
 
 /**
- * turns: arms stand at once and get the load in turn; load: a window under load, or idle; search: such windows, one after the other, until a limit is found; rollout: a control
- * plane gives many sidecars their configurations; growth: sidecars are added to a control plane step by step.
+ * turns: arms stand at once and get the load in turn; load: a window under load, or idle; search: such windows until a
+ * limit is found; rollout: a control plane configures many sidecars; growth: sidecars are added to it step by step.
  * @typedef {'turns' | 'load' | 'search' | 'rollout' | 'growth'} TrialKind
  */
 
@@ -22,9 +19,7 @@ export function kindsOf({ measure, search, grows, axes }) {
 
 /**
  * The kind of an arm's trials, which records of older versions do not say.
- * @param {Pick<Arm, 'load' | 'conditions'>} arm
- * @param {{ searches: boolean, grows: boolean }} run
- * @returns {TrialKind}
+ * @param {Pick<Arm, 'load' | 'conditions'>} arm @param {{ searches: boolean, grows: boolean }} run @returns {TrialKind}
  */
 export function kindOfArm({ load, conditions }, { searches, grows }) {
   if (searches) return 'search'

@@ -31,8 +31,7 @@ export function createProcess({ service, role, program, argv, folder, listens, .
 
 /**
  * The process of a sidecar of any plane, with what is the plane's own.
- * @param {SidecarOptions} options
- * @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
+ * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
  * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
  */
 export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
@@ -57,8 +56,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
 
 /**
  * The process of a control plane of any plane, with what is the plane's own.
- * @param {ControlOptions} options
- * @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} own
+ * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} own
  */
 export function createControlProcess({ control, controlTool, folder }, own) {
   return createProcess({

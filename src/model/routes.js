@@ -3,8 +3,7 @@
 /**
  * The name under which every plane counts and limits a route: letters, digits and underscores, as a statistic of Envoy
  * may be called. A model in which two routes have one name is refused (limits.js).
- * @param {'inbound' | 'outbound'} direction
- * @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
+ * @param {'inbound' | 'outbound'} direction @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
  */
 export function nameRoute(direction, { host, pathPrefix, headers }) {
   const matched = Object.entries(headers).map(([name, value]) => `/${name}/${value}`)

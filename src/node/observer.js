@@ -55,11 +55,13 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
 
 /** Reads what costs too much inside of a window. @param {Probe[]} probes @returns {Look[]} */
 export function look(probes) {
-  return probes.map(p => ({
+  // First: the load ends soon after the window, and takes its connections along.
+  const connections = probes.map(p => p.countConnections())
+  return probes.map((p, i) => ({
     memory: p.readMemory(),
     identity: p.identify(),
     workers: p.countListeners(),
-    connections: p.countConnections(),
+    connections: connections[i],
   }))
 }
 

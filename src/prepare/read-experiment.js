@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parseBalance } from '../kinds/balance/experiment.js'
+import { parseBalance } from '../kinds/balance/trials.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'

@@ -12,9 +12,8 @@ import { AXES, findVaried } from '../model/axes.js'
 
 const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
 const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon', 'rss']
-const ESTIMATED = 'estimatedCapacity'
 const ADDED = ['addedP50', 'addedP99']
-const WITH_INTERVAL = ['throughput', 'cpuPerRequest', ESTIMATED]
+const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
 /**
  * A table for each kind of trials.
@@ -35,8 +34,7 @@ export function tabulateArms(summary) {
 function tabulateKind(summary) {
   const links = linksOf(summary)
   const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'capCores')
-  const isEstimated = summary.arms.some(arm => quantityOf(arm, ESTIMATED).median !== null)
-  const added = summary.arms[0].load.kind === 'open' ? ADDED : isEstimated ? [ESTIMATED] : []
+  const added = summary.arms[0].load.kind === 'open' ? ADDED : []
   /** @type {Table['columns']} */
   const columns = [
     ['plane', 'left'],

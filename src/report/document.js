@@ -1,7 +1,6 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATE_SPOILS } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
-import { tellNeeds } from '../kinds/load/estimates.js'
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
@@ -75,9 +74,7 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: hasRounds
-      ? [...renderNotes(summary), ...tellDeviations(summary), ...tellNeeds(run), ...tellSharing(run)]
-      : [],
+    notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...tellSharing(run)] : [],
     next: !hasRounds || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
     dots: DOTS,

@@ -1,4 +1,4 @@
-import { fitOnNode } from '../analysis/node-fit.js'
+import { fitOnNode } from '../analysis/nodes.js'
 import { limitsOf } from '../kinds/search/memory-floor.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'

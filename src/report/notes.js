@@ -1,6 +1,4 @@
-import { ESTIMATE_USED_LEAST } from '../judge/measures.js'
 import { quantityOf } from '../judge/quantity.js'
-import { renderChecks } from '../kinds/load/estimates.js'
 import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
@@ -61,7 +59,7 @@ function noteKind({ summary, heading }, place) {
   return [
     `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes} bytes posted and echoed.${place === 0 ? ` ${COST}` : ''}`,
     tellTimes(arms),
-    ...(load.kind === 'closed' ? noteCapacities(summary) : []),
+    ...(load.kind === 'closed' ? [noteCapacities(summary)] : []),
   ]
 }
 
@@ -76,15 +74,12 @@ function tellTimes(arms) {
 }
 
 /** @param {Summary} summary of a closed loop */
-function noteCapacities({ arms, estimateChecks }) {
+function noteCapacities({ arms }) {
   const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
   const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
-  return [
-    bound.length > 0
-      ? `req/s is the capacity at this cap where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
-      : `${why}: req/s is throughput, not capacity.`,
-    ...renderChecks({ arms, estimateChecks }),
-  ]
+  return bound.length > 0
+    ? `req/s is the capacity at this cap where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
+    : `${why}: req/s is throughput, not capacity.`
 }
 
 /** What planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
@@ -100,11 +95,6 @@ export function renderThresholds({ thresholds }) {
     const result = held === null ? 'not tested: spoiled' : `${held ? 'held' : 'CROSSED'}: ${value?.toFixed(3)}`
     return `Threshold ${expression} (${link}${capCores ? `, ${capCores} cores` : ''}): ${result}`
   })
-}
-
-/** Whether a smaller cap beside could give an estimate. @param {Summary['arms'][number]} arm */
-function isNearEnough(arm) {
-  return arm.boundBy !== 'worker' && Number(quantityOf(arm, 'cpuOfCap').median) >= ESTIMATE_USED_LEAST
 }
 
 /**
@@ -125,10 +115,6 @@ export function renderNext({ arms: all, machine, tools }) {
       const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
       const rest = `${on}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
       lines.push(`Capacity: npm run bench -- --cpu ${largest}${rest}`)
-      if (sidecars.every(arm => arm.capCores === smallest) && sidecars.some(isNearEnough))
-        lines.push(
-          `Estimated capacity at this cap, checked at ${largest}: npm run bench -- --cpu ${largest},${smallest}${rest}`,
-        )
     }
     const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
     const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate

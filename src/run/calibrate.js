@@ -1,6 +1,6 @@
 import { ratePerSecond } from '../judge/measures.js'
 import { BenchError } from '../lib/errors.js'
-import { leaveOutUnreachable } from '../plan/calibration.js'
+import { leaveOutUnreachable } from '../plan/arms.js'
 
 /**
  * @import { Calibration, Plan } from '../model/types.ts'

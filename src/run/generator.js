@@ -41,7 +41,10 @@ export async function startGenerator({ testbed, trials, start, folder }, service
   if (load.kind === 'idle') return null
   const spec = programs.load.createGenerator({
     ...entry,
-    ...(services.length > 1 && { urlsOfArms: services.map(started => started.entry.urls), seed: start }),
+    ...(services.length > 1 && {
+      arms: services.map((started, i) => ({ urls: started.entry.urls, load: trials[i].arm.load })),
+      seed: start,
+    }),
     tool: programs.tools[programs.load.tool.name],
     scripts: site.target.locate(folders.load, 'generator'),
     load,

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
-import { leaveOutUnreachable } from '../plan/calibration.js'
+import { leaveOutUnreachable } from '../plan/arms.js'
 import { removeRaw } from '../records/raw.js'
 import { readRun } from '../records/records.js'
 import { findDifferences } from './reusable.js'

@@ -192,7 +192,7 @@ function describeBeside(records) {
 /** @param {Trial['arm']} arm */
 function nameForConnections(arm) {
   const { protocol, tls, services } = arm.conditions
-  return `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services})`
+  return `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`
 }
 
 /**

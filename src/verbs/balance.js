@@ -23,7 +23,7 @@ const FIRST_SEED = 1
 const TAKEN = ['seed', 'out', 'json']
 
 /**
- * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} asked
+ * @param {{ experiment: import('../kinds/balance/trials.js').BalanceExperiment, command: Command }} asked
  * @param {import('./program.js').Context} context
  * @throws {UsageError} for an option that such a run does not have
  */

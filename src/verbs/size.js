@@ -6,8 +6,12 @@ import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { readKit } from '../lib/kit.js'
 import { FEATURE_NAMES } from '../model/features.js'
-import { parseServices } from '../plan/services-file.js'
-import { createControlExperiment, createServicesExperiment, createSizeExperiment } from '../plan/size-experiment.js'
+import {
+  createControlExperiment,
+  createServicesExperiment,
+  createSizeExperiment,
+  parseServices,
+} from '../plan/size-experiment.js'
 import { parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'

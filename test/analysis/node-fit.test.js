@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fitOnNode } from '../../src/analysis/node-fit.js'
+import { fitOnNode } from '../../src/analysis/nodes.js'
 import { limitsOf } from '../../src/kinds/search/memory-floor.js'
 import { describeSearch } from '../../src/kinds/search/step.js'
 import { createArm } from '../fakes/fake-records.js'

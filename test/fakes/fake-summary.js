@@ -77,7 +77,6 @@ export function createSummary(arms, { id = 'run-1', experiment = 'cap', ...field
     schemaVersion: SCHEMA_VERSION,
     run: { id, startedAt: '', experiment, seed: 1 },
     ...{ machine: {}, tools: {}, notMeasured: [], relaxes: [], parity: [], comparisons: [], thresholds: [] },
-    ...{ estimateChecks: [] },
     ...{ lines: [], slopes: [], calibrations: [], searches: [], sizes: [] },
     shows: { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
     ...fields,

@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest'
 import {
   capacityPerSecond,
   cpuPerRequestMicros,
-  estimatedCapacityPerSecond,
   hasTail,
   mostOf,
   quantileMs,
-  rateAtCapPerSecond,
   ratePerSecond,
   sidecarsOf,
   splitRounds,
@@ -104,37 +102,6 @@ describe('the rates of a window', () => {
     expect(capacityPerSecond(createRecord({ boundBy: 'sidecar' }))).toBe(1000)
     expect(capacityPerSecond(createRecord({ boundBy: 'users' }))).toBeNull()
     expect(capacityPerSecond(createRecord({ boundBy: 'sidecar', arm: { load: { kind: 'open' } } }))).toBeNull()
-  })
-})
-
-describe('an estimate of the capacity', () => {
-  const estimate = (/** @type {object} */ process, /** @type {object} */ fields = {}) =>
-    estimatedCapacityPerSecond(createRecord({ processes: [describeFakeProcess(process)], ...fields }))
-
-  it('is the rate at which all of the cap would be used', () => {
-    const processes = [describeFakeProcess({ cpuCores: 0.125 }), describeFakeProcess({ cpuCores: 0.05 })]
-    expect(rateAtCapPerSecond(createRecord({ processes }))).toBe(2000)
-    expect(estimate({ cpuCores: 0.125, busiestThreadCores: 0.1 })).toBe(2000)
-    expect(estimate({ capCores: null })).toBeNull()
-  })
-
-  it('needs three tenths of the cap', () => {
-    const used = (/** @type {number} */ cpuCores) => estimate({ cpuCores, capCores: 1, busiestThreadCores: 0 })
-    expect(used(0.3)).toBeCloseTo(1000 / 0.3)
-    expect(used(0.29)).toBeNull()
-  })
-
-  it('is none of an open loop, nor where a sidecar or a worker bound the loop', () => {
-    const process = { cpuCores: 0.125, busiestThreadCores: 0.1 }
-    expect(estimate(process, { arm: { load: { kind: 'open' } } })).toBeNull()
-    for (const boundBy of ['sidecar', 'worker']) expect(estimate(process, { boundBy })).toBeNull()
-    expect(estimate(process, { boundBy: 'host' })).toBe(2000)
-  })
-
-  it('is none where one worker would be at its end before the cap is', () => {
-    // Nine tenths of a core of the one worker, at half of a cap of 2.
-    expect(estimate({ cpuCores: 1, capCores: 2, busiestThreadCores: 0.9 })).toBeNull()
-    expect(estimate({ cpuCores: 1, capCores: 2, busiestThreadCores: 0.45 })).toBe(2000)
   })
 })
 

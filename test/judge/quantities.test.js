@@ -103,62 +103,6 @@ describe('quantities of an arm', () => {
   })
 })
 
-describe('the estimated capacity', () => {
-  const measure = (/** @type {Parameters<typeof createRecord>[0]} */ fields) =>
-    measureRound(QUANTITIES.estimatedCapacity, [createRecord({ arm: PIPY, ...fields })])
-  /** Two sidecars at a cap of 1. @param {Partial<ProcessRecord>} fields of the first */
-  const pair = (fields = {}) => [
-    sidecar({ cpuCores: 0.5, capCores: 1, ...fields }),
-    sidecar({ service: 'ratings', cpuCores: 0.4, capCores: 1 }),
-  ]
-
-  it('is the cap over the CPU per request of the sidecar that would bind first', () => {
-    // 1000 requests/s at half of its cap.
-    expect(measure({ processes: pair() })).toBe(2000)
-    expect(measure({ processes: pair({ cpuCores: 0.3 }) })).toBeCloseTo(2500, 9)
-  })
-
-  it('is none where capacity was shown, or cannot be told', () => {
-    const processes = pair()
-    expect(measure({ processes, boundBy: 'sidecar' })).toBeNull()
-    expect(measure({ processes, boundBy: 'worker' })).toBeNull()
-    expect(measure({ processes: pair({ capCores: null, cpuCores: 0.5 }) })).toBe(2500)
-    expect(measure({ processes: [sidecar({ capCores: null })] })).toBeNull()
-    expect(measure({ processes, arm: { ...PIPY, load: { kind: 'open', ratePerSecond: 1000 } } })).toBeNull()
-  })
-
-  it('is none where less than 30 % of the cap was used, since CPU per request falls with the rate', () => {
-    expect(measure({ processes: [sidecar({ cpuCores: 0.29, capCores: 1 })] })).toBeNull()
-    expect(measure({ processes: [sidecar({ cpuCores: 0.31, capCores: 1 })] })).not.toBeNull()
-  })
-
-  it('is none where a worker would be full before the cap', () => {
-    const workers = (/** @type {number} */ busiestThreadCores) =>
-      measure({ processes: [sidecar({ cpuCores: 1.2, capCores: 2, busiestThreadCores })] })
-    expect([workers(0.62), workers(0.8)]).toEqual([expect.closeTo(1667, 0), null])
-    // The kubelet does not read threads: the mean of the workers is what the busiest has at least.
-    const unread = (/** @type {number} */ askedWorkers) =>
-      measure({ processes: [sidecar({ cpuCores: 0.8, capCores: 2, busiestThreadCores: null, askedWorkers })] })
-    expect([unread(1), unread(2)]).toEqual([null, 2500])
-  })
-
-  it('is none in a round that something else disturbed, or that was unsteady', () => {
-    const gates = [{ gate: 'neighbour', spoils: /** @type {any} */ (['throughput', 'capacity']), reason: '' }]
-    expect(measure({ processes: pair(), gates })).toBeNull()
-    expect(measure({ processes: pair(), gates: [{ gate: 'generator', spoils: ['capacity'], reason: '' }] })).toBe(2000)
-  })
-
-  it('is in no comparison, and no threshold is taken of it', () => {
-    const arms = [PIPY, createArm({ id: 'envoy', plane: 'envoy' })]
-    const records = arms.map(arm => createRecord({ arm, processes: pair() }))
-    const { comparisons } = summariseRun({ arms, records, rounds: 1 })
-    expect(comparisons.map(c => c.quantity)).not.toContain('estimatedCapacity')
-    expect(() => summariseRun({ arms, records, rounds: 1, thresholds: ['pipy/envoy estimatedCapacity > 1'] })).toThrow(
-      'unknown quantity "estimatedCapacity"',
-    )
-  })
-})
-
 describe('quantities of changes', () => {
   /**
    * A window of 20 s of two sidecars.

@@ -166,6 +166,7 @@ describe('groupOf', () => {
         connections: createArm({ load: { connections: 'new' } }),
       },
       ratePerSecond: createArm({ load: { ratePerSecond: 5 } }),
+      idleConnections: createArm({ load: { idleConnections: 5 } }),
       burstSeconds: createArm({ load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } }),
       ...{ services: armWith({ services: 2 }), tls: armWith({ tls: 'plaintext' }) },
       ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },

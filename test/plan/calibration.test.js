@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leaveOutUnreachable } from '../../src/plan/calibration.js'
+import { leaveOutUnreachable } from '../../src/plan/arms.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan } from '../../src/plan/plan.js'
 import { hasSidecars } from '../fakes/fake-records.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { orderDeployments, shareRates } from '../../src/plan/deployments.js'
+import { orderDeployments, shareLoads } from '../../src/plan/deployments.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const beside = /** @type {const} */ (true)
@@ -36,15 +36,27 @@ describe('orderDeployments', () => {
     expect(groups.find(group => group.length === 3)).toEqual(expect.arrayContaining([arms[0], arms[1], control]))
   })
 
-  it('keeps loads apart, and lets each arm be the first to start', () => {
-    const arms = [1024, 2048].flatMap(payloadBytes => ['pipy', 'envoy'].map(p => arm(p, { load: { payloadBytes } })))
-    expect(groupsOf(arms).map(group => new Set(group.map(a => a.load.payloadBytes)).size)).toEqual([1, 1])
-    const trials = orderDeployments({ arms: arms.slice(0, 2), rounds: 4, seed: 1 })
+  it('keeps numbers of users apart, puts sizes of bodies together, and lets each arm be the first to start', () => {
+    const armsOf = (/** @type {object[]} */ loads) =>
+      loads.flatMap(load => ['pipy', 'envoy'].map(p => arm(p, { load })))
+    const groupsOfLoads = (/** @type {object[]} */ ...loads) => groupsOf(armsOf(loads)).length
+    expect(groupsOfLoads({ users: 8 }, { users: 16 })).toBe(2)
+    expect(groupsOfLoads({ payloadBytes: 1024 }, { payloadBytes: 2048 })).toBe(1)
+    expect(groupsOfLoads({}, { idleConnections: 5 })).toBe(1)
+    const arms = armsOf([{}])
+    const trials = orderDeployments({ arms, rounds: 4, seed: 1 })
     expect(new Set(trials.filter((_, i) => i % 2 === 0).map(t => t.arm.plane))).toEqual(new Set(['pipy', 'envoy']))
   })
 })
 
-describe('shareRates', () => {
+describe('shareLoads', () => {
+  it('warms up for longer where more arms take turns', () => {
+    const closed = (/** @type {number} */ count) =>
+      Array.from({ length: count }, (_, i) => arm(`plane-${i}`, { load: { kind: 'turns', warmupSeconds: 1 } }))
+    expect(shareLoads(closed(2), 2)[0].load.warmupSeconds).toBe(1)
+    expect(shareLoads(closed(6), 2)[0].load.warmupSeconds).toBeCloseTo(1.8)
+  })
+
   const open = (/** @type {number} */ ratePerSecond) =>
     ['pipy', 'envoy'].map(plane =>
       arm(plane, { load: { kind: 'open', ratePerSecond, isBesideOthers: beside, windowSeconds: 4 } }),
@@ -52,15 +64,15 @@ describe('shareRates', () => {
 
   it('gives each arm back once, also where deployments share some', () => {
     const arms = ['a', 'b', 'c', 'd', 'e'].flatMap(name => ['pipy', 'envoy'].map(p => arm(p, withFeatures(name))))
-    expect(shareRates(arms, 2)).toEqual(arms)
+    expect(shareLoads(arms, 2).map(a => a.id)).toEqual(arms.map(a => a.id))
   })
 
   it('lets all arms have a low rate at the same time', () => {
-    expect(shareRates(open(250), 2).map(a => a.load.sliceMs)).toEqual([undefined, undefined])
+    expect(shareLoads(open(250), 2).map(a => a.load.sliceMs)).toEqual([undefined, undefined])
   })
 
   it('gives arms a second each in turn where the machine cannot carry their rates together', () => {
-    for (const { load } of shareRates(open(251), 2)) expect(load).toMatchObject({ sliceMs: 1000, windowSeconds: 6 })
-    for (const { load } of shareRates(open(251), 4)) expect(load.sliceMs).toBeUndefined()
+    for (const { load } of shareLoads(open(251), 2)) expect(load).toMatchObject({ sliceMs: 1000, windowSeconds: 6 })
+    for (const { load } of shareLoads(open(251), 4)) expect(load.sliceMs).toBeUndefined()
   })
 })

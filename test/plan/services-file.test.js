@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseServices } from '../../src/plan/services-file.js'
-import { createServicesExperiment } from '../../src/plan/size-experiment.js'
+import { createServicesExperiment, parseServices } from '../../src/plan/size-experiment.js'
 
 const TEXT = `services:
   - { name: orders, requestsPerSecond: 300, p99: 20ms }

@@ -9,10 +9,10 @@ import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
 
 /**
- * Two arms that are alike in everything but what the selectors tell apart: those with a value in every round before
- * those with fewer, at the published cap before another, at a large cap before a small one.
- * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'],
- *   valuesOf: (a: SummaryArm, b: SummaryArm) => (number | null)[] }} options valuesOf: of each round
+ * Finds two arms that are alike but for what the selectors tell apart: first by values in every round, then by the
+ * published cap, then by the larger cap.
+ * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'], valuesOf: (a: SummaryArm,
+ *   b: SummaryArm) => (number | null)[] }} options
  * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }}
  */
 export function findPair({ arms, of, to, otherCaps, valuesOf }) {
@@ -34,9 +34,9 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
 }
 
 /**
- * Arms that differ in one axis alone, by its value; of several such, as with pairs, first those with the most points.
- * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane',
- *   valuesOf: (arm: SummaryArm) => (number | null)[] }} options
+ * Finds arms that differ in one axis alone, by its value; of several such series, first the one with the most points.
+ * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane', valuesOf: (arm: SummaryArm) => (number |
+ *   null)[] }} options
  * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }}
  */
 export function findSeries({ arms, among, over, valuesOf }) {
@@ -66,10 +66,7 @@ export function valueOn(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
 
-/**
- * The conditions that arms share: link, cap and load always, others where they are not usual.
- * @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options
- */
+/** Says what arms share that is not usual. @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options */
 export function describeConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const judged = withSidecars.length > 0 ? withSidecars : arms
@@ -135,10 +132,7 @@ function completeness(values) {
   return present === 0 ? 0 : present < values.length ? 1 : 2
 }
 
-/**
- * The first item with the highest ranks, compared in order.
- * @template T @param {T[]} items @param {(item: T) => number[]} rank
- */
+/** The first with the highest ranks. @template T @param {T[]} items @param {(item: T) => number[]} rank */
 function best(items, rank) {
   const ranks = new Map(items.map(item => [item, rank(item)]))
   return items.toSorted((x, y) => {

@@ -8,15 +8,12 @@ import { testRatio } from './ratio.js'
 import { createClaimsSchema } from './schema.js'
 import { testShape } from './shape.js'
 
-/** Published numbers, and whether runs here show the same. Pure. */
+/** Published numbers, and the answers of runs here. Pure. @import { Answer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
 /** @import { BalanceRatio, Relation, Selector, Shape, WrittenClaims } from './schema.js' */
 
-/**
- * @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim
- * @typedef {{ file: string, source: WrittenClaims['source'], deployed?: WrittenClaims['deployed'], claims: Claim[] }} ClaimsFile
- */
+/** @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim */
+/** @typedef {{ file: string, source: WrittenClaims['source'], deployed?: WrittenClaims['deployed'], claims: Claim[] }} ClaimsFile */
 
 /**
  * A claim and what runs here say to it; ours: our number, null where there is none; isDeployed: by the contenders that were
@@ -26,12 +23,8 @@ import { testShape } from './shape.js'
  */
 
 /**
- * Reads a file of claims.
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @param {{ experiments?: string[] }} [known] the names of all experiments; absent: not checked
- * @returns {ClaimsFile}
- * @throws {import('../../lib/errors.js').UsageError}
+ * Reads a file of claims in YAML; known experiments are checked. Throws UsageError.
+ * @param {string} text @param {string} file @param {{ experiments?: string[] }} [known] @returns {ClaimsFile}
  */
 export function parseClaims(text, file, { experiments } = {}) {
   const { source, experiment, deployed, claims } = parseYaml({ text, file, schema: createClaimsSchema(experiments) })
@@ -40,10 +33,8 @@ export function parseClaims(text, file, { experiments } = {}) {
 }
 
 /**
- * Every claim with the best answer that the runs give: one that could be tested before one that could not, of several
- * the last; where they are not of one mind, the reason says so.
- * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options summaries: of the runs, the last one last
- * @returns {ClaimResult[]}
+ * Answers each claim by the last run that can test it, else by the last; the reason says where runs differ.
+ * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time @returns {ClaimResult[]}
  */
 export function evaluateClaims({ files, summaries }) {
   return files.flatMap(({ file, source, deployed, claims }) =>

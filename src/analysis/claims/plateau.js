@@ -1,7 +1,6 @@
 import { findPlateau } from '../plateaus.js'
-import { CLAIM_QUANTITIES, formatRatio, untested, valuesOf } from './answers.js'
+import { CLAIM_QUANTITIES, explainUnbound, formatRatio, untested, valuesOf } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
-import { explainUnbound } from './bound.js'
 
 /** The answer of a run to a published plateau: from a value of an axis on, more of it gains nothing. Pure. */
 /** @import { Summary } from '../../model/types.ts' */
@@ -10,9 +9,7 @@ import { explainUnbound } from './bound.js'
 
 /**
  * Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls up to the last.
- * @param {Plateau} relation
- * @param {Summary} summary
- * @returns {Answer}
+ * @param {Plateau} relation @param {Summary} summary @returns {Answer}
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const valuesOfArm = (/** @type {Summary['arms'][number]} */ arm) => valuesOf(arm, quantity, among.service)

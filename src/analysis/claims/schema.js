@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { QUANTITIES } from '../../judge/quantities.js'
 import { suggest } from '../../lib/nearest.js'
 import { AXES, AXIS_NAMES } from '../../model/axes.js'
 import { ALGORITHM_NAMES, BALANCE_NAMES, SIZES } from '../../model/balance.js'
@@ -13,12 +12,7 @@ export const SHAPES = /** @type {const} */ (['rises', 'falls', 'flat', 'line', '
 const words = z.string().min(1)
 const read = z.enum(['table', 'text', 'chart'])
 const count = z.int().positive()
-const quantity = z
-  .string()
-  .refine(name => !QUANTITIES[name]?.isEstimate, {
-    error: ({ input }) => `${input} is an estimate, and no claim is judged by one: name a measured quantity`,
-  })
-  .pipe(oneOf('quantity', Object.keys(CLAIM_QUANTITIES)))
+const quantity = oneOf('quantity', Object.keys(CLAIM_QUANTITIES))
 const selector = z.strictObject({
   plane: words,
   /** The sidecar, where the quantity is of one. */
@@ -39,7 +33,6 @@ const ratio = z.strictObject({
   /** The quantity of the second arm, where it is another. */
   toQuantity: quantity.optional(),
   ratio: z.number().positive(),
-  /** A share of the ratio. */
   tolerance,
 })
 
@@ -55,7 +48,6 @@ const shape = z
   })
   .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
 
-/** before: the published value before `from`. */
 const plateau = z.strictObject({
   quantity,
   over: oneOf('axis', AXIS_NAMES),
@@ -64,7 +56,6 @@ const plateau = z.strictObject({
   from: z.number(),
 })
 
-/** A ratio of two assignments of items to shards. */
 const balance = z.strictObject({
   quantity: oneOf('quantity', BALANCE_NAMES),
   of: assignment,
@@ -75,7 +66,6 @@ const balance = z.strictObject({
   tolerance,
 })
 
-/** The growth of a control plane that is given more and more sidecars. */
 const growth = z
   .strictObject({
     among: selector,
@@ -135,10 +125,7 @@ export function createClaimsSchema(experiments) {
   })
 }
 
-/**
- * One of some names; the error says the nearest.
- * @template {string} Name @param {string} kind @param {readonly Name[]} names
- */
+/** Its error says the nearest name. @template {string} Name @param {string} kind @param {readonly Name[]} names */
 function oneOf(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {
     error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), [...names])}`,

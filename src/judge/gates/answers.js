@@ -1,5 +1,4 @@
-import { USES } from './gate.js'
-import { groupCopies, nameOf, percent, withRole } from './processes-of.js'
+import { groupCopies, nameOf, percent, USES, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
 /** @import { Gate } from './gate.js' */
@@ -16,7 +15,6 @@ export const ANSWER_GATES = [
     finds: 'a wrong body or nonce, or users that had not done three requests when the window opened',
     isOfLoad: true,
     words: 'wrong answers',
-    spoils: USES,
     find: ({ load }) => [
       load.verified === 0 && 'no request was answered correctly in the window',
       load.corrupted > 0 && `${load.corrupted} answers came back with a wrong body or nonce`,
@@ -28,7 +26,6 @@ export const ANSWER_GATES = [
     finds: 'more than one failed request in a thousand',
     isOfLoad: true,
     words: 'failing requests',
-    spoils: USES,
     find: ({ load: { failed, verified, failures } }) => [
       failed > ERRORS_MOST * (verified + failed) &&
         `${failed} requests failed (${percent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}`,
@@ -39,7 +36,6 @@ export const ANSWER_GATES = [
     finds: 'users whose requests never ended',
     isOfLoad: true,
     words: 'hung users',
-    spoils: USES,
     find: ({ load: { reportedUsers }, trial }) => [
       reportedUsers !== null &&
         reportedUsers < trial.arm.load.users &&
@@ -51,7 +47,6 @@ export const ANSWER_GATES = [
     finds: 'answers while the application used no CPU: something else gave them',
     isOfLoad: true,
     words: 'answers not from the application',
-    spoils: USES,
     find: ({ load: { verified }, processes }) =>
       groupCopies(withRole(processes, 'application')).map(
         copies =>

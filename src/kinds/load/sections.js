@@ -2,23 +2,19 @@ import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
 import { lowerFirst } from '../../lib/letters.js'
 import { nameOf } from '../../model/arms.js'
-import { tellEstimates } from './estimates.js'
 
-/**
- * What windows under load show: the cost of planes, and what bound them. Pure.
- * @import { Summary, SummaryArm } from '../../model/types.ts'
- * @import { Sections } from '../sections.js'
- */
+/** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
+/** @import { Summary, SummaryArm } from '../../model/types.ts' */
 
 /** @type {Sections} */
 export const loadSections = {
   heading: nameCaps,
   answer({ summary, measured, cost, isAlone }) {
     if (measured.length === 0) return []
-    const bound = [tellBound(measured), tellEstimates(summary)]
+    const bound = tellBound(measured)
     // Arms that stood side by side have answered what they cost.
-    if (isAlone) return [...cost, ...bound].filter(Boolean)
-    return [`${lowerFirst(nameCaps(summary))}: ${[tellCapacities(summary), ...bound].filter(Boolean).join('; ')}`]
+    if (isAlone) return [...cost, bound].filter(Boolean)
+    return [`${lowerFirst(nameCaps(summary))}: ${[tellCapacities(summary), bound].filter(Boolean).join('; ')}`]
   },
 }
 

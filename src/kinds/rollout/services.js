@@ -8,17 +8,20 @@ import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /**
- * The processes of a rollout: one control plane or several, as many copies of the first service's sidecar as the arm asks
- * for, and the application that their routes lead to. It has no sidecar: what is measured is how a configuration comes to one. Pure.
- * @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts'
- * @import { Chosen, Member } from '../../services/control.js'
- * @import { Batch, RolloutMember } from '../../services/batches.js'
- * @import { ArmServices } from '../../services/specs.js'
+ * The processes of a rollout: control planes, copies of the first service's sidecar, and the application behind them.
+ * That has no sidecar: the way of a configuration to one is what is measured. Pure.
  */
+/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction } from '../../model/types.ts' */
+/** @import { Service, Topology } from '../../model/types.ts' */
+/** @import { Chosen, Member } from '../../services/control.js' */
+/** @import { Batch, RolloutMember } from '../../services/batches.js' */
+/** @import { ArmServices } from '../../services/specs.js' */
 
 const SIMULATED = 'simulated'
-// Beyond the first configuration and its change: no sidecar has it before it has moved.
+// The first configuration is 0 and its change 1: no sidecar has this one before it has moved.
 const MOVED_VERSION = 2
+
+/** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} Sharded */
 
 /**
  * @typedef {object} Rollout
@@ -32,9 +35,8 @@ const MOVED_VERSION = 2
  */
 
 /**
- * The names that need an address.
- * @param {Topology} topology
- * @param {Pick<Arm['conditions'], 'sidecars' | 'simulated' | 'shards'>} asked sidecars: real and simulated
+ * Lists the names that need an address.
+ * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} asked
  */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   const { client, server } = findEnds(topology)
@@ -50,9 +52,9 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
 }
 
 /**
+ * Makes the processes; isBatched: sidecars start in batches on one machine; everyMs: between simulated sidecars.
  * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
- *   everyMs?: number }} services seed: of what is drawn; isBatched: sidecars start in batches, on one machine; everyMs: from
- *   one simulated sidecar to the next
+ *   everyMs?: number }} services
  * @returns {Rollout}
  */
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
@@ -125,10 +127,8 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
 }
 
 /**
- * The shard of each sidecar, by as many shards as an arm has and, where its last is removed, by those that are left: then movesTo is the shard
- * of a sidecar that has another one there.
- * @param {string[]} names of the sidecars
- * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>, seed: number }} options
+ * Assigns sidecars to shards; movesTo: the new shard of a sidecar that moves when the last shard is removed.
+ * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options
  * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]}
  */
 export function assignMoving(names, { conditions, seed }) {
@@ -138,12 +138,7 @@ export function assignMoving(names, { conditions, seed }) {
   return assigned.map((one, i) => (left[i].shard === one.shard ? one : { ...one, movesTo: left[i].shard }))
 }
 
-/**
- * Which control plane has which sidecar, and how many services each knows: those of `balance` with the same seed.
- * @param {string[]} names of the sidecars
- * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices'>, seed: number }} options
- * @returns {{ name: string, shard: number, known: number }[]} known: services beside that which it calls
- */
+/** Assigns as `balance` does. @param {string[]} names @param {{ conditions: Sharded, seed: number }} options */
 export function assignSidecars(names, { conditions, seed }) {
   const { shards = 1, assignment = 'round-robin', sizes = 'equal', configuredServices } = conditions
   const items = drawItems({ count: names.length, sizes, seed })
@@ -155,12 +150,7 @@ export function assignSidecars(names, { conditions, seed }) {
   }))
 }
 
-/**
- * Simulated sidecars as one, which has a configuration when all of them have it.
- * @param {RolloutMember[]} members
- * @param {Endpoint} endpoint where they answer
- * @returns {RolloutMember}
- */
+/** Joins simulated sidecars. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
 function joinMembers(members, endpoint) {
   return {
     ...{ name: SIMULATED, shard: 0, standsFor: members.length },
@@ -177,12 +167,7 @@ function joinMembers(members, endpoint) {
   }
 }
 
-/**
- * The first service, and the one that it calls.
- * @param {Topology} topology
- * @returns {{ client: Service, server: Service }}
- * @throws {BenchError} where it calls none
- */
+/** The first service and the one that it calls; throws BenchError where it calls none. @param {Topology} topology */
 function findEnds({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
   const server = services.find(s => s.name === client.calls[0])

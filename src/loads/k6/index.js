@@ -95,13 +95,17 @@ function scriptOf({ kind, isBesideOthers }) {
 }
 
 /**
- * The addresses of each arm, and whose turn it is in each slice.
- * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'urlsOfArms' | 'seed'>} options
+ * The addresses and the load of each arm, and whose turn it is in each slice.
+ * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
  */
-function describeTurns({ load, tailMs, urls, urlsOfArms = [urls], seed = 0 }) {
+function describeTurns({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {
   const { sliceMs } = load
-  const addresses = { ARM_URLS: urlsOfArms.map(own => own.join(',')).join(';') }
-  if (sliceMs === undefined) return addresses
+  const ofArms = {
+    ARM_URLS: arms.map(arm => arm.urls.join(',')).join(';'),
+    PAYLOADS: arms.map(arm => arm.load.payloadBytes).join(','),
+    IDLE_CONNECTIONS: arms.map(arm => arm.load.idleConnections ?? 0).join(','),
+  }
+  if (sliceMs === undefined) return ofArms
   const slices = countSlices(load, { sliceMs, tailMs })
-  return { ...addresses, SLICE_MS: sliceMs, ORDER: orderSlices({ arms: urlsOfArms.length, slices, seed }) }
+  return { ...ofArms, SLICE_MS: sliceMs, ORDER: orderSlices({ arms: arms.length, slices, seed }) }
 }

@@ -21,6 +21,7 @@ export const wrk = {
     if (load.kind === 'open') return 'this load is an open loop, and wrk has no arrival rate'
     if (load.hasCertificate) return 'this load speaks mTLS, and wrk has no client certificate'
     if (load.connections === 'new') return 'this load connects anew for every request, and wrk cannot time that'
+    if (load.idleConnections) return 'this load keeps idle connections, and wrk uses all that it has'
     if (conditions.services > 1) return 'this load may go to several addresses, and wrk has one'
     if (load.payloadBytes < least || load.payloadBytes > most)
       return `wrk needs a payload of ${least} bytes to 1 MiB to tell its users apart, and this load has ${load.payloadBytes}`
@@ -29,9 +30,9 @@ export const wrk = {
 
   countCpus: ({ cpus, users }) => countThreads(cpus, users),
 
-  createGenerator({ tool, scripts, urls, urlsOfArms, seed, host, load, tailMs, cpus, folder }) {
+  createGenerator({ tool, scripts, urls, arms: beside, seed, host, load, tailMs, cpus, folder }) {
     // In turns, a thread for each arm, with all users: one of them works at a time.
-    const arms = load.kind === 'turns' ? (urlsOfArms ?? [urls]) : null
+    const arms = load.kind === 'turns' ? (beside ?? [{ urls, load }]) : null
     const threads = arms?.length ?? countThreads(cpus, load.users)
     const warmupMs = Math.round(load.warmupSeconds * 1000)
     const windowMs = Math.round(load.windowSeconds * 1000)
@@ -85,14 +86,15 @@ export const wrk = {
 }
 
 /**
- * @param {{ arms: string[][], load: Load, tailMs: number, seed?: number }} options arms: the addresses of each
+ * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options
  * @returns {Record<string, string>}
  */
 function describeTurns({ arms, load, tailMs, seed = 0 }) {
   const { sliceMs = 0 } = load
   const slices = countSlices(load, { sliceMs, tailMs })
   return {
-    ARMS: arms.map(([url]) => new URL(url).host).join(','),
+    ARMS: arms.map(({ urls: [url] }) => new URL(url).host).join(','),
+    PAYLOADS: arms.map(arm => arm.load.payloadBytes).join(','),
     ORDER: orderSlices({ arms: arms.length, slices, seed }),
     SLICE_MS: `${sliceMs}`,
   }

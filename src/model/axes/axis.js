@@ -1,4 +1,4 @@
-/** The contract of an axis. Pure. */
+/** The contract of an axis, and parts that axes share. Pure. */
 /** @import { Arm, Conditions } from '../types.ts' */
 /** @import { TrialKind } from '../kinds.js' */
 
@@ -31,6 +31,9 @@ export const UNDER_LOAD = ['turns', 'load', 'search']
 /** @type {TrialKind[]} */
 export const OF_CONTROL_PLANE = ['rollout', 'growth']
 
+/** @type {(name: string, help: string, read?: AxisOption['read']) => AxisOption} */
+export const list = (name, help, read) => ({ flags: `${name} <list>`, help, read })
+
 /** @param {number} bytes */
 export function showMebibytes(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
@@ -43,18 +46,13 @@ export function showCount(count, noun) {
 
 /**
  * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
- * @template {string} Name
- * @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
+ * @template {string} Name @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
  */
 export function createConditions(axes) {
   const made = Object.entries(axes).map(([name, own]) => {
-    /** @type {Pick<Axis, 'isOfSidecars' | 'values' | 'of'>} */
-    const shared = {
-      isOfSidecars: true,
-      values: [null],
-      of: ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null,
-    }
-    return [name, { ...shared, .../** @type {Partial<Axis>} */ (own) }]
+    /** @type {Axis['of']} */
+    const of = ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null
+    return [name, { isOfSidecars: true, values: [null], of, .../** @type {Partial<Axis>} */ (own) }]
   })
   return /** @type {Record<Name, Axis>} */ (Object.fromEntries(made))
 }

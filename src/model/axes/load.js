@@ -82,6 +82,19 @@ export const LOAD_AXES = {
     show: v => `connections ${v}`,
     label: 'connections',
   },
+  idleConnections: {
+    kinds: ['turns'],
+    option: {
+      flags: '--idle-connections <list>',
+      help: 'side by side: connections that each user keeps beside the one that it uses',
+      read: readCount,
+    },
+    schema: z.int().min(0).max(100, 'at most 100: k6 makes them with as many requests at a time'),
+    values: [0],
+    of: arm => arm.load.idleConnections ?? 0,
+    show: v => `${showCount(v, 'idle connection')} a user`,
+    label: 'idle connections a user',
+  },
   burstSeconds: {
     kinds: UNDER_LOAD,
     schema: z.number().positive().max(3600, 'at most 3600 s, an hour'),

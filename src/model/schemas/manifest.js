@@ -1,20 +1,10 @@
 import { z } from 'zod'
 import * as bounds from '../bounds.js'
-import {
-  arm,
-  boundBy,
-  missing,
-  nullable,
-  parityRow,
-  placement,
-  relaxation,
-  run,
-  schemaVersion,
-  shows,
-  tool,
-} from './parts.js'
+import * as parts from './parts.js'
 
 /** manifest.json. */
+
+const { arm, boundBy, missing, nullable, parityRow, placement, relaxation, run, schemaVersion, shows, tool } = parts
 
 export const trafficPolicy = z.enum(['listed', 'open'])
 

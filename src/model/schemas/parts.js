@@ -34,6 +34,9 @@ export const load = z
     ratePerSecond: z.number().positive().optional().describe('of the open loop'),
     payloadBytes: z.int().positive(),
     connections: z.enum(['kept', 'new']).describe('new: one for every request'),
+    idleConnections: count
+      .optional()
+      .describe('side by side: that each user keeps beside the one that it uses; absent: none'),
     hasCertificate: z.boolean().describe('the client speaks mTLS to the first sidecar'),
     burst: z
       .object({ factor: z.number(), beginsSeconds: z.number(), seconds: z.number() })

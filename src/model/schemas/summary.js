@@ -1,25 +1,12 @@
 import { z } from 'zod'
 import { failureReason } from './growth.js'
 import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
-import {
-  arm,
-  axisName,
-  boundBy,
-  conditions,
-  count,
-  load,
-  missing,
-  nullable,
-  parityRow,
-  planeChoice,
-  relaxation,
-  run,
-  schemaVersion,
-  shows,
-  tool,
-} from './parts.js'
+import * as parts from './parts.js'
 
 /** summary.json. */
+
+const { arm, axisName, boundBy, conditions, count, load, missing, nullable, parityRow, planeChoice } = parts
+const { relaxation, run, schemaVersion, shows, tool } = parts
 
 export const quantity = z
   .object({ median: nullable, low: nullable, high: nullable, values: z.array(nullable) })
@@ -195,9 +182,6 @@ export const summaryArm = arm.extend({
     .optional()
     .describe('the sum over its sidecars and applications; absent: services had no network namespaces'),
   capacityPerSecond: quantity.describe('where the sidecar bound the run'),
-  estimatedCapacityPerSecond: quantity.describe(
-    'no measurement: cap over CPU per request, where no sidecar bound and a smaller cap of the run checks it',
-  ),
   responseTimeMs: quantiles.nullable().describe('of a closed loop: at saturation, no latency'),
   latencyMs: quantiles.nullable().describe('of an open loop'),
   addedLatencyMs: quantiles
@@ -247,14 +231,6 @@ export const summaryPrecision = askedPrecision.extend({
   ),
 })
 
-export const estimateCheck = planeChoice.extend({
-  armId: z.string().describe('whose estimate is checked'),
-  boundArmId: z.string().describe('the same at a cap at which a sidecar bound'),
-  capCores: nullable.describe('of the arm that bound'),
-  ratio: quantity.describe('that cap over the CPU per request of the first, over the capacity of the second'),
-  isKept: z.boolean().describe('within 5 %: where not, the estimate is not offered'),
-})
-
 export const thresholdResult = z.object({
   expression: z.string(),
   link: z.string(),
@@ -277,7 +253,6 @@ export const summarySchema = z.object({
   parity: z.array(parityRow),
   deployed: z.array(deployedProfile).optional(),
   comparisons: z.array(comparison),
-  estimateChecks: z.array(estimateCheck),
   thresholds: z.array(thresholdResult),
   precision: summaryPrecision.optional(),
   shows,

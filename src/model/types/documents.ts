@@ -25,8 +25,6 @@ export type SearchSpec = z.infer<typeof S.searchSpec>
 export type RunSettings = z.infer<typeof S.settings>
 /** What an experiment wants to be seen. */
 export type Shows = z.infer<typeof S.shows>
-/** A gate that an experiment sets aside, and why. */
-export type Relaxation = z.infer<typeof S.relaxation>
 export type Tool = z.infer<typeof S.tool>
 export type Kit = z.infer<typeof S.kit>
 export type ScriptFolder = z.infer<typeof S.scriptFolder>
@@ -61,12 +59,9 @@ export type Change = z.infer<typeof S.change>
 export type TrialRecord = z.infer<typeof S.trialSchema>
 
 export type Quantity = z.infer<typeof S.quantity>
-export type Quantiles = z.infer<typeof S.quantiles>
-export type SummarySidecar = z.infer<typeof S.summarySidecar>
 export type SummaryArm = z.infer<typeof S.summaryArm>
 export type Verdict = z.infer<typeof S.verdict>
 export type Comparison = z.infer<typeof S.comparison>
-export type EstimateCheck = z.infer<typeof S.estimateCheck>
 export type Precision = z.infer<typeof S.summaryPrecision>
 export type ThresholdResult = z.infer<typeof S.thresholdResult>
 export type SearchStep = z.infer<typeof S.searchStep>

@@ -8,8 +8,8 @@ export interface LoadOptions {
   urls: string[]
   /** With which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
-  /** Where arms get the load in turn: the urls of each; absent: there is one. */
-  urlsOfArms?: string[][]
+  /** Of arms that stand side by side: the urls and the load of each; absent: there is one. */
+  arms?: { urls: string[]; load: Load }[]
   /** Of the order of their turns. */
   seed?: number
   host: string

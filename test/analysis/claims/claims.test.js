@@ -75,12 +75,6 @@ describe('parseClaims', () => {
       'a.yaml:14: claims.one.relation.ratio.quantity: unknown quantity "capasity"; did you mean "capacity"?',
     ],
     [
-      'an estimate',
-      'capacity',
-      'estimatedCapacity',
-      'a.yaml:14: claims.one.relation.ratio.quantity: estimatedCapacity is an estimate, and no claim is judged by one: name a measured quantity',
-    ],
-    [
       'a value of a condition',
       '{ plane: pipy }',
       '{ plane: pipy, tls: plain }',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseBalance } from '../../../src/kinds/balance/experiment.js'
+import { parseBalance } from '../../../src/kinds/balance/trials.js'
 
 const file = 'bench/experiments/balance.yaml'
 const text = readFileSync(file, 'utf8')

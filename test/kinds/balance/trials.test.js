@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseBalance } from '../../../src/kinds/balance/experiment.js'
-import { countMoves, runBalance, summariseBalance } from '../../../src/kinds/balance/trials.js'
+import { countMoves, parseBalance, runBalance, summariseBalance } from '../../../src/kinds/balance/trials.js'
 
 const file = 'bench/experiments/balance.yaml'
 const form = parseBalance(readFileSync(file, 'utf8'), file)
