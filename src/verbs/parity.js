@@ -40,10 +40,10 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec },
   await writeParityCertificates(certificates)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
   const deployed = findDeployed(planes, { plane: name, profile })
-  const own = deployed?.scripts ? findScripts(deployed.scripts) : {}
-  if ('missing' in own) throw new BenchError(own.missing, { exitStatus: EXIT.planeMissing })
+  const found = deployed?.scripts ? findScripts(deployed.scripts) : null
+  if (found && 'missing' in found) throw new BenchError(found.missing, { exitStatus: EXIT.planeMissing })
   if (deployed?.isRedirected) await site.assertInterception()
-  const scripts = 'folder' in own ? own.folder : (variant ?? path.join(ROOT, 'pipy-scripts'))
+  const scripts = found?.folder ?? variant ?? path.join(ROOT, 'pipy-scripts')
   print(`${name} ${tool.version}: ${tool.path}`)
   const given = { site, plane, tool, scripts, certificates, folder, profile, signal }
   let isWhole = true

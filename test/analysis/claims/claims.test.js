@@ -173,7 +173,7 @@ describe('evaluateClaims', () => {
     const six = (/** @type {number} */ value) => Array(6).fill(value)
     const redirected = { interception: /** @type {const} */ ('redirect') }
     const published = [
-      { plane: 'pipy', fields: { id: 'a', profile: 'fsm' }, conditions: redirected, capacity: six(100) },
+      { plane: 'pipy', fields: { id: 'a', profile: 'fsm' }, conditions: redirected, capacity: six(80) },
       { plane: 'envoy', fields: { id: 'b', profile: 'osm-1.1' }, conditions: redirected, capacity: six(100) },
     ]
     const lean = [
