@@ -5,7 +5,6 @@ import { areSpoiled, countUncured } from './verdict.js'
 
 /** The precision of a run that goes on until the intervals of the primary quantity are narrow enough. Pure. */
 /** @import { Comparison, Manifest, Precision, Quantity } from '../model/types.ts' */
-
 /** @typedef {NonNullable<Manifest['precision']>} AskedPrecision */
 
 /** @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run @returns {Precision} */

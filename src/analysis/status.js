@@ -4,7 +4,7 @@ import { EXIT } from '../lib/exit-status.js'
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
-/** What was spoiled goes before thresholds. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
+/** Spoiled quantities go before thresholds. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
 export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
   const pairs = comparisons.filter(c => !c.isControl)
   const measured = arms.filter(arm => arm.trials.completed > 0)

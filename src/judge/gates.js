@@ -8,7 +8,6 @@ import { READING_GATES } from './gates/readings.js'
 
 /** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
 /** @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts' */
-
 /** @typedef {import('./gates/gate.js').Measured} Measured */
 
 export { RATE_LEAST, USES }
@@ -31,11 +30,9 @@ export const GATE_FINDS = Object.fromEntries(GATES.map(({ name, finds }) => [nam
 
 export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [name, spoils]))
 
-/**
- * Judges a trial from its record alone; relaxed: gates that the experiment sets aside.
+/** Judges a trial from its record alone; relaxed: gates that the experiment sets aside.
  * @param {Measured} record @param {string[]} relaxed
- * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
- */
+ * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>} */
 export function judgeTrial(record, relaxed) {
   const { generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load

@@ -1,21 +1,21 @@
 import { UsageError } from '../lib/errors.js'
 import { canBind, largestBindingCap } from '../model/caps.js'
 
-/** Which caps sidecars are given. Pure. @import { Missing, Question } from './question.js' */
+/** The caps of sidecars. Pure. @import { Missing, Question } from './question.js' */
 
 const FALLBACK_CAP = 0.25
 
 /** @typedef {{ caps: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
 
-/**
- * Chooses the caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
- * @param {Question} question @param {number} cpus @returns {Chosen} @throws {UsageError} for a cap that does not fit
- */
+/** Chooses the caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
+ * @param {Question} question @param {number} cpus @returns {Chosen} @throws {UsageError} for a cap that does not fit */
 export function chooseCaps(question, cpus) {
   const { caps, isLoadElsewhere } = question.overrides
   const own = question.axes.capCores
   if (question.kind === 'turns' || (caps ?? own) === 'none') return { caps: [null], notes: [], notMeasured: [] }
-  const room = { cpus, isLoadElsewhere, mustBind: mustBind(question) }
+  // At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
+  const mustBind = question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
+  const room = { cpus, isLoadElsewhere, mustBind }
   return caps ? takeAsked(/** @type {number[]} */ (caps), room) : takeFitting(/** @type {number[]} */ (own), room)
 }
 
@@ -23,11 +23,6 @@ export function chooseCaps(question, cpus) {
 export function countTurnWorkers({ overrides, axes }) {
   const caps = overrides.caps ?? axes.capCores
   return caps === 'none' ? null : Math.max(1, ...caps.map(Math.ceil))
-}
-
-/** At saturation a cap is measured by what it lets through; elsewhere it only has to fit. @param {Question} question */
-function mustBind(question) {
-  return question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
 }
 
 /** Whether requests start at a rate. @param {Question} question */

@@ -3,8 +3,7 @@ import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { groupOf } from '../model/axes.js'
 
-/** Which arms stand at the same time, and how they share one load. Pure. */
-/** @import { Arm, Trial } from '../model/types.ts' */
+/** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
 
 /** A small node has memory for no more arms in one deployment. */
 const TOGETHER_MOST = 6
@@ -13,7 +12,7 @@ const TOGETHER_MOST = 6
 const TOGETHER_PER_CPU = 250
 const RATE_SLICE_MS = 1000
 const RATE_SLICES_LEAST = 3
-// Of a closed loop, until every user has had three answers of an arm, on a machine that is busy.
+// A closed loop warms up until every user has had three answers of an arm, on a machine that is busy.
 const WARMUP_SECONDS_AN_ARM = 0.3
 
 /** Lets arms share a load: in turns, or a rate together. @param {Arm[]} arms @param {number} cpus @returns {Arm[]} */
@@ -67,11 +66,9 @@ export function groupAlike(arms) {
   return [...groupBy(arms, keyOf).values()]
 }
 
-/**
- * Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together; each part
+/** Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together; each part
  * has those under the first conditions and, where there is room, the repetition of an arm (A/A).
- * @param {Arm[]} arms
- */
+ * @param {Arm[]} arms */
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]
   const controls = arms.filter(arm => arm.repeatOf !== null)

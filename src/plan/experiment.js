@@ -78,10 +78,7 @@ const schema = z.strictObject({
       burstFactor: z.number().gt(1).default(5),
     })
     .prefault({}),
-  /**
-   * What is measured: the cost of arms that get the load in turn, and what each delivers under its cap in a window of
-   * its own.
-   */
+  /** turns: the cost of arms that get the load in turn; load: what each delivers under its cap, alone. */
   measure: z
     .array(z.enum(['turns', 'load']))
     .min(1)

@@ -12,40 +12,46 @@ const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Before a burst, to know how requests are answered without one; and after it, as many times its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
-/**
- * An arm and its cell, its place on the axes; caps: of all arms.
+/** An arm and its cell, its place on the axes; caps: of all arms.
  * @typedef {{ hasSidecars: boolean, cap: number | null, conditions: Conditions, cell: Record<string, any>, caps: (number | null)[] }} Placed
  */
 
 /** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
-  const { load, search } = question.experiment
+  const { experiment, overrides, profile } = question
+  const { load, search } = experiment
   const { hasSidecars, cap, conditions, cell } = placed
+  const { burstSeconds } = cell
+  const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
   const isBesideOthers = question.kind === 'turns'
   const users = isIdle
     ? 0
     : (cell.users ?? (rate !== null ? USERS.openLoop : isBesideOthers ? USERS.turns : chooseUsers(placed)))
-  const lengths = chooseLengths(question, { cap, users, rate, burstSeconds: cell.burstSeconds })
+  const windowSeconds = burstSeconds
+    ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
+    : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
   return {
     ...(isIdle
       ? { kind: 'idle', users }
       : rate !== null
         ? { kind: 'open', users, ratePerSecond: rate }
         : isBesideOthers
-          ? { kind: 'turns', users, sliceMs: question.overrides.sliceMs ?? SLICE_MS }
+          ? { kind: 'turns', users, sliceMs: overrides.sliceMs ?? SLICE_MS }
           : { kind: 'closed', users }),
     ...(isBesideOthers && { isBesideOthers }),
     payloadBytes: cell.payloadBytes,
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
-    burst: cell.burstSeconds
-      ? { factor: load.burstFactor, beginsSeconds: BURST.beginsSeconds, seconds: cell.burstSeconds }
-      : null,
-    ...lengths,
-    ...(search && rate ? { windowSeconds: Math.max(question.profile.windowSeconds, P99_REQUESTS / rate) } : {}),
+    burst: burstSeconds ? { factor: load.burstFactor, beginsSeconds, seconds: burstSeconds } : null,
+    warmupSeconds: Math.max(
+      profile.warmupSeconds,
+      overrides.warmupLeastSeconds ?? 0,
+      findWarmupLeast({ users, cap, rate }),
+    ),
+    windowSeconds: search && rate ? Math.max(profile.windowSeconds, P99_REQUESTS / rate) : windowSeconds,
   }
 }
 
@@ -53,24 +59,6 @@ export function chooseLoad(question, placed) {
 function chooseUsers({ hasSidecars, cap, caps }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
   return hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
-}
-
-/**
- * @param {Question} question
- * @param {{ cap: number | null, users: number, rate: number | null, burstSeconds: number | null }} load
- */
-function chooseLengths({ overrides, profile }, { cap, users, rate, burstSeconds }) {
-  const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
-  return {
-    warmupSeconds: Math.max(
-      profile.warmupSeconds,
-      overrides.warmupLeastSeconds ?? 0,
-      findWarmupLeast({ users, cap, rate }),
-    ),
-    windowSeconds: burstSeconds
-      ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
-      : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0),
-  }
 }
 
 /** Covers handshakes and first requests. @param {{ users: number, cap: number | null, rate: number | null }} options */

@@ -32,7 +32,7 @@ const schema = z.strictObject({
 /** Shares of the sidecars asked for: an interval of a slope takes six. */
 const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
-/** What a service has to hold; null: it says none. */
+/** The load that a service has to hold; null: it says none. */
 /** @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad */
 
 /** null: the axis' own value. */
@@ -50,8 +50,7 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
   })
 }
 
-/**
- * The experiment of a file of services; throws UsageError for a service without a p99.
+/** The experiment of a file of services; throws UsageError for a service without a p99.
  * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...asked }) {

@@ -39,7 +39,7 @@ export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
 /** @param {Arm[]} arms each tried once */
 export function sumSeconds(arms) {
   return arms.reduce((sum, { load, conditions: { sidecars = 0, simulated = 0 } }) => {
-    // As many as are real are started twice before.
+    // The real sidecars are started twice before.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
     return sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * started
   }, 0)

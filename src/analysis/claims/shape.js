@@ -19,12 +19,10 @@ import { describeConditions, findSeries, valueOn } from './arms.js'
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
 /** @import { Shape } from './schema.js' */
 
-/**
- * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
+/** @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
  * @typedef {{ status: Answer['status'], why: string }} Finding
  * @typedef {{ points: Point[], tolerance: number, summarise: typeof summariseValues,
- *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
- */
+ *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series */
 
 /** least: points needed. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
 const KINDS = {
@@ -88,7 +86,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   }
 }
 
-/** Finds a way without a step back. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
+/** Finds whether points go one way. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
 function findDirection({ points, judgePoints }, wanted) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
@@ -112,8 +110,7 @@ function findFlat({ points, tolerance, judgePoints }) {
   return { status: NOT_TESTABLE, why: `not clear: ${factor}` }
 }
 
-/**
- * Finds how far rising points are off a straight line.
+/** Finds how far rising points are off a straight line.
  * @param {Series} series at numbers
  * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge @returns {Finding}
  */

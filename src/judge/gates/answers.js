@@ -61,7 +61,6 @@ export const ANSWER_GATES = [
       'a sidecar at whose sockets fewer bytes came in than the bodies of the verified requests and answers: they went past it; where `ss` counts them, on one machine',
     isOfLoad: true,
     words: 'requests past a sidecar',
-    spoils: USES,
     find: ({ load: { verified }, trial, processes }) =>
       groupCopies(withRole(processes, 'sidecar')).map(copies => {
         const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)

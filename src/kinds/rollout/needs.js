@@ -24,10 +24,8 @@ export function findControlNeeds({ records, sidecars }) {
   }))
 }
 
-/**
- * @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
- * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>}
- */
+/** @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
+ * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>} */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)
@@ -56,10 +54,8 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   return baseBytes + bytesPerSidecar * sidecars + beyond + above
 }
 
-/**
- * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of
- * @returns {[number, number][]} sidecars, value
- */
+/** @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of
+ * @returns {[number, number][]} sidecars, value */
 function listPoints(rollouts, of) {
   return rollouts.flatMap(rollout => {
     const value = of(rollout)
@@ -75,15 +71,13 @@ function findCoresMost(rollouts) {
   return cores.length > 0 ? Math.max(...cores) : null
 }
 
-/** @param {ControlNeed} need */
-export const tellNeed = need => `${nameOf(need)}: ${tellLimits(need)}`
-
-/** @param {ControlNeed} need */
-function tellLimits({ sidecars, measuredMost, limits }) {
-  if (limits === null) return `too few rollouts to say what the control plane of ${sidecars} sidecars needs`
+/** Says the limits of a control plane. @param {ControlNeed} need */
+export function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
+  const name = nameOf(choice)
+  if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
   const { millicores, mebibytes } = toLimits(limits)
   const how = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
-  return `the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
+  return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
 }
 
 /** @param {ControlNeed} need @returns {string[]} lines */

@@ -6,7 +6,6 @@ import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 /** @import { TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 /** @import { Part, Resource } from './numbers.js' */
-
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
 /** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */
 
@@ -223,10 +222,8 @@ function timeOf(part, name) {
   })
 }
 
-/**
- * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
- *   'max') => QuantityRow['measure'] }} time
- */
+/** @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
+ *   'max') => QuantityRow['measure'] }} time */
 function timesOfEach({ name, label, definition, timeAt }) {
   return /** @type {const} */ (['p50', 'p99', 'max']).map(at => {
     const own = `${name}${at[0].toUpperCase()}${at.slice(1)}`

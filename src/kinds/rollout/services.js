@@ -7,10 +7,7 @@ import { CONTROL, createControlPlane, createMember, locateControl } from '../../
 import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
-/**
- * The processes of a rollout: control planes, copies of the first service's sidecar, and the application behind them.
- * That has no sidecar: the way of a configuration to one is what is measured. Pure.
- */
+/** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction } from '../../model/types.ts' */
 /** @import { Service, Topology } from '../../model/types.ts' */
 /** @import { Chosen, Member } from '../../services/control.js' */
@@ -23,8 +20,7 @@ const MOVED_VERSION = 2
 
 /** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} Sharded */
 
-/**
- * @typedef {object} Rollout
+/** @typedef {object} Rollout
  * @property {ProcessSpec} application
  * @property {ProcessSpec[]} controls the control planes; none: nothing has to run
  * @property {ReloadAction[][]} setUps of each
@@ -34,10 +30,8 @@ const MOVED_VERSION = 2
  * @property {Batch[] | null} moves those sidecars at their new shards, when the last shard is removed; null: it is not
  */
 
-/**
- * Lists the names that need an address.
- * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} asked
- */
+/** Lists the names that need an address.
+ * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} asked */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   const { client, server } = findEnds(topology)
   const number = (/** @type {string} */ name, /** @type {number | undefined} */ length) =>
@@ -51,12 +45,10 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   }
 }
 
-/**
- * Makes the processes; isBatched: sidecars start in batches on one machine; everyMs: between simulated sidecars.
+/** Makes the processes; isBatched: sidecars start in batches on one machine; everyMs: between simulated sidecars.
  * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
  *   everyMs?: number }} services
- * @returns {Rollout}
- */
+ * @returns {Rollout} */
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, programs, folders, locate } = services
   const { client, server } = findEnds(topology)
@@ -76,7 +68,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   const application = createApplication({
     service: server.name,
     kind: 'echo',
-    // Where the sidecar would listen, which the routes lead to.
+    // The routes lead to the port of a sidecar.
     listen: { address: places[server.name].listen, port: PORTS.inbound },
     next: null,
     runtime: programs.appRuntime,
@@ -126,11 +118,9 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   }
 }
 
-/**
- * Assigns sidecars to shards; movesTo: the new shard of a sidecar that moves when the last shard is removed.
+/** Assigns sidecars to shards; movesTo: the new shard of a sidecar that moves when the last shard is removed.
  * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options
- * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]}
- */
+ * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} */
 export function assignMoving(names, { conditions, seed }) {
   const assigned = assignSidecars(names, { conditions, seed })
   if (!conditions.isShardRemoved) return assigned

@@ -8,7 +8,6 @@ import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.j
 /** @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../model/types.ts' */
 /** @import { Need, Unconfirmed } from './first-answer.js' */
 /** @import { Search, SearchOptions, TriedStep } from './step.js' */
-
 /** @typedef {{ limits: Need, p99Ms: number | null } | Unconfirmed} FirstAnswer limits: that held twice */
 
 const LESS = 0.7
@@ -17,11 +16,9 @@ const LINE_POINTS = 5
 const LINE_POINTS_LEAST = 3
 const LINE_REACH = 50
 
-/**
- * Finds the smallest CPU and memory limit at which the load holds, and proves them: it holds again there, and not with
+/** Finds the smallest CPU and memory limit at which the load holds, and proves them: it holds again there, and not with
  * 0.7 of either. A limit that its own proof refutes is looked for again.
- * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>}
- */
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>} */
 export function* findSize({ template, spec, cpus }) {
   const { known } = yield* startSize({ template, cpus })
   /** @type {SizeResult} */
@@ -55,7 +52,7 @@ export function* findSize({ template, spec, cpus }) {
     size = { ...size, checks: [again, less] }
     const place = indexOf(LESS * cpu.held)
     if (less.held === true && place < indexOf(cpu.held)) {
-      // What failed there or above was not the CPU.
+      // The CPU was not the cause of failures there or above.
       for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
       const { why, trials } = less
       known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
@@ -82,11 +79,9 @@ export function* findSize({ template, spec, cpus }) {
   return size
 }
 
-/**
- * Tries all the CPU, and where that held, limits with room; known: steps by their place on the grid.
+/** Tries all the CPU, and where that held, limits with room; known: steps by their place on the grid.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
- * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>}
- */
+ * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>} */
 export function* startSize({ template, cpus }) {
   const whole = yield* tryStep(withCpu(template, cpus), cpus)
   const known = new Map([[indexOf(cpus), whole]])
@@ -97,12 +92,10 @@ export function* startSize({ template, cpus }) {
   return { known, first }
 }
 
-/**
- * Looks for a floor of which 0.7 does not hold: what failed may have failed by chance, since a sidecar takes more when
+/** Looks for a floor of which 0.7 does not hold: what failed may have failed by chance, since a sidecar takes more when
  * more waits in it. less: the check; null: no floor was found.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
- * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>}
- */
+ * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>} */
 function* refuteLess({ template, spec, memory }) {
   let floor = memory
   while (floor.isFound && floor.held !== null) {
@@ -115,10 +108,8 @@ function* refuteLess({ template, spec, memory }) {
   return { memory: floor, less: null }
 }
 
-/**
- * Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
- * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>}
- */
+/** Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
+ * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>} */
 function* extrapolate({ template, cpus }) {
   const asked = template.load.ratePerSecond ?? 0
   /** @type {[number, number][]} */

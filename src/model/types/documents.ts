@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type * as S from '../schemas.js'
 
 export type Protocol = z.infer<typeof S.protocol>
-/** What is spoken between sidecars: nothing but HTTP, or mTLS with certificates of a key type. */
+/** The protocol between sidecars: plain HTTP, or mTLS with certificates of a key type. */
 export type Tls = z.infer<typeof S.tls>
 export type TrafficPolicy = z.infer<typeof S.trafficPolicy>
 /** control: hands out configurations to sidecars. */
@@ -23,7 +23,6 @@ export type Placement = z.infer<typeof S.placement>
 export type Trial = z.infer<typeof S.trial>
 export type SearchSpec = z.infer<typeof S.searchSpec>
 export type RunSettings = z.infer<typeof S.settings>
-/** What an experiment wants to be seen. */
 export type Shows = z.infer<typeof S.shows>
 export type Tool = z.infer<typeof S.tool>
 export type Kit = z.infer<typeof S.kit>

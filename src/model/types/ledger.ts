@@ -1,4 +1,4 @@
-// What a run holds beside its processes, and which process owns it.
+// Holdings of a run beside its processes, and the process that owns them.
 
 /**
  * addresses: the first two bytes of a block of loopback addresses, or the address at which a load from another machine

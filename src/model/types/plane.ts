@@ -6,7 +6,7 @@ import type { FeatureName, SidecarModel } from './sidecar.ts'
 
 export interface SidecarOptions {
   model: SidecarModel
-  /** Where its files will be when it runs. */
+  /** The folder of its files when it runs. */
   folder: string
   tool: Tool
   /** The folder of Pipy scripts to run: the kit's, or a variant's. */
@@ -37,7 +37,7 @@ export type ReloadAction =
   | { kind: 'request'; endpoint: Endpoint; method: string; path: string; body: string }
 
 export interface ControlOptions {
-  /** Where it listens. */
+  /** The address at which it listens. */
   control: Endpoint
   /** The program that it is. */
   controlTool: Tool
@@ -54,7 +54,7 @@ export interface Control {
   tool?: ToolSpec
   /** Why it cannot configure many with this version of the plane; null or absent: it can. */
   findUnsupported?(version: string): string | null
-  /** What it takes: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
+  /** Its needs: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
    * each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
    * configures one alone. */
   needsOf?(asked: { configuredServices: number; workers: number }): {
@@ -65,17 +65,17 @@ export interface Control {
   }
   /** null: nothing has to run. */
   createProcess: ((options: ControlOptions) => ProcessSpec) | null
-  /** What it is given once. */
+  /** Actions that set it up once. */
   setUp(options: ControlOptions): ReloadAction[]
-  /** What it is given for a sidecar before that starts, with its first configuration. */
+  /** Actions that give it a sidecar's first configuration before that starts. */
   enrol(options: SidecarOptions & ControlOptions): ReloadAction[]
   /** A sidecar that has its configuration from there. */
   createSidecar(options: SidecarOptions & ControlOptions): ProcessSpec
-  /** What hands the model of the options over, without effect yet. */
+  /** Actions that hand over the model of the options, without effect yet. */
   stage(options: SidecarOptions & ControlOptions): ReloadAction[]
-  /** What puts it into effect, in so many-th version; 0 is the first configuration. */
+  /** Actions that put it into effect; version 0 is the first configuration. */
   commit(options: SidecarOptions & ControlOptions, version: number): ReloadAction[]
-  /** What stands for sidecars that a machine does not hold; absent: nothing does. */
+  /** A process that stands for sidecars that a machine does not hold; absent: there is none. */
   simulates?: {
     /** Sidecars beyond these are simulated where nobody asks for another number. */
     realMost: number
@@ -85,7 +85,7 @@ export interface Control {
      * all have. everyMs: from one to the next. */
     createProcess(options: ControlOptions & { names: string[]; listen: Endpoint; everyMs: number }): ProcessSpec
   }
-  /** What sidecars did not accept, in what its process printed; absent: it is not told. */
+  /** Finds refusals of sidecars in its process' output; absent: it is not told. */
   parseRefusals?(log: string): string[]
 }
 
@@ -99,9 +99,9 @@ export interface DataPlane {
   profiles: string[]
   /** Those of its profiles that are as a mesh deploys it. */
   deployed?: Record<string, DeployedProfile>
-  /** What of features.js it can be given; absent: nothing. */
+  /** The features of features.js that it can be given; absent: none. */
   features?: FeatureName[]
-  /** Where its administration port tells the metrics of routes, and their names there; absent: it has none. */
+  /** The path of the metrics of routes at its administration port, and their names; absent: it has none. */
   metrics?: { path: string; requests: string; durations: string }
   /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
   countWorkers(options: { profile: string | null; cpus: number }): number | null
@@ -109,16 +109,16 @@ export interface DataPlane {
   findUnsupported(options: {
     conditions: Conditions
     profile?: string | null
-    /** Of the sidecar, however they were asked for. */
+    /** The workers of the sidecar, however they were asked for. */
     sidecarWorkers?: number
     version: string
     cpus: number
   }): string | null
-  /** Where it is known to fall short of the corpus: why, by row. Where it does, it is compared with no plane that does not. */
+  /** The rows of the corpus that it is known to fail, and why; it is compared with no plane that passes them. */
   findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy }): Record<string, string>
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
-  /** What configures its sidecars while they serve; the first is taken where none is named. Absent: nothing does. */
+  /** Controls that configure its sidecars while they serve, the default first. Absent: none does. */
   controls?: Control[]
   /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */
   parseOverflows: ((text: string) => number) | null

@@ -1,4 +1,4 @@
-// What is observed of a trial while it runs.
+// Observations of a trial while it runs.
 import type { z } from 'zod'
 import type * as S from '../schemas.js'
 import type { Look, Reading } from './documents.ts'
@@ -15,7 +15,7 @@ export interface Edge extends z.infer<typeof S.edge> {
   sample: Sample
 }
 
-/** What was seen of a window; edges are null when it was cut short. */
+/** The observation of a window; edges are null when it was cut short. */
 export interface Observation {
   samples: Sample[]
   start: Edge | null
