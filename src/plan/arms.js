@@ -108,7 +108,7 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
 /** The name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
 function idOf(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
-  // What is said of connections is always said.
+  // An arm's name always tells its interception.
   const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
   const varied = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
   const { ratePerSecond } = arm.load

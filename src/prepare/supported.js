@@ -1,6 +1,8 @@
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { findLackingFeatures } from '../model/features.js'
+import { kindOfArm } from '../model/kinds.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/deployed.js'
@@ -44,10 +46,7 @@ export function assertCanLoad(load, arms) {
   }
 }
 
-/**
- * @param {Plan} plan
- * @throws {UsageError} where a load from elsewhere would need more than one address of this machine at a time
- */
+/** Asserts that a load from elsewhere needs one address here at a time. @param {Plan} plan @throws {UsageError} */
 export function assertOneEntry({ experiment, settings, arms }) {
   if (arms.some(({ load }) => load.isBesideOthers))
     throw new UsageError(
@@ -61,13 +60,14 @@ export function assertOneEntry({ experiment, settings, arms }) {
 }
 
 /**
- * Why a plane cannot run an arm; null where it can.
+ * Finds why a plane cannot run an arm; null where it can. lacks: why programs of control planes, or scripts of
+ * profiles, cannot be had, by name.
  * @param {{ arm: Arm, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number, limits?: Site['limits'] }} options
- *   tools: those that were found, by name; lacks: why programs of control planes and scripts of profiles cannot be had, by name
  */
 export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
+  const hasMany = hasManySidecars(arm)
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
   const version = (plane.tool && tools[plane.tool.name]?.version) ?? ''
@@ -76,13 +76,18 @@ export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   return (
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
-    (conditions.sidecars === undefined ? lack : findUncontrolled({ control, isOnNode, version, lack })) ??
+    (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
     (control && findUnlimitable({ control, conditions, cpus })) ??
-    findImmovable({ conditions, control, isOnNode }) ??
-    (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits })) ??
+    (isOnNode ? findImmovable({ conditions, control, hasMany }) : null) ??
+    (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany })) ??
     lacks[nameDeployed(arm)] ??
     plane.findUnsupported({ conditions, profile, sidecarWorkers, version, cpus })
   )
+}
+
+/** Whether a control plane of its kind has many sidecars. @param {Arm} arm */
+function hasManySidecars(arm) {
+  return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
 }
 
 /** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
@@ -94,10 +99,7 @@ function findUnchangeable({ conditions: { changesPerMinute, interception }, cont
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
 }
 
-/**
- * Why an arm cannot have a control plane of many sidecars.
- * @param {{ control?: Control, isOnNode: boolean, version: string, lack?: string }} options lack: of the control plane's program
- */
+/** @param {{ control?: Control, isOnNode: boolean, version: string, lack?: string }} options lack: of its program */
 function findUncontrolled({ control, isOnNode, version, lack }) {
   if (!control?.needsOf) return 'the kit has no control plane for many of its sidecars'
   if (isOnNode && control.tool)
@@ -105,10 +107,7 @@ function findUncontrolled({ control, isOnNode, version, lack }) {
   return lack ?? control.findUnsupported?.(version)
 }
 
-/**
- * Why a control plane cannot be given its limits.
- * @param {{ control: Control, conditions: Conditions, cpus: number }} options
- */
+/** @param {{ control: Control, conditions: Conditions, cpus: number }} options */
 function findUnlimitable({ control, conditions: { controlCapCores, controlMemoryBytes, shards }, cpus }) {
   if ([controlCapCores, controlMemoryBytes, shards].every(asked => asked === undefined)) return null
   if (control.createProcess === null)
@@ -117,27 +116,25 @@ function findUnlimitable({ control, conditions: { controlCapCores, controlMemory
   return `a control plane at ${controlCapCores} cores: this machine has ${cpus} CPUs`
 }
 
-/** @param {Parameters<typeof findUnchangeable>[0]} options */
-function findImmovable({ conditions: { sidecars, isShardRemoved }, control, isOnNode }) {
-  if (!isOnNode) return null
-  if (sidecars !== undefined && !control?.createProcess)
-    return 'its sidecars watch files, which nobody can change in a pod that runs'
+/** @param {{ conditions: Conditions, control?: Control, hasMany: boolean }} options of a cluster */
+function findImmovable({ conditions: { isShardRemoved }, control, hasMany }) {
+  if (hasMany && !control?.createProcess) return 'its sidecars watch files, which nobody can change in a pod that runs'
   if (!isShardRemoved) return null
   return 'a sidecar that moves to another shard is started anew, which the kit does on one machine only'
 }
 
-/** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']> }} options */
-function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits }) {
-  const { sidecars, simulated = 0, services, configuredServices } = conditions
+/** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']>, hasMany: boolean }} of */
+function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
+  const { sidecars = 0, simulated = 0, services, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
   // On a cluster, the scheduler places pods of other experiments, and says which it cannot.
-  if (!needs || !hasSidecars || ('node' in limits && sidecars === undefined)) return null
+  if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
   // Without a control plane each sidecar has an application.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
   return findShortage({
-    sidecars: sidecars === undefined ? services : sidecars - simulated,
+    sidecars: hasMany ? sidecars - simulated : services,
     simulated: { count: simulated, bytes: control?.simulates?.bytes ?? 0 },
-    needs: sidecars === undefined ? { ...needs, ...alone } : needs,
+    needs: hasMany ? needs : { ...needs, ...alone },
     limits,
     conditions,
   })

@@ -10,12 +10,7 @@ import { wrapText } from '../lib/text-table.js'
 const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
-/**
- * Renders the claims of each source, the tested ones with theirs and ours, the others by their reason; then the counts.
- * @param {ClaimResult[]} results
- * @param {string[]} experiments of the runs
- * @returns {string[]} lines
- */
+/** Renders claims by source, then the counts. @param {ClaimResult[]} results @param {string[]} experiments run here */
 export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
   const sources = [...groupBy(results, result => result.file).values()]

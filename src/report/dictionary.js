@@ -1,12 +1,8 @@
 import { GATE_FINDS, GATE_SPOILS, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
-import { left } from './columns.js'
+import { left } from '../lib/text-table.js'
 
-/**
- * The definitions of the words of a report. Pure.
- * @import { BoundBy, Use, Verdict } from '../model/types.ts'
- * @import { Table } from '../lib/text-table.js'
- */
+/** The definitions of the words of a report. Pure. @import { BoundBy, Use, Verdict } from '../model/types.ts' */
 
 /** @type {Record<BoundBy, string>} */
 const BOUND_BY = {
@@ -51,7 +47,7 @@ const GENERAL = {
   gate: 'A check of a trial. Where it fires, it spoils the quantities that are then untrue, and no others.',
 }
 
-/** Makes the tables of definitions. @returns {Table[]} */
+/** Makes the tables of definitions. @returns {import('../lib/text-table.js').Table[]} */
 export function tabulateDictionary() {
   const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => {
     return { caption, columns: left('word', 'definition'), rows }

@@ -1,15 +1,12 @@
 import { nameOf } from '../model/arms.js'
 
-/**
- * Whether a run is whole. Pure.
- * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
- */
+/** Whether a run is whole. Pure. @import { Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
 const CUT_SHORT = 'This run was cut short, or still goes on'
 
 /**
+ * Says where a run was cut short, still goes on, or has trials that failed.
  * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }} run
- * @returns {string[]} a line where the run was cut short, still goes on, or has trials that failed
  */
 export function describeUnfinished({ manifest: { arms, rounds, search, precision }, records, summary }) {
   if (search) {
@@ -29,10 +26,7 @@ export function describeUnfinished({ manifest: { arms, rounds, search, precision
   return [`${CUT_SHORT}: ${own.length} of ${planned} trials are recorded${also}.`]
 }
 
-/**
- * The arms that were not measured, each reason once.
- * @param {{ plane: string, reason: string }[]} notMeasured
- */
+/** The arms that were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */
 export function describeNotMeasured(notMeasured) {
   const reasons = [...new Set(notMeasured.map(({ reason }) => reason))]
   return reasons.map(reason => {
@@ -41,10 +35,7 @@ export function describeNotMeasured(notMeasured) {
   })
 }
 
-/**
- * @param {Manifest['arms']} arms
- * @param {{ ratePerSecond: number, payloadBytes: number }[]} services
- */
+/** @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services */
 function countLoads(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
   return new Set(arms.map(nameOf)).size * loads.size

@@ -8,10 +8,7 @@ import { GENERATORS, generatorOf } from '../model/generators.js'
 import { tellPolicy } from '../parity/verdict/table.js'
 import { renderPrecision } from './precision.js'
 
-/**
- * The lines below the table. Pure.
- * @import { Summary } from '../model/types.ts'
- */
+/** The lines below the table. Pure. @import { Summary } from '../model/types.ts' */
 
 // Far below the rate at saturation: a proxy that is not saturated wakes up for every request, and costs up to
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
@@ -21,10 +18,7 @@ const DEFAULT_LINK = 'gateway-ratings'
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/**
- * How the numbers were made, and what limits them; the gates that fired are listed apart.
- * @param {Summary} summary
- */
+/** How the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
 export function renderNotes(summary) {
   const { arms, relaxes, parity, tools, precision, deployed = [] } = summary
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
@@ -42,10 +36,7 @@ export function renderNotes(summary) {
   return notes
 }
 
-/**
- * @param {ReturnType<typeof splitByKind>[number]} part the arms of one kind
- * @param {number} place among those of the run
- */
+/** @param {ReturnType<typeof splitByKind>[number]} part of the run @param {number} place of it */
 function noteKind({ summary, heading }, place) {
   const { arms, precision } = summary
   const [{ load }] = arms
@@ -97,10 +88,7 @@ export function renderThresholds({ thresholds }) {
   })
 }
 
-/**
- * The questions that this run left open, and the command that answers each on this machine.
- * @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary
- */
+/** Lists open questions, each with its command. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary */
 export function renderNext({ arms: all, machine, tools }) {
   const arms = all.filter(arm => !arm.load.isBesideOthers)
   if (arms.length === 0) return []

@@ -6,10 +6,7 @@ import { describeVaried, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 import { describeNotMeasured } from './missing.js'
 
-/**
- * Renders the plan of a run for the terminal. Pure.
- * @import { Arm, AxisName, Plan } from '../model/types.ts'
- */
+/** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
 /** Axes of every load, whose shared values are said once. @type {AxisName[]} */
 const SHARED = ['link', 'capCores', 'users', 'payloadBytes']
@@ -45,21 +42,14 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/**
- * @param {Arm[]} arms of one kind
- * @param {Plan['search']} search
- */
+/** @param {Arm[]} arms of one kind @param {Plan['search']} search */
 function tellArms(arms, search) {
   const varied = findVaried(arms)
   const who = arms[0].load.isBesideOthers ? 'Arms side by side' : 'Arms'
   return [`${who}, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)]
 }
 
-/**
- * The arms, those that differ only in their plane on a line.
- * @param {Arm[]} arms
- * @param {AxisName[]} varied
- */
+/** The arms, those that differ only in their plane on a line. @param {Arm[]} arms @param {AxisName[]} varied */
 function listArms(arms, varied) {
   const groups = groupBy(arms, arm => describeVaried(arm, varied))
   return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)

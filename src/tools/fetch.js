@@ -90,9 +90,8 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
   const archive = path.join(work, 'pipy.tar.gz')
   await download(url, { file: archive, signal })
   const sha256 = await hashFile(archive)
-  if (expected && sha256 !== expected.toLowerCase()) {
+  if (expected && sha256 !== expected.toLowerCase())
     throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
-  }
   await execa('tar', ['-xzf', archive, '-C', work], endedBy(signal))
   const entries = await readdir(work, { recursive: true, withFileTypes: true })
   const found = entries.find(entry => entry.isFile() && entry.name === 'pipy')

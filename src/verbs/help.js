@@ -96,8 +96,7 @@ export const HELP = {
 }
 
 /**
- * @param {string} does
- * @param {(keyof typeof EXIT_MEANINGS)[]} statuses
+ * @param {string} does @param {(keyof typeof EXIT_MEANINGS)[]} statuses
  * @param {[command: string, does: string][]} examples
  */
 function explain(does, statuses, ...examples) {

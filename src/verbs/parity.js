@@ -14,12 +14,9 @@ import { assertKnown } from '../prepare/supported.js'
 import { findDeployed } from '../services/deployed.js'
 import { findScripts } from '../tools/find-scripts.js'
 
-/**
- * @import { PlaneChoice, Site, ToolSpec } from '../model/types.ts'
- * @import { Context } from './program.js'
- */
+/** @import { PlaneChoice, Site, ToolSpec } from '../model/types.ts' @import { Context } from './program.js' */
 
-/** `parity`: whether one plane does the work of a sidecar, before anything is measured. @type {import('./program.js').AddVerb} */
+/** `parity`: whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
 export function addParity(verb, context) {
   verb.argument('<plane>', 'a data plane: name, name:profile or name=./scripts').action(async text => {
     const [choice, ...others] = parsePlanes(text)
@@ -75,11 +72,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec },
   if (!isWhole) end(EXIT.failed)
 }
 
-/**
- * @param {import('../parity/beside/probe.js').Row[]} rows
- * @param {Record<string, string>} lacks
- * @returns {{ isKnown: boolean, text: string }[]} a line for each difference; known: the plane declares it
- */
+/** Lists differences. @param {import('../parity/beside/probe.js').Row[]} rows @param {Record<string, string>} lacks */
 export function listShort(rows, lacks) {
   return rows
     .filter(row => row.differences.length > 0 || isWrong(row))

@@ -1,11 +1,11 @@
-import { groupCopies, nameOf, percent, USES, withRole } from './gate.js'
+import { groupCopies, nameOf, percent, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
 /** @import { Gate } from './gate.js' */
 
 const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6
-// Of what the bodies of verified requests and answers come to: heads come on top.
+// A share of the bytes in the bodies of verified requests and answers: heads come on top.
 const PASSED_LEAST = 0.9
 
 /** @type {Gate[]} */
