@@ -9,15 +9,12 @@ import { createRandom } from '../../src/lib/random.js'
 import { summariseRatios } from '../../src/lib/stats.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { benchAlternately } from './alternating.js'
-import { burn } from './burn.js'
-import { bench, finding, scratch } from './kit.js'
+import { bench, finding, plantTurns, scratch } from './kit.js'
 
 /** @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts' */
 
 const DEARER = 0.02
 const PROBE_TURNS = 60
-// What the filter costs that runs them, in turns.
-const FILTER_TURNS = 7
 const ROUNDS = 12
 const RUN_SECONDS_MOST = 120
 const SIMULATED = 100
@@ -34,7 +31,7 @@ export async function studySideBySide(runs = 20) {
   const short = []
   for (let i = 1; i <= runs; i++) {
     const start = performance.now()
-    const { summary } = await benchCost(burn('planted', turns, { isOfServer: true }))
+    const { summary } = await benchCost(plantTurns('planted', turns))
     short.push({ ...summary, seconds: (performance.now() - start) / 1000 })
     const { ratio, verdict, aaSpread } = short[short.length - 1].comparisons[0]
     console.log(
@@ -49,11 +46,11 @@ function benchCost(variant) {
   return bench(['cost', '--planes', `pipy,pipy=${variant}`, '--rounds', `${ROUNDS}`])
 }
 
-/** How often the planted filter multiplies to cost 2 % of a request. */
+/** The turns that cost 2 % of a request. */
 async function findPlantedTurns() {
-  const { summary } = await benchCost(burn('probe', PROBE_TURNS, { isOfServer: true }))
+  const { summary } = await benchCost(plantTurns('probe', PROBE_TURNS))
   const dearer = 1 / Number(summary.comparisons[0].ratio.median) - 1
-  return Math.max(1, Math.round((DEARER / dearer) * (PROBE_TURNS + FILTER_TURNS)) - FILTER_TURNS)
+  return Math.max(1, Math.round((DEARER / dearer) * PROBE_TURNS))
 }
 
 /**

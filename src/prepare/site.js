@@ -94,7 +94,10 @@ export function assertLoadHost({ loadHost, address, target }) {
     throw new UsageError(`--load-host ${loadHost}: on Kubernetes, --load-node chooses where the load is made`)
 }
 
-/** @param {import('../targets/local/cgroups.js').CapWay} way @param {Pick<Context, 'say'>} context of a new run */
+/**
+ * Removes what killed runs left, and says which run goes on beside this one.
+ * @param {import('../targets/local/cgroups.js').CapWay} way @param {Pick<Context, 'say'>} context
+ */
 async function makeRoom(way, { say }) {
   const { removed, failed } = await cleanUpLocal({ way })
   if (removed.length > 0) say(`removed what a killed run left: ${removed.join(', ')}`)

@@ -62,7 +62,8 @@ export function assertOneEntry({ experiment, settings, arms }) {
 /**
  * Finds why a plane cannot run an arm; null where it can. lacks: why programs of control planes, or scripts of
  * profiles, cannot be had, by name.
- * @param {{ arm: Arm, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number, limits?: Site['limits'] }} options
+ * @param {{ arm: Arm, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
+ *   limits?: Site['limits'] }} options
  */
 export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm

@@ -18,12 +18,14 @@ export function describeUnfinished({ manifest: { arms, rounds, search, precision
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
   // Those that find the capacity are of other arms.
   const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
+  // An arm that others are held against may stand in several deployments of a round.
+  const count = new Set(own.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
   const failed = own.filter(r => r.outcome === 'failed').length
   if (precision?.ended === null)
-    return [`${CUT_SHORT}: ${own.length} trials are recorded, and the precision asked for is not reached.`]
-  if (own.length >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []
+    return [`${CUT_SHORT}: ${count} trials are recorded, and the precision asked for is not reached.`]
+  if (count >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []
   const also = failed > 0 ? `, and ${failed} of them failed` : ''
-  return [`${CUT_SHORT}: ${own.length} of ${planned} trials are recorded${also}.`]
+  return [`${CUT_SHORT}: ${count} of ${planned} trials are recorded${also}.`]
 }
 
 /** The arms that were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */

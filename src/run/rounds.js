@@ -2,7 +2,7 @@ import { isSpoiled } from '../judge/gates.js'
 import { ratePerSecond } from '../judge/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { leaveOutUnreachable } from '../plan/calibration.js'
+import { leaveOutUnreachable } from '../plan/arms.js'
 import { createPace } from './progress.js'
 import { createStopping } from './stopping.js'
 

@@ -22,7 +22,7 @@ const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 
 /** `agree`: an experiment on this machine and on its cluster, in turn. @type {import('./program.js').AddVerb} */
 export function addAgree(verb, context) {
-  withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, given) => {
+  withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, /** @type {RunOptions} */ given) => {
     // On the cluster nothing is pinned: so here neither.
     const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
     const [here, there] = TARGETS.map(target => ({ ...options, target }))

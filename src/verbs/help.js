@@ -95,10 +95,7 @@ export const HELP = {
   ),
 }
 
-/**
- * @param {string} does @param {(keyof typeof EXIT_MEANINGS)[]} statuses
- * @param {[command: string, does: string][]} examples
- */
+/** @param {string} does @param {(keyof typeof EXIT_MEANINGS)[]} statuses @param {[string, string][]} examples */
 function explain(does, statuses, ...examples) {
   return { does, statuses, examples }
 }

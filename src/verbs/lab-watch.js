@@ -73,7 +73,10 @@ async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
   looking.abort()
 }
 
-/** Waits for two alike looks. @param {string} folder @param {{ counted: string | null, signal: AbortSignal }} options */
+/**
+ * Waits until two looks in a row find the same scripts, which are not those that were counted.
+ * @param {string} folder @param {{ counted: string | null, signal: AbortSignal }} options
+ */
 async function awaitSave(folder, { counted, signal }) {
   let before = counted
   for (;;) {

@@ -124,7 +124,7 @@ async function showCounts({ counts, labels, notes, options, thresholds }, { prin
   end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
 }
 
-/** --watch counts the old side once. @param {string} scripts @param {{ against?: string, pipy: string[] }} options */
+/** Asserts that a save changes one side. @param {string} scripts @param {{ against?: string, pipy: string[] }} options */
 function assertOldStays(scripts, { against, pipy }) {
   const isSame = against ? path.resolve(against) === scripts : pipy.length === 2
   if (isSame)

@@ -18,7 +18,8 @@ import { findScripts } from '../tools/find-scripts.js'
 
 /** `parity`: whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
 export function addParity(verb, context) {
-  verb.argument('<plane>', 'a data plane: name, name:profile or name=./scripts').action(async text => {
+  const help = 'a data plane: name, name:profile or name=./scripts'
+  verb.argument('<plane>', help).action(async (/** @type {string} */ text) => {
     const [choice, ...others] = parsePlanes(text)
     if (others.length > 0) throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
     assertKnown(choice)
