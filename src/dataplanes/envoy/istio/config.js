@@ -1,5 +1,5 @@
-import { extension, renderUpstreamHttp, socketAddress } from '../shared.js'
 import { renderCluster } from '../clusters.js'
+import { extension, renderUpstreamHttp, socketAddress } from '../shared.js'
 import { renderTransport } from '../tls.js'
 import { renderListeners } from './listeners.js'
 import { describePeer, nameSni } from './names.js'
