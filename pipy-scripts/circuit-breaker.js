@@ -2,16 +2,18 @@
 // Imported only where the model has this feature.
 
 import config from './config.js'
-import { reply } from './upstream.js'
+import { refuse } from './upstream.js'
 
-var refuse = pipeline($=>$.replaceMessage(reply(503, 'too many requests to the cluster at a time')))
+var refused = refuse(503, 'too many requests to the cluster at a time')
 var quotas = {}
 
+// Pipy's own filter takes a place and gives it back; the script only looks whether there is one. Of two threads that
+// see the last place, one waits for the other.
 export function wrap(next, { cluster }) {
   if (!cluster) return next
   var places = findPlaces(cluster)
-  var guarded = pipeline($=>$.pipe(next).onEnd(() => places.produce(1)))
-  return pipeline($=>$.pipe(() => places.consume(1) > 0 ? guarded : refuse))
+  var guarded = pipeline($ => next($.throttleConcurrency(places)))
+  return $ => $.pipe(() => places.current > 0 ? guarded : refused)
 }
 
 // One count for a cluster, whatever route its requests take. Threads share it by its key.

@@ -12,8 +12,10 @@ if (config.inbound) {
   var { mtls, acceptedIdentities, routes } = config.inbound
   var plaintext = createProxy(routes)
   var tls = createTLSOptions(acceptedIdentities)
-  if (config.features.authorization) pipy.import('./authorization.js').notePeer(tls)
-  var strict = pipeline($=>$.acceptTLS(tls).to(plaintext))
+  var verified = config.features.authorization
+    ? pipy.import('./authorization.js').createProxyByPeer(createProxy, routes, tls)
+    : plaintext
+  var strict = pipeline($=>$.acceptTLS(tls).to(verified))
   var permissive = pipeline($=>$
     .detectProtocol(protocol => $protocol = protocol)
     .pipe(() => $protocol === undefined ? undefined : $protocol === 'TLS' ? strict : plaintext)

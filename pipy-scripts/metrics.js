@@ -4,10 +4,24 @@
 
 import config from './config.js'
 
+// What is counted for a request is a number in an array: a call of a counter's function costs as much as eight look-ups.
+// Pipy is shown the numbers when it asks for them.
+// The buckets of longer durations, which are rare, are searched.
+var MOST_MS = 1000
+
 var limitsMs = config.features.metrics.bucketsMs.concat([Infinity])
-var requests = new stats.Counter('requests', ['route', 'code'])
-var durations = new stats.Counter('durations', ['route', 'le'])
-var sums = new stats.Counter('sums', ['route'])
+var labels = limitsMs.map(limit => limit === Infinity ? '+Inf' : limit)
+var bucketByMs = new Array(MOST_MS).fill(0).map((_, ms) => findBucket(ms))
+var now = Date.now
+
+// Statuses that were answered, and by each its place in the list.
+var statuses = []
+var placeByStatus = new Array(600)
+// By the names of the routes.
+var counts = {}
+var requests = new stats.Gauge('requests', ['route', 'code'], () => Object.values(counts).forEach(showCounts))
+var durations = new stats.Gauge('durations', ['route', 'le'])
+var sums = new stats.Gauge('sums', ['route'])
 
 var $startMs
 var $isAnswered
@@ -15,34 +29,58 @@ var $isAnswered
 export function wrap(next, { route }) {
   // What no route matches is of no route.
   if (!route) return next
-  var name = route.name
-  var buckets = limitsMs.map(limit => durations.withLabels(name, limit === Infinity ? '+Inf' : limit))
-  var sum = sums.withLabels(name)
+  var ofRoute = findCounts(route.name)
+  var byStatus = ofRoute.byStatus
+  var byBucket = ofRoute.byBucket
 
-  return pipeline($=>$
-    .handleMessageStart(
+  return $ => next(
+    $.handleMessageStart(
       function () {
-        $startMs = Date.now()
+        $startMs = now()
       }
     )
-    .pipe(next)
+  )
     .handleMessageStart(
       function (start) {
         $isAnswered = true
-        requests.withLabels(name, start.head.status).increase()
+        var status = start.head.status
+        byStatus[placeByStatus[status] ?? addStatus(status)]++
       }
     )
     .handleMessageEnd(
       function () {
-        // Of a try that is made again, the end alone comes through.
+        // Of a try that is made again the end alone comes through, and of one that is answered for there are two.
         if (!$isAnswered) return
-        var ms = Date.now() - $startMs
-        for (var i = 0; ms > limitsMs[i]; i++) {}
-        buckets[i].increase()
-        sum.increase(ms)
+        $isAnswered = false
+        var ms = now() - $startMs
+        byBucket[bucketByMs[ms] ?? findBucket(ms)]++
+        ofRoute.sumMs += ms
       }
     )
-  )
+}
+
+function findBucket(ms) {
+  return limitsMs.findIndex(limit => ms <= limit)
+}
+
+function findCounts(name) {
+  if (!counts[name]) {
+    counts[name] = { name, sumMs: 0, byStatus: statuses.map(() => 0), byBucket: labels.map(() => 0) }
+  }
+  return counts[name]
+}
+
+function addStatus(status) {
+  placeByStatus[status] = statuses.length
+  statuses.push(status)
+  Object.values(counts).forEach(ofRoute => ofRoute.byStatus.push(0))
+  return placeByStatus[status]
+}
+
+function showCounts({ name, sumMs, byStatus, byBucket }) {
+  byStatus.forEach((count, i) => count > 0 && requests.withLabels(name, statuses[i]).set(count))
+  byBucket.forEach((count, i) => durations.withLabels(name, labels[i]).set(count))
+  sums.withLabels(name).set(sumMs)
 }
 
 pipy.listen(`${config.admin.address}:${config.admin.port}`, $=>$
@@ -63,11 +101,14 @@ function render({ requests, durations, sums }) {
   lines.push('# TYPE sidecar_request_duration_ms histogram')
   durations.submetrics().forEach(
     function (route) {
+      // A sum has its metrics in no order.
+      var byLabel = {}
+      route.submetrics().forEach(bucket => byLabel[bucket.label] = bucket.value)
       var count = 0
-      route.submetrics().forEach(
-        function (bucket) {
-          count += bucket.value
-          lines.push(`sidecar_request_duration_ms_bucket{route="${route.label}",le="${bucket.label}"} ${count}`)
+      labels.forEach(
+        function (label) {
+          count += byLabel[label]
+          lines.push(`sidecar_request_duration_ms_bucket{route="${route.label}",le="${label}"} ${count}`)
         }
       )
       lines.push(`sidecar_request_duration_ms_count{route="${route.label}"} ${count}`)

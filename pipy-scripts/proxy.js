@@ -10,17 +10,18 @@ var features = Object.keys(config.features).map(name => pipy.import(`./${name}.j
 var clusters = {}
 config.clusters.forEach(c => clusters[c.name] = c)
 var upstreams = {}
-config.clusters.forEach(c => upstreams[c.name] = noteTried(createUpstream(c), c))
+config.clusters.forEach(c => upstreams[c.name] = createUpstream(c))
 
-var notFound = withFeatures(pipeline($=>$.replaceMessage(reply(404, 'no route matches'))), null, null)
+var notFound = withFeatures(pipeline($=>$.replaceMessage(reply(404, 'no route matches'))), {})
 
-export function createProxy(routes) {
+// peer: the identity of those whose connections take this proxy, where a feature asks for it.
+export function createProxy(routes, peer) {
   var { find, only, byHost } = createRouter(
     routes.map(
       route => Object.assign({}, route, {
-        upstream: route.split.length === 1 ? createWay(route, route.split[0].cluster) : null,
+        upstream: route.split.length === 1 ? createWay(route, route.split[0].cluster, peer) : null,
         balancer: new algo.LoadBalancer(
-          route.split.map(s => ({ weight: s.weight, upstream: createWay(route, s.cluster) })),
+          route.split.map(s => ({ weight: s.weight, upstream: createWay(route, s.cluster, peer) })),
           { weight: s => s.weight }
         ),
       })
@@ -54,20 +55,17 @@ function pickUpstream(balancer) {
 }
 
 // From a route to one of its clusters.
-function createWay(route, cluster) {
-  return withFeatures(upstreams[cluster], route, clusters[cluster])
+function createWay(route, cluster, peer) {
+  return withFeatures(upstreams[cluster], { route, cluster: clusters[cluster], peer })
 }
 
-// A feature may act on what comes as far as a cluster, once the others have let it pass.
-function noteTried(upstream, cluster) {
-  features.forEach(feature => upstream = feature.wrapUpstream ? feature.wrapUpstream(upstream, cluster) : upstream)
-  return upstream
-}
-
-// The first feature sees a request first. Without any, a way stays as it is.
-function withFeatures(way, route, cluster) {
+// The first feature sees a request first. Each adds its filters around those of the next, in one pipeline: another
+// pipeline costs a request more than a filter. Without any, a way stays as it is.
+function withFeatures(way, at) {
+  var first = $ => $.pipe(way)
+  var add = first
   for (var i = features.length - 1; i >= 0; i--) {
-    if (features[i].wrap) way = features[i].wrap(way, { route, cluster })
+    if (features[i].wrap) add = features[i].wrap(add, at)
   }
-  return way
+  return add === first ? way : pipeline(add)
 }

@@ -17,17 +17,10 @@ export function createGuard(cluster) {
   }
 }
 
-export function wrapUpstream(upstream, cluster) {
-  var budget = findBudget(cluster)
-  return pipeline($=>$
-    .onStart(
-      function () {
-        budget.begin()
-      }
-    )
-    .pipe(upstream)
-    .onEnd(() => budget.end($isRetried))
-  )
+// Has the pipeline of a cluster count the requests that are under way.
+export function countRequests($, cluster) {
+  var { begin, end } = findBudget(cluster)
+  return $.onStart(begin).onEnd(() => end($isRetried))
 }
 
 function findBudget({ name, retryBudget }) {

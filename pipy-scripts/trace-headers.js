@@ -1,16 +1,17 @@
 // W3C Trace Context: a request goes on in the trace that it came in, or in a new one, and is a span of its own there.
 // Imported only where the model has this feature. No span is reported.
 
-import { continueTrace } from './trace-context.js'
+import { createTracer } from './trace-context.js'
+
+var continueTrace = createTracer(algo.uuid)
 
 export function wrap(next) {
-  return pipeline($=>$
-    .handleMessageStart(
+  return $ => next(
+    $.handleMessageStart(
       function (start) {
         var headers = start.head.headers
-        headers.traceparent = continueTrace(headers.traceparent, () => algo.uuid())
+        headers.traceparent = continueTrace(headers.traceparent)
       }
     )
-    .pipe(next)
   )
 }

@@ -27,8 +27,8 @@ var $endpoint
 var $retries
 
 export function createUpstream(cluster) {
-  // A connection that tries again by itself asks for no budget. A lone endpoint is never ejected.
-  var upstream = cluster.endpoints.length === 1 && !budget ? createSingle(cluster) : createBalanced(cluster)
+  var create = cluster.endpoints.length > 1 ? createBalanced : budget ? createBudgeted : createSingle
+  var upstream = create(cluster)
   if (cluster.protocol !== 'http/2') return upstream
 
   // HTTP/2 has no connection header. And Pipy 2.0 makes the host :authority where it stands: behind another header
@@ -45,8 +45,13 @@ export function createUpstream(cluster) {
   )
 }
 
-export function reply(status, reason) {
-  return new Message({ status, headers: { 'content-type': 'text/plain' } }, reason)
+export function reply(status, reason, isRefusal) {
+  return new Message({ status, isRefusal, headers: { 'content-type': 'text/plain' } }, reason)
+}
+
+// What a feature answers to a request that it does not let pass. The access log knows it by its head.
+export function refuse(status, reason) {
+  return pipeline($=>$.replaceMessage(reply(status, reason, true)))
 }
 
 // One endpoint: a refused connection is tried again by the connection itself. Connections are pooled by the endpoint:
@@ -61,42 +66,59 @@ function createSingle(cluster) {
   )
 }
 
-// Several: the whole request is tried again at the endpoint that is next.
+// One endpoint, and a budget: a connection that tries again by itself would not ask for it.
+function createBudgeted(cluster) {
+  var endpoint = createEndpoint(cluster.endpoints[0])
+  var connection = createConnection(cluster, () => endpoint.address, 0)
+  var mayRetry = budget.createGuard(cluster)
+
+  return pipeline($ => budget.countRequests($, cluster)
+    .repeat(isReplay).to($=>$
+      .muxHTTP(endpoint.valueOf, muxOptions[cluster.protocol]).to(connection)
+      .replaceMessageStart(start => start.head.status > 400 ? retryOrAnswer(endpoint, start, mayRetry) : start)
+    )
+  )
+}
+
+// Several: the whole request is tried again at the endpoint that is next. A lone endpoint is never ejected.
 function createBalanced(cluster) {
   var connection = createConnection(cluster, () => $endpoint.target.address, 0)
   var algorithm = cluster.balancing === 'least-requests' ? 'least-load' : 'round-robin'
   var createBalancer = endpoints => new algo.LoadBalancer(endpoints, { algorithm })
   var endpoints = cluster.endpoints.map(createEndpoint)
-  var isWatched = ejection && endpoints.length > 1
-  var balancer = isWatched
+  var balancer = ejection
     ? ejection.createEjectingBalancer(cluster, endpoints, createBalancer)
     : createBalancer(endpoints)
   var mayRetry = budget ? budget.createGuard(cluster) : () => true
-  var judge = start => start.head.status > 400 ? retryOrAnswer(start, mayRetry) : start
+  var judge = start => start.head.status > 400 ? retryOrAnswer($endpoint.target, start, mayRetry) : start
 
   function noteAndJudge(start) {
     balancer.note($endpoint.target, start.head.status)
     return judge(start)
   }
 
-  return pipeline($=>$
-    .repeat(end => end.error === 'Replay').to($=>$
+  return pipeline($ => (budget ? budget.countRequests($, cluster) : $)
+    .repeat(isReplay).to($=>$
       .onStart(
         function () {
           $endpoint = balancer.allocate()
         }
       )
       .muxHTTP(() => $endpoint.target, muxOptions[cluster.protocol]).to(connection)
-      .replaceMessageStart(isWatched ? noteAndJudge : judge)
+      .replaceMessageStart(ejection ? noteAndJudge : judge)
       .onEnd(() => $endpoint.free())
     )
   )
 }
 
-function retryOrAnswer(start, mayRetry) {
+function isReplay(end) {
+  return end.error === 'Replay'
+}
+
+function retryOrAnswer(endpoint, start, mayRetry) {
   var isRefused = isFailure(start.head) && start.head.statusText === 'Connection Refused'
   var retries = $retries || 0
-  if (!isRefused || retries >= config.retries || !mayRetry()) return answerFor($endpoint.target, start)
+  if (!isRefused || retries >= config.retries || !mayRetry()) return answerFor(endpoint, start)
   $retries = retries + 1
   return new StreamEnd('Replay')
 }

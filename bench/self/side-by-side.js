@@ -14,7 +14,7 @@ import { bench, finding, plantTurns, scratch } from './kit.js'
 /** @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts' */
 
 const DEARER = 0.02
-const PROBE_TURNS = 60
+const PROBE_TURNS = [10, 80]
 const ROUNDS = 12
 const RUN_SECONDS_MOST = 120
 const SIMULATED = 100
@@ -46,11 +46,16 @@ function benchCost(variant) {
   return bench(['cost', '--planes', `pipy,pipy=${variant}`, '--rounds', `${ROUNDS}`])
 }
 
-/** The turns that cost 2 % of a request. */
+/** The turns that cost 2 % of a request, by the line through two numbers of turns. */
 async function findPlantedTurns() {
-  const { summary } = await benchCost(plantTurns('probe', PROBE_TURNS))
-  const dearer = 1 / Number(summary.comparisons[0].ratio.median) - 1
-  return Math.max(1, Math.round((DEARER / dearer) * PROBE_TURNS))
+  const [few, many] = PROBE_TURNS
+  const costs = []
+  for (const turns of PROBE_TURNS) {
+    const { summary } = await benchCost(plantTurns(`probe-${turns}`, turns))
+    costs.push(1 / Number(summary.comparisons[0].ratio.median) - 1)
+  }
+  const perTurn = (costs[1] - costs[0]) / (many - few)
+  return Math.max(1, Math.round(few + (DEARER - costs[0]) / perTurn))
 }
 
 /**

@@ -4,7 +4,10 @@ import { growth } from './growth/course.js'
 import { rollout } from './rollout/course.js'
 import { measureSearches } from './search/course.js'
 
-/** The kinds of trials by their names. A new one is a folder and a line here; run/kind.js has the contract. */
+/**
+ * The kinds of trials by their names. A new one is a folder, its name in model/kinds.js, and a line here, in
+ * plans.js and in sections.js; run/kind.js has the contract.
+ */
 /** @import { Kind } from '../run/kind.js' */
 /** @import { TrialKind } from '../model/kinds.js' */
 

@@ -12,7 +12,7 @@ export function nameOf({ plane, profile, control, variant, repeatOf, conditions 
   return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
-/** The name of a contender at any number of sidecars, simulated or not. @param {Parameters<typeof nameOf>[0]} arm */
+/** The name without how many sidecars are simulated: the same at every size. @param {Parameters<typeof nameOf>[0]} arm */
 export function nameOfContender(arm) {
   return nameOf({ ...arm, conditions: undefined })
 }

@@ -44,7 +44,7 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS
   if (words === undefined) return []
   const option = word(words.flags, words.help)
   const parse = parseOnAxis(name)
-  // Without a placeholder it takes no text to read.
+  // An option without a placeholder (`--remove-shard`) takes no value: there is none to read.
   if (option.required) option.argParser(text => (text === words.all ? text : parseList(text).map(parse)))
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
@@ -87,7 +87,7 @@ const SHARED = {
     within(p99Ms, text => demand(readMilliseconds(text), 'a time such as 20ms or 1.5s is needed')),
   ),
   loadHost: word('--load-host <user@host>', 'make the load on another machine, over ssh', text =>
-    // One that begins with a hyphen would be an option of ssh.
+    // ssh would read a name with a leading hyphen as an option.
     demand(/^[^\s-]\S*$/.exec(text)?.[0], 'a host as ssh takes it is needed, such as user@host'),
   ),
   address: word(

@@ -39,7 +39,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     runsControl: choice => findControl(planes[choice.plane], choice)?.createProcess != null,
     realMostOf: choice => findControl(planes[choice.plane], choice)?.simulates?.realMost ?? null,
     findUnsupported(arm) {
-      const reason = findUnsupported({ arm, tools, lacks, cpus, limits })
+      const reason = findUnsupported({ arm, topology: readTopology(arm.link), tools, lacks, cpus, limits })
       reasons.set(arm, reason)
       return reason
     },
@@ -66,7 +66,10 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     layout,
     holdsWith: ({ missing, ...programs }) =>
       missing.length === 0 &&
-      [...reasons].every(([arm, reason]) => findUnsupported({ arm, ...programs, cpus, limits }) === reason),
+      [...reasons].every(
+        ([arm, reason]) =>
+          findUnsupported({ arm, topology: readTopology(arm.link), ...programs, cpus, limits }) === reason,
+      ),
   }
 }
 

@@ -7,11 +7,12 @@ import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/deployed.js'
 import { countWorkers } from '../services/specs.js'
+import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
 
 /**
  * What planes, their control planes and generators can run.
- * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool } from '../model/types.ts'
+ * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 
 /** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
@@ -60,12 +61,12 @@ export function assertOneEntry({ experiment, settings, arms }) {
 }
 
 /**
- * Finds why a plane cannot run an arm; null where it can. lacks: why programs of control planes, or scripts of
- * profiles, cannot be had, by name.
- * @param {{ arm: Arm, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
+ * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
+ * scripts of profiles, cannot be had, by name.
+ * @param {{ arm: Arm, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
  *   limits?: Site['limits'] }} options
  */
-export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
+export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
   const hasMany = hasManySidecars(arm)
@@ -74,6 +75,8 @@ export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
   const version = (plane.tool && tools[plane.tool.name]?.version) ?? ''
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const lack = lacks[control?.tool?.name ?? '']
+  const { hasCertificate } = arm.load
+  const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
@@ -82,7 +85,7 @@ export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
     (isOnNode ? findImmovable({ conditions, control, hasMany }) : null) ??
     (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany })) ??
     lacks[nameDeployed(arm)] ??
-    plane.findUnsupported({ conditions, profile, sidecarWorkers, version, cpus })
+    plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus })
   )
 }
 

@@ -21,14 +21,15 @@ const BOUND_BY = {
 const VERDICTS = {
   lower: 'The first plane has less: the 95 % interval of the median ratio is below 1, and the gap is above the noise.',
   higher: 'The first plane has more.',
-  'no-difference-shown': 'The interval includes 1, or the gap is smaller than 3 % or than the A/A difference.',
+  'no-difference-shown':
+    'The interval includes 1, or the gap is smaller than 3 % (side by side, with an A/A pair: 1 %) or than the A/A difference.',
   indicative: 'Fewer than six rounds: a ratio without an interval, and no winner.',
   invalid:
     'Nothing is claimed: a gate spoiled a round, or the planes did not do equal work. Of capacity also: something else than the sidecar was the limit.',
 }
 
 const GENERAL = {
-  arm: 'One plane at one link, cap and load.',
+  arm: 'One plane at one value of every axis: link, cap, load, TLS, features and so on.',
   cap: 'The CPU limit of each sidecar, in cores: the quota of its cgroup.',
   window: 'The part of a trial that is measured, after the warm-up.',
   'parity corpus':

@@ -3,6 +3,7 @@ import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
+import { AXES } from '../model/axes.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/generators.js'
 import { tellPolicy } from '../parity/verdict/table.js'
@@ -15,6 +16,8 @@ import { renderPrecision } from './precision.js'
 const RATE_SHARE = 0.15
 const [DEFAULT_GENERATOR] = GENERATORS
 const DEFAULT_LINK = 'gateway-ratings'
+const DEFAULT_PLANES = ['none', 'pipy', 'envoy']
+const ASKED = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
@@ -88,6 +91,24 @@ export function renderThresholds({ thresholds }) {
   })
 }
 
+/**
+ * The words of the command line that ask for the same planes and configuration, where they are not the default ones.
+ * @param {Summary['arms']} arms
+ */
+function askAgain(arms) {
+  const nameWhole = (/** @type {Summary['arms'][number]} */ { variant, ...arm }) =>
+    `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
+  const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(nameWhole))]
+  const axes = ASKED.flatMap(name => {
+    const values = [...new Set(arms.filter(({ hasSidecars }) => hasSidecars).map(AXES[name].of))]
+    return values.length === 0 || (values.length === 1 && values[0] === AXES[name].values[0])
+      ? []
+      : [` --${name} ${values.join(',')}`]
+  })
+  const isUsual = planes.every(plane => DEFAULT_PLANES.includes(plane))
+  return [...(isUsual ? [] : [` --planes ${planes.join(',')}`]), ...axes].join('')
+}
+
 /** Lists open questions, each with its command. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary */
 export function renderNext({ arms: all, machine, tools }) {
   const arms = all.filter(arm => !arm.load.isBesideOthers)
@@ -95,19 +116,21 @@ export function renderNext({ arms: all, machine, tools }) {
   const lines = []
   const sidecars = arms.filter(a => a.sidecars.length > 0 && a.capCores !== null)
   const [{ load, link }] = arms
+  const again = askAgain(arms)
   if (load.kind === 'closed' && sidecars.some(a => a.boundBy !== 'sidecar')) {
     const elsewhere = machine.loadHost !== undefined
     const largest = largestBindingCap(Number(machine.cpus), elsewhere)
     const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
     if (largest < smallest) {
       const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
-      const rest = `${on}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
+      const rest = `${on}${again}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
       lines.push(`Capacity: npm run bench -- --cpu ${largest}${rest}`)
     }
     const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
     const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
     if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
-      const besideWrk = (/** @type {string} */ on) => `npm run bench -- --cpu ${smallest} --link ${on} --generator wrk`
+      const besideWrk = (/** @type {string} */ on) =>
+        `npm run bench -- --cpu ${smallest} --link ${on}${again} --generator wrk`
       if (bindsOnlyBesideWrk(options)) lines.push(`Capacity beside a lighter load: ${besideWrk(link)}`)
       else if (link === DEFAULT_LINK && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
         lines.push(`Capacity of one sidecar at this cap: ${besideWrk('ratings')}`)
@@ -117,7 +140,7 @@ export function renderNext({ arms: all, machine, tools }) {
   if (load.kind === 'closed' && slowest > 0) {
     const rate = Number((slowest * RATE_SHARE).toPrecision(1))
     const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].capCores}` : ''
-    lines.push(`Latency at an equal rate: npm run bench -- --rate ${Math.max(1, rate)}${cpu} --link ${link}`)
+    lines.push(`Latency at an equal rate: npm run bench -- --rate ${Math.max(1, rate)}${cpu} --link ${link}${again}`)
   }
   return lines
 }

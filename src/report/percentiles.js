@@ -39,7 +39,8 @@ export function drawPercentiles({ arms, recordsOf, colourFor }) {
 }
 
 /**
- * Finds the median over the rounds of every percentile that all requests together are enough for.
+ * Finds, for each percentile, the median of its values in the rounds. Percentiles for which all rounds together have too
+ * few requests are left out.
  * @param {TrialRecord[]} records of one arm @param {SummaryArm} arm @returns {[number, number][]} [quantile, ms]
  */
 function findMedianTimes(records, { load }) {

@@ -10,7 +10,7 @@ import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model
  * @import { Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
-// The quantity that is shown of each sidecar, beside the sum.
+// The one quantity that is shown for each sidecar, too, beside the sum over all.
 const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }

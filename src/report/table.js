@@ -1,7 +1,7 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { hideColumns, joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { groupOf } from '../model/axes.js'
-import { findDisparities, findWrong } from '../parity/verdict/rows.js'
+import { findDisparities, findWrong, PARITY_NAMES } from '../parity/verdict/rows.js'
 import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
 import { nameLinks, tabulateArms } from './arms-table.js'
@@ -77,21 +77,28 @@ function renderArms(summary) {
 /** Says that work was equal, or where it differs. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
 export function renderParity({ parity, arms, relaxes }) {
   if (parity.length === 0) return []
-  const relaxed = relaxes.map(r => r.gate)
   const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
   // Arms of other features, TLS or protocol have other rows by design.
   const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
-  const alike = pairs.filter(({ a, b }) => groupOf(a.arm) === groupOf(b.arm))
-  const differences = alike.flatMap(pair => findDisparities({ ...pair, relaxed }))
-  const disparities = [...findWrong({ judged, relaxed }), ...differences]
-  const names = [...new Set(parity.map(row => row.name))].filter(name => !relaxed.includes(name))
+  const like = pairs.filter(({ a, b }) => groupOf(a.arm) === groupOf(b.arm))
+  const differences = like.flatMap(pair => findDisparities({ ...pair, relaxed: [] }))
+  const disparities = [...findWrong({ judged, relaxed: [] }), ...differences]
+  const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
+  const wrong = differing.filter(name => !relaxes.some(({ gate }) => gate === name))
+  const alike = parity.filter(row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed)
+  const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
   const findings = tellOwnWork({ parity })
-  const held = `Equal work was tried before load, and it held${findings.length > 0 ? ' between the other planes' : ''}.`
-  if (differing.length === 0) return [held, ...findings].flatMap(wrapHanging)
-  const rows = parity.filter(row => differing.includes(row.name))
+  if (differing.length === 0) {
+    const between = findings.length > 0 ? ' between the other planes' : ''
+    const lacking = shared.length > 0 ? `; all lack the same: ${shared.join('; ')}` : ''
+    return [`Equal work was tried before load, and it held${between}${lacking}.`, ...findings.flatMap(wrapHanging)]
+  }
+  const rows = parity.filter(row => (wrong.length > 0 ? wrong : differing).includes(row.name))
   return [
-    'NOT equal work, tried before load:',
+    wrong.length > 0
+      ? 'NOT equal work, tried before load:'
+      : 'Equal work was tried before load, and it held but for what the experiment sets aside:',
     ...renderTextTable(tabulateParity({ parity: rows })),
     ...listDisparities({ parity: rows }).flatMap(line => wrapText(line, '  ', '    ')),
   ]

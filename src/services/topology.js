@@ -6,7 +6,7 @@ import { featuresOf, listFeatures } from '../model/features.js'
 import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
 
 /**
- * @import { Arm, Cluster, Endpoint, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Arm, Cluster, Endpoint, MtlsMode, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
 // Addresses of configured services that nobody calls: kept for benchmarks (RFC 2544), never connected to.
@@ -176,7 +176,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
       ? {
           address: place.listen,
           port: PORTS.inbound,
-          mtls: tls === 'plaintext' ? 'disabled' : isEntry ? 'permissive' : 'strict',
+          mtls: modeOf({ entry }, { service, tls }),
           protocol,
           acceptedIdentities: isOpen ? null : [...callers, ...(isEntry && client ? [client] : [])].map(identityOf),
           routes: [{ ...createRoute(null, 'application'), ...allowed }],
@@ -194,6 +194,21 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     clusters,
     features: featuresOf(features),
   }
+}
+
+/**
+ * The mode of a service's inbound listener; an entry takes plaintext, too, since the load may have no certificate.
+ * @param {Pick<Topology, 'entry'>} topology @param {{ service: Service, tls: Tls }} options @returns {MtlsMode}
+ */
+function modeOf({ entry }, { service, tls }) {
+  if (tls === 'plaintext') return 'disabled'
+  return entry.service === service.name && entry.listener === 'inbound' ? 'permissive' : 'strict'
+}
+
+/** The modes of the inbound listeners of a topology, each once. @param {Topology} topology @param {Tls} tls */
+export function listModes(topology, tls) {
+  const listening = topology.services.filter(({ application }) => application !== null)
+  return [...new Set(listening.map(service => modeOf(topology, { service, tls })))]
 }
 
 /**

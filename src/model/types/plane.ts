@@ -1,5 +1,5 @@
 // Data planes and control planes.
-import type { Endpoint } from './address.ts'
+import type { Endpoint, MtlsMode } from './address.ts'
 import type { Conditions, Protocol, Tls, Tool, TrafficPolicy } from './documents.ts'
 import type { ProcessSpec, ToolSpec } from './process.ts'
 import type { FeatureName, SidecarModel } from './sidecar.ts'
@@ -89,6 +89,23 @@ export interface Control {
   parseRefusals?(log: string): string[]
 }
 
+/** The way into the sidecars of a link. */
+export interface Entrance {
+  /** Of its inbound listeners. */
+  modes: MtlsMode[]
+  /** The load speaks mTLS to the first of them. */
+  hasCertificate: boolean
+}
+
+/** A row of the corpus in which a plane is known to fall short. */
+export interface Lack {
+  row: string
+  /** What it is about, of the lines that `npm run parity` prints of this row; absent: all of them. */
+  of?: RegExp
+  /** The reason, for the user. */
+  why: string
+}
+
 export interface DataPlane {
   name: string
   /** The program it needs; null for none. */
@@ -105,17 +122,19 @@ export interface DataPlane {
   metrics?: { path: string; requests: string; durations: string }
   /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
   countWorkers(options: { profile: string | null; cpus: number }): number | null
-  /** Why it cannot be given these conditions on so many CPUs; null: it can. */
+  /** Why it cannot be given these conditions on so many CPUs, on a link of this entrance; null: it can. */
   findUnsupported(options: {
     conditions: Conditions
+    entrance: Entrance
     profile?: string | null
     /** The workers of the sidecar, however they were asked for. */
     sidecarWorkers?: number
     version: string
     cpus: number
   }): string | null
-  /** The rows of the corpus that it is known to fail, and why; it is compared with no plane that passes them. */
-  findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy }): Record<string, string>
+  /** The parts of the corpus that it is known to fail on links of these modes; there it is compared only with planes that
+   * fail the same. */
+  findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy; modes: MtlsMode[] }): Lack[]
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
   /** Controls that configure its sidecars while they serve, the default first. Absent: none does. */

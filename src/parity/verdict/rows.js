@@ -8,6 +8,8 @@ export const PARITY_NAMES = [
   'parity-answers',
   'parity-connect-timeout',
   'parity-refusals',
+  'parity-permissive',
+  'parity-upstreams',
   'parity-tls',
   'parity-protocol',
   'parity-workers',
@@ -42,7 +44,7 @@ export function isWrong({ found, expected }) {
 /** Why two arms did not do equal work, where neither is as a mesh deploys it. @param {JudgedPair} pair */
 export function findDisparities(pair) {
   return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
-    if (x.isDeployed || y.isDeployed) return []
+    if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
     const wrong = [x, y].filter(isWrong)
     if (wrong.length > 0) return wrong.map(tellWrong)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
@@ -71,7 +73,10 @@ function listPairs({ a, b, relaxed }) {
  */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
-  const rows = names.flatMap(check => judged.flatMap(one => findRow(one, check) ?? []))
+  const rows = names.flatMap(check => {
+    const own = judged.flatMap(one => findRow(one, check) ?? [])
+    return areAlike(own) ? [] : own
+  })
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed).map(tellWrong))]
 }
 
@@ -81,14 +86,21 @@ function findRow({ arm, rows, name }, check) {
   return row && { ...row, plane: name ?? row.plane }
 }
 
+/** Whether planes fall short in the same things, and each declares so: their work is equal. @param {ParityRow[]} rows */
+function areAlike(rows) {
+  const shortfalls = new Set(rows.map(({ found, differences }) => JSON.stringify([found, differences])))
+  return rows.length > 1 && shortfalls.size === 1 && rows.every(({ lacks = [] }) => lacks.length > 0)
+}
+
 /** @param {ParityRow} row */
-function tellWrong({ name, plane, found, expected }) {
-  return `${name}: ${plane}: ${found}, ${expected} is expected`
+function tellWrong({ name, plane, found, expected, lacks = [] }) {
+  return `${name}: ${plane}: ${lacks.length > 0 ? lacks.join('; ') : `${found}, ${expected} is expected`}`
 }
 
 /** @param {ParityRow} row @param {Arm} arm */
-function isOf({ plane, tls, protocol, features = LEAN, size }, arm) {
+function isOf({ plane, tls, protocol, features = LEAN, size, links }, arm) {
   const own = configurationOf(arm)
+  if (links && !links.includes(arm.link)) return false
   if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
   const { link, capCores, workers } = sizeOf(arm)
   return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)

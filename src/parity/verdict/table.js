@@ -1,4 +1,5 @@
 import { AXES } from '../../model/axes.js'
+import { joinAlike } from './lacks.js'
 import { isWrong, PARITY_NAMES } from './rows.js'
 
 /** Whether planes do equal work, as a table. Pure. */
@@ -29,9 +30,12 @@ export function tabulateParity({ parity }) {
   }
 }
 
-/** Lists what differs, plane by plane. @param {Pick<Summary, 'parity'>} summary */
+/** Lists what differs, plane by plane, or why it does where the plane declares that. @param {Pick<Summary, 'parity'>} summary */
 export function listDisparities({ parity }) {
-  return [...new Set(parity.flatMap(row => row.differences.map(difference => `${row.plane}: ${difference}`)))]
+  const lines = parity.flatMap(({ plane, differences, lacks }) =>
+    (lacks ?? joinAlike(differences)).map(difference => `${plane}: ${difference}`),
+  )
+  return [...new Set(lines)]
 }
 
 /**

@@ -31,6 +31,24 @@ describe('findDisparities', () => {
     ])
   })
 
+  it('finds nothing where both fall short in the same things, and each declares it', () => {
+    const short = { found: 'no TLS', expected: 'TLS', lacks: ['it has no TLS'] }
+    expect(find([pipy(short), envoy({ ...short, lacks: ['nor has this'] })])).toEqual([])
+    const another = 'parity-tls: pipy: it has no TLS'
+    expect(find([pipy(short), envoy({})])).toEqual([another])
+    expect(find([pipy(short), envoy({ ...short, lacks: undefined })])).toEqual([
+      another,
+      'parity-tls: envoy: no TLS, TLS is expected',
+    ])
+    expect(find([pipy(short), envoy({ ...short, differences: ['a peer: accepted'] })])).toHaveLength(2)
+  })
+
+  it('judges an arm by the rows of links that do the work', () => {
+    const rows = [pipy({ found: 'no TLS', expected: 'TLS', links: ['another'] }), envoy({ links: ['another'] })]
+    expect(find(rows)).toEqual([])
+    expect(find(rows, { fields: { link: 'another' } })).toEqual(['parity-tls: pipy: no TLS, TLS is expected'])
+  })
+
   it('sets aside what the experiment varies', () => {
     const rows = [pipy({ found: 'no TLS', expected: 'TLS' }), envoy({})]
     expect(find(rows, { relaxed: ['parity-tls'] })).toEqual([])

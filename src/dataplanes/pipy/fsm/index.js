@@ -3,7 +3,7 @@ import { createSidecarProcess } from '../../../model/processes.js'
 import { renderFsmConfig, splitIdentity } from './config.js'
 
 /** The profile fsm: the sidecar scripts of FSM (Flomesh Service Mesh), or of osm-edge, which came before it. */
-/** @import { Conditions, DeployedProfile, ProcessSpec, SidecarOptions } from '../../../model/types.ts' */
+/** @import { Conditions, DeployedProfile, Entrance, ProcessSpec, SidecarOptions } from '../../../model/types.ts' */
 
 export const FSM = 'fsm'
 // Where FSM's Prometheus listener asks for the metrics of Pipy itself.
@@ -41,15 +41,18 @@ const CONFIG_SCRIPT = `((
 `
 
 /**
- * @param {{ conditions: Conditions, version: string }} options
+ * @param {{ conditions: Conditions, entrance: Entrance, version: string }} options
  * @returns {string | null} why FSM's sidecar cannot be given these conditions
  */
-export function findUnsupportedFsm({ conditions: { features, interception, changesPerMinute, sidecars }, version }) {
+export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertificate }, version }) {
+  const { features, interception, changesPerMinute, sidecars } = conditions
   if (version.startsWith('2.')) return `the scripts of FSM need Pipy 1.5: this is ${version}`
   if (interception !== 'redirect')
     return 'the scripts of FSM take redirected connections only, at ports of all addresses: --interception redirect'
   if (changesPerMinute !== null || sidecars !== undefined)
     return "its configuration changes by FSM's own control plane, which the kit does not have"
+  if (hasCertificate && modes.includes('permissive'))
+    return 'its entry takes no mTLS: it tells clients without by their address, and takes all for such'
   const asked = listFeatures(features)
   if (asked.includes('access-log'))
     return 'its log goes to a collector over HTTP (remoteLogging) and nowhere else: without one it logs nothing'
