@@ -86,7 +86,9 @@ export function renderParity({ parity, arms, relaxes }) {
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
   const wrong = differing.filter(name => !relaxes.some(({ gate }) => gate === name))
-  const alike = parity.filter(row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed)
+  const alike = parity.filter(
+    row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
+  )
   const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
   const findings = tellOwnWork({ parity })
   if (differing.length === 0) {
