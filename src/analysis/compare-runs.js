@@ -2,7 +2,7 @@ import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measur
 import { PRIMARY } from '../judge/quantities.js'
 import { nameOf } from '../model/arms.js'
 import { BASELINE_AXES, findVaried, isAlike } from '../model/axes.js'
-import { findDisparities } from '../parity/verdict/rows.js'
+import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { countRounds, findIncomparable, findWarnings, relaxedBy, sayScripts } from './match-runs.js'
@@ -96,13 +96,15 @@ export function findCompareStatus({ comparisons, thresholds }) {
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
+  const judged = {
+    a: { arm: match.next, rows: next.manifest.parity, name: pair.a.name },
+    b: { arm: match.old, rows: old.manifest.parity, name: pair.b.name },
+    relaxed,
+  }
   return compareSides({
     ...pair,
-    disparities: findDisparities({
-      a: { arm: match.next, rows: next.manifest.parity, name: pair.a.name },
-      b: { arm: match.old, rows: old.manifest.parity, name: pair.b.name },
-      relaxed,
-    }),
+    disparities: findDisparities(judged),
+    unequal: findUnequal(judged),
     findNoise(quantity, service) {
       const spreads = [old, next].map(({ summary }) =>
         findSpread(

@@ -19,6 +19,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {number} [precision] how narrow the rounds were to make the intervals; absent: their number was fixed before
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
+ * @property {(a: Arm, b: Arm) => string[]} [findUnequal] the rows in which one of them does other work, as a mesh deploys it
  * @property {(a: Arm, b: Arm) => string[]} findWrong what one of two arms of other conditions does otherwise than it must
  */
 
@@ -71,6 +72,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     ...(stoodTogether(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
     ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
+    unequal: contrast === null ? run.findUnequal?.(a, b) : [],
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, arms: [a, b] }),
   })
 }
@@ -106,7 +108,8 @@ export function findSpread(controls, { quantity, service, arms }) {
  * @property {AxisName | null} [contrast] the axis in which the two differ; null: they are two planes, or of two runs
  * @property {boolean} [isSequence] what the rounds showed decided how many there are
  * @property {number} [gapLeast] a smaller gap is no difference, where an A/A pair shows the noise
- * @property {string[]} disparities why the two did not do equal work */
+ * @property {string[]} disparities why the two did not do equal work
+ * @property {string[]} [unequal] the same, where one is as a mesh deploys it: told, and no reason against a verdict */
 
 /** Compares two arms in every quantity, for all sidecars and each service; findNoise: as a share.
  * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair */
@@ -135,7 +138,7 @@ function findUnlikeSums(a, b) {
 /** Compares two arms in one quantity; service: whose sidecar, null: all; aaSpread: the share that is no difference.
  * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options @returns {Comparison}
  */
-export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, ...pair }) {
+export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
   const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
   const rounds = Array.from({ length: pair.rounds }, (_, i) => {
     const tried = pairUp(split[0][i], split[1][i]).map(together => {
@@ -175,7 +178,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     ratio,
     aaSpread,
     verdict,
-    reasons: [...spoiled, ...few, ...drift],
+    reasons: [...spoiled, ...unequal, ...few, ...drift],
     ...(pair.gapLeast !== undefined && { gapLeast }),
   }
 }

@@ -7,7 +7,7 @@ import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { findDisparities, findWrong } from '../parity/verdict/rows.js'
+import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { measurePrecision } from './precision.js'
@@ -31,6 +31,7 @@ export function summarise({ manifest, records }) {
     contrasts: settings.shows.contrasts,
     ...(precision && { precision: precision.width }),
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
+    findUnequal: (a, b) => findUnequal({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
     findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
@@ -47,6 +48,7 @@ export function summarise({ manifest, records }) {
     relaxes: settings.relaxes,
     arms: summaryArms,
     parity,
+    ...(manifest.deployed && { deployed: manifest.deployed }),
     comparisons,
     thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),

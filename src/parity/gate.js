@@ -3,7 +3,9 @@ import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
 import { listFeatures } from '../model/features.js'
 import { assertAllRun } from '../run/alive.js'
+import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
+import { findDeployed } from '../services/deployed.js'
 import { countWorkers, isRedirected } from '../services/specs.js'
 import { listModes, topologyOf } from '../services/topology.js'
 import { probeFeatures } from './features.js'
@@ -45,7 +47,13 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   /** @type {ParityRow[]} */
   const rows = []
   const add = (/** @type {Arm} */ arm, /** @type {Found} */ row, /** @type {ParityRow['size']} */ size) =>
-    rows.push({ ...row, ...configurationOf(arm), trafficPolicy: testbed.settings.trafficPolicy, size })
+    rows.push({
+      ...row,
+      ...configurationOf(arm),
+      trafficPolicy: testbed.settings.trafficPolicy,
+      size,
+      ...(findDeployed(testbed.programs.planes, arm) && { isDeployed: true }),
+    })
   for (const arm of starts) {
     const sidecars = await countSockets({ testbed, arm, index: nextIndex(), signal })
     // On a target that reads no sockets they cannot be counted.
@@ -146,7 +154,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
       plane,
       tool: testbed.programs.tools[/** @type {ToolSpec} */ (plane.tool).name],
       certificates: folders.certificates,
-      scripts: arm.variant ?? folders.pipyScripts,
+      scripts: findScriptFolder(testbed, arm),
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
       measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { certificatesFolder } from '../lib/certificate-files.js'
+import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
 import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
@@ -51,6 +52,8 @@ const CALLER_OF = { allowed: 'client', guest: 'server', denied: 'stranger' }
 const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
   route(host, { allowedIdentities: [identityOf(name)] }, [host === 'denied' ? 'half' : 'a', 1]),
 )
+
+const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? []))
 
 /**
  * The conditions that change what sidecars do for a request.
@@ -118,9 +121,10 @@ export async function createRig({ target, index, plane, folder, measured, signal
       isRedirected,
       port,
     })
+    const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
     const specs = models.map(model => {
       const where = { scripts: target.locate(scripts), folder: target.locate(path.join(folder, model.service)) }
-      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null })
+      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null, scriptFiles })
     })
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
@@ -172,7 +176,12 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
   const outbound = {
     address: places.client.listen,
     port: PORTS.outbound,
-    routes: [...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])), route(null, {}, ['server', 1])],
+    routes: [
+      ...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])),
+      // By name, too: the scripts of FSM have no route for any host.
+      ...[...HOSTS].map(host => route(host, {}, ['server', 1])),
+      route(null, {}, ['server', 1]),
+    ],
   }
   const clusters = [server, ...observers, ...peers]
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]

@@ -46,14 +46,20 @@ export function writeParityCertificates(certificates) {
  * @throws {BenchError} when it does not start
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
+  const interception = chooseInterception(options.plane, options.profile)
   const { tls, protocol, trafficPolicy, features = LEAN } = measured
   const own = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy, features].join('-'))
-  const rig = await createRig({ ...options, target: site.target, measured, folder: own })
+  const rig = await createRig({ ...options, target: site.target, measured, folder: own, interception })
   try {
     return await probeRig(rig)
   } finally {
     await rig.close()
   }
+}
+
+/** Redirected connections, for a profile that takes no others. @param {DataPlane} plane @param {string | null} profile */
+function chooseInterception({ deployed }, profile) {
+  return deployed?.[`${profile}`]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
 }
 
 /**
@@ -62,8 +68,9 @@ export async function tryPlane({ site, measured, folder, ...options }) {
  *   hasCertificate?: boolean }} options hasCertificate: the load speaks mTLS
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
-export function findUntried(measured, { plane, tool, profile = null, interception, hasCertificate = false }) {
+export function findUntried(measured, { plane, tool, profile = null, hasCertificate = false, ...asked }) {
   const { tls, protocol, features } = measured
+  const { interception = chooseInterception(plane, profile) } = asked
   const conditions = { ...USUAL, tls, protocol, features, ...(interception && { interception }) }
   const cpus = os.availableParallelism()
   return (

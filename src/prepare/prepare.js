@@ -96,7 +96,13 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   return {
     plan: { ...plan, settings: { ...plan.settings, app: served } },
     layout,
-    programs: { planes, load, tools: { ...found.tools, [appRuntime.name]: appRuntime }, appRuntime },
+    programs: {
+      planes,
+      load,
+      tools: { ...found.tools, [appRuntime.name]: appRuntime },
+      appRuntime,
+      scripts: found.scripts,
+    },
   }
 }
 

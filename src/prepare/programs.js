@@ -3,7 +3,9 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, MissingPlaneError } from '../lib/errors.js'
 import { loads } from '../loads/registry.js'
 import { findControl } from '../services/control.js'
+import { findDeployed, nameDeployed } from '../services/deployed.js'
 import { findTool as findHere } from '../tools/find.js'
+import { findScripts } from '../tools/find-scripts.js'
 import { nodeTool } from '../tools/node.js'
 
 /**
@@ -16,9 +18,10 @@ import { nodeTool } from '../tools/node.js'
 export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
 
 /**
- * What was found before a plan runs. missing: planes whose program cannot be had; lacks: why programs of control planes
- * cannot be had, by name.
- * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], lacks: Record<string, string> }} Found
+ * What was found before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
+ * `plane:profile`; lacks: why programs of control planes, or such scripts, cannot be had, by name.
+ * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
+ *   lacks: Record<string, string> }} Found
  */
 
 /** Every program that a run may need. */
@@ -44,7 +47,7 @@ export function createFinder({ say, signal }) {
  */
 export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTool }) {
   /** @type {Found} */
-  const { tools, missing, lacks } = { tools: {}, missing: [], lacks: {} }
+  const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
   const wanted = dataPlanes.filter(({ name }) => chosen.some(({ plane }) => plane === name))
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
@@ -69,7 +72,13 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
     if ('missing' in tool) lacks[spec.name] = tool.missing
     else tools[spec.name] = tool
   }
-  return { tools, missing, lacks }
+  for (const choice of chosen) {
+    const spec = findDeployed(planes, choice)?.scripts
+    const found = spec && findScripts(spec)
+    if (found && 'missing' in found) lacks[nameDeployed(choice)] = found.missing
+    else if (found) scripts[nameDeployed(choice)] = found.folder
+  }
+  return { tools, missing, scripts, lacks }
 }
 
 /**

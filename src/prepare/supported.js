@@ -5,6 +5,7 @@ import { findLackingFeatures } from '../model/features.js'
 import { kindOfArm } from '../model/kinds.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
+import { findDeployed, nameDeployed } from '../services/deployed.js'
 import { countWorkers } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
@@ -19,6 +20,9 @@ export function assertKnown({ plane, profile, variant, control }) {
   if (!Object.hasOwn(planes, plane))
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const { hasVariants, profiles } = planes[plane]
+  const own = profile && findDeployed(planes, { plane, profile })?.scripts
+  if (variant && own)
+    throw new UsageError(`${plane}:${profile} runs the scripts that ${own.variable} names: write it without "="`)
   if (variant && !hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
   const controls = listControls(plane)
   if (control !== undefined && !controls.includes(control))
@@ -57,8 +61,8 @@ export function assertOneEntry({ experiment, settings, arms }) {
 }
 
 /**
- * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes cannot be
- * had, by name.
+ * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
+ * scripts of profiles, cannot be had, by name.
  * @param {{ arm: Arm, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
  *   limits?: Site['limits'] }} options
  */
@@ -80,6 +84,7 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
     (control && findUnlimitable({ control, conditions, cpus })) ??
     (isOnNode ? findImmovable({ conditions, control, hasMany }) : null) ??
     (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany })) ??
+    lacks[nameDeployed(arm)] ??
     plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus })
   )
 }

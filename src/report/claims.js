@@ -57,11 +57,11 @@ function renderSource(results, hasRuns) {
 }
 
 /** @param {ClaimResult} result @param {boolean} hasRuns */
-function renderClaim({ id, says, status, theirs, ours, reason, runId }, hasRuns) {
+function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed }, hasRuns) {
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
   const run = hasRuns && runId !== null ? ` [${runId}]` : ''
   const answer = `${[numbers, reason].filter(Boolean).join(': ')}${run}`
-  const [first, ...more] = wrapText(`${id}: ${says}`, INDENT)
+  const [first, ...more] = wrapText(`${id}${isDeployed ? ', as deployed' : ''}: ${says}`, INDENT)
   return [`  ${status.padEnd(STATUS_WIDTH)}${first.trimStart()}`, ...more, ...wrapText(answer, INDENT)]
 }
 

@@ -14,7 +14,7 @@ import { tabulateDictionary } from './dictionary.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { listFired, renderFired } from './gates.js'
 import { describeNotMeasured, describeUnfinished } from './missing.js'
-import { renderNext, renderNotes, renderThresholds } from './notes.js'
+import { renderNext, renderNotes, renderThresholds, tellDeviations } from './notes.js'
 import { tabulatePivots } from './pivot.js'
 import { renderPlateaus } from './plateaus.js'
 import { describeSetting, tabulateProvenance } from './provenance.js'
@@ -63,7 +63,7 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: hasRounds ? [...renderNotes(summary), ...tellSharing(run)] : [],
+    notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...tellSharing(run)] : [],
     next: !hasRounds || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
     dots: DOTS,
@@ -134,8 +134,9 @@ export function tabulateClaims(results) {
     claims: {
       caption: 'Published claims, and what this run says to them',
       columns: left('answer', 'claim', 'theirs', 'ours', 'why'),
-      rows: tested.map(({ status, says, theirs, ours, reason, source }) => {
-        return [status, `${says} (${source.publisher})`, theirs ?? '-', ours ?? '-', reason]
+      rows: tested.map(({ status, says, theirs, ours, reason, source, isDeployed }) => {
+        const from = `${source.publisher}${isDeployed ? '; here as deployed' : ''}`
+        return [status, `${says} (${from})`, theirs ?? '-', ours ?? '-', reason]
       }),
     },
     untested: {

@@ -23,7 +23,7 @@ const COST = 'µs/req is CPU time per verified request: of all sidecars, then of
 
 /** How the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
 export function renderNotes(summary) {
-  const { arms, relaxes, parity, tools, precision } = summary
+  const { arms, relaxes, parity, tools, precision, deployed = [] } = summary
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const notes = [...renderPrecision({ precision }), ...splitByKind(summary).flatMap(noteKind)]
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
@@ -34,6 +34,7 @@ export function renderNotes(summary) {
   if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   notes.push(...tellPolicy({ parity }))
+  for (const { plane, from } of deployed) notes.push(`${plane} is as deployed: ${from}.`)
   for (const { gate, why } of relaxes) notes.push(`The experiment sets aside ${gate}: ${why}`)
   return notes
 }
@@ -73,6 +74,13 @@ function noteCapacities({ arms }) {
   return bound.length > 0
     ? `req/s is the capacity at this cap where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
     : `${why}: req/s is throughput, not capacity.`
+}
+
+/** What planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
+export function tellDeviations({ deployed = [] }) {
+  return deployed.flatMap(({ plane, deviations }) =>
+    deviations.map(own => `${plane}, otherwise than deployed: ${own}.`),
+  )
 }
 
 /** @param {Pick<Summary, 'thresholds'>} summary */

@@ -2,7 +2,7 @@ import { hasAny, tellFindings } from '../kinds/sections.js'
 import { hideColumns, joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { groupOf } from '../model/axes.js'
 import { findDisparities, findWrong, PARITY_NAMES } from '../parity/verdict/rows.js'
-import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
+import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
 import { nameLinks, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
@@ -86,11 +86,16 @@ export function renderParity({ parity, arms, relaxes }) {
   const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
   const wrong = differing.filter(name => !relaxes.some(({ gate }) => gate === name))
-  const alike = parity.filter(({ name }) => PARITY_NAMES.includes(name) && !differing.includes(name))
+  const alike = parity.filter(
+    row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
+  )
   const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
-  if (differing.length === 0 && shared.length === 0) return ['Equal work was tried before load, and it held.']
-  if (differing.length === 0)
-    return [`Equal work was tried before load, and it held; all lack the same: ${shared.join('; ')}.`]
+  const findings = tellOwnWork({ parity })
+  if (differing.length === 0) {
+    const between = findings.length > 0 ? ' between the other planes' : ''
+    const lacking = shared.length > 0 ? `; all lack the same: ${shared.join('; ')}` : ''
+    return [`Equal work was tried before load, and it held${between}${lacking}.`, ...findings.flatMap(wrapHanging)]
+  }
   const rows = parity.filter(row => (wrong.length > 0 ? wrong : differing).includes(row.name))
   return [
     wrong.length > 0

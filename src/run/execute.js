@@ -2,6 +2,7 @@ import path from 'node:path'
 import { readKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
+import { listDeployed } from '../services/deployed.js'
 import { openCertificates } from './certificates.js'
 import { assertSame, continueManifest } from './resume.js'
 import { runPlan } from './run.js'
@@ -86,6 +87,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
  */
 async function describeRun({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
   // A search chooses its arms as it goes: each of its records says its placement.
+  const deployed = listDeployed(programs.planes, plan.arms)
   const placed = plan.search ? [] : [...plan.arms, ...plan.calibrations]
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -97,7 +99,8 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
     target: site.target.name,
     machine: { ...site.machine, before },
     tools: programs.tools,
-    scripts: hashScripts({ arms: plan.arms, planes: programs.planes, folders: scripts }),
+    scripts: hashScripts({ arms: plan.arms, programs, folders: scripts }),
+    ...(deployed.length > 0 && { deployed }),
     settings: plan.settings,
     ...(plan.precision
       ? { rounds: 1, precision: { width: plan.precision.width, mostRounds: plan.rounds, ended: null } }

@@ -3,10 +3,12 @@ import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
+import { findDeployed } from '../services/deployed.js'
 import { createSpecs, findReachable, isRedirected } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
 import { createDeployer } from './deployer.js'
+import { findScriptFolder } from './scripts.js'
 
 /**
  * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
@@ -34,7 +36,8 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     hasNamespaces: arm.conditions.interception !== undefined,
   })
   const shared = describeSpecs({ testbed, arm, folder })
-  const scriptFiles = isControlled ? readTextFiles(shared.folders.scripts) : {}
+  const areRead = isControlled || findDeployed(testbed.programs.planes, arm)?.scripts
+  const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
   const { specs, controlled } = createSpecs({ ...shared, topology, places, scriptFiles })
   const place = createPlacer({ testbed, arm, isBesideOthers })
   const { deploy: begin, deployment } = createDeployer(target, { start, folder })
@@ -84,7 +87,7 @@ export async function awaitEnded(processes) {
 /** Lists what all processes of an arm are made from. @param {{ testbed: Testbed, arm: Arm, folder: string }} options */
 export function describeSpecs({ testbed, arm, folder }) {
   const { site, programs, settings, folders } = testbed
-  const scripts = arm.variant ?? folders.pipyScripts
+  const scripts = findScriptFolder(testbed, arm)
   return {
     arm,
     programs,

@@ -20,7 +20,8 @@ import { createModel, findNextHop } from './topology.js'
  * @property {{ own: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
  *   Pipy runs as a sidecar; the applications; certificates of all key types
  * @property {(folder: string) => string} locate where processes see a folder
- * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for control planes that hand them out
+ * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for control planes that hand them out and sidecars that have them
+ *   among their own files
  * @property {TrafficPolicy} trafficPolicy
  * @property {number} cpus of the machine
  */
@@ -102,7 +103,11 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
  * The options of the sidecar of a service.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
-export function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {
+export function describeSidecar(
+  service,
+  { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
+) {
+  const { trafficPolicy, cpus } = services
   const { tls, protocol, configuredServices, features } = arm.conditions
   const { tool } = programs.planes[arm.plane]
   if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)
@@ -123,6 +128,7 @@ export function describeSidecar(service, { arm, topology, places, programs, fold
     folder: locate(`${folders.own}/${service.name}`),
     tool: programs.tools[tool.name],
     scripts: locate(folders.scripts),
+    scriptFiles,
     profile: arm.profile,
     cpuCores: arm.capCores,
   }

@@ -12,6 +12,8 @@ import { parsePlanes } from '../prepare/options.js'
 import { planes } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { assertKnown } from '../prepare/supported.js'
+import { findDeployed } from '../services/deployed.js'
+import { findScripts } from '../tools/find-scripts.js'
 
 /**
  * @import { Lack, PlaneChoice, Site, ToolSpec } from '../model/types.ts'
@@ -52,7 +54,11 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
   await writeParityCertificates(certificates)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
-  const scripts = variant ?? path.join(ROOT, 'pipy-scripts')
+  const deployed = findDeployed(planes, { plane: name, profile })
+  const found = deployed?.scripts ? findScripts(deployed.scripts) : null
+  if (found && 'missing' in found) throw new BenchError(found.missing, { exitStatus: EXIT.planeMissing })
+  if (deployed?.isRedirected) await site.assertInterception()
+  const scripts = found?.folder ?? variant ?? path.join(ROOT, 'pipy-scripts')
   print(`${name} ${tool.version}: ${tool.path}`)
   const given = { site, plane, tool, scripts, certificates, folder, profile, signal }
   let isWhole = true
@@ -68,6 +74,8 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
     }
     const lines = await tryPlane({ ...given, index, measured })
       .then(rows => listShort(rows, listLacks(plane, measured)))
+      // As a mesh deploys it, its work is its own.
+      .then(lines => (deployed ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()
         if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error

@@ -106,9 +106,8 @@ function defineSize(verb) {
 /** @param {string[]} folders of earlier runs @param {{ preparation: Preparation, site: Site }} now */
 async function findReusable(folders, { preparation: { plan, programs, layout }, site: { machine } }) {
   const { arms, settings } = plan
-  const { planes, tools } = programs
-  const scripts = hashScripts({ arms, planes, folders: findScriptFolders(programs) })
-  return openReusable({ folders, machine, tools, scripts, layout, kit: await readKit(), settings })
+  const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
+  return openReusable({ folders, machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings })
 }
 
 /** @param {SizeOptions} options @throws {UsageError} */

@@ -27,6 +27,14 @@ describe('equal work', () => {
       'Equal work was tried before load, and it held.',
     ]))
 
+  it('is told of a plane as deployed apart, and holds between the others', () => {
+    const parity = rowsWith({ found: 'nothing', expected: 'access-log', isDeployed: true })
+    expect(renderParity({ arms, parity, relaxes: [] })).toEqual([
+      'Equal work was tried before load, and it held between the other planes.',
+      'pipy does its own work, as deployed: features differs.',
+    ])
+  })
+
   it('does not hold in what the experiment sets aside, and the answer says so', () => {
     const relaxes = [{ gate: 'parity-features', why: 'they are what is varied' }]
     const wrong = { found: '1 differences of access-log', expected: 'access-log' }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderNext } from '../../src/report/notes.js'
+import { renderNext, tellDeviations } from '../../src/report/notes.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const LOAD = { kind: 'closed', connections: 'kept', hasCertificate: false }
@@ -15,6 +15,15 @@ it.each([
   expect(renderNext(summaryOf({ link, sidecars }))).toContain(line)
   expect(renderNext(summaryOf({ link, sidecars, generator: 'wrk' })).join()).not.toContain('wrk')
   expect(renderNext(summaryOf({ link, sidecars, boundBy: 'sidecar' })).join()).not.toContain('wrk')
+})
+
+it('names what a plane does otherwise than the mesh that deploys it so', () => {
+  const deployed = [{ plane: 'pipy:fsm', from: 'FSM', deviations: ['Its scripts are in a folder', 'It has no agent'] }]
+  expect(tellDeviations({ deployed })).toEqual([
+    'pipy:fsm, otherwise than deployed: Its scripts are in a folder.',
+    'pipy:fsm, otherwise than deployed: It has no agent.',
+  ])
+  expect(tellDeviations({})).toEqual([])
 })
 
 it('a run of other planes or TLS than the default names them in each command', () => {

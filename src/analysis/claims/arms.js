@@ -1,4 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
+import { nameOfContender } from '../../model/arms.js'
 import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 
 /** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
@@ -76,12 +77,13 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
-/** Whether a selector means an arm, not a variant, at any cap. @param {SummaryArm} arm @param {Selector} selector */
+/** Whether a selector means an arm, not a variant, at any cap. Its plane is `name`, which is lean, or `name:profile`.
+ * @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&
     arm.variant === null &&
-    (plane === undefined || arm.plane === plane) &&
+    (plane === undefined || nameOfContender({ ...arm, control: undefined }) === plane) &&
     Object.entries(axes).every(([name, value]) => AXES[/** @type {AxisName} */ (name)].of(arm) === value)
   )
 }

@@ -108,6 +108,8 @@ export function createClaimsSchema(experiments) {
     }),
     /** The experiment of ours that can test it; null: none. */
     experiment,
+    /** The contenders that were published, as their meshes deploy them, by the planes that the claims name. */
+    deployed: z.record(words, words).optional(),
     claims: z.record(
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
       z.strictObject({

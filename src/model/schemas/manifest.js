@@ -55,9 +55,16 @@ export const scriptFolder = z
     role: z.enum(['sidecar', 'application', 'generator']),
     plane: z.string().nullable().describe('of sidecars'),
     variant: z.string().nullable(),
+    profile: z.string().optional().describe('whose scripts they are'),
     sha256: z.string(),
   })
   .describe('a folder of scripts that the run used, by what is in it')
+
+export const deployedProfile = z.object({
+  plane: z.string(),
+  from: z.string().describe('whose configuration it is'),
+  deviations: z.array(z.string()).describe('what it does otherwise than there'),
+})
 
 export const kit = z.object({ version: z.string(), git: z.string().nullable(), sha256: z.string().describe('of src/') })
 
@@ -104,6 +111,7 @@ export const manifestSchema = z.object({
   machine,
   tools: z.record(z.string(), tool),
   scripts: z.array(scriptFolder),
+  deployed: z.array(deployedProfile).optional().describe('planes that are as a mesh deploys them'),
   settings,
   thresholds: z.array(z.string()),
   rounds: bounds.rounds.describe('with a precision: those that were begun'),

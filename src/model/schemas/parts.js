@@ -193,4 +193,5 @@ export const parityRow = z.object({
   differences: z.array(z.string()),
   links: z.array(z.string()).optional().describe('that do this work; absent: every link does'),
   lacks: z.array(z.string()).optional().describe('why it falls short, where the plane declares all that differs'),
+  isDeployed: z.literal(true).optional().describe('the plane is as a mesh deploys it: a difference is a finding'),
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { failureReason } from './growth.js'
-import { askedPrecision, calibration, machine } from './manifest.js'
+import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
 import * as parts from './parts.js'
 
 /** summary.json. */
@@ -251,6 +251,7 @@ export const summarySchema = z.object({
   relaxes: z.array(relaxation),
   arms: z.array(summaryArm),
   parity: z.array(parityRow),
+  deployed: z.array(deployedProfile).optional(),
   comparisons: z.array(comparison),
   thresholds: z.array(thresholdResult),
   precision: summaryPrecision.optional(),

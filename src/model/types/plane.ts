@@ -14,6 +14,20 @@ export interface SidecarOptions {
   /** One of the plane's profiles; null: its first. */
   profile: string | null
   cpuCores: number | null
+  /** The files of that folder, by their path in it, for a profile that runs scripts of others. */
+  scriptFiles?: Record<string, string>
+}
+
+/** A profile as a mesh deploys the plane: its work is not held equal, and what the corpus finds of it is told. */
+export interface DeployedProfile {
+  /** Whose configuration it is. */
+  from: string
+  /** What it does otherwise than there, a sentence each. */
+  deviations: string[]
+  /** It takes redirected connections only. */
+  isRedirected?: true
+  /** The scripts of that mesh, which the user names: the variable with a folder, where in it they may be, and a file of them. */
+  scripts?: { variable: string; folders: string[]; file: string; what: string }
 }
 
 /** One step on the way of a configuration to a sidecar. signal: to the process whose number is in a file of its folder. */
@@ -100,6 +114,8 @@ export interface DataPlane {
   hasVariants: boolean
   /** Named configurations that can be compared, `name:profile`; the first is what `name` alone means. Empty: it has one. */
   profiles: string[]
+  /** Those of its profiles that are as a mesh deploys it. */
+  deployed?: Record<string, DeployedProfile>
   /** The features of features.js that it can be given; absent: none. */
   features?: FeatureName[]
   /** The path of the metrics of routes at its administration port, and their names; absent: it has none. */

@@ -134,6 +134,8 @@ export interface Programs {
   tools: Record<string, D.Tool>
   /** The program that serves the applications. */
   appRuntime: D.Tool
+  /** The folders of scripts that profiles run, by `plane:profile`. */
+  scripts?: Record<string, string>
 }
 
 /** The services of each link, and the CPUs of each arm's processes. */

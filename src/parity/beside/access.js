@@ -187,7 +187,8 @@ function shakeHands({ address, port }, options) {
  * @param {Probed} rig @param {string} upstream @param {Peer} peer
  */
 async function leaveTo(rig, upstream, { options }) {
-  const { status } = await ask(rig, { host: upstream })
+  // The scripts of FSM hang up instead.
+  const { status } = await ask(rig, { host: upstream }).catch(() => ({ status: 503 }))
   if (status !== 503 && status !== 504) return `answered ${status}`
   // Without TLS, the sidecar's attempt to begin it is noted, too.
   return say(rig.observed.some(o => o.observer === upstream && (options !== null || o.tls === NO_TLS)))

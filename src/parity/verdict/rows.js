@@ -39,18 +39,31 @@ export function isWrong({ found, expected }) {
 
 /** @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged an arm, and what was found in its run; name: what it is called, else by its plane */
 
-/**
- * Why two arms did not do equal work, but for what the experiment sets aside.
- * @param {{ a: Judged, b: Judged, relaxed: string[] }} options
- */
-export function findDisparities({ a, b, relaxed }) {
-  return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
-    const [x, y] = [a, b].map(judged => findRow(judged, check))
-    if (!x || !y) return []
-    if (areAlike([x, y])) return []
+/** @typedef {{ a: Judged, b: Judged, relaxed: string[] }} JudgedPair relaxed: what the experiment sets aside */
+
+/** Why two arms did not do equal work, where neither is as a mesh deploys it. @param {JudgedPair} pair */
+export function findDisparities(pair) {
+  return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
+    if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
     const wrong = [x, y].filter(isWrong)
     if (wrong.length > 0) return wrong.map(tellWrong)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
+  })
+}
+
+/** The rows in which an arm that is as a mesh deploys it does other work than another, in one line. @param {JudgedPair} pair */
+export function findUnequal(pair) {
+  const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
+    (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],
+  )
+  return names.length > 0 ? [`unequal work: ${names.join(', ')}`] : []
+}
+
+/** @param {JudgedPair} pair */
+function listPairs({ a, b, relaxed }) {
+  return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
+    const [x, y] = [a, b].map(judged => findRow(judged, check))
+    return x && y ? [{ check, rows: [x, y] }] : []
   })
 }
 
@@ -64,7 +77,7 @@ export function findWrong({ judged, relaxed }) {
     const own = judged.flatMap(one => findRow(one, check) ?? [])
     return areAlike(own) ? [] : own
   })
-  return [...new Set(rows.filter(isWrong).map(tellWrong))]
+  return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed).map(tellWrong))]
 }
 
 /** @param {Judged} judged @param {string} check */

@@ -1,6 +1,6 @@
 import { AXES } from '../../model/axes.js'
 import { joinAlike } from './lacks.js'
-import { PARITY_NAMES } from './rows.js'
+import { isWrong, PARITY_NAMES } from './rows.js'
 
 /** Whether planes do equal work, as a table. Pure. */
 /** @import { ParityRow, Summary } from '../../model/types.ts' */
@@ -36,6 +36,18 @@ export function listDisparities({ parity }) {
     (lacks ?? joinAlike(differences)).map(difference => `${plane}: ${difference}`),
   )
   return [...new Set(lines)]
+}
+
+/**
+ * Tells of each plane that is as a mesh deploys it in which rows it does other work than is asked of planes.
+ * @param {Pick<Summary, 'parity'>} summary
+ */
+export function tellOwnWork({ parity }) {
+  const found = parity.filter(row => row.isDeployed && isWrong(row))
+  return [...new Set(found.map(({ plane }) => plane))].map(plane => {
+    const rows = new Set(found.filter(row => row.plane === plane).map(({ name }) => name.replace('parity-', '')))
+    return `${plane} does its own work, as deployed: ${[...rows].join(', ')} ${rows.size === 1 ? 'differs' : 'differ'}.`
+  })
 }
 
 /** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary */

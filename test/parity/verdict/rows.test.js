@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findDisparities, findWrong } from '../../../src/parity/verdict/rows.js'
+import { findDisparities, findUnequal, findWrong } from '../../../src/parity/verdict/rows.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 /** @import { Arm, ParityRow } from '../../../src/model/types.ts' */
@@ -102,4 +102,27 @@ describe('findWrong', () => {
     expect(judge([pipy({}), pipy({ ...logged, found: '1 differences of access-log' })])).toEqual([
       'parity-features: pipy: 1 differences of access-log, access-log is expected',
     ]))
+})
+
+describe('findUnequal', () => {
+  const rows = [
+    ...[pipy({ found: 'no TLS', expected: 'TLS', isDeployed: true }), envoy({})],
+    ...[pipy({ name: 'parity-pooling', isDeployed: true }), envoy({ name: 'parity-pooling' })],
+    ...[pipy({ name: 'parity-logging', found: '9 bytes', isDeployed: true }), envoy({ name: 'parity-logging' })],
+  ]
+  const [a, b] = ['pipy', 'envoy'].map(plane => ({ arm: createArm({ plane }), rows }))
+
+  it('names the rows of a plane as deployed that differ, which then are no disparities', () => {
+    expect(findUnequal({ a, b, relaxed: [] })).toEqual(['unequal work: tls, logging'])
+    expect(findUnequal({ a: b, b: a, relaxed: ['parity-tls'] })).toEqual(['unequal work: logging'])
+    expect(findDisparities({ a, b, relaxed: [] })).toEqual([])
+    expect(findWrong({ judged: [a, b], relaxed: [] })).toEqual([])
+  })
+
+  it('finds nothing between planes that are not', () => {
+    const equal = rows.map(({ isDeployed: _, ...row }) => row)
+    const [x, y] = [a, b].map(judged => ({ ...judged, rows: equal }))
+    expect(findUnequal({ a: x, b: y, relaxed: [] })).toEqual([])
+    expect(findDisparities({ a: x, b: y, relaxed: [] })).not.toEqual([])
+  })
 })
