@@ -1,8 +1,9 @@
 import { QUANTITIES } from '../src/judge/quantities.js'
 import { EXIT_MEANINGS } from '../src/lib/exit-status.js'
 import { listExperiments, readAnyExperiment } from '../src/prepare/read-experiment.js'
-import { tabulateBalanceWords } from '../src/report/balance-tables.js'
+import { tabulateBalanceWords } from '../src/report/balance.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
+import { tabulateLacks, tabulatePlanes } from './planes.js'
 
 /**
  * The tables of the documentation that are written from the code.
@@ -46,6 +47,8 @@ function createTables() {
       'Experiments',
       [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readAnyExperiment(name).question])],
     ],
+    ['Planes', tabulatePlanes()],
+    ['Where planes fall short', tabulateLacks()],
     ['Exit statuses', [['status', 'means'], ...Object.entries(EXIT_MEANINGS)]],
   ])
 }

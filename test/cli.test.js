@@ -177,6 +177,11 @@ describe('bad input', () => {
       ['plan', '--planes', 'envoy=pipy-scripts'],
       'the plane envoy has no variants',
     ],
+    [
+      'a variant of a profile that runs scripts of a mesh',
+      ['plan', '--planes', 'pipy:fsm=pipy-scripts'],
+      'pipy:fsm runs the scripts that FSM names',
+    ],
     ['a results folder below a file', ['bench', '--out', path.join(full, 'x', 'run')], 'cannot be made there: ENOTDIR'],
     ['a results folder of the kernel', ['size', '--rate', '1', '--p99', '1s', '--out', '/proc/x'], '--out /proc/x: '],
     [

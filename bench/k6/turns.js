@@ -12,7 +12,7 @@ const { post } = http
 const { now } = Date
 // Connections of each user that stay idle, by arm.
 const idle = __ENV.IDLE_CONNECTIONS.split(',').map(Number)
-const connectionsMost = 1 + Math.max(...idle)
+const hasIdle = idle.some(count => count > 0)
 const reported = new Counter('reported_users')
 
 export const options = {
@@ -27,8 +27,8 @@ export const options = {
     },
   },
   thresholds: own.thresholds,
-  // k6 keeps as many idle connections to an address as a batch may have.
-  ...(connectionsMost > 1 && { batch: connectionsMost, batchPerHost: connectionsMost }),
+  // A user of k6 keeps as many connections that are not in use as a batch may have requests: to all addresses, and to one.
+  ...(hasIdle && { batch: idle.reduce((sum, count) => sum + count + 1, 0), batchPerHost: 1 + Math.max(...idle) }),
 }
 
 export const setup = common.announceWindow

@@ -1,6 +1,6 @@
 // Several runs that alternate, round by round, in one process: what drifts on the machine meets them all.
 import path from 'node:path'
-import { createTurns } from '../../src/lib/turns.js'
+import { createTurns } from '../../src/lib/alternate.js'
 import { measure } from '../../src/prepare/measure.js'
 import { prepare } from '../../src/prepare/prepare.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'

@@ -3,8 +3,8 @@
 // then says no more than that.
 import { compareRuns } from '../../src/analysis/compare-runs.js'
 import { summarise } from '../../src/analysis/summarise.js'
+import { burn, findTurns } from './burn.js'
 import { bench, finding, writeExperiment } from './kit.js'
-import { burn, findTurns } from './sensitivity.js'
 
 const DEARER = 0.1
 const ROUNDS = 10

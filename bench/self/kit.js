@@ -77,6 +77,24 @@ export function writeVariant(name, { before = '', filter, isOfServer = false }) 
 }
 
 /**
+ * The kit's Pipy sidecar that multiplies so many times where the first sidecar chooses the way of a request.
+ * @param {string} name
+ * @param {number} turns
+ */
+export function plantTurns(name, turns) {
+  const folder = path.join(scratch, name)
+  cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
+  const file = path.join(folder, 'proxy.js')
+  const text = readFileSync(file, 'utf8')
+  const changed = text
+    .replace('export function', `var turns = new Array(${turns}).fill(3)\nvar multiply = n => n * n\n\nexport function`)
+    .replace('start => ways[', 'start => turns.forEach(multiply) || ways[')
+  if (!changed.includes('|| ways[')) throw new Error('proxy.js has no place for the turns')
+  writeFileSync(file, changed)
+  return folder
+}
+
+/**
  * @param {string} promise
  * @param {number} value
  * @param {number[]} all

@@ -10,9 +10,9 @@ import { findTool } from '../../src/tools/find.js'
 import { bench, finding, writeVariant } from './kit.js'
 
 const REQUESTS = 400
-// So many arms a run, so that a round stays short beside what drifts.
-const ARMS = 6
-const ROUNDS = 6
+// Beside the base: so many stand side by side.
+const ARMS = 5
+const ROUNDS = 12
 let started = 0
 
 const turns = (/** @type {number} */ count) => ({
@@ -116,15 +116,13 @@ async function countInstructions(scripts) {
 }
 
 /**
- * CPU a request of both sidecars, over that of the base: the median over rounds of one run of the ratio within a round,
- * so that what drifts meets both.
+ * CPU a request of both sidecars, over that of the base: the median over deployments, in which all stand side by side.
  * @param {{ base: string, variants: { name: string, folder: string }[] }} options base: a folder
  * @returns {Promise<Ratios>} NaN: no round has both
  */
 async function timeVariants({ base, variants }) {
   const planes = [base, ...variants.map(({ folder }) => folder)].map(folder => `pipy=${folder}`).join(',')
-  const length = ['--profile', 'quick', '--rounds', `${ROUNDS}`]
-  const { records } = await bench(['--planes', planes, '--link', 'pair', '--cpu', '0.25', ...length])
+  const { records } = await bench(['cost', '--planes', planes, '--link', 'pair', '--rounds', `${ROUNDS}`])
   const costsOf = (/** @type {string} */ variant) =>
     splitRounds(
       records.filter(({ trial: { arm } }) => arm.variant === variant && arm.repeatOf === null),

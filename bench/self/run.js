@@ -1,5 +1,5 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|sensitivity|kubelet|compare|generator|gap-sharing|gap-users|turns|live|report|load|stopping|planted|lab|pipeline ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|gap-sharing|gap-users|turns|live|report|load|stopping|planted|lab|pipeline ...]
 //   [--rounds N] of generator and gap-*, of turns: runs; [--turns N] [--max-minutes N] of planted
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -27,7 +27,6 @@ import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
 import { compareWithShortest } from './pipeline.js'
 import { reportLongRun } from './report.js'
-import { studySensitivity } from './sensitivity.js'
 import { studySideBySide } from './side-by-side.js'
 import { simulateStopping, studyPlanted } from './stopping.js'
 
@@ -48,7 +47,6 @@ const K6_SECONDS = 5
 const measurements = {
   accuracy: checkAccuracy,
   aa: studyItself,
-  sensitivity: studySensitivity,
   kubelet: checkKubelet,
   compare: compareTwoRuns,
   lab: predictByLab,

@@ -5,19 +5,16 @@ import path from 'node:path'
 import { median } from 'simple-statistics'
 import { GAP_LEAST_BESIDE, judgeRounds } from '../../src/analysis/verdict.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/measures.js'
-import { createRandom, shuffle } from '../../src/lib/random.js'
+import { createRandom } from '../../src/lib/random.js'
 import { summariseRatios } from '../../src/lib/stats.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { benchAlternately } from './alternating.js'
-import { bench, finding, scratch } from './kit.js'
-import { burn } from './sensitivity.js'
+import { bench, finding, plantTurns, scratch } from './kit.js'
 
 /** @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts' */
 
 const DEARER = 0.02
-const PROBE_TURNS = 60
-// What the filter costs that runs them, in turns.
-const FILTER_TURNS = 7
+const PROBE_TURNS = [10, 80]
 const ROUNDS = 12
 const RUN_SECONDS_MOST = 120
 const SIMULATED = 100
@@ -34,7 +31,7 @@ export async function studySideBySide(runs = 20) {
   const short = []
   for (let i = 1; i <= runs; i++) {
     const start = performance.now()
-    const { summary } = await benchCost(burn('planted', turns, { isOfServer: true }))
+    const { summary } = await benchCost(plantTurns('planted', turns))
     short.push({ ...summary, seconds: (performance.now() - start) / 1000 })
     const { ratio, verdict, aaSpread } = short[short.length - 1].comparisons[0]
     console.log(
@@ -49,11 +46,16 @@ function benchCost(variant) {
   return bench(['cost', '--planes', `pipy,pipy=${variant}`, '--rounds', `${ROUNDS}`])
 }
 
-/** How often the planted filter multiplies to cost 2 % of a request. */
+/** The turns that cost 2 % of a request, by the line through two numbers of turns. */
 async function findPlantedTurns() {
-  const { summary } = await benchCost(burn('probe', PROBE_TURNS, { isOfServer: true }))
-  const dearer = 1 / Number(summary.comparisons[0].ratio.median) - 1
-  return Math.max(1, Math.round((DEARER / dearer) * (PROBE_TURNS + FILTER_TURNS)) - FILTER_TURNS)
+  const [few, many] = PROBE_TURNS
+  const costs = []
+  for (const turns of PROBE_TURNS) {
+    const { summary } = await benchCost(plantTurns(`probe-${turns}`, turns))
+    costs.push(1 / Number(summary.comparisons[0].ratio.median) - 1)
+  }
+  const perTurn = (costs[1] - costs[0]) / (many - few)
+  return Math.max(1, Math.round(few + (DEARER - costs[0]) / perTurn))
 }
 
 /**

@@ -7,8 +7,8 @@ import { areSpoiled, findGapLeast, judge } from '../../src/analysis/verdict.js'
 import { createRandom } from '../../src/lib/random.js'
 import { summariseSequence, summariseValues } from '../../src/lib/stats.js'
 import { createStopping } from '../../src/run/stopping.js'
+import { burn, findTurns } from './burn.js'
 import { bench, finding } from './kit.js'
-import { burn, findTurns } from './sensitivity.js'
 
 const RUNS = 1000
 const MOST_ROUNDS = 60

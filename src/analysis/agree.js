@@ -6,27 +6,24 @@ import { GAP_LEAST, judge } from './verdict.js'
 
 /** Whether the same experiment gives the same on two targets of one machine. Pure. */
 /** @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
-
-/**
- * @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side
- * @typedef {{ name: string, local: Quantity, other: Quantity, ratio: Quantity, floor: number, verdict: Verdict }} Agreement
- *   local, other: microseconds per request; ratio: other over local, round by round
+/** @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side */
+/** local, other: microseconds per request; ratio: other over local, round by round.
+ * @typedef {Record<'local' | 'other' | 'ratio', Quantity> & { name: string, floor: number, verdict: Verdict }} Agreement
  */
 
-/**
- * CPU per request of every arm, and of the applications where nothing is before them: there the difference is what
- * the other network adds.
- * @param {{ local: Side, other: Side }} sides
- * @returns {{ planes: Agreement[], network: Agreement[], pairs: { name: string, local: number, other: number }[] }}
- *   pairs: the ratio of two planes on each side
- */
+/** Compares CPU per request of every arm; without sidecars it is the applications', and its difference the other
+ * network's. pairs: the ratio of two planes on each side.
+ * @param {{ local: Side, other: Side }} sides */
 export function compareTargets({ local, other }) {
   const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))
   const sidecars = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, sidecarsOf(r))
   const applications = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, applicationsOf(r))
   const compared = local.arms.filter(arm => arm.repeatOf === null)
   const agreement = (/** @type {Arm} */ arm, /** @type {typeof sidecars} */ measure) => {
-    const [a, b] = [local, other].map(side => valuesOf(side, arm.id, measure))
+    const [a, b] = [local, other].map(({ records, rounds }) => {
+      const own = records.filter(r => r.trial.arm.id === arm.id)
+      return splitRounds(own, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
+    })
     const ratio = summariseRatios(
       a.map((value, i) => (value && b[i] !== null ? Number(b[i]) / value : null)),
       local.seed,
@@ -95,10 +92,4 @@ function noiseOf({ summary }) {
     c.quantity === 'cpuPerRequest' && c.service === null ? (c.aaSpread ?? []) : [],
   )
   return Math.max(0, ...spreads)
-}
-
-/** @param {Side} side @param {string} id of the arm @param {(record: TrialRecord) => number | null} measure */
-function valuesOf({ records, rounds }, id, measure) {
-  const own = records.filter(r => r.trial.arm.id === id)
-  return splitRounds(own, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
 }

@@ -2,7 +2,7 @@ import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measur
 import { PRIMARY } from '../judge/quantities.js'
 import { nameOf } from '../model/arms.js'
 import { BASELINE_AXES, findVaried, isAlike } from '../model/axes.js'
-import { findDisparities } from '../parity/verdict/rows.js'
+import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { countRounds, findIncomparable, findWarnings, relaxedBy, sayScripts } from './match-runs.js'
@@ -15,18 +15,16 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 /** @import { RecordedRun } from './match-runs.js' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
 /** @import { Threshold } from './thresholds.js' */
-
-/**
- * @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun
+/** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
+/** arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.
  * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }} HeldThreshold
- *   arm: with its place; null, and no link, cap or load, where no arm that has the quantity was compared
- * @typedef {object} RunComparison
+ */
+/** @typedef {object} RunComparison
  * @property {Comparison[]} comparisons of the same arm in both runs: new over old
- * @property {Comparison[]} controls of the applications' CPU per request where nothing is before them
+ * @property {Comparison[]} controls of the applications' CPU per request without sidecars
  * @property {Refusal[]} refused
  * @property {string[]} warnings what differs, and was compared nevertheless
- * @property {HeldThreshold[]} thresholds
- */
+ * @property {HeldThreshold[]} thresholds */
 
 // Arms without sidecars have, in a closed loop, the users of the largest cap, which can be more than those of an arm.
 export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
@@ -37,13 +35,9 @@ export const CONTROL = {
   measure: ({ record }) => cpuPerRequestMicros(record, applicationsOf(record)),
 }
 
-/**
- * Every arm that two runs share, the new over the old, in every quantity.
+/** Compares every arm that two runs share, new over old; throws UsageError for a threshold that no two runs have.
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
- * @param {{ thresholds?: string[] }} [options] thresholds: `new/old cpuPerRequest <= 1.05`, held at every arm
- * @returns {RunComparison}
- * @throws {import('../lib/errors.js').UsageError} for a threshold that no two runs have
- */
+ * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05` @returns {RunComparison} */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
   const arms = runs.flatMap(listArms)
@@ -78,10 +72,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/**
- * A spoiled quantity goes before a crossed threshold.
- * @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result
- */
+/** Spoiled quantities go before thresholds. @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, thresholds }) {
   const nothing = []
   if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')
@@ -100,20 +91,20 @@ export function findCompareStatus({ comparisons, thresholds }) {
   })
 }
 
-/**
- * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options
- *   controls: of the arm without sidecars that belongs to these
- */
+/** @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }}
+ *   options controls: without sidecars */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
+  const judged = {
+    a: { arm: match.next, rows: next.manifest.parity, name: pair.a.name },
+    b: { arm: match.old, rows: old.manifest.parity, name: pair.b.name },
+    relaxed,
+  }
   return compareSides({
     ...pair,
-    disparities: findDisparities({
-      a: { arm: match.next, rows: next.manifest.parity, name: pair.a.name },
-      b: { arm: match.old, rows: old.manifest.parity, name: pair.b.name },
-      relaxed,
-    }),
+    disparities: findDisparities(judged),
+    unequal: findUnequal(judged),
     findNoise(quantity, service) {
       const spreads = [old, next].map(({ summary }) =>
         findSpread(
@@ -129,9 +120,8 @@ function compareMatch({ old, next, match, controls }) {
   })
 }
 
-/**
- * Each threshold at every match that has its quantity.
- * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} options
+/** Holds each threshold at every match that has its quantity.
+ * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
  */
 function holdThresholds({ thresholds, compared, varied }) {
   return thresholds.flatMap(threshold => {
@@ -148,10 +138,7 @@ function holdThresholds({ thresholds, compared, varied }) {
   })
 }
 
-/**
- * Compares what the applications use alone, wherever both runs have such an arm.
- * @param {{ old: ComparedRun, next: ComparedRun }} runs
- */
+/** Compares what the applications use alone. @param {{ old: ComparedRun, next: ComparedRun }} runs */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>

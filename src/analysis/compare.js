@@ -1,19 +1,17 @@
 import { GATE_WORDS } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantity.js'
+import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
 import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
-import { groupOf } from '../model/axes.js'
+import { AXES, groupOf } from '../model/axes.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
-/**
- * Verdicts: what the rounds have shown of two planes, and no more. Pure.
- * @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- */
+/** Verdicts on two planes, from the ratios of their rounds. Pure. */
+/** @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 
-/**
- * @typedef {object} Compared
+/** @typedef {object} Compared
  * @property {Arm[]} arms
  * @property {TrialRecord[]} records
  * @property {number} rounds
@@ -21,18 +19,15 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {number} [precision] how narrow the rounds were to make the intervals; absent: their number was fixed before
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
+ * @property {(a: Arm, b: Arm) => string[]} [findUnequal] the rows in which one of them does other work, as a mesh deploys it
  * @property {(a: Arm, b: Arm) => string[]} findWrong what one of two arms of other conditions does otherwise than it must
  */
 
-/**
- * Every pair of planes at the same link, cap, load and conditions, every plane with itself on the axes of contrast,
- * and every A/A pair, in every quantity.
- * @param {Compared} run
- * @returns {Comparison[]}
- */
+/** Compares planes, a plane with itself by contrasts, and A/A pairs. @param {Compared} run */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
-  const planes = run.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+  const own = run.arms.filter(arm => arm.repeatOf === null)
+  const planes = own.filter(arm => arm.hasSidecars)
   const ofControls = controls.flatMap(b => {
     const a = planes.find(arm => arm.id === b.repeatOf)
     return a ? comparePair({ run, a, b, controls: [] }) : []
@@ -45,16 +40,14 @@ export function compareArms(run) {
   )
   const ofPlanes = pairs.flatMap(({ a, b }) => comparePair({ run, a, b, controls: ofControls }))
   const ofAxes = (run.contrasts ?? []).flatMap(contrast =>
-    findContrasts(planes, contrast).flatMap(({ a, b }) => comparePair({ run, a, b, controls: ofControls, contrast })),
+    findContrasts(AXES[contrast].isCostOfAll ? own : planes, contrast).flatMap(({ a, b }) =>
+      comparePair({ run, a, b, controls: ofControls, contrast }),
+    ),
   )
   return [...ofPlanes, ...ofAxes, ...ofControls]
 }
 
-/**
- * Each arm and the first that differs from it in nothing but an axis.
- * @param {Arm[]} arms
- * @param {AxisName} axis
- */
+/** Pairs each arm with the first that differs from it in an axis alone. @param {Arm[]} arms @param {AxisName} axis */
 function findContrasts(arms, axis) {
   const keyOf = (/** @type {Arm} */ arm) => `${nameOfContender(arm)} ${groupOf(arm, axis)}`
   return arms.flatMap(a => {
@@ -63,10 +56,7 @@ function findContrasts(arms, axis) {
   })
 }
 
-/**
- * @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options
- * @returns {Comparison[]}
- */
+/** @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options */
 function comparePair({ run, a, b, controls, contrast = null }) {
   const sideOf = (/** @type {Arm} */ arm) => ({
     arm,
@@ -82,14 +72,12 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     ...(stoodTogether(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
     ...(run.precision && { isSequence: true, gapLeast: findGapLeast(run.precision) }),
     disparities: contrast === null ? run.findDisparities(a, b) : run.findWrong(a, b),
+    unequal: contrast === null ? run.findUnequal?.(a, b) : [],
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, arms: [a, b] }),
   })
 }
 
-/**
- * Whether two arms were ever in one deployment.
- * @param {TrialRecord[]} records @param {Arm} a @param {Arm} b
- */
+/** Whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
 function stoodTogether(records, a, b) {
   if (!a.load.isBesideOthers) return false
   const deploymentsOf = (/** @type {Arm} */ arm) =>
@@ -98,12 +86,10 @@ function stoodTogether(records, a, b) {
   return deploymentsOf(b).some(deployment => own.has(deployment))
 }
 
-/**
- * How far an arm was from itself in a quantity, as a share.
+/** How far an arm was from itself, as a share; null without such a pair, or where it has no value.
  * @param {Comparison[]} controls A/A pairs
- * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }} options
- * @returns {number | null} null without such a pair, or where it has no value
- */
+ * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }}
+ *   options */
 export function findSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => groupOf(arm))
   const same = controls.filter(c => c.quantity === quantity && c.service === service)
@@ -113,8 +99,7 @@ export function findSpread(controls, { quantity, service, arms }) {
   return own === undefined || own.ratio.median === null ? null : Math.abs(own.ratio.median - 1)
 }
 
-/**
- * @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two that are compared; records: of the arm
+/** @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two that are compared; records: of the arm
  * @typedef {object} Pair
  * @property {Side} a
  * @property {Side} b
@@ -124,19 +109,18 @@ export function findSpread(controls, { quantity, service, arms }) {
  * @property {boolean} [isSequence] what the rounds showed decided how many there are
  * @property {number} [gapLeast] a smaller gap is no difference, where an A/A pair shows the noise
  * @property {string[]} disparities why the two did not do equal work
- */
+ * @property {string[]} [unequal] the same, where one is as a mesh deploys it: told, and no reason against a verdict */
 
-/**
- * Two arms in every quantity of their load, over all sidecars and of each service: round i over round i.
- * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair
- *   findNoise: what is no difference, as a share; null: not known
- * @returns {Comparison[]}
- */
+/** Compares two arms in every quantity, for all sidecars and each service; findNoise: as a share.
+ * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair */
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
   const unlikeSums = findUnlikeSums(arm, pair.b.arm)
-  return listCompared([arm.load.kind]).flatMap(row =>
+  const rows = listCompared([arm.load.kind]).filter(
+    ({ sidecars, compared }) => (arm.hasSidecars || !sidecars || !pair.contrast) && (compared.isOf?.(arm) ?? true),
+  )
+  return rows.flatMap(row =>
     [null, ...(row.sidecars ? services : [])].map(service => {
       const disparities = row.sidecars && service === null ? [...pair.disparities, ...unlikeSums] : pair.disparities
       return compareQuantity({ ...pair, disparities, row, service, aaSpread: findNoise(row.name, service) })
@@ -144,24 +128,17 @@ export function compareSides({ findNoise, ...pair }) {
   )
 }
 
-/**
- * Why what all sidecars use together cannot be compared: that of simulated ones is in no sum.
- * @param {Arm} a
- * @param {Arm} b
- * @returns {string[]}
- */
+/** Simulated sidecars are in no sum, so other numbers of them cannot be compared. @param {Arm} a @param {Arm} b */
 function findUnlikeSums(a, b) {
   const tell = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) => `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
   return isUnlike ? [`simulated sidecars are in no sum: ${tell(a)} and ${tell(b)}`] : []
 }
 
-/**
- * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options
- *   service: whose sidecar, null: over all; aaSpread: what is no difference, as a share
- * @returns {Comparison}
+/** Compares two arms in one quantity; service: whose sidecar, null: all; aaSpread: the share that is no difference.
+ * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options @returns {Comparison}
  */
-export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, ...pair }) {
+export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
   const split = [a, b].map(({ records }) => splitRounds(records, pair.rounds))
   const rounds = Array.from({ length: pair.rounds }, (_, i) => {
     const tried = pairUp(split[0][i], split[1][i]).map(together => {
@@ -201,18 +178,12 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     ratio,
     aaSpread,
     verdict,
-    reasons: [...spoiled, ...few, ...drift],
+    reasons: [...spoiled, ...unequal, ...few, ...drift],
     ...(pair.gapLeast !== undefined && { gapLeast }),
   }
 }
 
-/**
- * The trials of two arms in one round that can stand over each other: those of one deployment, where they stood in one, else
- * all of the round.
- * @param {TrialRecord[]} ofA
- * @param {TrialRecord[]} ofB
- * @returns {TrialRecord[][][]} of A and of B, the first to be taken before the others
- */
+/** Pairs by deployment, or round. @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB @returns {TrialRecord[][][]} */
 function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {
     const y = ofB.find(({ trial }) => trial.deployment !== undefined && trial.deployment === x.trial.deployment)
@@ -221,37 +192,25 @@ function pairUp(ofA, ofB) {
   return shared.length > 0 ? shared : [[ofA, ofB]]
 }
 
-/**
- * Why rounds have no ratio, each reason with how many: `generator bound in 4 of 6 rounds`.
+/** Says why rounds have no ratio: `generator bound in 4 of 6 rounds`.
  * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
- * @param {QuantityRow} row
- */
+ * @param {QuantityRow} row */
 function findSpoiled(rounds, row) {
-  /** @type {Map<string, { rounds: Set<number>, names: Set<string> }>} */
-  const found = new Map()
-  for (const [i, { sides }] of rounds.entries()) {
-    for (const { name, trials, value } of sides) {
-      if (value || trials.length === 0) continue
-      for (const words of wordsFor(trials, row)) {
-        const entry = found.get(words) ?? { rounds: new Set(), names: new Set() }
-        entry.rounds.add(i)
-        entry.names.add(name)
-        found.set(words, entry)
-      }
-    }
-  }
-  return [...found]
-    .sort((x, y) => y[1].rounds.size - x[1].rounds.size)
-    .map(([words, { rounds: in_, names }]) => {
-      const whose = names.size === 1 ? ` (${[...names][0]})` : ''
-      return `${words} in ${in_.size} of ${rounds.length} rounds${whose}`
+  const found = rounds.flatMap(({ sides }, round) =>
+    sides
+      .filter(({ trials, value }) => !value && trials.length > 0)
+      .flatMap(({ name, trials }) => [...wordsFor(trials, row)].map(words => ({ words, round, name }))),
+  )
+  return [...groupBy(found, ({ words }) => words)]
+    .map(([words, own]) => {
+      const [count, [name, ...others]] = [new Set(own.map(o => o.round)).size, new Set(own.map(o => o.name))]
+      return { count, text: `${words} in ${count} of ${rounds.length} rounds${others.length > 0 ? '' : ` (${name})`}` }
     })
+    .sort((x, y) => y.count - x.count)
+    .map(({ text }) => text)
 }
 
-/**
- * @param {TrialRecord[]} trials of one arm in one round, none of them good
- * @param {QuantityRow} row
- */
+/** @param {TrialRecord[]} trials of one arm in one round, none of them good @param {QuantityRow} row */
 function wordsFor(trials, row) {
   const use = useOf(row, trials[0].trial.arm.load)
   const words = trials.flatMap(({ outcome, boundBy, gates }) => {

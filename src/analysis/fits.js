@@ -5,20 +5,14 @@ import { findSlopeInterval, fitLine } from '../lib/stats.js'
 import { choiceOf, nameOf } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
 
-/**
- * Lines through what was measured: CPU over the rate, and quantities over the time of a run. Pure.
- * @import { CpuLine, Slope, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- */
+/** Lines: CPU over the rate, and quantities over the time of a run. Pure. */
+/** @import { CpuLine, Slope, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 
 const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
 
-/**
- * The CPU line of every plane, link and number of services, for all sidecars together and for each that is no copy.
- * @param {SummaryArm[]} arms
- * @returns {CpuLine[]}
- */
+/** Fits a line for each plane, link and service, and for all sidecars together. @param {SummaryArm[]} arms */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
   const keyOf = (/** @type {SummaryArm} */ arm) => `${nameOf(arm)} ${groupOf(arm, 'ratePerSecond')}`
@@ -29,11 +23,7 @@ export function fitCpuLines(arms) {
   })
 }
 
-/**
- * @param {SummaryArm[]} arms at different rates
- * @param {string | null} service null: all sidecars
- * @returns {CpuLine[]} none below five rates
- */
+/** Fits none below five rates. @param {SummaryArm[]} arms @param {string | null} service @returns {CpuLine[]} */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
     const cores = quantityOf(arm, 'cpuCores', service).median
@@ -56,11 +46,7 @@ function fitCpuLine(arms, service) {
   ]
 }
 
-/**
- * How the quantities that are followed move in an hour of the run, in the units of their headers.
- * @param {{ arms: SummaryArm[], records: TrialRecord[] }} run
- * @returns {Slope[]}
- */
+/** Fits changes in an hour, in the headers' units. @param {{ arms: SummaryArm[], records: TrialRecord[] }} run */
 export function fitSlopes({ arms, records }) {
   const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
   return arms
@@ -70,10 +56,7 @@ export function fitSlopes({ arms, records }) {
     )
 }
 
-/**
- * @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options own: of the arm
- * @returns {Slope[]} none below two rounds
- */
+/** Needs two rounds. @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options @returns {Slope[]} */
 function fitSlope({ arm, row, own }) {
   const { values } = quantityOf(arm, row.name)
   const points = splitRounds(own, values.length).flatMap((trials, i) => {

@@ -1,29 +1,29 @@
+import { splitRounds } from '../judge/measures.js'
+import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { measureRound } from '../judge/quantity.js'
+import { summariseValues } from '../lib/stats.js'
 import { countNeeded, findSteps, SIDE_LEAST } from '../lib/steps.js'
 import { nameOf } from '../model/arms.js'
-import { findVaried } from '../model/axes.js'
-import { listArms } from './compare-runs.js'
-import { countUnmatched, findArm, followLines } from './history-lines.js'
+import { findVaried, groupOf, isAlike } from '../model/axes.js'
+import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
 import { tellSteps } from './history-steps.js'
-import { matchArms, refuseArms } from './match-arms.js'
+import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
 /** @import { Arm, Quantity } from '../model/types.ts' */
 /** @import { Step } from '../lib/steps.js' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 /** @import { HistoryStep } from './history-steps.js' */
 /** @import { RecordedRun } from './match-runs.js' */
 
 /** The share of unchanged histories in which a step is found; all lines of a history share it. */
 const FALSE_ALARMS = 0.02
+const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
 
-/**
- * @typedef {RecordedRun & { folder: string }} ReadRun
+/** @typedef {RecordedRun & { folder: string }} ReadRun
  * @typedef {{ label: string, old: string, next: string }} Change
- * @typedef {object} HistoryRun
- * @property {string} folder
- * @property {string} startedAt
- * @property {string} experiment
- * @property {Change[]} changes of the kit, tools, scripts or kernel, since the run before
+ * @typedef {Record<'folder' | 'startedAt' | 'experiment', string> & { changes: Change[] }} HistoryRun since the run before
  * @typedef {object} Line one quantity of one arm, run by run
  * @property {string} label of the arm
  * @property {string} quantity
@@ -40,14 +40,9 @@ const FALSE_ALARMS = 0.02
  * @property {{ folder: string, reasons: string[] }[]} left runs that are not comparable
  * @property {{ arm: string, runs: number }[]} unmatched arms of comparable runs that the reference does not have
  * @property {{ falseAlarms: number, lines: number, runsNeeded: number }} test runsNeeded: to show any step
- * @property {string[]} nodes
- */
+ * @property {string[]} nodes */
 
-/**
- * @param {ReadRun[]} runs in any order
- * @param {string} [folder] of the reference; absent: the last run that can be compared with any
- * @returns {History}
- */
+/** folder: by default the last comparable run. @param {ReadRun[]} runs @param {string} [folder] @returns {History} */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
   const reference = inOrder.findLast(run => (folder === undefined ? explain(run).length === 0 : run.folder === folder))
@@ -108,11 +103,7 @@ function listRuns(runs, reference) {
   })
 }
 
-/**
- * The steps of all lines. The more lines, the less each may err.
- * @param {Line[]} lines
- * @param {{ runs: HistoryRun[], server: string | null }} history server: the tool that serves the applications
- */
+/** Lines share false alarms. @param {Line[]} lines @param {{ runs: HistoryRun[], server: string | null }} history */
 function findHistorySteps(lines, history) {
   const placed = lines.map(line => ({
     ...line,
@@ -128,4 +119,54 @@ function findHistorySteps(lines, history) {
   })
   const test = { falseAlarms: FALSE_ALARMS, lines: count, runsNeeded: countNeeded(alpha) }
   return { steps: tellSteps(tested, history), test }
+}
+
+/** Makes a line for each quantity of each arm. @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]} */
+function followLines(runs, reference) {
+  const arms = listArms(reference)
+  const varied = findVaried(arms)
+  const ofArms = arms.flatMap(arm =>
+    FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
+      label: nameMatch({ arm, varied }),
+      quantity: row.name,
+      group: groupOf(arm),
+      isControl: false,
+      arm,
+      values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listArms }) })),
+    })),
+  )
+  const baselines = listBaselines(reference).filter(baseline => arms.some(arm => isAlike(baseline, arm, CONTROL_AXES)))
+  const ofBaselines = baselines.map(arm => ({
+    label: 'none (the applications)',
+    quantity: CONTROL.name,
+    isControl: true,
+    arm,
+    group: groupOf(/** @type {Arm} */ (arms.find(other => isAlike(arm, other, CONTROL_AXES)))),
+    values: runs.map(run =>
+      measureRun(run, { row: CONTROL, arm: findArm(run, reference, { arm, list: listBaselines }) }),
+    ),
+  }))
+  return [...ofArms, ...ofBaselines]
+}
+
+/** Finds a run's arm that matches one of the reference.
+ * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options */
+function findArm(run, reference, { arm, list }) {
+  return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
+}
+
+/** Leaves out rounds taken from other runs. @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options */
+function measureRun({ manifest, records }, { row, arm }) {
+  const own = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
+  const values = splitRounds(own, manifest.rounds).map(trials => measureRound(row, trials))
+  return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
+}
+
+/** The arms of comparable runs that are in no line. @param {ReadRun[]} runs @param {ReadRun} reference */
+function countUnmatched(runs, reference) {
+  const labels = runs.flatMap(run => {
+    const { left } = matchArms({ old: listArms(run), next: listArms(reference) })
+    return left.old.map(arm => nameMatch({ arm, varied: findVaried([...listArms(reference), arm]) }))
+  })
+  return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))
 }

@@ -4,15 +4,10 @@ import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
 /** The pairs of arms of two runs, and why others have no partner. Pure. */
 /** @import { Arm, AxisName, Load } from '../model/types.ts' */
 
-/**
- * @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
- * @typedef {{ old: Arm, next: Arm }} Match
- */
+/** @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
+ * @typedef {{ old: Arm, next: Arm }} Match */
 
-/**
- * Facts that two arms must share to be compared, beside the plane.
- * @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]}
- */
+/** Facts that two arms must share. @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]} */
 const PLACE = [
   { label: 'load', of: ({ load }) => load.kind, show: kind => (kind === 'idle' ? 'none' : `${kind} loop`) },
   ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
@@ -25,12 +20,7 @@ const PLACE = [
   { label: 'client', of: ({ load }) => load.hasCertificate, show: is => (is ? 'mTLS' : 'plaintext') },
 ]
 
-/**
- * Pairs each arm with the same of the other run: by its name; else with the only one left of a plane in its place,
- * which is another variant.
- * @param {{ old: Arm[], next: Arm[] }} arms
- * @returns {{ matches: Match[], left: { old: Arm[], next: Arm[] } }} in the order of the new run
- */
+/** Pairs arms by name, else the only variants of a plane in one place. @param {{ old: Arm[], next: Arm[] }} arms */
 export function matchArms({ old, next }) {
   const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
     arms.filter(other => PLACE.every(({ of }) => of(other) === of(arm)))
@@ -56,12 +46,7 @@ function leaveOut({ old, next }, matches) {
   }
 }
 
-/**
- * Says in what each arm without a partner differs from the nearest of its plane without one; a pair is said once.
- * @param {{ old: Arm[], next: Arm[] }} left
- * @param {AxisName[]} varied
- * @returns {Refusal[]}
- */
+/** Says how arms differ. @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied @returns {Refusal[]} */
 export function refuseArms({ old, next }, varied) {
   const ofNew = next.map(arm => ({ arm, old: findNearest(arm, old), next: arm }))
   const ofOld = old
@@ -89,10 +74,7 @@ function sayDifferences({ old, next }) {
   return differing.length > 0 ? differing : sayDifference({ label: 'plane', old: nameOf(old), next: nameOf(next) })
 }
 
-/**
- * Names an arm, such as `pipy at 0.5 cores, link pair`, and its partner where that has another name.
- * @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options
- */
+/** Says `pipy at 0.5 cores`, or both names. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
 export function nameMatch({ arm, varied, partner = arm }) {
   const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'capCores' && AXES[name].of(arm) !== null)

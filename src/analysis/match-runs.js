@@ -6,11 +6,9 @@ import { sayBoth, sayDifference } from './match-arms.js'
 /** Facts that two runs must share to be compared, and others. Pure. @import { Match } from './match-arms.js' */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
 
-/**
- * @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun
+/** @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun
  * @typedef {{ label: string, of: (manifest: Manifest) => unknown, show?: (manifest: Manifest) => unknown }} Fact
- *   show: for reading, where that is more than what is compared
- */
+ *   show: for reading, where that is more than what is compared */
 
 /** Facts that two runs must share for any of their numbers to be comparable. @type {Fact[]} */
 const SHARED = [
@@ -83,12 +81,8 @@ export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => sayFact(fact, manifests))
 }
 
-/**
- * Lists the kernel, the kit, the tools, and the scripts of some arms.
- * @param {Manifest} manifest
- * @param {{ name: string, arm: Arm }[]} arms
- * @returns {{ label: string, value: string, shown: string }[]} value: what is compared; shown: for reading
- */
+/** Lists the kernel, the kit, the tools, and the scripts of some arms; shown: the value for reading.
+ * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
   return [
@@ -120,10 +114,7 @@ export function findWarnings({ old, next }) {
   ]
 }
 
-/**
- * Says which scripts arms ran in both runs, where they differ, and where a variant with another path has the same.
- * @param {{ old: Manifest, next: Manifest, matches: Match[] }} options
- */
+/** Says which scripts arms ran. @param {{ old: Manifest, next: Manifest, matches: Match[] }} options */
 export function sayScripts({ old, next, matches }) {
   const lines = matches.flatMap(match => {
     const before = findScripts(old, { ...match.old, role: 'sidecar' })

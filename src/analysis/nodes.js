@@ -2,15 +2,12 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { GIB, MIB } from '../lib/units.js'
 
-/** Nodes to fill with sidecars: known ones by their names, others by their size. Pure. */
-
+/** Nodes to fill with sidecars. Pure. @import { Limits } from '../model/container-limits.js' */
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
-/**
- * As their makers publish them: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
+/** Published by their makers: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
  * https://aws.amazon.com/ec2/instance-types/t3/ and /t4/, read in 2025.
- * @type {Record<string, { cores: number, gibibytes: number, cpu: string }>}
- */
+ * @type {Record<string, { cores: number, gibibytes: number, cpu: string }>} */
 const KNOWN = {
   pizero2: { cores: 4, gibibytes: 0.5, cpu: 'Cortex-A53, 1.0 GHz, arm64' },
   pi3: { cores: 4, gibibytes: 1, cpu: 'Cortex-A53, 1.2 to 1.4 GHz, arm64' },
@@ -49,11 +46,7 @@ export function parseNode(text) {
   )
 }
 
-/**
- * Reads the part of a node that is not for sidecars.
- * @param {string} text cores, memory, or both: 0.5c,512m
- * @throws {UsageError}
- */
+/** Reads cores, memory, or both, that are not for sidecars: 0.5c,512m. @param {string} text @throws {UsageError} */
 export function parseReserve(text) {
   const reserve = { cores: 0, bytes: 0 }
   for (const part of text.split(',')) {
@@ -69,13 +62,7 @@ export function parseReserve(text) {
   return reserve
 }
 
-/**
- * A node with what is left of it for sidecars.
- * @param {string} text of --node
- * @param {string | null} reserved of --reserve
- * @returns {Node & { left: { cores: number, bytes: number } }}
- * @throws {UsageError} also where nothing is left
- */
+/** Reads a node and what is left of it; throws UsageError. @param {string} text @param {string | null} reserved */
 export function readNode(text, reserved) {
   const node = parseNode(text)
   const reserve = reserved === null ? { cores: 0, bytes: 0 } : parseReserve(reserved)
@@ -84,4 +71,15 @@ export function readNode(text, reserved) {
   throw new UsageError(
     `--reserve ${reserved}: nothing is left of ${text}, which has ${node.cores} cores and ${node.bytes / MIB} MiB: reserve less`,
   )
+}
+
+/** Counts how many times limits fit into what is left of a node; byCpu, byMemory: by that alone.
+ * @param {Limits} limits of one sidecar, or of several together @param {{ cores: number, bytes: number }} left
+ * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} */
+export function fitOnNode({ millicores, mebibytes }, left) {
+  const byCpu = (1000 * left.cores) / millicores
+  const byMemory = left.bytes / MIB / mebibytes
+  // 3.3 × 1000 / 300 is less than 11 by a rounding error.
+  const count = Math.floor(Math.min(byCpu, byMemory) + 1e-9)
+  return { count, limit: byCpu <= byMemory ? 'CPU' : 'memory', byCpu, byMemory }
 }

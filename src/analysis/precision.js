@@ -3,9 +3,8 @@ import { extrapolateCount } from '../lib/confidence-sequence.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 import { areSpoiled, countUncured } from './verdict.js'
 
-/** How narrow the intervals of the primary quantity are, in a run that goes on until they are narrow enough. Pure. */
+/** The precision of a run that goes on until the intervals of the primary quantity are narrow enough. Pure. */
 /** @import { Comparison, Manifest, Precision, Quantity } from '../model/types.ts' */
-
 /** @typedef {NonNullable<Manifest['precision']>} AskedPrecision */
 
 /** @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run @returns {Precision} */
@@ -21,10 +20,7 @@ export function measurePrecision({ asked, rounds, comparisons }) {
   return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
-/**
- * Whether no more rounds are needed: the interval is narrow, and too few rounds are spoiled to matter.
- * @param {Quantity} ratio @param {number} asked the width
- */
+/** Whether an interval is narrow, with few spoiled rounds. @param {Quantity} ratio @param {number} asked */
 export function isPrecise(ratio, asked) {
   const width = widthOf(ratio)
   return width !== null && width <= asked && !areSpoiled(ratio.values, true)
@@ -35,10 +31,7 @@ function widthOf({ low, high }) {
   return low === null || high === null ? null : high / low - 1
 }
 
-/**
- * Counts the rounds that are still needed; null: not known, or more than a run can have.
- * @param {Quantity} ratio @param {number} asked the width
- */
+/** Counts rounds still needed; null: not known, or too many. @param {Quantity} ratio @param {number} asked */
 function countMore({ values, ...ratio }, asked) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
   // Two ratios have a spread, and say little by it.

@@ -7,22 +7,16 @@ import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { groupOf, isBaselineOf } from '../model/axes.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { findDisparities, findWrong } from '../parity/verdict/rows.js'
+import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
-/**
- * @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
- */
+/** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/quantities.js' */
 
-/**
- * Every number of a report, from the records alone.
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- * @returns {Summary}
- */
+/** Computes every number of a report. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary} */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const sections = listSections(manifest)
@@ -37,6 +31,7 @@ export function summarise({ manifest, records }) {
     contrasts: settings.shows.contrasts,
     ...(precision && { precision: precision.width }),
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
+    findUnequal: (a, b) => findUnequal({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
     findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
   })
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
@@ -53,6 +48,7 @@ export function summarise({ manifest, records }) {
     relaxes: settings.relaxes,
     arms: summaryArms,
     parity,
+    ...(manifest.deployed && { deployed: manifest.deployed }),
     comparisons,
     thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),
@@ -73,12 +69,11 @@ function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
 
-/**
- * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
- * @returns {SummaryArm}
- */
+/** @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
+ * @returns {SummaryArm} */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
+  const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
   const ownRounds = arm.rounds ?? manifest.rounds
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
     other && other !== arm ? splitRounds(byArm[other.id], ownRounds) : []
@@ -101,11 +96,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   return /** @type {SummaryArm} */ ({
     ...arm,
     target: manifest.target,
-    trials: {
-      completed: records.filter(r => r.outcome === 'completed').length,
-      failed: records.filter(r => r.outcome === 'failed').length,
-      invalid: records.filter(r => r.outcome === 'invalid').length,
-    },
+    trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiled(records),
     boundBy: mostFrequent(records.flatMap(r => r.boundBy ?? [])),
     responseTimeMs: null,
@@ -117,20 +108,16 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   })
 }
 
-/**
- * Whether an arm is another one with none of a condition.
- * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
- */
+/** Whether an arm is another without a condition.
+ * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm */
 function isWithout(axis, other, arm) {
   return nameOf(other) === nameOf(arm) && other.conditions[axis] === 0 && groupOf(other, axis) === groupOf(arm, axis)
 }
 
-/**
- * @typedef {{ own: TrialRecord[][], baseline: TrialRecord[][], unchanged: TrialRecord[][], unconfigured: TrialRecord[][],
- *   summarise: typeof summariseValues }} Rounds of an arm, and of the arms that it is held against
- * @param {{ rounds: Rounds, service: string | null }} options service: whose sidecar; null: the arm
- * @returns {Record<string, Quantity>} by header
+/** The rounds of an arm, and of the arms that it is held against.
+ * @typedef {Record<'own' | 'baseline' | 'unchanged' | 'unconfigured', TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
+/** By header. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.own.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>
@@ -145,10 +132,7 @@ function summariseQuantities({ rounds, service }) {
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
 }
 
-/**
- * The quantity of an arm's sidecar that has the most of it, by header.
- * @param {{ quantities: Record<string, Quantity> }[]} sidecars
- */
+/** Picks from the sidecar with the most, by header. @param {{ quantities: Record<string, Quantity> }[]} sidecars */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
   return Object.fromEntries(

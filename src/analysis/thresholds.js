@@ -14,10 +14,8 @@ const OPERATORS = {
   '<': (value, limit) => value < limit,
   '>': (value, limit) => value > limit,
 }
-/**
- * The names of the sides that thresholds compare, and the words for them.
- * @typedef {{ names: string[], one: string, many: string, example: string, wantsOpen: string, wantsClosed: string }} Sides
- */
+/** The sides that thresholds compare, and the words for them.
+ * @typedef {Record<'one' | 'many' | 'example' | 'wantsOpen' | 'wantsClosed', string> & { names: string[] }} Sides */
 const PLANES = {
   one: 'a plane',
   many: 'planes of this run',
@@ -35,29 +33,20 @@ const RUNS = {
   wantsClosed: 'give runs that were made without --rate',
 }
 
-/**
- * @typedef {{ expression: string, a: string, b: string, quantity: string, service: string | null, operator: string, limit: number }} Threshold
- */
+/** @typedef {Record<'expression' | 'a' | 'b' | 'quantity' | 'operator', string> & { service: string | null,
+ *   limit: number }} Threshold */
 
-/**
- * @param {string} expression `a/b quantity[@service] <= number`; a variant by its folder, `pipy=my-scripts`
+/** Reads `a/b quantity[@service] <= number`, with a variant by its folder: `pipy=my-scripts`. Throws UsageError.
+ * @param {string} expression
  * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'repeatOf' | 'hasSidecars' | 'load'>[]} arms of the run
- * @param {string[]} [services] of the run; absent: not checked
- * @returns {Threshold}
- * @throws {UsageError}
- */
+ * @param {string[]} [services] absent: not checked */
 export function parseThreshold(expression, arms, services) {
   const planes = arms.filter(arm => arm.hasSidecars && !arm.repeatOf).map(nameOf)
   return parseExpression(expression, { sides: { ...PLANES, names: [...new Set(planes)] }, arms, services })
 }
 
-/**
- * A threshold on two runs, each arm held against the same of the other run.
- * @param {string} expression `new/old quantity[@service] <= number`, or `old/new`
- * @param {Pick<Arm, 'load'>[]} arms of both runs
- * @param {string[]} [services] of both runs; absent: not checked
- * @returns {Threshold} of `new` and `old`
- * @throws {UsageError}
+/** Reads `new/old quantity[@service] <= number`, or `old/new`, for the same arm of two runs. Throws UsageError.
+ * @param {string} expression @param {Pick<Arm, 'load'>[]} arms of both @param {string[]} [services] absent: not checked
  */
 export function parseRunThreshold(expression, arms, services) {
   return parseExpression(expression, { sides: RUNS, arms, services })
@@ -96,10 +85,7 @@ function parseExpression(expression, { sides, arms, services }) {
   return { expression, a, b, quantity, service, operator, limit }
 }
 
-/**
- * Holds a threshold at every link, cap and load of the run.
- * @param {Threshold} threshold @param {Comparison[]} comparisons
- */
+/** Holds a threshold at every place of a run. @param {Threshold} threshold @param {Comparison[]} comparisons */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
   const all = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
@@ -117,7 +103,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   })
 }
 
-/** Two planes at a '/', which the path of a variant may hold too. @param {string} pair @param {string[]} names */
+/** Splits at the '/' between two planes, not in a variant's path. @param {string} pair @param {string[]} names */
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {

@@ -11,10 +11,7 @@ export const GAP_LEAST_BESIDE = 0.01
 // A run that goes on until it is precise has more rounds, and some are sure to meet a gate.
 const SPOILED_MOST = 0.1
 
-/**
- * The smallest gap that is a difference, where an A/A pair shows the noise.
- * @param {number} [width] that the rounds were to make the intervals; absent: their number was fixed
- */
+/** The smallest gap that is a difference, given an A/A pair. @param {number} [width] */
 export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
@@ -24,30 +21,21 @@ export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
-/**
- * Whether too many rounds have no ratio for a verdict.
- * @param {(number | null)[]} values by round @param {boolean} isSequence
- */
+/** Whether too many rounds have no ratio. @param {(number | null)[]} values @param {boolean} isSequence */
 export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
 }
 
-/**
- * Counts the good rounds that cure those without a ratio; Infinity: none may lack one.
- * @param {(number | null)[]} values by round @param {boolean} isSequence
- */
+/** Good rounds still lacking; Infinity: for good. @param {(number | null)[]} values @param {boolean} isSequence */
 export function countUncured(values, isSequence) {
   const missing = values.filter(value => value === null).length
   if (missing === 0) return 0
   return isSequence ? Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length) : Infinity
 }
 
-/**
- * The verdict from the ratios of rounds.
+/** Judges the ratios of rounds; seed: of the resampling; gapLeast: with an A/A pair; aaSpread: null without one.
  * @param {{ values: (number | null)[], seed: number, isSequence: boolean, gapLeast?: number, aaSpread: number | null,
- *   isSpoiled: boolean }} options seed: of the resampling; gapLeast: where an A/A pair shows the noise; aaSpread: null: there is none
- * @returns {{ ratio: Quantity, verdict: Verdict, gapLeast: number }}
- */
+ *   isSpoiled: boolean }} options */
 export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
   const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
   const least = aaSpread === null ? GAP_LEAST : gapLeast
@@ -55,10 +43,8 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
   return { ratio, verdict: judge({ ratio, floor, isSpoiled }), gapLeast: least }
 }
 
-/**
- * No winner without an interval, where it includes 1, where the gap is below the floor, or where rounds were spoiled.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
- */
+/** Names no side without an interval, across 1, below the floor, or where rounds were spoiled.
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict} */
 export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'
   if (low === null || high === null) return 'indicative'

@@ -9,10 +9,8 @@ import { rawNameOf, readLoadLog, readObserved, readOwnPart } from '../records/ra
 import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
-/**
- * @import { Measured } from '../judge/gates.js'
- * @import { LoadGenerator, LoadResult, Manifest, Summary, TrialRecord } from '../model/types.ts'
- */
+/** @import { Measured } from '../judge/gates.js' */
+/** @import { LoadGenerator, LoadResult, Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
 const SHOWN_MOST = 20
 const UNSEEN = 'the times of phases (time to the first answer), changes of configuration, placement, parity'
@@ -21,13 +19,10 @@ const OTHER_KIT =
 // A number of JSON is read as it was written; sums may come out in another order.
 const ROUNDING = 1e-9
 
-/**
- * Computes a run again: records from their raw files, by the functions that made them, and the summary from the records.
- * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>, kitSha256?: string }} options
- *   findLoad: a load generator by its name; kitSha256: of this kit's code, where the run may be another's
- * @returns {{ lines: string[], agrees: boolean }} lines: what was compared, what could not be, and each number that differs
- * @throws {import('../lib/errors.js').BenchError} when the folder holds no run
- */
+/** Computes a run again, from raw files and records; lines: what was compared, what could not be, and what differs.
+ * kitSha256: of this kit's code, where the run may be another's. Throws BenchError for a folder without a run.
+ * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>,
+ *   kitSha256?: string }} options */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { manifest, records, warnings } = readRun(folder)
   const load = findLoad(generatorOf(manifest))
@@ -67,11 +62,8 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   }
 }
 
-/**
- * @param {string} folder
- * @param {boolean} isOfOtherKit its schema may have been another one
- * @returns {{ written: Summary | null, differences: string[] }} null: it cannot be read
- */
+/** @param {string} folder @param {boolean} isOfOtherKit its schema may differ
+ * @returns {{ written: Summary | null, differences: string[] }} */
 function readWritten(folder, isOfOtherKit) {
   try {
     const written = readSummary(folder)
@@ -90,11 +82,7 @@ function conclude({ differences, without, leftOut }) {
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
 }
 
-/**
- * The capacities that rates were chosen by, against the records that they are from.
- * @param {Manifest} manifest
- * @param {TrialRecord[]} records
- */
+/** Holds capacities against their records. @param {Manifest} manifest @param {TrialRecord[]} records */
 function compareCalibrations({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
     const record = records.find(r => r.trial.id === trialId)
@@ -104,10 +92,8 @@ function compareCalibrations({ calibrations }, records) {
   })
 }
 
-/**
- * The parts of a record that follow from its raw files.
+/** Computes the parts of a record that follow from its raw files, or says why they cannot be computed.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
- * @returns {Partial<TrialRecord> | string} a string: why they cannot be computed
  */
 function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
@@ -135,10 +121,7 @@ function recompute({ folder, record, load, relaxed }) {
   }
 }
 
-/**
- * The place of a record's arm among those that stood at the same time.
- * @param {TrialRecord} record
- */
+/** The place of a record's arm among those that stood at the same time. @param {TrialRecord} record */
 function placeOf({ beside = [], trial }) {
   return Math.max(
     0,
@@ -146,12 +129,8 @@ function placeOf({ beside = [], trial }) {
   )
 }
 
-/**
- * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options
- *   raw: of the trial, below raw/; place: among the arms that took turns
- * @returns {LoadResult | null} null: there is none
- * @throws {BenchError} with the file, when it cannot be read or is damaged
- */
+/** Reads a result; null: there is none; place: among the arms that took turns. Throws BenchError with the file.
+ * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options */
 function readResult({ folder, raw, place, load }) {
   const read = readLoadLog(folder, raw)
   if (read === null) return null
@@ -162,12 +141,7 @@ function readResult({ folder, raw, place, load }) {
   }
 }
 
-/**
- * The parts of a value that another has.
- * @param {any} value
- * @param {any} shape
- * @returns {any}
- */
+/** The parts of a value that another has. @param {any} value @param {any} shape @returns {any} */
 function pick(value, shape) {
   if (Array.isArray(shape)) {
     const isAlike = Array.isArray(value) && value.length === shape.length
@@ -177,13 +151,7 @@ function pick(value, shape) {
   return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(own(value, name), part)]))
 }
 
-/**
- * The paths at which two values of JSON differ.
- * @param {unknown} computed
- * @param {unknown} written
- * @param {string} at
- * @returns {string[]}
- */
+/** The paths that differ. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
 function compare(computed, written, at) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
   if (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= ROUNDING * Math.max(1, Math.abs(a)))
@@ -199,11 +167,7 @@ function compare(computed, written, at) {
   return [`${at} is ${show(b)}, and the records say ${show(a)}`]
 }
 
-/**
- * A member by a name that may be one of every object, such as `constructor`.
- * @param {any} value
- * @param {string} name
- */
+/** A member whose name every object may have, such as `constructor`. @param {any} value @param {string} name */
 function own(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }

@@ -1,3 +1,4 @@
+import { caddy } from './caddy/index.js'
 import { envoy } from './envoy/index.js'
 import { haproxy } from './haproxy/index.js'
 import { nginx } from './nginx/index.js'
@@ -6,4 +7,4 @@ import { pipy } from './pipy/index.js'
 
 /** Every data plane of the kit, in the order of the reports. */
 /** @import { DataPlane } from '../model/types.ts' @type {DataPlane[]} */
-export const dataPlanes = [none, pipy, envoy, haproxy, nginx]
+export const dataPlanes = [none, pipy, envoy, haproxy, nginx, caddy]

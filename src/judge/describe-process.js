@@ -4,11 +4,11 @@
 
 /**
  * Makes the record of a process between the edges. Pure.
- * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, overflows: number | null }} options
+ * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, overflows: number | null, received: number | null }} options
  *   the looks are from before any load and from after the window
  * @returns {ProcessRecord}
  */
-export function describeProcess({ facts, start, end, overflows }) {
+export function describeProcess({ facts, start, end, overflows, received }) {
   const [a, b] = [start.reading, end.reading]
   const seconds = b.atSeconds - a.atSeconds
   const threads = threadsBetween(start.state.threads, end.state.threads)
@@ -19,6 +19,7 @@ export function describeProcess({ facts, start, end, overflows }) {
     capReadBackCores: start.state.capCores === facts.capCores ? end.state.capCores : start.state.capCores,
     workers: end.look.workers,
     connections: end.look.connections,
+    ...(received === null ? {} : { receivedBytes: received }),
     cpuSet: end.state.cpuSet,
     isReplaced: end.state.identity.join() !== start.look.identity.join(),
     overflows: finiteOrNull(overflows),

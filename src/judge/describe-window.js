@@ -1,10 +1,7 @@
 import { describeProcess, finiteOrNull } from './describe-process.js'
 
-/**
- * The numbers of a trial from what was observed of its window. Pure: the run computes them from what it saw, `verify`
- * from what is on disk. What JSON cannot hold comes out as null in both.
- * @import { ObservationRecord, ProcessRecord, Sample, TrialRecord, Window } from '../model/types.ts'
- */
+/** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
+/** @import { ObservationRecord, ProcessRecord, Sample, TrialRecord, Window } from '../model/types.ts' */
 
 const READING_FIELDS = /** @type {const} */ ([
   ...['atSeconds', 'cpuSeconds', 'periods', 'throttledPeriods', 'throttledSeconds'],
@@ -18,7 +15,7 @@ const READING_FIELDS = /** @type {const} */ ([
  *   sample of an edge
  */
 export function describeWindow({ observation, samples, armId }) {
-  const { window, start, end, before, after, overflows, onHost, loadHost, cpus, ...given } = observation
+  const { window, start, end, before, after, overflows, received, onHost, loadHost, cpus, ...given } = observation
   const { sampleSource, clockOffsetMs } = given
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
@@ -28,6 +25,7 @@ export function describeWindow({ observation, samples, armId }) {
       start: { reading: first.readings[i], state: start.states[i], look: before[i] },
       end: { reading: last.readings[i], state: end.states[i], look: after[i] },
       overflows: overflows[i],
+      received: received?.[i] ?? null,
     }),
   )
   const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds
@@ -55,7 +53,7 @@ export function describeWindow({ observation, samples, armId }) {
 }
 
 /**
- * What the machine did beside the trial. The kernel counts all CPUs of the machine, also those that we may not use.
+ * The kernel counts all CPUs of the machine, also those that we may not use.
  * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number }} options
  *   ownCores: used by the trial's processes on this machine, and by the kit
  */
@@ -69,19 +67,14 @@ function describeHost({ start, end, cpus, ownCores }) {
   }
 }
 
-/**
- * @param {NonNullable<ObservationRecord['loadHost']>} seen
- * @param {number} ownCores
- */
+/** @param {NonNullable<ObservationRecord['loadHost']>} seen @param {number} ownCores */
 function describeLoadHost({ start, end, cpus, clockAheadMs, roundTripMs }, ownCores) {
   return { ...describeHost({ start, end, cpus, ownCores }), clockAheadMs, roundTripMs }
 }
 
 /**
- * Whether the samples of a window are complete. A reading is missing when a value of it could not be read; null is a
- * value that the kernel does not offer.
- * @param {Sample[]} samples
- * @param {Window} window
+ * Whether samples are complete; null: the kernel does not offer it.
+ * @param {Sample[]} samples @param {Window} window
  */
 export function checkSamples(samples, { startMs, endMs }) {
   const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)

@@ -8,7 +8,6 @@ import { READING_GATES } from './gates/readings.js'
 
 /** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
 /** @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts' */
-
 /** @typedef {import('./gates/gate.js').Measured} Measured */
 
 export { RATE_LEAST, USES }
@@ -16,9 +15,11 @@ export { RATE_LEAST, USES }
 const STEADY_DIFFERENCE_MOST = 0.2
 
 // Reasons are listed in this order.
-const GATES = [...ANSWER_GATES, ...PROCESS_GATES, ...ROLLOUT_GATES, ...READING_GATES, ...LOAD_GATES]
+const GATES = [...ANSWER_GATES, ...PROCESS_GATES, ...ROLLOUT_GATES, ...READING_GATES, ...LOAD_GATES].map(gate => ({
+  spoils: USES,
+  ...gate,
+}))
 
-/** The names of all gates. */
 export const GATE_NAMES = GATES.map(gate => gate.name)
 
 /** The words of a verdict for each gate, by its name. @type {Record<string, string>} */
@@ -27,15 +28,11 @@ export const GATE_WORDS = Object.fromEntries(GATES.map(({ name, words }) => [nam
 /** The findings of each gate in words, by its name. @type {Record<string, string>} */
 export const GATE_FINDS = Object.fromEntries(GATES.map(({ name, finds }) => [name, finds]))
 
-/** The uses that each gate spoils. */
 export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [name, spoils]))
 
-/**
- * Judges a trial from its record alone.
- * @param {Measured} record
- * @param {string[]} relaxed gates that the experiment sets aside
- * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
- */
+/** Judges a trial from its record alone; relaxed: gates that the experiment sets aside.
+ * @param {Measured} record @param {string[]} relaxed
+ * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>} */
 export function judgeTrial(record, relaxed) {
   const { generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load
@@ -57,30 +54,17 @@ export function judgeTrial(record, relaxed) {
   }
 }
 
-/**
- * The processes of an arm with the CPU that they used in its turns of a second: over the whole window none would look busy.
- * @param {Measured} record
- */
+/** Takes CPU over an arm's turns of a second: over the whole window no process looks busy. @param {Measured} record */
 function whileUnderLoad({ processes, load, window, trial }) {
   if (!load?.turns || !window || trial.arm.load.kind !== 'open') return processes
   const times = window.seconds / load.turns.seconds
-  return processes.map(p =>
-    p.role === 'generator'
-      ? p
-      : {
-          ...p,
-          cpuCores: p.cpuCores * times,
-          busiestThreadCores: p.busiestThreadCores === null ? null : p.busiestThreadCores * times,
-        },
-  )
+  return processes.map(({ busiestThreadCores: busiest, ...p }) => {
+    const scale = p.role === 'generator' ? 1 : times
+    return { ...p, cpuCores: p.cpuCores * scale, busiestThreadCores: busiest && busiest * scale }
+  })
 }
 
-/**
- * Finds all that spoils a use of a trial.
- * @param {Measured} record
- * @param {string[]} [relaxed] gates that the experiment sets aside
- * @returns {GateFinding[]}
- */
+/** Finds all that spoils a use. @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]} */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
   const judging = GATES.filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))

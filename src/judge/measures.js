@@ -1,31 +1,33 @@
+import { secondsUnderLoad } from './gates/bound.js'
 import { isSpoiled } from './gates.js'
-import { secondsUnderLoad } from './seconds.js'
 
-/** How a number is measured of a trial; the table of quantities says what each is. Pure. */
+/** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantities.js' */
 /** @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts' */
 
 const TAIL_REQUESTS = 10
 /** The requests that a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
 export const P99_REQUESTS = 1050
 
-/** The quantiles that are reported, by name. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
-/**
- * The trials of each round: a window that was measured again follows the first.
- * @param {TrialRecord[]} records of one arm
- * @param {number} count
- */
+/** Makes rows that have one form. @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form */
+export function rowsOf(form) {
+  return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
+    ...form,
+    name,
+    label,
+    header,
+    isSparse: true,
+  })
+}
+
+/** Splits records of one arm by round, in their order. @param {TrialRecord[]} records @param {number} count */
 export function splitRounds(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
 
-/**
- * The value of a round: of its first trial that is good for a use.
- * @param {TrialRecord[]} trials of one arm in one round
- * @param {Use} use
- * @param {(record: TrialRecord) => number | null} measure
- */
+/** The value of the first trial of a round that is good for a use.
+ * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure */
 export function valueOfRound(trials, use, measure) {
   const values = trials
     .filter(r => r.outcome !== 'failed' && !isSpoiled(r, use))
@@ -44,20 +46,13 @@ export function applicationsOf({ processes }) {
   return processes.filter(p => p.role === 'application')
 }
 
-/**
- * While the arm got its load.
- * @param {TrialRecord} record
- */
+/** Verified requests a second while the arm got its load. @param {TrialRecord} record */
 export function ratePerSecond(record) {
   const seconds = secondsUnderLoad(record)
   return record.load && seconds ? record.load.verified / seconds : null
 }
 
-/**
- * CPU cores while the arm got its load; what it used between its turns counts for these.
- * @param {TrialRecord} record
- * @param {string | null} [service] null: of all sidecars
- */
+/** CPU cores by the time in which the arm got its load. @param {TrialRecord} record @param {string | null} [service] */
 export function coresUnderLoad(record, service) {
   const cores = sumOf(sidecarsOf(record, service), p => p.cpuCores)
   const { load, window } = record
@@ -69,30 +64,18 @@ export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
-/**
- * From the start of the first process to the first answer, through all sidecars. Null of a rollout, whose start has other
- * times in it, and of arms that were started together.
- * @param {TrialRecord} record
- */
+/** Up to the first answer, in seconds; null for rollouts and arms started together. @param {TrialRecord} record */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.deployment || rollout ? null : (phasesSeconds.start ?? null)
 }
 
-/**
- * Sums over processes; null where there is none, or one has no value.
- * @param {ProcessRecord[]} processes
- * @param {(process: ProcessRecord) => number | null} of
- */
+/** Sums; null where one lacks it. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function sumOf(processes, of) {
   const values = processes.map(of)
   return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
 }
 
-/**
- * The most of any process; null where none has a value.
- * @param {ProcessRecord[]} processes
- * @param {(process: ProcessRecord) => number | null} of
- */
+/** The most; null where none has. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function mostOf(processes, of) {
   const values = processes.flatMap(p => of(p) ?? [])
   return values.length === 0 ? null : Math.max(...values)

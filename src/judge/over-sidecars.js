@@ -1,17 +1,14 @@
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseValues } from '../lib/stats.js'
 
-/**
- * Lines through what a control plane uses over the number of its sidecars. Pure.
- * @import { ControlNeed, GrowthFit } from '../model/types.ts'
- */
+/** Lines through what a control plane uses over the number of its sidecars. Pure. */
+/** @import { ControlNeed, GrowthFit } from '../model/types.ts' */
 
 const POINTS_LEAST = 3
 
-/**
- * @param {[number, number][]} seen sidecars, bytes
- * @returns {GrowthFit['memory']} null: fewer than three numbers of sidecars
- */
+/** Numbers of sidecars, each with a value. @typedef {[number, number][]} Points */
+
+/** Fits bytes; null below three numbers of sidecars. @param {Points} seen @returns {GrowthFit['memory']} */
 export function fitMemory(seen) {
   const fit = fitOverSidecars(seen)
   if (fit === null) return null
@@ -24,10 +21,7 @@ export function fitMemory(seen) {
   }
 }
 
-/**
- * @param {[number, number][]} seen sidecars, seconds of CPU time
- * @returns {ControlNeed['rolloutCpu']} null: fewer than three numbers of sidecars
- */
+/** Fits seconds of CPU time; null likewise. @param {Points} seen @returns {ControlNeed['rolloutCpu']} */
 export function fitCpu(seen) {
   const fit = fitOverSidecars(seen)
   if (fit === null) return null
@@ -40,10 +34,7 @@ export function fitCpu(seen) {
   }
 }
 
-/**
- * A line through the medians of what has the same number of sidecars.
- * @param {[number, number][]} seen sidecars, value
- */
+/** Fits a line through the median at each number of sidecars. @param {Points} seen */
 function fitOverSidecars(seen) {
   const points = [...groupBy(seen, ([sidecars]) => sidecars)]
     .map(([sidecars, own]) => {

@@ -3,6 +3,7 @@ import { CHANGE_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { MIB } from '../lib/units.js'
 import {
+  applicationsOf,
   capacityPerSecond,
   coresUnderLoad,
   cpuPerRequestMicros,
@@ -16,35 +17,27 @@ import {
   valueOfRound,
 } from './measures.js'
 
-/**
- * The one table of quantities. Summaries, comparisons, thresholds, tables, CSV, charts, live metrics and the dictionary
- * are made from it: a new quantity is one more row here. Longer than other files, since it is a table. Pure.
- * @import { Load, TrialRecord, Use } from '../model/types.ts'
- */
+/** The one table of quantities, which reports, charts, metrics and claims read. Long, since it is a table. Pure. */
+/** @import { Arm, Load, TrialRecord, Use } from '../model/types.ts' */
 
-/**
- * What a quantity is measured of.
- * @typedef {object} Seen
+/** @typedef {object} Seen
  * @property {TrialRecord} record
  * @property {string | null} [service] whose sidecar; null: over all
  * @property {TrialRecord[] | null} [baseline] the same round of the arm without sidecars
  * @property {TrialRecord[] | null} [unchanged] the same round of the arm without changes of configuration
- * @property {TrialRecord[] | null} [unconfigured] the same round of the arm that knows no services beside its own
- */
+ * @property {TrialRecord[] | null} [unconfigured] the same round of the arm that knows no services beside its own */
 
-/**
- * How two arms are compared in a quantity.
- * @typedef {object} Compared
+/** @typedef {object} Compared
  * @property {Load['kind'][]} kinds the loads under which it is compared
  * @property {string} label
  * @property {string} less the predicate of an arm that has less, with a gap for the share
  * @property {string} more
  * @property {boolean} [isHeadline] told where a plane is compared with itself
  * @property {boolean} [isOnRequest] told only where the experiment shows it
+ * @property {(arm: Pick<Arm, 'conditions'>) => boolean} [isOf] arms that can have it; absent: all
  */
 
-/**
- * @typedef {object} QuantityRow
+/** @typedef {object} QuantityRow
  * @property {string} name in experiments, claims and thresholds
  * @property {string} header name and unit in summary.json and CSV
  * @property {string | Partial<Record<Load['kind'], string>>} [group] in summary.json it stands in this object, by the kind of load
@@ -67,13 +60,13 @@ import {
  * @property {{ kinds: Load['kind'][], title: string, digits?: number }} [chart] drawn round by round under these loads
  * @property {boolean} [isFollowed] its slope over the time of the run is fitted
  * @property {{ name: string, scale?: number, percentile?: string, definition?: string }} [metric] of the live endpoint;
- *   scale: one of its unit in that of the header; percentile: a label, beside that of the loop
- */
+ *   scale: one of its unit in that of the header; percentile: a label, beside that of the loop */
 
 /** @type {Load['kind'][]} */
 const EVERY_LOAD = ['turns', 'closed', 'open', 'idle']
 const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it.'
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
+const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
 
 /** The first is the primary quantity. @type {QuantityRow[]} */
 const ROWS = [
@@ -101,6 +94,31 @@ const ROWS = [
     metric: { name: 'trial_cpu_seconds_per_request', scale: 1e6 },
   },
   {
+    name: 'servicesCpuPerRequest',
+    header: 'servicesCpuPerRequestMicros',
+    label: 'CPU per request with the applications, µs',
+    short: 'µs/req, all',
+    unit: 'µs',
+    digits: 0,
+    isSparse: true,
+    definition:
+      "CPU time of the cgroups of sidecars and applications in the window over the verified requests in it: with the kernel's part at either end of a connection inside of a service.",
+    use: 'cpuPerRequest',
+    measure: ({ record }) =>
+      hasNamespaces(record.trial.arm)
+        ? cpuPerRequestMicros(record, [...sidecarsOf(record), ...applicationsOf(record)])
+        : null,
+    compared: {
+      kinds: ['turns', 'closed', 'open'],
+      label: 'CPU per request with the applications',
+      less: 'uses % less CPU per request with the applications',
+      more: 'uses % more CPU per request with the applications',
+      isHeadline: true,
+      isOnRequest: true,
+      isOf: hasNamespaces,
+    },
+  },
+  {
     name: 'throughput',
     header: 'throughputPerSecond',
     label: 'requests/s',
@@ -124,12 +142,7 @@ const ROWS = [
       'The rate of the closed loop where the sidecar bound the run: it used at least 95 % of its cap, and nothing else was saturated. No value where something else was the limit.',
     use: 'capacity',
     measure: ({ record }) => capacityPerSecond(record),
-    compared: {
-      kinds: ['closed'],
-      label: 'capacity',
-      less: 'has % less capacity',
-      more: 'has % more capacity',
-    },
+    compared: { kinds: ['closed'], label: 'capacity', less: 'has % less capacity', more: 'has % more capacity' },
   },
   {
     name: 'cpuCores',
@@ -179,11 +192,7 @@ const ROWS = [
   time('p95'),
   time('p99', { isCompared: true, isMain: true }),
   time('p999'),
-  addedTime('p50'),
-  addedTime('p90'),
-  addedTime('p95'),
-  addedTime('p99'),
-  addedTime('p999'),
+  ...PERCENTILE_NAMES.map(addedTime),
   memory('rss', {
     label: 'RSS MiB',
     definition:
@@ -241,9 +250,13 @@ export const QUANTITIES = Object.fromEntries(ROWS.map(row => [row.name, row]))
 export const QUANTITY_NAMES = /** @type {any} */ (Object.keys(QUANTITIES))
 export const [PRIMARY] = ROWS
 
+/** @param {Pick<Arm, 'conditions'>} arm */
+function hasNamespaces({ conditions }) {
+  return conditions.interception !== undefined
+}
+
 /**
- * @param {keyof typeof PERCENTILES} name
- * @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: the one that stands for latency
+ * @param {keyof typeof PERCENTILES} name @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: of latency
  * @returns {QuantityRow}
  */
 function time(name, { isCompared = false, isMain = false } = {}) {
@@ -273,7 +286,9 @@ function time(name, { isCompared = false, isMain = false } = {}) {
     }),
     ...(isMain && { chart: { kinds: ['open'], title: `${name} latency` }, isFollowed: true }),
     metric: {
-      ...{ name: 'trial_response_time_seconds', scale: 1000, percentile: PERCENTILES[name] },
+      name: 'trial_response_time_seconds',
+      scale: 1000,
+      percentile: PERCENTILES[name],
       definition: defineTime('`percentile` %'),
     },
   }
@@ -284,21 +299,16 @@ function defineTime(share) {
   return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
 }
 
-/**
- * @param {keyof typeof PERCENTILES} of
- * @returns {QuantityRow}
- */
+/** @param {keyof typeof PERCENTILES} of @returns {QuantityRow} */
 function addedTime(of) {
   const name = `addedP${of.slice(1)}`
   return {
-    ...{
-      name,
-      header: `${name}Ms`,
-      label: `added ${of} ms`,
-      short: of === 'p99' ? 'p99 ms' : `added ${of}`,
-      unit: 'ms',
-      digits: 2,
-    },
+    name,
+    header: `${name}Ms`,
+    label: `added ${of} ms`,
+    short: of === 'p99' ? 'p99 ms' : `added ${of}`,
+    unit: 'ms',
+    digits: 2,
     group: { open: 'addedLatencyMs' },
     key: of,
     isSparse: true,
@@ -314,22 +324,28 @@ function addedTime(of) {
   }
 }
 
-/**
- * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
+/** @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
  * @param {Pick<QuantityRow, 'label' | 'short' | 'definition' | 'chart'> & { words?: string, isHeadline?: boolean }} options
- *   words: it is compared, by this name
- * @returns {QuantityRow}
- */
+ *   words: its name in a comparison
+ * @returns {QuantityRow} */
 function memory(name, { words, isHeadline, ...row }) {
   const header = /** @type {const} */ (`${name}Bytes`)
   return {
-    ...{ name, header, group: 'memory', unit: 'MiB', scale: MIB, digits: 1, ...row },
+    ...row,
+    name,
+    header,
+    group: 'memory',
+    unit: 'MiB',
+    scale: MIB,
+    digits: 1,
     use: 'memory',
     sidecars: 'sum',
     measure: ({ record, service }) => sumOf(sidecarsOf(record, service), p => p.memory[header]),
     ...(words && {
       compared: {
-        ...{ kinds: EVERY_LOAD, label: words, isHeadline },
+        kinds: EVERY_LOAD,
+        label: words,
+        isHeadline,
         less: `uses % less ${words}`,
         more: `uses % more ${words}`,
       },

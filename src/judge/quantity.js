@@ -2,44 +2,31 @@ import { summariseValues } from '../lib/stats.js'
 import { valueOfRound } from './measures.js'
 import { QUANTITIES } from './quantities.js'
 
-/** Functions of any quantity of the table. Pure. */
+/** Functions of any quantity of the table. Pure. @import { QuantityRow, Seen } from './quantities.js' */
 /** @import { Load, Quantity, SummaryArm, TrialRecord } from '../model/types.ts' */
-/** @import { QuantityRow, Seen } from './quantities.js' */
 
-/**
- * The quantities in which arms are compared.
- * @param {Load['kind'][]} [kinds] under one of these loads; absent: under any
- */
+/** Lists the quantities in which arms are compared. @param {Load['kind'][]} [kinds] absent: under any load */
 export function listCompared(kinds) {
   return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
     compared?.kinds.some(kind => kinds?.includes(kind) ?? true) ? [{ ...row, compared }] : [],
   )
 }
 
-/** The use of a row. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
+/** @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
 export function useOf({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
 
-/**
- * The value of a round, of its first good trial.
- * @param {QuantityRow} row
- * @param {TrialRecord[]} trials of one arm in one round
- * @param {Omit<Seen, 'record'>} [beside]
- */
+/** The value of a round, from the first good trial of an arm.
+ * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<Seen, 'record'>} [beside] */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
   const use = useOf(row, trials[0].trial.arm.load)
   return valueOfRound(trials, use, record => row.measure({ record, ...beside }))
 }
 
-/**
- * A quantity of an arm in a summary; no values where it has none.
- * @param {SummaryArm} arm
- * @param {string} name
- * @param {string | null} [service] null: of the arm
- * @returns {Quantity}
- */
+/** A quantity of an arm, or of one service's sidecar, in a summary; no values where there are none.
+ * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity} */
 export function quantityOf(arm, name, service = null) {
   const row = QUANTITIES[name]
   /** @type {any} */
@@ -49,11 +36,7 @@ export function quantityOf(arm, name, service = null) {
   return members?.[row.key ?? row.header] ?? summariseValues([])
 }
 
-/**
- * Quantities as they stand in summary.json: a percentile under the loop that it is of, memory and changes together.
- * @param {Record<string, Quantity>} quantities by header
- * @param {Pick<Load, 'kind'>} load
- */
+/** Nests quantities like summary.json. @param {Record<string, Quantity>} quantities @param {Pick<Load, 'kind'>} load */
 export function nestQuantities(quantities, load) {
   /** @type {Record<string, any>} */
   const nested = {}
@@ -68,20 +51,12 @@ export function nestQuantities(quantities, load) {
   return nested
 }
 
-/**
- * @param {QuantityRow} row
- * @param {Pick<Load, 'kind'>} load
- * @returns {string | null | undefined} undefined: it stands alone; null: there is none under such a load
- */
+/** Null: not under such a load; undefined: at the top. @param {QuantityRow} row @param {Pick<Load, 'kind'>} load */
 function groupOf({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
 
-/**
- * A value as it is shown, without its unit but for `%`.
- * @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row
- * @param {number} value
- */
+/** Shows no unit but `%`. @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value */
 export function formatValue({ unit, scale = 1, digits }, value) {
   return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`
 }

@@ -1,43 +1,24 @@
 import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
 import { finiteOrNull, subtract } from './describe-process.js'
 
-/** Follows each sidecar through the samples of a trial. Pure. */
+/** Each sidecar through the samples of a trial. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */
 
 // An edge of the window is read at its own time, at times right after a sample: over so little, CPU time says nothing.
 const APART_LEAST_SECONDS = 0.05
 
-/**
- * A sidecar now; null: not known.
- * @typedef {object} SidecarNow
- * @property {string} service
- * @property {number | null} cores between the last two readings
- * @property {number | null} capCores null: no cap
- * @property {number | null} ofCap a fraction
- * @property {boolean | null} isThrottled whether its quota was used up between the last two readings
- * @property {number | null} throttledFraction of the periods since the first sample of the trial
- * @property {number | null} anonBytes
- * @property {number | null} workingSetBytes
- */
+/** A sidecar now; null: not known, or no cap. cores, isThrottled: between the last two readings; ofCap: a fraction;
+ * throttledFraction: of the periods since the first sample of the trial.
+ * @typedef {{ service: string, isThrottled: boolean | null } & Record<'cores' | 'capCores' | 'ofCap' | 'throttledFraction' |
+ *   'anonBytes' | 'workingSetBytes', number | null>} SidecarNow */
 
-/**
- * One sidecar over the time of a trial.
- * @typedef {object} SidecarSeries
- * @property {string} service
- * @property {number | null} capCores
- * @property {[number, number][]} cores [seconds from the start of the window, CPU time over wall time since the point before]
- * @property {[number, number][]} anonBytes [seconds, bytes]
- * @property {[number, number][]} throttled [from, to] in seconds
- */
+/** One sidecar over a trial: [seconds from the start of the window, value]; throttled: [from, to] in seconds.
+ * @typedef {{ service: string, capCores: number | null, cores: [number, number][], anonBytes: [number, number][],
+ *   throttled: [number, number][] }} SidecarSeries */
 
-/**
- * @typedef {object} Tracked
- * @property {number} place among the readings of a sample
- * @property {SidecarNow} now
- * @property {SidecarSeries} series
- * @property {Reading | null} first with periods
- * @property {{ reading: Reading, seconds: number } | null} last whose CPU time was read
- */
+/** place: in the readings of a sample; first: reading with periods; last: reading with CPU time.
+ * @typedef {{ place: number, now: SidecarNow, series: SidecarSeries, first: Reading | null,
+ *   last: { reading: Reading, seconds: number } | null }} Tracked */
 
 /** @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned */
 export function createSidecars({ most = POINTS_MOST } = {}) {
@@ -47,10 +28,8 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
     clear() {
       tracked = []
     },
-    /**
-     * @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuCores'>[], sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] },
-     *   windowStartMs: number }} sampled
-     */
+    /** @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuCores'>[], windowStartMs: number,
+     *   sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] } }} sampled */
     sample({ specs, sample, windowStartMs }) {
       if (tracked.length === 0) {
         tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [startTracking(spec, place)] : []))
@@ -76,10 +55,8 @@ function startTracking({ service, cpuCores: capCores }, place) {
   }
 }
 
-/**
- * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options sidecar: changed;
- *   reading: undefined, or with NaN in it: it could not be read; seconds: from the start of the window
- */
+/** Changes the tracked sidecar; a reading that is undefined, or has NaN, could not be read.
+ * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options */
 function addReading({ sidecar, reading, seconds, most }) {
   const { now, series, last } = sidecar
   const isRead = reading !== undefined && Number.isFinite(reading.atSeconds) && Number.isFinite(reading.cpuSeconds)

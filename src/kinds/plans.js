@@ -2,21 +2,16 @@ import { UsageError } from '../lib/errors.js'
 import { assertAlone, assertManySidecars, assertSharded } from '../model/asked.js'
 import { growthPlan } from './growth/plan.js'
 
-/**
- * What each kind of trial can be asked, and plans of its own. Pure.
- * @import { Arm, PlaneChoice } from '../model/types.ts'
- * @import { Asked, Chosen } from '../model/asked.js'
- * @import { TrialKind } from '../model/kinds.js'
- */
+/** The plan of each kind of trial, and what it can be asked. Pure. @import { TrialKind } from '../model/kinds.js' */
+/** @import { Arm, PlaneChoice } from '../model/types.ts' */
+/** @import { Asked, Chosen } from '../model/asked.js' */
 
-/**
- * @typedef {object} KindPlan
+/** @typedef {object} KindPlan
  * @property {(asked: Asked, chosen: Chosen) => void} assertAskable throws UsageError for what its trials cannot be
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [hasControlPlane] many sidecars have one, whose name is part of an arm's
  * @property {true} [hasUncontrolled] an arm without a control plane has no conditions of one
- * @property {true} [isAllReal] no sidecar is simulated
- */
+ * @property {true} [isAllReal] no sidecar is simulated */
 
 /** @type {Record<TrialKind, KindPlan>} */
 export const PLANS = {
@@ -38,11 +33,7 @@ export const PLANS = {
   growth: growthPlan,
 }
 
-/**
- * @param {Asked} asked
- * @param {Chosen} chosen
- * @throws {UsageError} for a search for a limit that a plane has no sidecars to give to
- */
+/** Throws for a limit of sidecars that a plane does not have. @param {Asked} asked @param {Chosen} chosen */
 function assertSearchable({ experiment: { name, search } }, { planes, hasSidecars }) {
   if (search?.kind === 'knee') return
   const without = planes.find(({ plane }) => !hasSidecars(plane))

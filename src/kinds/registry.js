@@ -3,17 +3,17 @@ import { startServices } from '../run/start-services.js'
 import { growth } from './growth/course.js'
 import { rollout } from './rollout/course.js'
 import { measureSearches } from './search/course.js'
-import { turns } from './turns/index.js'
 
 /**
- * The kinds of trials by their names. A new one is a folder and a line here; run/kind.js has the contract.
- * @import { Kind } from '../run/kind.js'
- * @import { TrialKind } from '../model/kinds.js'
+ * The kinds of trials by their names. A new one is a folder, its name in model/kinds.js, and a line here, in
+ * plans.js and in sections.js; run/kind.js has the contract.
  */
+/** @import { Kind } from '../run/kind.js' */
+/** @import { TrialKind } from '../model/kinds.js' */
 
 /** @type {Record<TrialKind, Kind>} */
 export const kinds = {
-  turns,
+  turns: { name: 'turns', start: startServices, measure: measureRounds },
   load: { name: 'load', start: startServices, measure: measureRounds },
   search: { name: 'search', start: startServices, measure: measureSearches },
   rollout,

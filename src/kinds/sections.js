@@ -6,36 +6,25 @@ import { rolloutSections } from './rollout/sections.js'
 import { searchSections } from './search/sections.js'
 import { turnsSections } from './turns/sections.js'
 
-/**
- * What each kind of trial answers and shows of a summary, as data: the formats are the report's. A new kind is a folder
- * and a line here. Pure.
- * @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { TrialKind } from '../model/kinds.js'
- */
+/** Answers and sections of each kind of trial, as data: the formats are the report's. Pure. */
+/** @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { TrialKind } from '../model/kinds.js' */
 
-/**
- * @typedef {object} Told
+/** @typedef {object} Told
  * @property {Summary} summary with the arms and comparisons of the kind alone
  * @property {SummaryArm[]} measured its arms of which a trial was completed
  * @property {string[]} cost its planes in the primary quantity, in words: verdicts, or without two planes their values
- * @property {boolean} isAlone the run has no trials of another kind
- */
+ * @property {boolean} isAlone the run has no trials of another kind */
 
 /**
- * @typedef {object} Drawn
- * @property {Summary} summary
- * @property {SummaryArm[]} arms that were tried
- * @property {TrialRecord[]} records
- * @property {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} colourFor
+ * @typedef {{ summary: Summary, arms: SummaryArm[], records: TrialRecord[], colourFor: ColourFor }} Drawn arms: that were tried
+ * @typedef {(arm: Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>) => number} ColourFor
  */
 
-/**
- * A chart of its own: form, one of the report's; lines, as that form takes them.
- * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart
- */
+/** form: one of the report's; lines: as that form takes them. */
+/** @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart */
 
-/**
- * @typedef {object} Sections
+/** @typedef {object} Sections
  * @property {(summary: Summary) => string} [heading] where an experiment measures several kinds
  * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) => Partial<Summary>} [summarise] what of a
  *   summary is its own
@@ -45,8 +34,7 @@ import { turnsSections } from './turns/sections.js'
  * @property {(arm: SummaryArm) => string | null} [boundOf] what bound an arm beside its sidecars
  * @property {false} [hasRounds] absent: rounds are compared, drawn and noted
  * @property {false} [hasWindows] absent: a trial has a window
- * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time
- */
+ * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time */
 
 /** @type {Record<TrialKind, Sections>} */
 const SECTIONS = {
@@ -57,10 +45,7 @@ const SECTIONS = {
   growth: growthSections,
 }
 
-/**
- * @param {Pick<Arm, 'load' | 'conditions'>} arm
- * @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary of its run
- */
+/** @param {Pick<Arm, 'load' | 'conditions'>} arm @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary */
 export function sectionsOf(arm, { searches, sizes, growths }) {
   return SECTIONS[kindOfArm(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })]
 }
@@ -71,11 +56,7 @@ export function listSections({ arms, search, settings }) {
   return [...new Set(arms.map(arm => SECTIONS[kindOfArm(arm, run)]))]
 }
 
-/**
- * The parts of a summary by the kind of their trials.
- * @param {Summary} summary
- * @returns {{ sections: Sections, summary: Summary, heading?: string }[]} in the order of their first arms; heading: beside others
- */
+/** Splits a summary by the kinds of its trials; heading: beside other kinds. @param {Summary} summary */
 export function splitByKind(summary) {
   const groups = [...groupBy(summary.arms, arm => sectionsOf(arm, summary))]
   return groups.map(([sections, arms]) => {
@@ -85,7 +66,7 @@ export function splitByKind(summary) {
   })
 }
 
-/** Whether each kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
+/** Whether a kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
 export function hasAny(summary, what) {
   return splitByKind(summary).some(({ sections }) => sections[what] !== false)
 }

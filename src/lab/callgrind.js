@@ -7,7 +7,6 @@ import { parseProfile } from './profile.js'
 /**
  * Runs a process under callgrind and asks it for counts: https://valgrind.org/docs/manual/cl-manual.html.
  * @import { ProcessSpec, Tool } from '../model/types.ts'
- * @import { Profile } from './profile.js'
  */
 
 // A machine with other work takes seconds to write a profile.
@@ -25,22 +24,12 @@ const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
  * @returns {ProcessSpec}
  */
 export function runUnderCallgrind(spec, { valgrind, callers }) {
-  const own = [
-    '-q',
-    '--tool=callgrind',
-    '--instr-atstart=no',
-    '--dump-line=no',
-    `--callgrind-out-file=${profileIn(spec.folder)}`,
-    `--separate-callers=${callers}`,
-    channelIn(spec.folder),
-  ]
-  return { ...spec, program: valgrind.path, argv: [...own, spec.program, ...spec.argv] }
+  const out = `--callgrind-out-file=${profileIn(spec.folder)}`
+  const own = ['-q', '--tool=callgrind', '--instr-atstart=no', '--dump-line=no', out, `--separate-callers=${callers}`]
+  return { ...spec, program: valgrind.path, argv: [...own, channelIn(spec.folder), spec.program, ...spec.argv] }
 }
 
-/**
- * Makes the counter of a process under callgrind. Its functions throw a BenchError when callgrind does not answer.
- * @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options folder: of the process
- */
+/** Makes the counter of a process. @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options */
 export function createCounter({ folder, valgrind, signal }) {
   let parts = 0
   const ask = async (/** @type {string[]} */ words) => {
@@ -56,7 +45,7 @@ export function createCounter({ folder, valgrind, signal }) {
     start: () => ask(['instrumentation', 'on']),
     /** Drops the counts so far. */
     forget: () => ask(['zero']),
-    /** The counts since the last time. @returns {Promise<Profile>} */
+    /** The counts since the last time. @returns {Promise<import('./profile.js').Profile>} */
     async take() {
       await ask(['dump'])
       const file = `${profileIn(folder)}.${++parts}`

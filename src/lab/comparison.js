@@ -2,11 +2,7 @@ import { spreadOf } from './count.js'
 import { filterOf, groupOf, sumBy, sumInclusive } from './groups.js'
 import { sumSelf } from './profile.js'
 
-/**
- * Compares the costs of two folders of scripts. Pure.
- * @import { Count } from './count.js'
- * @import { Stack } from './profile.js'
- */
+/** Compares the costs of two folders of scripts. Pure. */
 
 /** Definitions of the counted quantities. */
 export const QUANTITIES = {
@@ -26,8 +22,8 @@ const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
  * Costs: stacks of a request; samples: absent where all was counted. Row: spread: largest distance of two counts of one
  * side, as a share. Breakdown: inclusive: new cost of a function with all it calls.
  * @typedef {keyof typeof QUANTITIES} Quantity
- * @typedef {{ [Name in keyof typeof DEFINITIONS]?: Count | null }} Counts
- * @typedef {{ link: string, service: string, stacks: Stack[], samples?: number } & Counts} Costs
+ * @typedef {{ [Name in keyof typeof DEFINITIONS]?: import('./count.js').Count | null }} Counts
+ * @typedef {{ link: string, service: string, stacks: import('./profile.js').Stack[], samples?: number } & Counts} Costs
  * @typedef {Record<'old' | 'new', Costs[]>} Sides
  * @typedef {{ old: number, new: number, ratio: number, spread: number }} Ratio
  * @typedef {{ link: string, service: string, quantity: keyof typeof DEFINITIONS } & Ratio} Row
@@ -50,10 +46,8 @@ export function compareCounts(counts) {
 }
 
 /**
- * Breaks the cost of each sidecar down by group, filter and function.
- * @param {Sides} counts
- * @param {{ functions: number }} options functions: how many of those that changed most, beside those that are gone
- * @returns {Breakdown[]}
+ * Breaks the cost of each sidecar down by group, filter and function. @param {Sides} counts
+ * @param {{ functions: number }} options how many of those that changed most, beside those that are gone
  */
 export function breakDown(counts, { functions }) {
   return pair(counts).map(([old, next]) => {

@@ -10,8 +10,7 @@ import { joinStacks } from './profile.js'
 /**
  * Counts the instructions that the sidecars of a link execute for a request. Requests come one at a time, so that
  * neither waiting nor other work changes the count.
- * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts'
- * @import { Testbed } from '../run/testbed.js'
+ * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
  * @import { Profile, Stack } from './profile.js'
  */
 
@@ -23,21 +22,17 @@ const ANSWER_SECONDS = 120
 const BURSTS = [3, 6]
 
 /**
- * @typedef {{ value: number, counts: number[] }} Count value: mean of the counts
- * @typedef {object} SidecarCount
- * @property {string} link
- * @property {string} service
- * @property {Count} instructions a request
- * @property {Count | null} handshake instructions a new mTLS connection to or from another sidecar; null: none was counted
- * @property {Stack[]} stacks instructions a request by function
+ * Instructions and stacks are of a request. value: mean of the counts; handshake: instructions of a new mTLS connection to
+ * or from another sidecar; null: none was counted.
+ * @typedef {{ value: number, counts: number[] }} Count
+ * @typedef {{ link: string, service: string, instructions: Count, handshake: Count | null, stacks: Stack[] }} SidecarCount
  */
 
 /**
  * Starts the services of an arm under callgrind and counts their instructions.
  * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, valgrind: Tool, callers: number,
  *   requests: number, hasHandshakes: boolean, signal: AbortSignal }} options folder: of the processes
- * @returns {Promise<SidecarCount[]>}
- * @throws {BenchError} when a request is not answered by the application, or callgrind fails
+ * @returns {Promise<SidecarCount[]>} @throws {BenchError} when a request is not answered by the application, or callgrind fails
  */
 export async function countInstructions({ testbed, valgrind, callers, requests, hasHandshakes, ...given }) {
   const { arm, signal } = given
@@ -116,12 +111,7 @@ export function spreadOf({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }
 
-/**
- * Changes how a testbed starts its sidecars.
- * @param {Testbed} testbed
- * @param {(spec: ProcessSpec) => ProcessSpec} change
- * @returns {Testbed}
- */
+/** @param {Testbed} testbed @param {(spec: ProcessSpec) => ProcessSpec} change of its sidecars @returns {Testbed} */
 export function withSidecars(testbed, change) {
   /** @type {Record<string, DataPlane>} */
   const planes = {}
@@ -132,10 +122,7 @@ export function withSidecars(testbed, change) {
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
-/**
- * @param {{ entry: { urls: string[], host: string }, payloadBytes: number, signal: AbortSignal }} options
- * @returns {(requests: number, atOnce: number) => Promise<void>}
- */
+/** @param {{ entry: { urls: string[], host: string }, payloadBytes: number, signal: AbortSignal }} options */
 function createAsk({ entry: { urls, host }, payloadBytes, signal }) {
   const { hostname: address, port } = new URL(urls[0])
   const endpoint = { address, port: Number(port) }
@@ -151,7 +138,7 @@ function createAsk({ entry: { urls, host }, payloadBytes, signal }) {
         `a request to ${host} at ${urls[0]} was answered ${answer.status} with ${answer.body.length} bytes, not by the application; the scripts changed what they do, or are too slow under callgrind`,
       )
   }
-  return async (requests, atOnce) => {
+  return async (/** @type {number} */ requests, /** @type {number} */ atOnce) => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
     try {
       for (let sent = 0; sent < requests; sent += atOnce) {

@@ -1,26 +1,21 @@
-import { createOption } from '../report/charts/style.js'
+import { html } from '../report/markup.js'
 import { cutAtFilter } from './groups.js'
 
 /**
  * Draws a flame graph: a box is a function, as wide as its cost with all it calls, above its caller; the filter of the
- * script is at the bottom. The colour marks a changed cost. The kit has ECharts already, which needs no browser. Pure.
- * @import { Chart } from '../report/charts/style.js'
+ * script is at the bottom. The colour marks a changed cost. Pure.
  * @import { Stack } from './profile.js'
+ * @typedef {{ name: string, old: number, new: number, children: Map<string, Node> }} Node instructions a request
+ * @typedef {{ start: number, depth: number, node: Node }} Box
  */
 
-/** @typedef {{ name: string, old: number, new: number, children: Map<string, Node> }} Node instructions a request */
-
-const ROW = 18
-const CHARACTER = 6.2
+const ROW_PIXELS = 18
 // The narrowest box that can be seen, as a share.
 const LEAST_SHARE = 0.002
 // Changes below this share of the whole are noise.
 const SHOWN_SHARE = 0.0005
 // Standard deviations of the samples on both sides: one of 400 unchanged boxes is coloured by chance.
 const SHOWN_DEVIATIONS = 3
-// Boxes keep their light colours in a dark scheme.
-const TEXT = '#111111'
-const COLOURS = { dearer: '#e8a598', cheaper: '#9cc3e6', same: '#e3ddc8' }
 
 /** Makes one tree of the stacks of both sides. @param {{ old: Stack[], new: Stack[] }} stacks */
 export function growTree(stacks) {
@@ -29,13 +24,12 @@ export function growTree(stacks) {
   for (const side of /** @type {const} */ (['old', 'new'])) {
     for (const stack of stacks[side]) {
       const { filter, frames } = cutAtFilter(stack)
-      const { self } = stack
       let node = root
-      node[side] += self
+      node[side] += stack.self
       for (const name of [filter, ...frames.toReversed()]) {
         const child = node.children.get(name) ?? { name, old: 0, new: 0, children: new Map() }
         node.children.set(name, child)
-        child[side] += self
+        child[side] += stack.self
         node = child
       }
     }
@@ -43,68 +37,28 @@ export function growTree(stacks) {
   return root
 }
 
-/**
- * Draws a tree.
- * @param {{ title: string, root: Node, width: number, grain?: number }} given width: pixels; grain: cost of one sample;
- *   0: all was counted
- * @returns {Chart}
- */
-export function drawFlames({ title, root, width, grain = 0 }) {
+/** Draws a tree. @param {{ title: string, root: Node, grain?: number }} given grain: cost of a sample; 0: all was counted */
+export function drawFlames({ title, root, grain = 0 }) {
   const boxes = listBoxes(root)
-  const depth = Math.max(...boxes.map(box => box.depth))
-  const height = (depth + 2) * ROW
-  return {
-    title,
-    description: `${title}: ${boxes.length} functions, ${depth + 1} deep; the tables beside it have the numbers.`,
-    height,
-    option: createOption({
-      tooltip: { show: false },
-      grid: { left: 0, right: 0, top: 0, bottom: 0 },
-      xAxis: { type: 'value', min: 0, max: root.new, show: false },
-      yAxis: { type: 'value', min: 0, max: depth + 2, show: false },
-      series: [
-        {
-          type: 'custom',
-          data: boxes.map(({ start, depth, node }) => ({ name: node.name, value: [start, depth, node.new] })),
-          renderItem: (/** @type {any} */ { dataIndex }) => drawBox(boxes[dataIndex], { root, width, height, grain }),
-        },
-      ],
-    }),
-  }
-}
-
-/** @param {Box} box @param {{ root: Node, width: number, height: number, grain: number }} area */
-function drawBox({ start, depth, node }, { root, width, height, grain }) {
-  const scale = width / root.new
-  const shape = { x: start * scale, y: height - (depth + 1) * ROW, width: node.new * scale, height: ROW - 1 }
-  const letters = Math.floor((shape.width - 4) / CHARACTER)
-  const label = letters >= 4 ? shortenTo(node.name, letters) : ''
-  return {
-    type: 'rect',
-    shape,
-    style: { fill: colourOf(node, { root, grain }), stroke: '#ffffff', lineWidth: 0.5 },
-    textContent: { style: { text: label, fontSize: 11, fontFamily: 'monospace', fill: TEXT } },
-    textConfig: { position: 'insideLeft' },
-  }
-}
-
-/** Keeps the end of a name, which says most. @param {string} name @param {number} letters */
-function shortenTo(name, letters) {
-  const parts = name.split('::')
-  while (parts.length > 1 && parts.join('::').length > letters) parts.shift()
-  const end = parts.join('::')
-  return end.length <= letters ? end : `${end.slice(0, letters - 1)}…`
+  const rows = 1 + Math.max(...boxes.map(({ depth }) => depth))
+  const share = (/** @type {number} */ cost) => `${((100 * cost) / root.new).toFixed(3)}%`
+  const drawn = boxes.map(({ start, depth, node }) => {
+    const place = `left: ${share(start)}; width: ${share(node.new)}; bottom: ${ROW_PIXELS * depth}px`
+    // The end of a name says most.
+    const label = node.name.split('::').slice(-2).join('::')
+    return html`<div class="${changeOf(node, { root, grain })}" style="${place}" title="${node.name}">${label}</div>\n`
+  })
+  const about = `${title}: ${boxes.length} functions, ${rows} deep; the tables beside it have the numbers.`
+  return html`<div class="flames" role="img" aria-label="${about}" style="height: ${ROW_PIXELS * rows}px">${drawn}</div>`
 }
 
 /** @param {Node} node @param {{ root: Node, grain: number }} area */
-function colourOf(node, { root, grain }) {
+function changeOf(node, { root, grain }) {
   const change = node.new - node.old
   const chance = SHOWN_DEVIATIONS * Math.sqrt((node.old + node.new) * grain)
-  if (Math.abs(change) < Math.max(SHOWN_SHARE * root.new, chance)) return COLOURS.same
-  return change > 0 ? COLOURS.dearer : COLOURS.cheaper
+  if (Math.abs(change) < Math.max(SHOWN_SHARE * root.new, chance)) return 'same'
+  return change > 0 ? 'dearer' : 'cheaper'
 }
-
-/** @typedef {{ start: number, depth: number, node: Node }} Box */
 
 /** @param {Node} root @returns {Box[]} */
 function listBoxes(root) {

@@ -1,10 +1,8 @@
 import { groupBy } from '../lib/group-by.js'
+import { lowerFirst } from '../lib/letters.js'
 import { sumSelf } from './profile.js'
 
-/**
- * Names Pipy's functions in the words of a script's author. Pure.
- * @import { Stack } from './profile.js'
- */
+/** Names Pipy's functions in the words of a script's author. Pure. @import { Stack } from './profile.js' */
 
 /** Purposes by a function's own name; library code works for its caller. @type {[group: string, pattern: RegExp][]} */
 const GROUPS = [
@@ -39,49 +37,29 @@ export function groupOf({ frames }) {
   return OTHER
 }
 
-/** Filters as scripts name them. @type {Record<string, string>} */
-const FILTERS = {
-  'http::Demux': 'demuxHTTP',
-  'http::Mux': 'muxHTTP',
-  Demux: 'demuxHTTP',
-  DemuxQueue: 'demuxHTTP',
-  Mux: 'muxHTTP',
-  MuxBase: 'muxHTTP',
-  MuxQueue: 'muxHTTP',
-  MuxSession: 'muxHTTP',
-  MuxSource: 'muxHTTP',
-  'tls::Server': 'acceptTLS',
-  'tls::Client': 'connectTLS',
-  Connect: 'connect',
-  OutboundTCP: 'connect',
-  InboundTCP: 'listen',
-  Pipe: 'pipe',
-  PipeNext: 'pipe',
-  Repeat: 'repeat',
-  Replay: 'replay',
-  ProtocolDetector: 'detectProtocol',
-  Handle: 'handle…',
-  OnEvent: 'on…',
-  OnMessage: 'on…',
-  OnBody: 'on…',
-  OnStart: 'onStart',
-  ReplaceEvent: 'replace…',
-  ReplaceStart: 'replaceStart',
-  Replace: 'replace…',
-  ReplaceMessage: 'replaceMessage',
-  ReplaceBody: 'replaceBody',
-  Print: 'print',
-  Dump: 'dump',
-  Link: 'link',
-  Fork: 'fork',
-  Branch: 'branch',
-  BranchBase: 'branch',
-  Deposit: 'deposit',
-  ThrottleBase: 'throttle…',
-  Wait: 'wait',
-  Produce: 'produce',
-  Tee: 'tee',
+/** The classes of filters, by the names that scripts give them. */
+const CLASSES = {
+  demuxHTTP: 'http::Demux Demux DemuxQueue',
+  muxHTTP: 'http::Mux Mux MuxBase MuxQueue MuxSession MuxSource',
+  acceptTLS: 'tls::Server',
+  connectTLS: 'tls::Client',
+  connect: 'Connect OutboundTCP',
+  listen: 'InboundTCP',
+  pipe: 'Pipe PipeNext',
+  detectProtocol: 'ProtocolDetector',
+  'handle…': 'Handle',
+  'on…': 'OnEvent OnMessage OnBody',
+  'replace…': 'ReplaceEvent Replace',
+  branch: 'Branch BranchBase',
+  'throttle…': 'ThrottleBase',
 }
+/** Classes whose filters have their name, but for its first letter. */
+const NAMESAKES =
+  'Repeat Replay OnStart ReplaceStart ReplaceMessage ReplaceBody Print Dump Link Fork Deposit Wait Produce Tee'
+const FILTERS = new Map([
+  ...Object.entries(CLASSES).flatMap(([name, own]) => own.split(' ').map(one => /** @type {const} */ ([one, name]))),
+  ...NAMESAKES.split(' ').map(one => /** @type {const} */ ([one, lowerFirst(one)])),
+])
 const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
 
 /** Names the innermost filter of a stack. @param {Pick<Stack, 'frames'>} stack */
@@ -89,15 +67,11 @@ export function filterOf(stack) {
   return cutAtFilter(stack).filter
 }
 
-/**
- * Cuts a stack at its innermost filter, because filters call each other many times for one event.
- * @param {Pick<Stack, 'frames'>} stack
- * @returns {{ filter: string, frames: string[] }} frames: the innermost first
- */
+/** Cuts a stack at its innermost filter, because filters call each other often. @param {Pick<Stack, 'frames'>} stack */
 export function cutAtFilter({ frames }) {
-  const names = frames.map(frame => FILTERS[FILTER.exec(frame)?.[1] ?? ''])
+  const names = frames.map(frame => FILTERS.get(FILTER.exec(frame)?.[1] ?? ''))
   const at = names.findIndex(name => name !== undefined)
-  return at === -1 ? { filter: OTHER, frames } : { filter: names[at], frames: frames.slice(0, at + 1) }
+  return { filter: names[at] ?? OTHER, frames: at === -1 ? frames : frames.slice(0, at + 1) }
 }
 
 /** Sums costs by a name, dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} nameOf */

@@ -11,13 +11,7 @@ const TEST_FILE = /\.test\.mjs$/
 // The folder above may belong to a package of CommonJS.
 const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n`
 
-/**
- * Copies the scripts.
- * @param {string} folder that is made
- * @returns {string[]} the files of tests in it
- * @throws {UsageError} where the folder cannot be made
- * @throws {BenchError} where the copy fails; the folder is removed again
- */
+/** Copies the scripts into a new folder; returns its tests. @param {string} folder @throws {UsageError | BenchError} */
 export function copyScripts(folder) {
   // A comma parts the planes of --planes.
   if (folder.includes(',')) throw new UsageError(`lab new ${folder}: bench --planes cannot name a folder with a comma`)

@@ -1,7 +1,5 @@
-import { drawSvg } from '../report/charts/draw-svg.js'
-import { withVariables } from '../report/charts/palette.js'
 import { renderPage, renderTable } from '../report/html-page.js'
-import { html, trust } from '../report/markup.js'
+import { html } from '../report/markup.js'
 import { drawFlames, growTree } from './flame.js'
 import { CALLERS, sumSelf } from './profile.js'
 import { define, tabulateBreakdown, tabulateRows } from './text.js'
@@ -9,12 +7,9 @@ import { define, tabulateBreakdown, tabulateRows } from './text.js'
 /**
  * Renders the results of the lab as one page that needs nothing else. Pure.
  * @import { Costs, Sides } from './comparison.js'
- * @import { Found } from './text.js'
  */
 
-const WIDTH = 1180
-
-/** Renders the page. @param {Found & { counts: Sides, style: string }} given */
+/** Renders the page. @param {import('./text.js').Found & { counts: Sides, style: string }} given */
 export function renderLabPage({ counts, style, ...found }) {
   const { labels, breakdowns } = found
   const body = html`<header><h1>Pipeline lab</h1>
@@ -29,14 +24,14 @@ ${breakdowns.map(breakdown => {
   const [old, next] = [own(counts.old), own(counts.new)]
   const grain = Math.max(grainOf(old), grainOf(next))
   const root = growTree({ old: old.stacks, new: next.stacks })
-  const chart = drawFlames({ title: `${service} of ${link}`, root, width: WIDTH, grain })
-  return html`<section aria-label="${chart.title}"><h2>${chart.title}</h2>
+  const title = `${service} of ${link}`
+  return html`<section aria-label="${title}"><h2>${title}</h2>
 <figure><figcaption>A box is a function, as wide as its ${unit} with all that it calls${grain === 0 ? ` within ${CALLERS} calls` : ''}. Red: dearer than the old, blue: cheaper${grain === 0 ? '' : ', by more than chance'}. A function that only the old scripts call has no box; it is in the table of functions.</figcaption>
-<div class="scroll" role="img" aria-label="${chart.description}">${trust(withVariables(drawSvg(chart, { width: WIDTH })))}</div></figure>
+<div class="scroll">${drawFlames({ title, root, grain })}</div></figure>
 ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
 })}
 </main>`
-  // Charts are drawn here: the page runs no script.
+  // The page runs no script.
   const assets = { style, scripts: [], library: '' }
   return renderPage({ title: `Pipeline lab: ${labels.new}`, body, charts: [], assets })
 }

@@ -2,11 +2,14 @@ import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../lib/errors.js'
-import { FIELDS, parsePerfScript } from './perf-script.js'
+import { groupBy } from '../lib/group-by.js'
+import { joinStacks, shortenName } from './profile.js'
 
 /**
- * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html.
+ * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html. perf script prints of a
+ * sample a line of the process and the event, then its stack, the innermost function first.
  * @import { ProcessSpec, Tool } from '../model/types.ts'
+ * @import { Profile, Stack } from './profile.js'
  */
 
 // A clock of the kernel: virtual machines often lack the counters of a CPU.
@@ -14,6 +17,15 @@ const EVENT = 'cpu-clock'
 // A prime number, so that samples do not follow events that repeat a thousand times a second.
 const SAMPLES_PER_SECOND = 499
 const PARANOID = '/proc/sys/kernel/perf_event_paranoid'
+// The fields that perf script prints for each sample.
+const FIELDS = 'pid,event,ip,sym,dso'
+const SAMPLE = /^\s*(\d+)\s+([\w-]+(?::\w+)?):\s*$/
+const FRAME = /^\s+([0-9a-f]+) (.*?) \((\S*(?: \(deleted\))?)\)$/
+const SYSTEM_CALL = /^_+(?:(?:x64|ia32|arm64|se)_)?sys_(\w+)$/
+// The address at which the copy of the stack was cut off.
+const CUT_OFF = /^f{16}$/
+// Functions on every way into the kernel.
+const ENTRY = /^(entry_|do_syscall_|x64_sys_call$|el0|invoke_syscall|do_el0)/
 
 /** @param {string} folder of the process that writes its id there */
 const pidFileIn = folder => path.join(folder, 'pid')
@@ -41,8 +53,7 @@ export async function assertSamples({ perf, folder, signal }) {
 /**
  * Samples processes for a time.
  * @param {{ perf: Tool, pids: number[], seconds: number, file: string, signal: AbortSignal }} options file: that perf
- *   writes; it is removed
- * @returns {Promise<ReturnType<typeof parsePerfScript>>}
+ *   writes; it is removed @returns {Promise<ReturnType<typeof parsePerfScript>>}
  * @throws {BenchError} where the kernel does not let it
  */
 export async function samplePids({ file, ...asked }) {
@@ -83,4 +94,38 @@ export function describeRefusal(stderr, paranoid) {
 function lineOf(text) {
   const line = text.split('\n').find(line => /\w/.test(line) && line.trim() !== 'Error:')
   return line?.trim().replace(/[.:]$/, '') ?? 'it does not say why'
+}
+
+/** Reads a profile for each process, in samples. @param {string} text */
+export function parsePerfScript(text) {
+  const samples = text.split(/\n\s*\n/).flatMap(block => {
+    const [head, ...lines] = block.split('\n').filter(line => line.trim() !== '')
+    const [, pid, event] = SAMPLE.exec(head ?? '') ?? []
+    return pid === undefined ? [] : [{ pid: Number(pid), event, stack: readStack(lines) }]
+  })
+  /** @type {Map<number, Profile>} */
+  const profiles = new Map()
+  for (const [pid, own] of groupBy(samples, sample => sample.pid))
+    profiles.set(pid, { total: own.length, stacks: joinStacks(own.map(({ stack }) => stack)) })
+  return { events: [...new Set(samples.map(({ event }) => event))], profiles }
+}
+
+/** @param {string[]} lines of one sample @returns {Stack} */
+function readStack(lines) {
+  const frames = lines.flatMap(line => {
+    const [, ip, name, object] = FRAME.exec(line) ?? []
+    if (ip === undefined || CUT_OFF.test(ip)) return []
+    const known = name === '[unknown]' ? '???' : name
+    return [{ name: known, object, isKernel: ip.length === 16 && ip.startsWith('ffff') }]
+  })
+  const kernel = frames.filter(({ isKernel }) => isKernel).map(({ name }) => name)
+  const user = frames.filter(({ isKernel }) => !isKernel).map(({ name }) => shortenName(name))
+  if (kernel.length > 0) user.unshift(nameKernel(kernel))
+  return { frames: user, object: frames[0]?.object ?? '', self: 1 }
+}
+
+/** Names the system call, or another entry into the kernel, marked as in flame graphs. @param {string[]} names */
+function nameKernel(names) {
+  const call = names.map(name => SYSTEM_CALL.exec(name)?.[1]).findLast(Boolean)
+  return `${call ?? names.findLast(name => !ENTRY.test(name)) ?? names[0]}_[k]`
 }

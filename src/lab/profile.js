@@ -1,8 +1,7 @@
 import { groupBy } from '../lib/group-by.js'
 
-/** Reads callgrind's counts by function and callers: https://valgrind.org/docs/manual/cl-format.html. Pure. */
-
 /**
+ * Reads callgrind's counts by function and callers: https://valgrind.org/docs/manual/cl-format.html. Pure.
  * @typedef {{ total: number, stacks: Stack[] }} Profile
  * @typedef {{ frames: string[], object: string, self: number }} Stack frames: the function and its callers, the innermost
  *   first; object: the library or program of the function; self: what the function itself took

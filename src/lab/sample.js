@@ -8,29 +8,15 @@ import { joinStacks } from './profile.js'
 
 /**
  * Samples the CPU time of sidecars under load, by stack, in the window of a trial as `bench` makes it.
- * @import { Tool, Trial, TrialRecord } from '../model/types.ts'
- * @import { Testbed } from '../run/testbed.js'
- * @import { Count } from './count.js'
- * @import { Profile, Stack } from './profile.js'
- */
-
-/**
- * @typedef {{ record: TrialRecord, profiles: Record<string, Profile>, hasKernel: boolean }} SampledTrial
- *   profiles: in samples, by service; hasKernel: samples of the kernel are among them
- * @typedef {object} SidecarSample
- * @property {string} link
- * @property {string} service
- * @property {Count} cpu nanoseconds a request
- * @property {number} samples
- * @property {Stack[]} stacks nanoseconds a request by function
+ * @import { Tool, Trial, TrialRecord } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
+ * @import { Profile } from './profile.js'
  */
 
 /**
  * Runs a trial and samples its sidecars meanwhile.
  * @param {{ testbed: Testbed, trial: Trial, start: number, perf: Tool, signal: AbortSignal }} options
- *   start: a number that no other start has
- * @returns {Promise<SampledTrial>}
- * @throws {BenchError} where the trial fails, or perf does
+ * @returns {Promise<{ record: TrialRecord, profiles: Record<string, Profile>, hasKernel: boolean }>} profiles: in samples,
+ *   by service; hasKernel: samples of the kernel are among them
  */
 export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const ending = new AbortController()
@@ -81,7 +67,6 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
  * Joins two windows of one sidecar: the kernel accounted the CPU time, and the samples say where it went.
  * @param {{ link: string, service: string }} of
  * @param {{ profile: Profile, nanos: number }[]} windows nanos: CPU time a request
- * @returns {SidecarSample}
  * @throws {BenchError} where a window has no sample
  */
 export function joinWindows(of, windows) {

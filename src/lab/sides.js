@@ -12,11 +12,7 @@ const MAIN = 'main.js'
 
 /** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
 
-/**
- * Chooses the side to compare with: the kit's own scripts by default, and for those the last commit.
- * @param {string | null} against
- * @param {string} scripts
- */
+/** Chooses the kit's scripts, for those their last commit. @param {string | null} against @param {string} scripts */
 export function chooseAgainst(against, scripts) {
   return against ?? (path.resolve(scripts) === KIT ? `${GIT}HEAD` : KIT)
 }
@@ -29,12 +25,7 @@ export function findSide(scripts) {
   return { label: path.relative('', folder) || folder, scripts: folder }
 }
 
-/**
- * Takes the scripts of a folder from a commit.
- * @param {{ ref: string, scripts: string, into: string }} options into: a folder that is made
- * @returns {Promise<Side>}
- * @throws {UsageError} where git does not have them
- */
+/** Takes scripts of a commit. @param {{ ref: string, scripts: string, into: string }} from @returns {Promise<Side>} */
 async function takeFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
@@ -54,11 +45,7 @@ async function takeFromGit({ ref, scripts, into }) {
   return { label: `${scripts} in ${ref}`, scripts: into }
 }
 
-/**
- * Finds the old side.
- * @param {{ against: string, scripts: string, into: string }} options into: a folder that is made where it is needed
- * @throws {UsageError} where it does not exist
- */
+/** Finds the old side. @param {{ against: string, scripts: string, into: string }} options into: for scripts of git */
 export async function findAgainst({ against, scripts, into }) {
   return against.startsWith(GIT) ? takeFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)
 }

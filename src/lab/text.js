@@ -1,11 +1,9 @@
-import { joinParts, renderTextTable } from '../lib/text-table.js'
-import { left, right } from '../report/columns.js'
+import { joinParts, left, renderTextTable, right } from '../lib/text-table.js'
 import { DEFINITIONS } from './comparison.js'
 
 /**
  * Renders the results of the lab as text. Pure.
- * @import { Breakdown, Part, Row } from './comparison.js'
- * @import { Table } from '../lib/text-table.js'
+ * @import { Breakdown, Part, Row } from './comparison.js' @import { Table } from '../lib/text-table.js'
  */
 
 const COLUMNS = right('old', 'new', 'difference', 'of the old')

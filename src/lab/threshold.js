@@ -4,25 +4,11 @@ import { QUANTITIES } from './comparison.js'
 /**
  * Parses and judges a ratio that must hold, such as `new/old instructions@client <= 1.01`. Pure.
  * @import { Breakdown, Quantity, Row } from './comparison.js'
+ * @typedef {{ expression: string, quantity: Quantity, a: 'old' | 'new', service: string | null, operator: string,
+ *   limit: number }} Threshold
  */
 
-/** @typedef {{ expression: string, quantity: Quantity, a: 'old' | 'new', service: string | null, operator: string, limit: number }} Threshold */
-
-/** @type {Record<string, (value: number, limit: number) => boolean>} */
-const OPERATORS = {
-  '<=': (value, limit) => value <= limit,
-  '>=': (value, limit) => value >= limit,
-  '<': (value, limit) => value < limit,
-  '>': (value, limit) => value > limit,
-}
-
-/**
- * Parses a threshold.
- * @param {string} expression `new/old instructions[@service] <= number`
- * @param {string[]} services that are counted
- * @returns {Threshold}
- * @throws {UsageError}
- */
+/** Parses `new/old handshake@client <= 1`. @param {string} expression @param {string[]} services @returns {Threshold} */
 export function parseLabThreshold(expression, services) {
   const fail = (/** @type {string} */ why) =>
     new UsageError(`--threshold '${expression}': ${why}; write it as 'new/old instructions <= 1.01'`)
@@ -52,8 +38,7 @@ export function judgeThresholds(thresholds, found) {
 /**
  * Judges a threshold for each sidecar. It is undecided where the ratio was not measured, or is as near to the limit as
  * two counts of one side are apart.
- * @param {Threshold} threshold
- * @param {Judged} found
+ * @param {Threshold} threshold @param {Judged} found
  * @param {Record<'held' | 'crossed' | 'undecided', string[]>} judged to which the sentences are added
  */
 function judgeThreshold(threshold, { rows, breakdowns }, { held, crossed, undecided }) {
@@ -75,7 +60,7 @@ function judgeThreshold(threshold, { rows, breakdowns }, { held, crossed, undeci
       undecided.push(
         `${told} is undecided for ${name}: ${value.toFixed(5)}, and ${apart}; set a limit further off, or count more --requests`,
       )
-    } else if (OPERATORS[operator](value, limit)) held.push(`${told} is held by ${name}: ${value.toFixed(5)}`)
+    } else if (operator.startsWith('<') === value < limit) held.push(`${told} is held by ${name}: ${value.toFixed(5)}`)
     else crossed.push(`${told} is crossed by ${name}: ${value.toFixed(5)}`)
   }
 }

@@ -1,13 +1,9 @@
 /** Series that grow for as long as a trial goes on and yet stay small. Runs in browsers, too. Pure. */
 
-// A trial can be a soak of hours at ten points a second, and nobody sees more points than a chart has pixels.
+// A trial can be a soak of hours at ten points a second, and a chart shows no more points than it has pixels.
 export const POINTS_MOST = 2000
 
-/**
- * Appends a point. Of too many, every second one of the older half is dropped: what is looked at, the newest, stays
- * whole, and what is oldest has been halved most often.
- * @param {[number, number][]} points changed @param {[number, number]} point @param {number} [most]
- */
+/** Appends a point; of too many, halves the older. @param {[number, number][]} points @param {[number, number]} point */
 export function appendPoint(points, point, most = POINTS_MOST) {
   points.push(point)
   if (points.length <= most) return
@@ -16,8 +12,7 @@ export function appendPoint(points, point, most = POINTS_MOST) {
 }
 
 /**
- * Appends a stretch of time; one that goes on where the last one ended makes that longer. Of too many, each two of the
- * older half become one: coarser, as the points of that time are.
+ * Appends a stretch of time, or makes the last one longer. Of too many, each two of the older half become one.
  * @param {[number, number][]} stretches [from, to], changed @param {[number, number]} stretch @param {number} [most]
  */
 export function appendStretch(stretches, [from, to], most = POINTS_MOST) {

@@ -12,12 +12,7 @@ x509.cryptoProvider.set(/** @type {Crypto} */ (webcrypto))
 const ALGORITHMS = {
   'ecdsa-p256': { key: { name: 'ECDSA', namedCurve: 'P-256' }, signing: { name: 'ECDSA', hash: 'SHA-256' } },
   'rsa-2048': {
-    key: {
-      name: 'RSASSA-PKCS1-v1_5',
-      modulusLength: 2048,
-      publicExponent: new Uint8Array([1, 0, 1]),
-      hash: 'SHA-256',
-    },
+    key: { name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' },
     signing: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
   },
 }
@@ -25,12 +20,9 @@ const LIFETIME_MS = 24 * 3600 * 1000
 const CLOCK_SKEW_MS = 300 * 1000
 
 /**
- * keyType, lifeMs: of its leaves, too
+ * Authority: its leaves have the same key type and life. Flaws: why a peer must refuse a certificate.
  * @typedef {{ certificate: x509.X509Certificate, keys: CryptoKeyPair, keyType: KeyType, lifeMs: number }} Authority
  * @typedef {'ecdsa-p256' | 'rsa-2048'} KeyType
- */
-/**
- * Why a peer must refuse a certificate. Unless given, it has both usages, and is valid now.
  * @typedef {{ usages?: readonly ('serverAuth' | 'clientAuth')[], validIn?: 'past' | 'future', isSelfSigned?: boolean }} CertificateFlaws
  */
 
@@ -56,11 +48,10 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
 }
 
 /**
- * Issues a leaf certificate for a SPIFFE identity. The identity stands in the URI subject alternative
- * name, as SPIFFE's X.509-SVID asks, and in the common name too: Pipy 1.5.18 and 2.0.2 show scripts only
- * the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names), so its sidecar reads the subject.
- * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request keys: new
- *   ones unless given
+ * Issues a leaf certificate for a SPIFFE identity, with both usages, new keys, and valid now, unless asked otherwise. The
+ * identity stands in the URI subject alternative name, as SPIFFE's X.509-SVID asks, and in the common name too: Pipy 1.5.18
+ * and 2.0.2 show scripts only the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names).
+ * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request
  */
 export async function issueCertificate({ authority, identity, dnsName, ...options }) {
   const { usages = /** @type {const} */ (['serverAuth', 'clientAuth']), validIn, isSelfSigned } = options
@@ -121,9 +112,9 @@ export function createKeys(keyType) {
   )
 }
 
-/** @param {{ validIn?: CertificateFlaws['validIn'], lifeMs: number }} options */
-function validity({ validIn, lifeMs }) {
-  const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn ?? 'now'] * lifeMs
+/** @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options */
+function validity({ validIn = 'now', lifeMs }) {
+  const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn] * lifeMs
   return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + lifeMs) }
 }
 

@@ -9,26 +9,24 @@ import { median, probit } from 'simple-statistics'
 
 const ERROR = 0.05
 const BEFORE_FIRST = 5
-// Of a normal distribution, over its median absolute deviation.
+// The standard deviation of a normal distribution, over its median absolute deviation.
 const DEVIATION_OF_MAD = 1.4826
 
 /** How many values there are at the first interval. */
 export const SEQUENCE_LEAST = 8
 
-/** The error that may be spent until n values are there, wherever a run stops. @param {number} n */
+/** The error that may be spent until n values are there. @param {number} n */
 const spendUntil = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_FIRST / n)))
 
-/** Of n values, the k of each interval so far. */
+/** The k of the interval of n values, by n. */
 const depths = [0]
-/** The chance of j of n values below the median where no interval so far has missed it. @type {Float64Array} */
+/** The chance that j of n values are below the median, and no interval so far has missed it. @type {Float64Array} */
 let alive = new Float64Array([1])
 let spent = 0
 
 /**
- * The k for which the intervals from the k-th smallest to the k-th largest value, all of them together from the first
- * value on, contain the median with at least 95 %; 0: there is none yet. Exact for values of any distribution: how many
- * of them lie below their median is a fair random walk.
- * @param {number} n
+ * Finds the k for which the intervals from the k-th smallest to the k-th largest value, all together from the first value
+ * on, contain the median with at least 95 %; 0: none yet. Exact for any distribution. @param {number} n
  */
 export function findSequenceDepth(n) {
   while (depths.length <= n) addDepth()
@@ -54,9 +52,8 @@ function addDepth() {
 }
 
 /**
- * How many values an interval so narrow takes, by the spread of those that are there, as if it were normal: that of the
- * values, or of the interval that they have, whichever is larger.
- * @param {{ values: number[], width: number, most: number }} options width: from end to end
+ * Estimates how many values an interval so narrow takes, as if they were normal, by the larger of their spread and that of
+ * the interval that they have. @param {{ values: number[], width: number, most: number }} options width: from end to end
  * @returns {number | null} null: more than most
  */
 export function extrapolateCount({ values, width, most }) {
@@ -69,11 +66,5 @@ export function extrapolateCount({ values, width, most }) {
   return null
 }
 
-/**
- * Of the interval of n normal values, in deviations, by where their order statistics lie (Blom, Statistical Estimates
- * and Transformed Beta-Variables, 1958).
- * @param {number} n
- */
-function widthOf(n) {
-  return -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))
-}
+/** The width of the interval of n normal values, in deviations (Blom, Statistical Estimates, 1958) @param {number} n */
+const widthOf = n => -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))

@@ -2,33 +2,22 @@ import { EXIT } from './exit-status.js'
 
 /** An error that a person can act on; `cli.js` prints its message and exits with its status. */
 export class BenchError extends Error {
-  /**
-   * @param {string} message what was attempted, what came, what to do next
-   * @param {{ exitStatus?: number, cause?: unknown }} [options]
-   */
+  /** @param {string} message what was tried, what came, what to do @param {{ exitStatus?: number, cause?: unknown }} [options] */
   constructor(message, { exitStatus = EXIT.failed, cause } = {}) {
     super(message, { cause })
-    this.name = 'BenchError'
+    this.name = new.target.name
     this.exitStatus = exitStatus
   }
 }
 
 /** The command line or an experiment file is wrong. */
 export class UsageError extends BenchError {
-  /** @param {string} message */
-  constructor(message) {
-    super(message, { exitStatus: EXIT.usage })
-    this.name = 'UsageError'
-  }
+  exitStatus = EXIT.usage
 }
 
 /** The program of a plane named with --planes is not here. */
 export class MissingPlaneError extends BenchError {
-  /** @param {string} message */
-  constructor(message) {
-    super(message, { exitStatus: EXIT.planeMissing })
-    this.name = 'MissingPlaneError'
-  }
+  exitStatus = EXIT.planeMissing
 }
 
 /** Processes ended that were to run: which, how, and whether for memory. @template E */
@@ -36,25 +25,12 @@ export class EndedError extends BenchError {
   /** @param {string} message @param {{ cause?: unknown, ended: E[] }} options */
   constructor(message, { cause, ended }) {
     super(message, { cause })
-    this.name = 'EndedError'
     this.ended = ended
   }
 }
 
 /** A procedure of the agent failed by the kit's own fault, or the machine's: it says nothing of a plane. */
-export class AgentError extends BenchError {
-  /** @param {string} message */
-  constructor(message) {
-    super(message)
-    this.name = 'AgentError'
-  }
-}
+export class AgentError extends BenchError {}
 
 /** The place where services run no longer answers: the run ends, and what is there must be removed later. */
-export class SiteLostError extends BenchError {
-  /** @param {string} message @param {{ cause?: unknown }} [options] */
-  constructor(message, options) {
-    super(message, options)
-    this.name = 'SiteLostError'
-  }
-}
+export class SiteLostError extends BenchError {}

@@ -21,7 +21,7 @@ export async function hashFile(file) {
   }
 }
 
-/** The SHA-256 of a text, in hexadecimal. @param {string} text */
+/** The SHA-256 of a text, in hexadecimal. @param {string | Buffer} text */
 export function hashText(text) {
   return createHash('sha256').update(text).digest('hex')
 }
@@ -33,13 +33,8 @@ export function hashTo64Bits(text) {
 
 /** The SHA-256 of paths and contents of files. @param {string} folder @param {(path: string) => boolean} [isIncluded] */
 export function hashFolder(folder, isIncluded = () => true) {
-  const files = listFiles(folder, isIncluded).map(file => [
-    file,
-    createHash('sha256')
-      .update(readFileSync(path.join(folder, file)))
-      .digest('hex'),
-  ])
-  return hashText(JSON.stringify(files))
+  const files = listFiles(folder, isIncluded)
+  return hashText(JSON.stringify(files.map(file => [file, hashText(readFileSync(path.join(folder, file)))])))
 }
 
 // Links are followed.

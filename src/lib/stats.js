@@ -15,12 +15,12 @@ const RESAMPLES = 2000
 const TREND_Z = 2.576
 const SLOPE_Z = 1.96
 
-/** One value per round: the interval, from six on, is of order statistics. @param {(number | null)[]} values */
+/** Summarises a value per round; from six on, the interval is of order statistics. @param {(number | null)[]} values */
 export function summariseValues(values) {
   return summariseAtDepth(values, n => (n >= ROUNDS_LEAST ? findDepth(n) : 0))
 }
 
-/** One value per round until they had shown enough: a confidence sequence. @param {(number | null)[]} values */
+/** Summarises a value per round by a confidence sequence, which may end at any round. @param {(number | null)[]} values */
 export function summariseSequence(values) {
   return summariseAtDepth(values, findSequenceDepth)
 }
@@ -39,15 +39,15 @@ function summariseAtDepth(values, findDepthOf) {
 }
 
 /**
- * One ratio per round as a quantity: as other values below ten, from ten on the interval is the percentile bootstrap of
- * the median of the logarithms (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
+ * Summarises a ratio per round; from ten on, the interval is the percentile bootstrap of the median of the logarithms
+ * (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
  * @param {(number | null)[]} ratios above 0 @param {number} seed of the resampling @returns {Quantity}
  */
 export function summariseRatios(ratios, seed) {
   const logs = sortPresent(ratios).map(Math.log)
   if (logs.length < BOOTSTRAP_LEAST) return summariseValues(ratios)
   const random = createRandom(seed)
-  // Typed, and used again: of thousands of rounds, sorting is most of what a report costs.
+  // A typed array that is used again: sorting thousands of rounds is most of the cost of a report.
   const resample = new Float64Array(logs.length)
   const medians = Array.from({ length: RESAMPLES }, () => {
     for (let i = 0; i < resample.length; i++) resample[i] = logs[Math.floor(random() * logs.length)]
@@ -63,10 +63,8 @@ export function summariseRatios(ratios, seed) {
 }
 
 /**
- * The largest k for which the interval from the k-th smallest to the k-th largest of n values covers the
- * median with at least 95 %; 0 when none does. Exact, from the binomial distribution with p = 1/2
- * (David and Nagaraja, Order Statistics, 7.1).
- * @param {number} n
+ * Finds the largest k for which the interval from the k-th smallest to the k-th largest of n values covers the median
+ * with at least 95 %; 0: none does. Exact (David and Nagaraja, Order Statistics, 7.1). @param {number} n
  */
 export function findDepth(n) {
   let tail = 0
@@ -79,11 +77,7 @@ export function findDepth(n) {
   return Math.floor(n / 2)
 }
 
-/**
- * Whether values rise or fall with their index: Mann's test of trend at 1 %, two-sided, normal approximation
- * with continuity correction (Kendall, Rank Correlation Methods, 4).
- * @param {number[]} values
- */
+/** Mann's test of trend at 1 %, two-sided (Kendall, Rank Correlation Methods, 4). @param {number[]} values */
 export function hasTrend(values) {
   const n = values.length
   let score = 0
@@ -93,8 +87,8 @@ export function hasTrend(values) {
 }
 
 /**
- * A line through points: the slope is the median of the slopes of all pairs, the base the median of what it leaves
- * (Theil 1950; Sen, Journal of the American Statistical Association 63, 1968). One point in four may be anywhere.
+ * Fits a line: the slope is the median of the slopes of all pairs, the base the median of what it leaves (Theil 1950; Sen,
+ * Journal of the American Statistical Association 63, 1968). One point in four may be anywhere.
  * @param {[number, number][]} points at least two, of different x
  */
 export function fitLine(points) {
@@ -125,6 +119,4 @@ function slopesOf(points) {
 }
 
 /** @param {(number | null)[]} values */
-function sortPresent(values) {
-  return values.filter(v => v !== null).sort((a, b) => a - b)
-}
+const sortPresent = values => values.filter(v => v !== null).sort((a, b) => a - b)

@@ -7,9 +7,9 @@ import { createRandom, shuffle } from './random.js'
  * Point Detection to Identify Software Performance Regressions, ICPE 2020) and Hunter (Fleming et al., ICPE 2023).
  */
 
-/** So many values there must be on either side: fewer are outliers. */
+/** The fewest values on either side of a step: fewer are outliers. */
 export const SIDE_LEAST = 3
-// Of a permutation test that just holds, so many permutations split as well as the series itself.
+// Permutations that split as well as the series itself, where the test just holds.
 const EXCEEDING_LEAST = 50
 // The same values in another order have the same sum but for rounding.
 const ROUNDING = 1e-9
@@ -17,9 +17,8 @@ const ROUNDING = 1e-9
 /** @typedef {{ at: number, p: number }} Step at: the first value behind it; p: of its permutation test */
 
 /**
- * The steps of a series, in the order of time. The best split of a segment is held against the best splits of the same
- * segments in random order; where it holds, its two sides are segments, and so on until one does not hold. Exchangeable
- * values have a step with a probability of alpha at most.
+ * Finds the steps of a series, in the order of time. The best split is held against those of the same segments in random
+ * order; where it holds, its sides are segments, too. Exchangeable values have a step with a probability of alpha at most.
  * @param {number[]} values @param {{ alpha: number, seed?: number }} options
  */
 export function findSteps(values, { alpha, seed = 1 }) {
@@ -41,9 +40,8 @@ export function findSteps(values, { alpha, seed = 1 }) {
 }
 
 /**
- * The fewest values of which any step can be shown: of fewer, too many of their orders split as well as two levels do.
- * Half of alpha, so that the chance of the permutations does not decide.
- * @param {number} alpha
+ * Counts the fewest values that can show a step: of fewer, too many orders split as well as two levels do. Half of alpha,
+ * so that the chance of the permutations does not decide. @param {number} alpha
  */
 export function countNeeded(alpha) {
   let count = 2 * SIDE_LEAST
@@ -59,9 +57,8 @@ function countHalves(count) {
 }
 
 /**
- * The split of a segment whose sides differ most: by the energy distance between them, weighted by their sizes. What is
- * before it begins with the segment, and what is behind it may end before the segment does: a level that comes and goes
- * is two steps.
+ * Finds the split whose sides differ most, by the energy distance between them, weighted by their sizes. The side behind
+ * it may end before the segment does: a level that comes and goes is two steps.
  * @param {number[]} values @returns {{ at: number, statistic: number }} statistic: 0 where the segment is too short
  */
 export function findSplit(values) {
@@ -95,10 +92,7 @@ function sumDistances(values) {
   })
 }
 
-/**
- * How often segments in random order split as well. Ends early where it is clear that the split does not hold.
- * @param {number[][]} segments @param {{ best: number, alpha: number, random: () => number }} options
- */
+/** @param {number[][]} segments @param {{ best: number, alpha: number, random: () => number }} options */
 function testSplit(segments, { best, alpha, random }) {
   const permutations = Math.ceil(EXCEEDING_LEAST / alpha) - 1
   let exceeding = 0

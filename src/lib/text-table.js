@@ -10,11 +10,17 @@ const NO_LINES = Object.fromEntries(
 
 /**
  * A table, however it is shown. Lines of a cell are parted by \n.
- * @typedef {{ caption: string, columns: [string, 'left' | 'right'][],
- *   rows: (string | { content: string, colSpan: number })[][] }} Table
+ * @typedef {string | { content: string, colSpan: number }} Cell
+ * @typedef {{ caption: string, columns: [string, 'left' | 'right'][], rows: Cell[][] }} Table
  */
 
-/** Parts of a report, with an empty line between them; those without lines are left out. @param {string[][]} parts */
+/** Makes columns on the left. @param {string[]} names @returns {[string, 'left'][]} */
+export const left = (...names) => names.map(name => [name, 'left'])
+
+/** Makes columns on the right. @param {string[]} names @returns {[string, 'right'][]} */
+export const right = (...names) => names.map(name => [name, 'right'])
+
+/** Joins parts with an empty line between them, without those that have no lines. @param {string[][]} parts */
 export function joinParts(parts) {
   return parts
     .filter(lines => lines.length > 0)
@@ -22,7 +28,7 @@ export function joinParts(parts) {
     .join('\n\n')
 }
 
-/** The lines of a table for the terminal, without its caption. @param {Table} table */
+/** Renders the lines of a table without its caption. @param {Table} table */
 export function renderTextTable({ columns, rows }) {
   const table = new CliTable({
     head: columns.map(([name]) => name),
@@ -37,18 +43,13 @@ export function renderTextTable({ columns, rows }) {
     .map(line => line.trimEnd())
 }
 
-const COLUMNS = 100
-
-/**
- * A line broken between words, so that it can be read on a terminal of 100 columns.
- * @param {string} text @param {string} [indent] of every line @param {string} [hanging] of those after the first
- */
+/** Wraps a line at 100 columns. @param {string} text @param {string} [indent] @param {string} [hanging] of the others */
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
   const lines = []
   for (const word of text.trim().split(/\s+(?!%)/)) {
     const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= COLUMNS) lines[lines.length - 1] = `${last} ${word}`
+    if (last !== undefined && last.length + 1 + word.length <= 100) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(`${lines.length === 0 ? indent : hanging}${word}`)
   }
   return lines

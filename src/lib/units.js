@@ -9,6 +9,9 @@ export const mib = bytes => (bytes / MIB).toFixed(1)
 /** @param {number} share a fraction @param {number} [digits] */
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`
 
+/** @param {number} many @param {string} noun */
+export const count = (many, noun) => `${many} ${noun}${many === 1 ? '' : 's'}`
+
 /** @param {number} seconds of which those below a minute and a half are said as such */
 export const timeLeft = seconds =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from './errors.js'
 
 /**
- * Asks until the answer is true.
- * @param {() => boolean | Promise<boolean>} isDone
+ * Asks until the answer is true. @param {() => boolean | Promise<boolean>} isDone
  * @param {{ what: string, deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
  * @throws {BenchError} when the deadline passes; the signal's reason when it aborts
  */
@@ -16,7 +15,6 @@ export async function waitFor(isDone, { what, deadlineSeconds, intervalMs = 20, 
  * Asks until the answer is true or the deadline passes, which is an answer, too.
  * @param {() => boolean | Promise<boolean>} isDone
  * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
- * @throws the signal's reason when it aborts; what isDone throws
  */
 export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signal }) {
   const deadline = performance.now() + deadlineSeconds * 1000
@@ -28,12 +26,9 @@ export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signa
   return true
 }
 
-/**
- * Settles as a promise does, or with the signal's reason where it aborts first.
- * @template T @param {Promise<T>} promise @param {AbortSignal} signal @returns {Promise<T>}
- */
+/** Settles as a promise, or with the signal's reason. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
 export function untilAborted(promise, signal) {
-  return new Promise((resolve, reject) => {
+  return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {
     const abort = () => reject(signal.reason)
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
@@ -42,10 +37,8 @@ export function untilAborted(promise, signal) {
 }
 
 /**
- * Settles as a promise does or, when that takes longer than some seconds, as what is done then.
- * @template T, L @param {Promise<T>} promise
- * @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
- * @throws an AbortError when the signal aborts first; what the promise or `late` throws
+ * Settles as a promise does or, when that takes longer than some seconds, as what is done then. @template T, L
+ * @param {Promise<T>} promise @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
  */
 export async function within(promise, { seconds, late, signal }) {
   const settled = new AbortController()

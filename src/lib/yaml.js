@@ -23,10 +23,7 @@ export function parseYaml({ text, file, schema }) {
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.join('.') || 'the file'}: ${words}`)
 }
 
-/**
- * Reads a text that may be nested deeper than the stack, or whose aliases may stand for each other or for too much.
- * @template T @param {string} file @param {() => T} read
- */
+/** Reads a text, which may be nested too deep. @template T @param {string} file @param {() => T} read */
 function attempt(file, read) {
   try {
     return read()
@@ -40,10 +37,7 @@ function sayError(message) {
   return /call stack/.test(message) ? 'it is nested too deep' : message.split('\n')[0]
 }
 
-/**
- * @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema
- * @param {(path: (string | number)[]) => unknown} read what stands there
- */
+/** @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */
 function explain(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
   if (issue.code === 'unrecognized_keys') {

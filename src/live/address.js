@@ -1,29 +1,22 @@
 import { isIP } from 'node:net'
 import { UsageError } from '../lib/errors.js'
 
-// The default serves this machine alone.
-const HOST = '127.0.0.1'
-
 /** @typedef {{ option: string, text: string, host: string, port: number }} LiveAddress host: IP; port 0: any free */
 
 /**
- * Parses an address of an option.
- * @param {string} text `:8080` or `8080`: this machine alone; `0.0.0.0:8080`, `[::1]:8080`
- * @param {string} option for the message, such as `--live`
- * @returns {LiveAddress}
- * @throws {UsageError}
+ * Parses `:8080` or `8080`: this machine alone; `0.0.0.0:8080`, `[::1]:8080`.
+ * @param {string} text @param {string} option such as `--live` @returns {LiveAddress} @throws {UsageError}
  */
 export function parseAddress(text, option) {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]*)\]|([^:[\]]*)):)?(\d{1,5})$/.exec(text) ?? []
-  const host = bracketed ?? (plain || HOST)
+  const host = bracketed ?? (plain || '127.0.0.1')
   const port = Number(digits)
   // Without brackets the end of an IPv6 address could be taken for its port.
   const isAddress = isIP(host) === (bracketed === undefined ? 4 : 6)
-  if (digits === undefined || port > 65535 || !isAddress) {
+  if (digits === undefined || port > 65535 || !isAddress)
     throw new UsageError(
       `${option} ${text}: not an address: write a port, such as ${option} :8080 for this machine alone, or ${option} 0.0.0.0:8080 for all`,
     )
-  }
   return { option, text, host, port }
 }
 

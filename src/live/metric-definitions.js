@@ -3,12 +3,10 @@ import { QUANTITIES } from '../judge/quantities.js'
 
 /**
  * The metrics of a run: names, labels and definitions, and how each takes a value.
- * @import { Registry } from 'prom-client'
+ * @typedef {ReturnType<typeof declareMetrics>} Metrics
+ * @typedef {Record<string, string>} Labels
+ * @typedef {Record<string, [string[], string]>} Definitions labels and definition by name
  */
-
-/** @typedef {ReturnType<typeof declareMetrics>} Metrics */
-/** @typedef {Record<string, string>} Labels */
-/** @typedef {Record<string, [string[], string]>} Definitions labels and definition by name */
 
 const PREFIX = 'sidecar_bench_'
 
@@ -54,7 +52,7 @@ const COUNTERS = {
   requests_failed_total: [ARM, 'Requests of the load that failed, counted as all requests are.'],
 }
 
-/** Declares the metrics in a registry; they are set by name. @param {Registry} registry */
+/** Declares the metrics in a registry; they are set by name. @param {import('prom-client').Registry} registry */
 export function declareMetrics(registry) {
   /** @type {<Name extends string, Metric>(Kind: new (options: any) => Metric, of: Record<Name, Definitions[string]>) => Record<Name, Metric>} */
   const make = (Kind, definitions) => {

@@ -3,12 +3,12 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
+import { serve } from './serve.js'
 
 /**
  * Turns the events of a run into metrics for Prometheus.
  * @import { Arm, ProcessSpec, Reading, Sample, Trial, TrialRecord } from '../model/types.ts'
- * @import { Labels, Metrics } from './metric-definitions.js'
- * @import { Phase, RunEvent } from '../run/events.js'
+ * @import { Labels, Metrics } from './metric-definitions.js' @import { Phase, RunEvent } from '../run/events.js'
  */
 
 const SIDECAR_GAUGES = ['sidecar_cap_cores', 'sidecar_memory_anonymous_bytes', 'sidecar_memory_working_set_bytes']
@@ -16,6 +16,25 @@ const SIDECAR_GAUGES = ['sidecar_cap_cores', 'sidecar_memory_anonymous_bytes', '
 const PHASES = ['parity', 'starting', 'warm-up', 'window', 'tail', 'stopping']
 /** @type {TrialRecord['outcome'][]} */
 const OUTCOMES = ['completed', 'failed', 'invalid']
+
+/**
+ * Serves the metrics of a run to Prometheus, at /metrics.
+ * @param {{ address: import('./address.js').LiveAddress }} options
+ * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
+ */
+export async function startMetricsServer({ address }) {
+  const metrics = createMetrics()
+  const { url, close } = await serve(address, async (request, response) => {
+    const isFound = String(request.url).split('?')[0] === '/metrics'
+    if (request.method !== 'GET' || !isFound) {
+      response.writeHead(isFound ? 405 : 404, { 'content-type': 'text/plain' }).end('the metrics are at /metrics\n')
+      return
+    }
+    const text = await metrics.text()
+    response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text)
+  })
+  return { url: `${url}metrics`, publish: metrics.apply, close }
+}
 
 /**
  * Makes the metrics of a run. Unknown values are absent, never 0; the gauges of a sidecar go with its trial.

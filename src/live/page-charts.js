@@ -6,9 +6,7 @@ import { SIDECARS_SHOWN } from './words.js'
 
 /**
  * The charts of the page. Runs in browsers.
- * @import { Chart } from '../report/charts/style.js'
- * @import { SidecarSeries } from '../judge/sidecars.js'
- * @import { LiveRow } from './results.js'
+ * @import { Chart } from '../report/charts/style.js' @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 // The browser may run on the machine that is measured.
@@ -28,7 +26,7 @@ export function createCharts() {
       overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: shown }))
     },
     clearSeries: () => overTime(null),
-    /** Shows every round of every arm. @param {LiveRow[]} rows */
+    /** Shows every round of every arm. @param {import('./results.js').LiveRow[]} rows */
     showRows(rows) {
       const all = rows.map(row => ({ ...row, quantity: row.throughput }))
       const own = rows.filter(row => row.colour !== 0).map(row => ({ ...row, quantity: row.cpuPerRequest }))
@@ -40,11 +38,7 @@ export function createCharts() {
   }
 }
 
-/**
- * Makes a figure that draws its chart when that has changed.
- * @param {string} id
- * @returns {(next: (() => Chart) | null) => void} shows another chart; null: none
- */
+/** Makes a figure that draws its chart anew when it has changed. @param {string} id */
 function createPanel(id) {
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const figure = findElement(id)
@@ -74,6 +68,7 @@ function createPanel(id) {
   dark.addEventListener('change', () => {
     isChanged = true
   })
+  /** @param {(() => Chart) | null} next null: none is shown */
   return next => {
     make = next
     isChanged = true

@@ -3,8 +3,7 @@ import { sayCores, sayMemory, sayNumber, sayThrottled } from './words.js'
 
 /**
  * The lists of the page: sidecars, each with a bar and a line of numbers, and ended trials. Runs in browsers.
- * @import { SidecarNow } from '../judge/sidecars.js'
- * @import { LiveResult, LiveRow } from './results.js'
+ * @import { SidecarNow } from '../judge/sidecars.js' @import { LiveResult, LiveRow } from './results.js'
  */
 
 /** @type {[string, (result: LiveResult, label: string) => string][]} */
@@ -84,11 +83,7 @@ function createRow(result, labels) {
   return createElement('tr', { attributes: { role: 'row', class: result.outcome }, children: cells })
 }
 
-/**
- * On a narrow page a row is a stack of cells, each with its name; roles keep it a table.
- * @param {'td' | 'th'} tag
- * @param {{ name: string, text: string }} cell
- */
+/** Makes a cell that says its name. @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell */
 function createCell(tag, { name, text }) {
   const role = tag === 'th' ? 'columnheader' : 'cell'
   const kind = NUMBERS.includes(name) ? 'number' : 'word'

@@ -6,9 +6,7 @@ import { sayArm, sayLeft, sayNumber, sayTrial } from './words.js'
 
 /**
  * The page of a run: keeps the events of the server and shows them. Runs in browsers.
- * @import { RunSnapshot } from './state.js'
- * @import { LiveResult, LiveRow } from './results.js'
- * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { LiveResult, LiveRow } from './results.js' @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 const charts = createCharts()
@@ -75,7 +73,7 @@ function addPoints(points) {
   }
 }
 
-/** @param {RunSnapshot} snapshot */
+/** @param {import('./state.js').RunSnapshot} snapshot */
 function showSnapshot(snapshot) {
   const { runId, experiment, question, phase, progress, done, trials, arm, outcomes, ending } = snapshot
   const trial = sayTrial(snapshot)

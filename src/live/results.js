@@ -8,23 +8,11 @@ import { createColours } from '../report/charts/colours.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.
+ * LiveResult: a trial that ended. arm: its id; name: of its plane; what: it is given that other arms are not.
  * @import { Arm, BoundBy, Quantity, TrialRecord } from '../model/types.ts'
- */
-
-/**
- * A trial that ended; null: not measured.
- * @typedef {object} LiveResult
- * @property {string} id of the trial
- * @property {number} round
- * @property {string} arm its id
- * @property {string} name of its plane
- * @property {string} what it is given that other arms are not
- * @property {TrialRecord['outcome']} outcome
- * @property {BoundBy | null} boundBy
- * @property {number | null} ratePerSecond
- * @property {number | null} cpuPerRequestMicros of all sidecars
- * @property {number | null} p99Ms
- * @property {string | null} reason the first
+ * @typedef {{ id: string, round: number, arm: string, name: string, what: string, outcome: TrialRecord['outcome'],
+ *   boundBy: BoundBy | null, reason: string | null, ratePerSecond: number | null, cpuPerRequestMicros: number | null,
+ *   p99Ms: number | null }} LiveResult
  */
 
 /**
@@ -125,20 +113,12 @@ export function createResults() {
   }
 }
 
-/**
- * @template T
- * @param {(name: typeof DRAWN[number]) => T} of
- */
+/** @template T @param {(name: typeof DRAWN[number]) => T} of */
 function mapDrawn(of) {
   return /** @type {Record<typeof DRAWN[number], T>} */ (Object.fromEntries(DRAWN.map(name => [name, of(name)])))
 }
 
-/**
- * Lists the value of each round: that of its first trial with one, as in `valueOfRound`.
- * @param {Kept[]} results of one arm
- * @param {typeof DRAWN[number]} name
- * @param {number} rounds
- */
+/** Lists each round's first value. @param {Kept[]} results @param {typeof DRAWN[number]} name @param {number} rounds */
 function listRounds(results, name, rounds) {
   const ofRound = (/** @type {number} */ round) =>
     results.find(r => r.round === round && r.values[name] !== null)?.values[name] ?? null

@@ -5,19 +5,12 @@ import os from 'node:os'
 import { BenchError } from '../lib/errors.js'
 import { joinAddress } from './address.js'
 
-/**
- * Serves on an address that an option names.
- * @import { AddressInfo } from 'node:net'
- * @import { LiveAddress } from './address.js'
- */
+/** Serves on an address that an option names. @import { LiveAddress } from './address.js' */
 
 /**
- * Serves requests to a name of this machine. A page of another site can have its own name lead here (DNS rebinding), to
- * read the answers.
- * @param {LiveAddress} address
- * @param {http.RequestListener} answer
+ * Serves requests to a name of this machine: a page of another site can have its own name lead here (DNS rebinding).
+ * @param {LiveAddress} address @param {http.RequestListener} answer
  * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] runs before open connections are cut
- * @returns {Promise<{ url: string, close: () => Promise<void> }>} close: resolves when no connection is open
  * @throws {BenchError} when nothing can be served there
  */
 export async function serve(address, answer, finish = () => {}) {
@@ -34,7 +27,7 @@ export async function serve(address, answer, finish = () => {}) {
   }
   // A client that cannot be served, for want of file descriptors, must not end the run.
   server.on('error', () => {})
-  const { port } = /** @type {AddressInfo} */ (server.address())
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   return {
     url: `http://${joinAddress({ host: isEverywhere(address) ? os.hostname() : address.host, port })}/`,
     async close() {
@@ -57,9 +50,7 @@ function isOwnHost(header, address) {
 }
 
 /** @param {LiveAddress} address */
-function isEverywhere({ host }) {
-  return host === '0.0.0.0' || host === '::'
-}
+const isEverywhere = ({ host }) => host === '0.0.0.0' || host === '::'
 
 /** @param {LiveAddress} address @param {NodeJS.ErrnoException} error */
 function explainFailure({ option, text, host, port }, error) {

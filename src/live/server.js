@@ -5,10 +5,8 @@ import { createStream } from './stream.js'
 
 /**
  * Serves the page that shows a run.
- * @import { ServerResponse } from 'node:http'
- * @import { RunEvent } from '../run/events.js'
- * @import { RunState } from './state.js'
- * @import { LiveAddress } from './address.js'
+ * @import { ServerResponse } from 'node:http' @import { RunEvent } from '../run/events.js'
+ * @import { RunState } from './state.js' @import { LiveAddress } from './address.js'
  */
 
 // The last events have this long to arrive at a browser.
@@ -38,9 +36,7 @@ const PAGE = {
 
 /**
  * Starts the server. The state applies an event before it is published.
- * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options intervalMs: between
- *   messages to browsers
- * @returns {Promise<{ url: string, publish: (event: RunEvent) => void, close: () => Promise<void> }>}
+ * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options
  * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
  */
 export async function startLiveServer({ address, state, assets, intervalMs }) {

@@ -3,34 +3,19 @@ import { createResults } from './results.js'
 
 /**
  * The state of a run, event after event. Pure.
- * @import { Arm } from '../model/types.ts'
+ * RunSnapshot: a run at its last event; null: not known, or not now. Kept: what events say; the rest is computed. done:
+ * trials of the plan that ended; nth: which trial of the plan this is; trials: of the plan; null: a search; ratePerSecond:
+ * between the last two counts; failed: requests of this trial; outcomes: trials.
  * @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow, SidecarSeries } from '../judge/sidecars.js'
+ * @typedef {{ runId: string | null, experiment: string | null, question: string | null, startedAtMs: number | null,
+ *   phase: Phase | null, progress: string | null, done: number, nth: number | null, trials: number | null,
+ *   ending: { outcome: 'finished' | 'interrupted' | 'failed', atMs: number } | null }} Kept
+ * @typedef {Kept & { secondsLeft: number | null, sidecars: SidecarNow[], ratePerSecond: number | null,
+ *   arm: { name: string, what: string, link: string, capCores: number | null } | null, failed: number | null,
+ *   failedInAll: number, outcomes: { completed: number, failed: number, invalid: number } }} RunSnapshot
+ * @typedef {ReturnType<typeof createRunState>} RunState
  */
-
-/**
- * A run at its last event; null: not known, or not now.
- * @typedef {object} RunSnapshot
- * @property {string | null} runId
- * @property {string | null} experiment
- * @property {string | null} question
- * @property {number | null} startedAtMs
- * @property {Phase | null} phase
- * @property {string | null} progress
- * @property {number} done trials of the plan that ended
- * @property {number | null} nth which trial of the plan this is
- * @property {number | null} trials of the plan; null: a search
- * @property {number | null} secondsLeft
- * @property {{ name: string, what: string, link: string, capCores: number | null } | null} arm
- * @property {SidecarNow[]} sidecars
- * @property {number | null} ratePerSecond between the last two counts
- * @property {number | null} failed requests of this trial
- * @property {number} failedInAll
- * @property {{ completed: number, failed: number, invalid: number }} outcomes trials
- * @property {{ outcome: 'finished' | 'interrupted' | 'failed', atMs: number } | null} ending
- */
-
-/** @typedef {ReturnType<typeof createRunState>} RunState */
 
 /** Makes the state of a run. A missing value is null, never 0. */
 export function createRunState() {
@@ -41,7 +26,7 @@ export function createRunState() {
   let run = createKept()
   /** @type {{ seconds: number, atMs: number } | null} */
   let left = null
-  /** @type {Arm | null} */
+  /** @type {import('../model/types.ts').Arm | null} */
   let arm = null
   let counts = createCounts()
 
@@ -122,9 +107,7 @@ export function createRunState() {
   }
 }
 
-/** @typedef {'secondsLeft' | 'arm' | 'sidecars' | 'ratePerSecond' | 'failed' | 'failedInAll' | 'outcomes'} Computed */
-
-/** @returns {Omit<RunSnapshot, Computed>} */
+/** @returns {Kept} */
 function createKept() {
   const unknown = { runId: null, experiment: null, question: null, startedAtMs: null, phase: null, progress: null }
   return { ...unknown, done: 0, nth: null, trials: null, ending: null }

@@ -1,10 +1,7 @@
 /**
  * Sends the course of a run to browsers, as server-sent events.
- * @import { ServerResponse } from 'node:http'
- * @import { RunEvent } from '../run/events.js'
- * @import { RunState } from './state.js'
- * @import { LiveResult } from './results.js'
- * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { ServerResponse } from 'node:http' @import { RunState } from './state.js'
+ * @import { LiveResult } from './results.js' @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 const RETRY_MS = 2000
@@ -98,7 +95,7 @@ export function createStream({ state, intervalMs = 500 }) {
       clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(all))
       timer ??= setInterval(tick, intervalMs).unref()
     },
-    /** Notes an event that the state has applied. @param {RunEvent} event */
+    /** Notes an event that the state has applied. @param {import('../run/events.js').RunEvent} event */
     publish(event) {
       if (clients.size === 0) return
       isChanged = true
@@ -120,21 +117,12 @@ export function createStream({ state, intervalMs = 500 }) {
 }
 
 /** @param {Pick<RunState, 'snapshot'>} state */
-function renderEnd(state) {
-  return renderEvent('end', { snapshot: state.snapshot() })
-}
+const renderEnd = state => renderEvent('end', { snapshot: state.snapshot() })
 
 /** @param {string} name @param {unknown} value */
-function renderEvent(name, value) {
-  return `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
-}
+const renderEvent = (name, value) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 
-/**
- * Lists the points that series gained after a moment; a stretch that became longer is whole.
- * @param {SidecarSeries[]} series
- * @param {number} afterSeconds
- * @returns {SidecarSeries[]}
- */
+/** Lists the points after a moment, and stretches whole. @param {SidecarSeries[]} series @param {number} afterSeconds */
 function listPoints(series, afterSeconds) {
   return series.map(({ service, capCores, cores, anonBytes, throttled }) => ({
     service,
@@ -145,12 +133,7 @@ function listPoints(series, afterSeconds) {
   }))
 }
 
-/**
- * Takes the last items of a long list for which something holds.
- * @template T
- * @param {T[]} items
- * @param {(item: T) => boolean} isTaken
- */
+/** Takes the last items that are new. @template T @param {T[]} items @param {(item: T) => boolean} isTaken */
 function takeLast(items, isTaken) {
   let from = items.length
   while (from > 0 && isTaken(items[from - 1])) from--

@@ -2,11 +2,7 @@ import { createLogUpdate } from 'log-update'
 import { showControls } from '../lib/printable.js'
 import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThrottled, sayTrial } from './words.js'
 
-/**
- * Draws a run as a few lines of a terminal, again and again.
- * @import { RunSnapshot, RunState } from './state.js'
- * @import { SidecarNow } from '../judge/sidecars.js'
- */
+/** Draws a run as a few lines of a terminal, again and again. @import { RunSnapshot, RunState } from './state.js' */
 
 const COLUMNS = 80
 const BAR_COLUMNS = 16
@@ -63,7 +59,7 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
   }
 }
 
-/** @param {SidecarNow} sidecar */
+/** @param {import('../judge/sidecars.js').SidecarNow} sidecar */
 function saySidecar(sidecar) {
   const { ofCap, capCores } = sidecar
   const full = Math.min(BAR_COLUMNS, Math.floor(BAR_COLUMNS * (ofCap ?? 0)))
@@ -72,14 +68,10 @@ function saySidecar(sidecar) {
 }
 
 /** @param {(string | null | undefined)[]} words */
-function joinWords(words) {
-  return words.filter(Boolean).join('  ')
-}
+const joinWords = words => words.filter(Boolean).join('  ')
 
 /** @param {string} text */
-function clean(text) {
-  return text.replace(CONTROLS, '')
-}
+const clean = text => text.replace(CONTROLS, '')
 
 /** @param {string} line @param {number} columns */
 function cut(line, columns) {

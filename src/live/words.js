@@ -2,8 +2,7 @@ import { mib, percent, timeLeft } from '../lib/units.js'
 
 /**
  * The words that the terminal and the page share. Runs in browsers, too. Pure.
- * @import { RunSnapshot } from './state.js'
- * @import { SidecarNow } from '../judge/sidecars.js'
+ * @import { RunSnapshot } from './state.js' @import { SidecarNow } from '../judge/sidecars.js'
  */
 
 const UNKNOWN = '–'

@@ -2,11 +2,9 @@ import { AXES, describeAxes } from './axes.js'
 
 /** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
-/**
- * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how many
- * of its sidecars are simulated.
- * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
- */
+/** The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how
+ * many of its sidecars are simulated.
+ * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm */
 export function nameOf({ plane, profile, control, variant, repeatOf, conditions }) {
   const contender = `${plane}${profile ? `:${profile}` : ''}${control ? `@${control}` : ''}`
   const name = variant ? `${contender}=${variant.split('/').filter(Boolean).at(-1)}` : contender
@@ -14,16 +12,13 @@ export function nameOf({ plane, profile, control, variant, repeatOf, conditions 
   return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
-/** The name of a contender at any number of sidecars, simulated or not. @param {Parameters<typeof nameOf>[0]} arm */
+/** The name without how many sidecars are simulated: the same at every size. @param {Parameters<typeof nameOf>[0]} arm */
 export function nameOfContender(arm) {
   return nameOf({ ...arm, conditions: undefined })
 }
 
-/**
- * The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
- * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm
- * @param {AxisName[]} varied
- */
+/** The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
+ * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied */
 export function describeVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {
     if (AXES[name].isUnsaidWhenNull) return AXES[name].of(arm) !== null
@@ -32,29 +27,21 @@ export function describeVaried(arm, varied) {
   return describeAxes(arm, varied.filter(has))
 }
 
-/**
- * An arm's name with what varies.
+/** An arm's name with what varies.
  * @param {Parameters<typeof describeVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
- * @param {AxisName[]} varied
- */
+ * @param {AxisName[]} varied */
 export function labelOf(arm, varied) {
   return [nameOf(arm), describeVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
-/**
- * The name of an arm where a plane is compared with itself on an axis.
- * @param {Arm} arm @param {AxisName | null} contrast
- */
+/** Names an arm where a plane is compared with itself on an axis. @param {Arm} arm @param {AxisName | null} contrast */
 export function nameOnAxis(arm, contrast) {
   return contrast === null ? nameOf(arm) : `${nameOf(arm)} with ${AXES[contrast].show(AXES[contrast].of(arm))}`
 }
 
-/**
- * Reads `name`, `name:profile`, `name@control` or `name=folder`, as in `--planes` and in experiments.
- * @param {string} text @returns {PlaneChoice} variant: the folder as it was written
- */
+/** Reads `name`, `name:profile`, `name@control` or `name=folder`. @param {string} text @returns {PlaneChoice} */
 export function parseChoice(text) {
-  // What comes after the first "=" is a path, which may contain others.
+  // A path follows the first "=", and may contain others.
   const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))
   const [named, control] = contender.split('@', 2)
   const [plane, profile = null] = named.split(':', 2)

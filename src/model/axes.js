@@ -12,16 +12,10 @@ export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, capC
 /** @type {AxisName[]} */
 export const AXIS_NAMES = /** @type {AxisName[]} */ (Object.keys(AXES))
 
-/**
- * The axes in which arms without sidecars can differ: what they share with the arms that they are the baseline of.
- * @type {AxisName[]}
- */
+/** The axes that an arm shares with its baseline without sidecars. @type {AxisName[]} */
 export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 
-/**
- * The axes in which arms with sidecars differ, or any arms where none has.
- * @param {Parameters<Axis['of']>[0][]} arms
- */
+/** The axes in which arms with sidecars differ, else any arms. @param {Parameters<Axis['of']>[0][]} arms */
 export function findVaried(arms) {
   const capped = arms.filter(arm => arm.capCores !== null)
   const judged = capped.length > 0 ? capped : arms
@@ -33,35 +27,25 @@ export function describeAxes(arm, names) {
   return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
 }
 
-/**
- * Whether an arm is what another is without sidecars: under the same load, and equal in all that it can have.
- * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none
- * @param {Parameters<Axis['of']>[0]} arm
- */
+/** Whether an arm is what another is without sidecars: under the same load, and equal in all that it can have.
+ * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none @param {Parameters<Axis['of']>[0]} arm */
 export function isBaselineOf(none, arm) {
   return none !== arm && !none.hasSidecars && isAlike(none, arm, BASELINE_AXES)
 }
 
-/**
- * Whether two arms have the same kind of load and the same on some axes.
- * @param {Parameters<Axis['of']>[0]} a
- * @param {Parameters<Axis['of']>[0]} b
- * @param {AxisName[]} names
- */
+/** Whether two arms have the same kind of load and the same on some axes.
+ * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names */
 export function isAlike(a, b, names) {
   return kindOfLoad(a.load) === kindOfLoad(b.load) && describeAxes(a, names) === describeAxes(b, names)
 }
 
-/**
- * A key of what arms must share to be compared, but for an axis.
- * @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except]
- */
+/** A key of what comparable arms share. @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except] */
 export function groupOf(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
   return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
 }
 
-/** What loads must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
+/** The part of a load that arms must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
 function kindOfLoad({ kind, isBesideOthers }) {
   return isBesideOthers ? `${kind} beside others` : kind
 }

@@ -1,7 +1,6 @@
 /** The algorithms of `balance`, and the quantities of an assignment. Pure. */
 /** @import { BalanceTrial } from './types.ts' */
 
-/** The algorithms by name. */
 export const ALGORITHMS = /** @type {const} */ ({
   'legacy-hash': { label: 'legacy hash', does: "FNV-1a of the item's id (32 bits), modulo the number of shards" },
   'round-robin': { label: 'round-robin', does: "the item's rank by id, modulo the number of shards" },
@@ -24,11 +23,9 @@ export const ALGORITHM_NAMES = /** @type {(keyof typeof ALGORITHMS)[]} */ (Objec
 /** How large items are: all alike, or from 1 to twice the mean. */
 export const SIZES = /** @type {const} */ (['equal', 'random'])
 
-/**
- * @typedef {{ label: string, unit: string, digits: number, definition: string, of: (trial: BalanceTrial) => number }} BalanceQuantity
- */
+/** @typedef {Record<'label' | 'unit' | 'definition', string> & { digits: number, of: (trial: BalanceTrial) => number }} BalanceQuantity */
 
-/** In the order in which they are shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
+/** In the order shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
 export const BALANCE_QUANTITIES = {
   moves: {
     label: 'moves, shard removed',

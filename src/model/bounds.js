@@ -2,12 +2,10 @@ import { z } from 'zod'
 
 /** Bounds of numbers with their reasons, for the command line and for files; axes have theirs in axes/. Pure. */
 
-/** The timeout of a request, at both ends. */
 const TIMEOUT_SECONDS = 60
 
 export const ROUNDS_MOST = 10_000
 
-/** How often each arm is measured. A report makes a place for each. */
 export const rounds = z.int().positive().max(ROUNDS_MOST, `at most ${ROUNDS_MOST} rounds: they take a day or longer`)
 
 /** How wide the interval of a ratio may be, from end to end, as a share of its low end. */
@@ -16,16 +14,13 @@ export const precisionWidth = z
   .min(0.001, 'at least 0.1%: what remains is no noise of rounds')
   .max(1, 'at most 100%: a wider interval says nothing')
 
-/** The seed of the random order of the arms. */
 export const seed = z
   .int()
   .min(0)
   .max(2 ** 32 - 1, `at most ${2 ** 32 - 1}: a seed has 32 bits`)
 
-/** The length of a warm-up or a window. */
 export const lengthSeconds = z.number().positive().max(86_400, 'at most 86400 s, a day')
 
-/** The highest p99 that counts as held. */
 export const p99Ms = z
   .number()
   .positive()
@@ -34,7 +29,6 @@ export const p99Ms = z
 /** A number of things that there is at least one of. @param {number} most @param {string} why */
 export const count = (most, why) => z.int().positive().max(most, `at most ${most}: ${why}`)
 
-/** Sidecars beyond which others are simulated. */
 export const realSidecars = z
   .int()
   .min(
@@ -42,7 +36,6 @@ export const realSidecars = z
     'at least 30: of fewer, a control plane takes so little that simulated sidecars cannot be told from real ones',
   )
 
-/** The memory limit of a process. */
 export const memoryBytes = z
   .int()
   .min(2 ** 20, 'at least 1MiB: with less no program starts')

@@ -6,10 +6,7 @@ const CPUS_PER_CAPPED_CORE = 3.5
 // Without the generator: what the peer and the applications use beside it (1.9 on gateway-ratings).
 const CPUS_PER_CAPPED_CORE_ALONE = 2
 
-/**
- * Whether sidecars of a cap can bind on so many CPUs.
- * @param {number} cap cores @param {number} cpus @param {boolean} [isLoadElsewhere] the generator takes none of them
- */
+/** Whether sidecars of a cap can bind. @param {number} cap @param {number} cpus @param {boolean} [isLoadElsewhere] */
 export function canBind(cap, cpus, isLoadElsewhere = false) {
   return cap * (isLoadElsewhere ? CPUS_PER_CAPPED_CORE_ALONE : CPUS_PER_CAPPED_CORE) <= cpus
 }
@@ -17,19 +14,13 @@ export function canBind(cap, cpus, isLoadElsewhere = false) {
 // Beside wrk it is less: 1.7 on a link of one sidecar, and about 2.6 on one of two.
 const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
 
-/**
- * Whether sidecars of a cap that cannot bind beside k6 can beside wrk.
- * @param {{ cap: number, cpus: number, sidecars: number }} options sidecars: on the way of a request
- */
+/** Whether sidecars can bind beside wrk only. @param {{ cap: number, cpus: number, sidecars: number }} options */
 export function bindsOnlyBesideWrk({ cap, cpus, sidecars }) {
   const { one, more } = CPUS_PER_CAPPED_CORE_BESIDE_WRK
   return !canBind(cap, cpus) && cap * (sidecars === 1 ? one : more) <= cpus
 }
 
-/**
- * The largest cap at which sidecars can bind.
- * @param {number} cpus @param {boolean} [isLoadElsewhere] the generator takes none of them
- */
+/** The largest cap at which sidecars can bind. @param {number} cpus @param {boolean} [isLoadElsewhere] */
 export function largestBindingCap(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cap => canBind(cap, cpus, isLoadElsewhere)) ?? 0.1
 }

@@ -5,7 +5,6 @@ import { suggest } from '../lib/nearest.js'
 /** The features of a sidecar beyond routing and mTLS, which the axis `features` switches. Pure. */
 /** @import { Conditions, DataPlane, FeatureName, Features } from './types.ts' */
 
-/** No features: what sidecars are compared with where nothing else is asked. */
 export const LEAN = 'lean'
 export const ALL = 'all'
 
@@ -62,11 +61,8 @@ export function orderFeatures(text) {
   return featureSet.safeParse(text).data ?? text
 }
 
-/**
- * The names in a value of the axis.
- * @param {string} [features] absent: lean
- * @throws {BenchError} a feature that is not known: its arm would be lean under another label
- */
+/** The names in a value of the axis; throws BenchError for another, whose arm would be lean under a wrong label.
+ * @param {string} [features] */
 export function listFeatures(features = LEAN) {
   if (features === LEAN) return []
   if (features === ALL) return FEATURE_NAMES
@@ -95,10 +91,8 @@ export function featuresOf(features) {
   return /** @type {Features} */ (Object.fromEntries(given))
 }
 
-/**
- * Says why a plane cannot be given the features of an arm; null where it can.
- * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions
- */
+/** Says why a plane cannot be given the features of an arm; null where it can.
+ * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions */
 export function findLackingFeatures({ features = [] }, conditions) {
   const asked = listFeatures(conditions.features)
   if (asked.includes('authorization') && conditions.tls === 'plaintext')

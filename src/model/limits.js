@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { BenchError } from '../lib/errors.js'
 import { nameRoute } from './routes.js'
 
-/** Limits of a model that every plane can be given. Pure. */
-/** @import { Route, SidecarModel } from './types.ts' */
+/** Limits of a model that every plane can be given. Pure. @import { Route, SidecarModel } from './types.ts' */
 
 // No plane has a bucket, or a circuit, for 0.
 const count = z.int().min(1, 'at least 1 is needed')
@@ -40,12 +39,8 @@ export function assertLimits(model) {
   }
 }
 
-/**
- * Why not every plane can count and limit by these routes; null where each can.
- * @param {'inbound' | 'outbound'} direction
- * @param {Route[]} routes
- * @param {SidecarModel['features']} features
- */
+/** Why not every plane can count and limit by these routes; null where each can.
+ * @param {'inbound' | 'outbound'} direction @param {Route[]} routes @param {SidecarModel['features']} features */
 function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {
   /** @type {Set<string>} */
   const names = new Set()

@@ -31,13 +31,14 @@ export function createProcess({ service, role, program, argv, folder, listens, .
 
 /**
  * The process of a sidecar of any plane, with what is the plane's own.
- * @param {SidecarOptions} options
- * @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
+ * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
  * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
  */
 export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
   assertLimits(model)
-  const { service, trust, workers } = model
+  const { service, trust, workers, inbound, outbound } = model
+  const isRedirected = [inbound, outbound].some(listener => listener?.redirectedPorts)
+  const portOf = (/** @type {typeof inbound | typeof outbound} */ l) => (l?.redirectedPorts ? l.port : null)
   return createProcess({
     service,
     role: 'sidecar',
@@ -48,14 +49,14 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
     workers,
     cpuCores,
     image: tool.image ?? null,
+    ...(isRedirected && { redirects: { inbound: portOf(inbound), outbound: portOf(outbound) } }),
     ...own,
   })
 }
 
 /**
  * The process of a control plane of any plane, with what is the plane's own.
- * @param {ControlOptions} options
- * @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} own
+ * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} own
  */
 export function createControlProcess({ control, controlTool, folder }, own) {
   return createProcess({

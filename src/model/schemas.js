@@ -19,7 +19,6 @@ export * from './schemas/rollout.js'
 export * from './schemas/summary.js'
 export * from './schemas/trial.js'
 
-/** The schemas that are published under `schema/`, by file name. */
 export const SCHEMAS = {
   manifest: manifestSchema,
   trial: trialSchema,
@@ -41,10 +40,7 @@ export function renderSchemas() {
   }))
 }
 
-/**
- * Says what is wrong with a value as `path: words`; null when nothing is.
- * @param {import('zod').ZodType} schema @param {unknown} value
- */
+/** Says what is wrong as `path: words`; null: nothing. @param {import('zod').ZodType} schema @param {unknown} value */
 export function findFault(schema, value) {
   const result = schema.safeParse(value)
   if (result.success) return null

@@ -11,6 +11,9 @@ export const PORTS = {
   generator: 6565,
 }
 
+/** The user as which sidecars run where connections are redirected to them: rules tell their connections by it. */
+export const SIDECAR_USER = 1500
+
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
 /** The name of a load that speaks mTLS itself. */

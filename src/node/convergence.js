@@ -103,7 +103,6 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
       }),
     /** How many have not answered yet. */
     countWaiting: () => waiting.size,
-    listWaiting: () => [...waiting].map(({ name }) => name),
     /** Gives up those that have not answered. */
     giveUp() {
       for (const one of waiting) one.settle()

@@ -15,10 +15,10 @@ const PERIOD_MS = 100
 /**
  * Reads every process at 10 Hz up to the end of the window, and everything at its edges. Nothing is written meanwhile.
  * @param {Probe[]} probes
- * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void }} options
- *   signal: ends it early, with what it has; onSample: must be quick
+ * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void, onEnd?: () => void }} options
+ *   signal: ends it early, with what it has; onSample, onEnd (just after the window): must be quick
  */
-export async function observe(probes, { window, signal, onSample = () => {} }) {
+export async function observe(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
   /** @type {Sample[]} */
   const samples = []
   /** @type {Omit<Observation, 'clockOffsetMs'>} */
@@ -46,6 +46,7 @@ export async function observe(probes, { window, signal, onSample = () => {} }) {
     await sampleUpTo(window.endMs)
     seen.end = takeEdge(probes, 'end')
     keep(seen.end.sample)
+    onEnd()
     seen.after = look(probes)
   } catch (error) {
     if (!signal.aborted) throw error

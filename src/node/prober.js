@@ -38,8 +38,8 @@ export function createProber() {
 
     /** @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args */
     async open({ address, ca, configuration, credentials, sidecars }) {
-      const { tls, group } = configuration
-      const upstreams = await startUpstreams({ address, ca, credentials, tls, group })
+      const { tls, protocol, group } = configuration
+      const upstreams = await startUpstreams({ address, ca, credentials, tls, protocol, group })
       rig = { ...upstreams, configuration, credentials, sidecars }
     },
 

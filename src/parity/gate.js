@@ -3,10 +3,14 @@ import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
 import { listFeatures } from '../model/features.js'
 import { assertAllRun } from '../run/alive.js'
+import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
-import { countWorkers } from '../services/specs.js'
+import { findDeployed } from '../services/deployed.js'
+import { countWorkers, isRedirected } from '../services/specs.js'
+import { listModes, topologyOf } from '../services/topology.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
+import { holdAgainst } from './verdict/lacks.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
@@ -17,6 +21,7 @@ import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 // Longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
 
+/** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} Found */
 /**
  * @typedef {{ testbed: Testbed, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void }} GateOptions
  * @typedef {(options: GateOptions) => Promise<ParityRow[]>} GateParity
@@ -34,49 +39,84 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   if (own.length === 0) return []
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(
-    own.filter(arm => arm.hasSidecars),
+    // Where some connections are redirected, the corpus is.
+    own.filter(arm => arm.hasSidecars).toSorted((a, b) => Number(isRedirected(b)) - Number(isRedirected(a))),
     configurationOf,
   )
   say(`checking ${starts.length} arms, and that the planes do equal work`)
   /** @type {ParityRow[]} */
   const rows = []
-  const add = (/** @type {Arm} */ arm, /** @type {Row} */ row, /** @type {ParityRow['size']} */ size) =>
-    rows.push({ ...row, ...configurationOf(arm), trafficPolicy: testbed.settings.trafficPolicy, size })
+  const add = (/** @type {Arm} */ arm, /** @type {Found} */ row, /** @type {ParityRow['size']} */ size) =>
+    rows.push({
+      ...row,
+      ...configurationOf(arm),
+      trafficPolicy: testbed.settings.trafficPolicy,
+      size,
+      ...(findDeployed(testbed.programs.planes, arm) && { isDeployed: true }),
+    })
   for (const arm of starts) {
-    const workers = await countStartedWorkers({ testbed, arm, index: nextIndex(), signal })
+    const sidecars = await countSockets({ testbed, arm, index: nextIndex(), signal })
     // On a target that reads no sockets they cannot be counted.
-    if (workers.length === 0 || workers.includes(null)) continue
-    const found = `${[...new Set(workers)].join(' and ')} a sidecar`
-    const expected = `${countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })} a sidecar`
+    if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) continue
+    const asked = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
+    const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? asked : sockets))
+    const found = `${[...new Set(counted)].join(' and ')} a sidecar`
+    const expected = `${asked} a sidecar`
     add(arm, { name: 'parity-workers', found, expected, differences: [] }, sizeOf(arm))
   }
   for (const arm of probes) {
-    for (const row of await probePlane({ testbed, arm, index: nextIndex(), signal })) add(arm, row, null)
+    const key = JSON.stringify(configurationOf(arm))
+    const alike = own.filter(other => other.hasSidecars && JSON.stringify(configurationOf(other)) === key)
+    for (const { mode, ...row } of await probePlane({ testbed, arm, alike, index: nextIndex(), signal })) {
+      const links = alike.filter(other => !mode || modesOf(other, testbed).includes(mode)).map(({ link }) => link)
+      if (links.length > 0) add(arm, { ...row, ...(mode && { links: [...new Set(links)] }) }, null)
+    }
   }
+  const held = rows.filter(({ name }) => PARITY_NAMES.includes(name))
+  const reasons = held.flatMap(({ plane, lacks = [] }) =>
+    lacks.map(why => `${plane} falls short of equal work: ${why}`),
+  )
+  for (const reason of new Set(reasons)) say(reason)
   return rows
 }
 
+/** The modes of the inbound listeners on the link of an arm. @param {Arm} arm @param {Testbed} testbed */
+function modesOf(arm, { layout }) {
+  return listModes(topologyOf(arm, layout.topologies), arm.conditions.tls)
+}
+
 /**
+ * Starts the sidecars of an arm, and counts the listening sockets of each.
  * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
- * @returns {Promise<(number | null)[]>} of each sidecar
  */
-async function countStartedWorkers({ testbed, arm, index, signal }) {
+async function countSockets({ testbed, arm, index, signal }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
   const { deployment } = await startServices({ testbed, arm, start: index, folder, signal })
   try {
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
-    return (await testbed.site.target.look(sidecars)).map(look => look.workers)
+    const looks = await testbed.site.target.look(sidecars)
+    return looks.map(({ workers }, i) => ({ sockets: workers, wanted: sidecars[i].spec.workers }))
   } finally {
     await deployment.remove()
   }
 }
 
 /**
- * Tries the plane of an arm with the corpus; a plane that does not serve it falls short of every row.
- * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
+ * Tries the plane of an arm with the corpus, and adds its reasons; a plane that does not serve it falls short of every row.
+ * @param {{ testbed: Testbed, arm: Arm, alike: Arm[], index: number, signal: AbortSignal }} options alike: of its configuration
+ * @returns {Promise<Found[]>}
  */
-async function probePlane(options) {
-  return tryPlane(options).catch(error => {
+async function probePlane({ alike, ...options }) {
+  const { arm, testbed } = options
+  const modes = [...new Set(alike.flatMap(other => modesOf(other, testbed)))]
+  const { trafficPolicy } = testbed.settings
+  const lacks = testbed.programs.planes[arm.plane].findLacks?.({ ...arm.conditions, trafficPolicy, modes }) ?? []
+  try {
+    return (await tryPlane(options)).map(row => {
+      const { known, unknown } = holdAgainst(row, lacks)
+      return known.length > 0 && unknown.length === 0 ? { ...row, lacks: known } : row
+    })
+  } catch (error) {
     const isPlanes = error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
     if (options.signal.aborted || !isPlanes) throw error
     // It serves its link, but not what the corpus needs: it does other work than the planes beside it.
@@ -87,7 +127,7 @@ async function probePlane(options) {
       expected: 'served',
       differences: [why],
     }))
-  })
+  }
 }
 
 /**
@@ -114,10 +154,11 @@ export async function tryPlane({ testbed, arm, index, signal }) {
       plane,
       tool: testbed.programs.tools[/** @type {ToolSpec} */ (plane.tool).name],
       certificates: folders.certificates,
-      scripts: arm.variant ?? folders.pipyScripts,
+      scripts: findScriptFolder(testbed, arm),
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
       measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
       profile: arm.profile,
+      interception: arm.conditions.interception,
       signal: ending,
     })
     clearTimeout(timer)

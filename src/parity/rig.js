@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { certificatesFolder } from '../lib/certificate-files.js'
+import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
 import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
@@ -9,7 +10,7 @@ import { UPSTREAMS } from './beside/upstreams.js'
 import { readCredentials } from './credentials.js'
 
 /**
- * @import { Cluster, DataPlane, Deployment, Endpoint, Place, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Cluster, Conditions, DataPlane, Deployment, Endpoint, Place, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
 // The permissive one is another server: it has the server's certificate, and accepts the same identities.
@@ -52,6 +53,8 @@ const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
   route(host, { allowedIdentities: [identityOf(name)] }, [host === 'denied' ? 'half' : 'a', 1]),
 )
 
+const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? []))
+
 /**
  * The conditions that change what sidecars do for a request.
  * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, features?: string }} Measured
@@ -73,21 +76,25 @@ const AUTHORISED = Object.entries(CALLER_OF).map(([host, name]) =>
  * Three sidecars of a plane and the upstreams they are tried with: client's (plaintext outbound) calls server's
  * (strict) as it is measured, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
  * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
- *   measured: Measured, profile: string | null, signal: AbortSignal }} options
+ *   measured: Measured, profile: string | null, interception?: Conditions['interception'], signal: AbortSignal }} options
  *   index: of a start that no other has; certificates: of all key types, as in certificate-files.js
  * @returns {Promise<Rig>}
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
-  const { tool, scripts, profile } = options
+  const { tool, scripts, profile, interception } = options
+  const isRedirected = interception === 'redirect'
   const certificates = certificatesFolder(options.certificates, measured.tls)
   const places = await target.placesFor(
     index,
     TOPOLOGY.services.map(s => s.name),
+    { hasNamespaces: interception !== undefined },
   )
+  // The application's, where connections that mean it are redirected; those to the client's sidecar go to itself.
+  const port = isRedirected ? PORTS.application : PORTS.inbound
   const sidecarsAt = {
     client: { address: places.client.reach, port: PORTS.outbound },
-    server: { address: places.server.reach, port: PORTS.inbound },
-    permissive: { address: places.permissive.reach, port: PORTS.inbound },
+    server: { address: places.server.reach, port },
+    permissive: { address: places.permissive.reach, port },
   }
   /** A sidecar that hangs must not keep an interrupted run. @type {Target['call']} */
   const call = (procedure, args) => untilAborted(target.call(procedure, args), signal)
@@ -106,10 +113,18 @@ export async function createRig({ target, index, plane, folder, measured, signal
       configuration: { ...measured, ...TLS },
     })
     const timeouts = chooseTimeouts((performance.now() - startedAt) / 1000)
-    const models = createModels({ places, certificates: target.locate(certificates), measured, timeouts })
+    const models = createModels({
+      places,
+      certificates: target.locate(certificates),
+      measured,
+      timeouts,
+      isRedirected,
+      port,
+    })
+    const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
     const specs = models.map(model => {
       const where = { scripts: target.locate(scripts), folder: target.locate(path.join(folder, model.service)) }
-      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null })
+      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null, scriptFiles })
     })
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
@@ -135,15 +150,16 @@ export function chooseTimeouts(startSeconds) {
 
 /**
  * The models of the measured configuration, with the corpus's routes and upstreams in place of applications.
- * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'] }} options
+ * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'],
+ *   isRedirected: boolean, port: number }} options port: of the servers
  */
-function createModels({ places, certificates, measured, timeouts }) {
+function createModels({ places, certificates, measured, timeouts, isRedirected, port }) {
   const [client, ...servers] = TOPOLOGY.services.map(service => ({
-    ...createModel(TOPOLOGY, { service, places, workers: 1, certificates, ...measured }),
+    ...createModel(TOPOLOGY, { service, places, workers: 1, certificates, isRedirected, ...measured }),
     timeouts,
   }))
   const upstream = (/** @type {string} */ name) => ({ address: places[PROBER].reach, port: UPSTREAMS[name] })
-  const server = { ...client.clusters[0], endpoints: [{ address: places.server.reach, port: PORTS.inbound }] }
+  const server = { ...client.clusters[0], endpoints: [{ address: places.server.reach, port }] }
   const observers = ['observed', 'p256'].map(name => ({ ...server, name, endpoints: [upstream(name)] }))
   const { mtls } = server
   const acceptedIdentities = measured.trafficPolicy === 'open' ? null : [identityOf('client')]
@@ -160,7 +176,12 @@ function createModels({ places, certificates, measured, timeouts }) {
   const outbound = {
     address: places.client.listen,
     port: PORTS.outbound,
-    routes: [...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])), route(null, {}, ['server', 1])],
+    routes: [
+      ...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])),
+      // By name, too: the scripts of FSM have no route for any host.
+      ...[...HOSTS].map(host => route(host, {}, ['server', 1])),
+      route(null, {}, ['server', 1]),
+    ],
   }
   const clusters = [server, ...observers, ...peers]
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]

@@ -7,22 +7,32 @@ import { probeRig } from './gate.js'
 import { createRig } from './rig.js'
 
 /** One plane and the corpus, in every configuration that changes what a sidecar does. */
-/** @import { DataPlane, Site, Tool } from '../model/types.ts' */
+/** @import { DataPlane, Lack, MtlsMode, Site, Tool } from '../model/types.ts' */
 /** @import { Row } from './beside/probe.js' */
 /** @import { Measured } from './rig.js' */
 
-/** @type {Measured[]} */
-export const CONFIGURATIONS = [
-  { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
-  { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' },
-  { tls: 'rsa-2048', protocol: 'http/1.1', trafficPolicy: 'listed' },
-  { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' },
-  { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
-  { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },
-  { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', features: ALL },
-]
+/** By the names of `--only`. @type {Record<string, Measured>} */
+export const CONFIGURATIONS = {
+  mtls: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
+  open: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' },
+  rsa: { tls: 'rsa-2048', protocol: 'http/1.1', trafficPolicy: 'listed' },
+  plaintext: { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' },
+  http2: { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
+  'plaintext-http2': { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },
+  features: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', features: ALL },
+}
 
 const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
+
+/** What a plane declares that it lacks in a configuration. @param {DataPlane} plane @param {Measured} measured @returns {Lack[]} */
+export function listLacks(plane, measured) {
+  return plane.findLacks?.({ ...measured, modes: modesUnder(measured.tls) }) ?? []
+}
+
+/** The modes of the listeners that the corpus tries. @param {Measured['tls']} tls @returns {MtlsMode[]} */
+function modesUnder(tls) {
+  return tls === 'plaintext' ? ['disabled'] : ['strict', 'permissive']
+}
 
 /** Certificates for the corpus, of every key type. @param {string} certificates a folder that only this user reads */
 export function writeParityCertificates(certificates) {
@@ -36,9 +46,10 @@ export function writeParityCertificates(certificates) {
  * @throws {BenchError} when it does not start
  */
 export async function tryPlane({ site, measured, folder, ...options }) {
+  const interception = chooseInterception(options.plane, options.profile)
   const { tls, protocol, trafficPolicy, features = LEAN } = measured
   const own = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy, features].join('-'))
-  const rig = await createRig({ ...options, target: site.target, measured, folder: own })
+  const rig = await createRig({ ...options, target: site.target, measured, folder: own, interception })
   try {
     return await probeRig(rig)
   } finally {
@@ -46,16 +57,30 @@ export async function tryPlane({ site, measured, folder, ...options }) {
   }
 }
 
+/** Redirected connections, for a profile that takes no others. @param {DataPlane} plane @param {string | null} profile */
+function chooseInterception({ deployed }, profile) {
+  return deployed?.[`${profile}`]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
+}
+
 /**
  * @param {Measured} measured
- * @param {{ plane: DataPlane, tool: Tool, profile?: string | null }} options
+ * @param {{ plane: DataPlane, tool: Pick<Tool, 'version'>, profile?: string | null, interception?: 'redirect',
+ *   hasCertificate?: boolean }} options hasCertificate: the load speaks mTLS
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
-export function findUntried({ tls, protocol, features }, { plane, tool, profile = null }) {
-  const conditions = { ...USUAL, tls, protocol, features }
+export function findUntried(measured, { plane, tool, profile = null, hasCertificate = false, ...asked }) {
+  const { tls, protocol, features } = measured
+  const { interception = chooseInterception(plane, profile) } = asked
+  const conditions = { ...USUAL, tls, protocol, features, ...(interception && { interception }) }
   const cpus = os.availableParallelism()
   return (
     findLackingFeatures(plane, conditions) ??
-    plane.findUnsupported({ conditions, profile, version: tool.version, cpus })
+    plane.findUnsupported({
+      conditions,
+      entrance: { modes: modesUnder(tls), hasCertificate },
+      profile,
+      version: tool.version,
+      cpus,
+    })
   )
 }

@@ -6,56 +6,43 @@ import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { SIDECAR_AXES } from '../model/axes/sidecar.js'
 import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
 import { countTurnWorkers } from './caps.js'
+import { groupAlike } from './deployments.js'
 import { chooseLoad } from './load.js'
 
-/**
- * The arms of a plan: one of every plane at every place on the axes. Pure.
- * @import { Arm, AxisName, Conditions, PlaneChoice } from '../model/types.ts'
- * @import { Missing, Question } from './question.js'
- */
+/** The arms of a plan: one of every plane at every place on the axes. Pure. */
+/** @import { Arm, AxisName, Calibration, Conditions, Plan, PlaneChoice } from '../model/types.ts' */
+/** @import { Missing, Question } from './question.js' */
 
-// A capacity that rates are chosen by.
 const CALIBRATION_SECONDS = 3
 // Conditions that every arm has; those of control planes are absent where nothing was asked.
 const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(SIDECAR_AXES)])
 
 /** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
 
-/**
- * hasSidecars, runsControl: of a plane; countSimulated: of so many sidecars of a plane.
+/** The planes of a plan, and facts about them; countSimulated says how many of so many sidecars are simulated.
  * @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean, runsControl: (choice: PlaneChoice) => boolean,
- *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders
- */
+ *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders */
 
-/**
- * The values of each axis, the ends of longer lists in a smoke run.
- * @param {Question} question
- * @returns {Lists}
- */
-export function listValues({ overrides, axes }) {
-  return Object.fromEntries(
+/** The values of each axis, the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
+export function listValues({ overrides, axes, kind }) {
+  const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
       name,
       takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
     ]),
   )
+  if (kind !== 'turns' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
+  // Services have namespaces where those of another arm are redirected: the difference is then the redirection alone.
+  return lists.interception.includes('redirect') ? lists : { ...lists, interception: AXES.interception.values }
 }
 
-/**
- * @template T
- * @param {T[]} list
- * @param {string} profile
- */
+/** @template T @param {T[]} list @param {string} profile */
 function takeEnds(list, profile) {
   return profile === 'smoke' && list.length > 2 ? [list[0], /** @type {T} */ (list.at(-1))] : list
 }
 
-/**
- * Arms of every combination, each once.
- * @param {Question} question
- * @param {{ lists: Lists, caps: (number | null)[], contenders: Contenders }} options
- * @throws {UsageError} for two variants of one name
- */
+/** Makes an arm for every combination; throws UsageError for two variants of one name.
+ * @param {Question} question @param {{ lists: Lists, caps: (number | null)[], contenders: Contenders }} options */
 export function createArms(question, { lists, caps, contenders }) {
   const { planes, hasSidecars, runsControl, countSimulated } = contenders
   const capsOf = (/** @type {PlaneChoice} */ { plane }) =>
@@ -89,11 +76,7 @@ export function createArms(question, { lists, caps, contenders }) {
   return distinct(arms)
 }
 
-/**
- * Every combination of one value of each list.
- * @param {Lists} lists
- * @returns {Record<string, any>[]}
- */
+/** Every combination of one value of each list. @param {Lists} lists @returns {Record<string, any>[]} */
 function product(lists) {
   return Object.entries(lists).reduce(
     (cells, [name, values]) => cells.flatMap(cell => values.map(value => ({ ...cell, [name]: value }))),
@@ -101,10 +84,8 @@ function product(lists) {
   )
 }
 
-/**
- * @param {Record<string, any>} cell a place on the axes
- * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: it has a control plane
- * @returns {Conditions}
+/** @param {Record<string, any>} cell a place on the axes
+ * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: has a control plane
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   // Without sidecars, what only sidecars are given makes no difference.
@@ -116,18 +97,21 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
     .filter(name => cell[name] !== null && (name === 'sidecars' || isLimitable))
     .map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
-    Object.fromEntries([...given, ...controlled, ...(simulated > 0 ? [['simulated', simulated]] : [])])
+    Object.fromEntries([
+      ...given,
+      ...(cell.interception === null ? [] : [['interception', cell.interception]]),
+      ...controlled,
+      ...(simulated > 0 ? [['simulated', simulated]] : []),
+    ])
   )
 }
 
-/**
- * The name of an arm within its run: link, plane, cap and rate, and what else the run varies.
- * @param {Arm} arm
- * @param {Lists} lists
- */
+/** The name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
 function idOf(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
-  const varied = others.filter(name => lists[name].length > 1 && AXES[name].of(arm) !== null)
+  // An arm's name always tells its interception.
+  const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
+  const varied = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
   const { ratePerSecond } = arm.load
   return [
     arm.link,
@@ -144,11 +128,7 @@ function idOf(arm, lists) {
     .join('-')
 }
 
-/**
- * Arms without those that are the same as one before (none, where only sidecars differ).
- * @param {Arm[]} arms
- * @returns {Arm[]}
- */
+/** Leaves out arms without sidecars that differ only in what sidecars are given. @param {Arm[]} arms */
 function distinct(arms) {
   /** @type {Map<string, Arm>} */
   const byId = new Map()
@@ -161,23 +141,12 @@ function distinct(arms) {
   return [...byId.values()]
 }
 
-/**
- * Arms that planes can run, and for the others each reason once.
- * @param {Arm[]} arms
- * @param {(arm: Arm) => string | null} findUnsupported
- * @returns {{ possible: Arm[], refused: Missing[] }}
- * @throws {UsageError} where none is possible
- */
+/** Splits arms into those that planes can run, and each reason once why others cannot; throws UsageError if none can.
+ * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported */
 export function refuseUnsupported(arms, findUnsupported) {
-  const reasons = new Map(arms.map(arm => [arm.id, findUnsupported(arm)]))
-  /** @type {Map<string, Missing>} */
-  const byText = new Map()
-  for (const arm of arms) {
-    const reason = reasons.get(arm.id)
-    if (reason) byText.set(`${nameOf(arm)} ${reason}`, { plane: nameOf(arm), reason })
-  }
-  const refused = [...byText.values()]
-  const possible = arms.filter(arm => !reasons.get(arm.id))
+  const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
+  const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
+  const refused = distinctly(judged.flatMap(({ arm, reason }) => (reason ? [{ plane: nameOf(arm), reason }] : [])))
   if (possible.length === 0) {
     const why = refused.map(({ plane, reason }) => `${plane}: ${reason}`).join('; ')
     throw new UsageError(`nothing to measure: ${why || 'no plane is left'}`)
@@ -185,11 +154,12 @@ export function refuseUnsupported(arms, findUnsupported) {
   return { possible, refused }
 }
 
-/**
- * A closed loop for every plane, link, cap and condition of an open loop, and the arms with the one that is theirs.
- * @param {Arm[]} arms
- * @param {Lists} lists
- */
+/** Keeps each reason once. @param {Missing[]} missing */
+export function distinctly(missing) {
+  return [...new Map(missing.map(one => [`${one.plane} ${one.reason}`, one])).values()]
+}
+
+/** Adds the closed loop that finds the capacity of each open-loop arm. @param {Arm[]} arms @param {Lists} lists */
 export function calibrate(arms, lists) {
   /** @type {Map<string, Arm>} */
   const calibrations = new Map()
@@ -205,27 +175,36 @@ export function calibrate(arms, lists) {
   return { calibrations: [...calibrations.values()], calibrated }
 }
 
-/**
- * For every link, cap and load at which planes are compared, its first sidecar plane once more: an arm against
- * itself (A/A) shows the noise.
- * @param {Arm[]} arms
- * @returns {Arm[]}
- */
-export function repeatFirst(arms) {
-  const groups = groupBy(
-    arms.filter(arm => arm.hasSidecars),
-    arm => groupOf(arm),
-  )
-  return [...groups.values()]
-    .filter(group => group.length > 1)
-    .map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
+/** Keeps the arms whose rate is at most a share of the capacity found, and says why the others are left out.
+ * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options */
+export function leaveOutUnreachable({ plan, calibrations }) {
+  const share = plan.mostOfCapacity ?? 1
+  const judged = plan.arms.map(arm => {
+    const found = calibrations.find(c => c.armId === arm.calibratedBy)
+    const { ratePerSecond: rate = 0 } = arm.load
+    const capacity = found?.ratePerSecond ?? 0
+    return { arm, isReachable: rate <= share * capacity, capacity, boundBy: found?.boundBy ?? null }
+  })
+  return {
+    arms: judged.filter(j => j.isReachable).map(j => j.arm),
+    notMeasured: judged
+      .filter(j => !j.isReachable && j.arm.repeatOf === null)
+      .map(({ arm, capacity, boundBy }) => ({
+        plane: `${nameOf(arm)}${arm.conditions.services > 1 ? ` with ${arm.conditions.services} services` : ''} at ${arm.load.ratePerSecond} requests/s`,
+        reason:
+          capacity > 0
+            ? `not reachable here: over ${Math.round(100 * share)} % of the ${Math.round(capacity)} requests/s that it reached, bound by ${boundBy}`
+            : 'not reachable here: it answered nothing in a closed loop',
+      })),
+  }
 }
 
-/**
- * One repetition for each link and load: arms that stand at the same time share their noise.
- * @param {Arm[]} repetitions
- * @returns {Arm[]}
- */
-export function keepFirstOfLoads(repetitions) {
-  return [...groupBy(repetitions, ({ link, load }) => JSON.stringify([link, load])).values()].map(([first]) => first)
+/** Repeats the first arm of each comparison (A/A), which shows the noise; areTogether: once for each shared generator.
+ * @param {Arm[]} arms @param {boolean} areTogether */
+export function repeatFirst(arms, areTogether) {
+  const withSidecars = arms.filter(arm => arm.hasSidecars)
+  const compared = [...groupBy(withSidecars, arm => groupOf(arm)).values()].filter(group => group.length > 1)
+  const repeated = compared.map(([first]) => ({ ...first, id: `${first.id}-aa`, repeatOf: first.id }))
+  if (!areTogether) return repeated
+  return groupAlike(repeated).map(([first]) => first)
 }

@@ -1,47 +1,28 @@
 import { UsageError } from '../lib/errors.js'
 import { canBind, largestBindingCap } from '../model/caps.js'
 
-/**
- * Which caps sidecars are given. Pure.
- * @import { Missing, Question } from './question.js'
- */
+/** The caps of sidecars. Pure. @import { Missing, Question } from './question.js' */
 
 const FALLBACK_CAP = 0.25
 
 /** @typedef {{ caps: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
 
-/**
- * The caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
- * @param {Question} question
- * @param {number} cpus
- * @returns {Chosen}
- * @throws {UsageError} for a cap that was asked for and does not fit
- */
+/** Chooses the caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
+ * @param {Question} question @param {number} cpus @returns {Chosen} @throws {UsageError} for a cap that does not fit */
 export function chooseCaps(question, cpus) {
   const { caps, isLoadElsewhere } = question.overrides
   const own = question.axes.capCores
-  if (question.kind === 'turns') return { caps: [null], notes: [], notMeasured: [] }
-  if (caps === 'none' || (caps === null && own === 'none')) return { caps: [null], notes: [], notMeasured: [] }
-  const room = { cpus, isLoadElsewhere, mustBind: mustBind(question) }
-  return caps ? takeAsked(caps, room) : takeFitting(/** @type {number[]} */ (own), room)
+  if (question.kind === 'turns' || (caps ?? own) === 'none') return { caps: [null], notes: [], notMeasured: [] }
+  // At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
+  const mustBind = question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
+  const room = { cpus, isLoadElsewhere, mustBind }
+  return caps ? takeAsked(/** @type {number[]} */ (caps), room) : takeFitting(/** @type {number[]} */ (own), room)
 }
 
-/**
- * Workers of the sidecars that get the load in turn, which have no cap: as many as the largest cap that was asked for can use.
- * @param {Question} question
- * @returns {number | null} null: as many as the machine has CPUs
- */
+/** Workers in turns: enough for the largest cap asked for; null: by the CPUs. @param {Question} question */
 export function countTurnWorkers({ overrides, axes }) {
   const caps = overrides.caps ?? axes.capCores
   return caps === 'none' ? null : Math.max(1, ...caps.map(Math.ceil))
-}
-
-/**
- * At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
- * @param {Question} question
- */
-function mustBind(question) {
-  return question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
 }
 
 /** Whether requests start at a rate. @param {Question} question */
@@ -51,11 +32,7 @@ export function isOpenLoop({ overrides, axes }) {
 
 /** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what caps must fit */
 
-/**
- * @param {number[]} caps that were asked for
- * @param {Room} room
- * @returns {Chosen}
- */
+/** @param {number[]} caps that were asked for @param {Room} room @returns {Chosen} */
 function takeAsked(caps, { cpus, isLoadElsewhere, mustBind }) {
   const beyond = caps.find(cap => Math.ceil(cap) > cpus)
   if (beyond !== undefined)
@@ -68,11 +45,7 @@ function takeAsked(caps, { cpus, isLoadElsewhere, mustBind }) {
   return { caps, notes, notMeasured: [] }
 }
 
-/**
- * @param {number[]} own caps of the experiment
- * @param {Room} room
- * @returns {Chosen}
- */
+/** @param {number[]} own caps of the experiment @param {Room} room @returns {Chosen} */
 function takeFitting(own, { cpus, isLoadElsewhere, mustBind }) {
   const fits = (/** @type {number} */ cap) => (mustBind ? canBind(cap, cpus, isLoadElsewhere) : Math.ceil(cap) <= cpus)
   const reason = (/** @type {number} */ cap) =>

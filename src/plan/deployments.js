@@ -3,29 +3,19 @@ import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { groupOf } from '../model/axes.js'
 
-/**
- * Which arms stand at the same time, and how they share one load. Pure.
- * @import { Arm, Trial } from '../model/types.ts'
- */
+/** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
 
-/** Arms of one deployment, at most: a small node has memory for no more. */
+/** A small node has memory for no more arms in one deployment. */
 const TOGETHER_MOST = 6
 // Requests/s of all arms together, per CPU of the machine: a request at a low rate costs up to 760 µs of a sidecar pair
 // (two shared CPUs, docs/evidence/turns.md), and the generator and the applications need as much again.
 const TOGETHER_PER_CPU = 250
 const RATE_SLICE_MS = 1000
-/** Slices of each arm in a window of an open loop. */
 const RATE_SLICES_LEAST = 3
-// Of a closed loop, until every user has had three answers of an arm, on a machine that is busy.
+// A closed loop warms up until every user has had three answers of an arm, on a machine that is busy.
 const WARMUP_SECONDS_AN_ARM = 0.3
 
-/**
- * How arms share their load. In a closed loop in turn. In an open loop at the same time where the machine carries their
- * rates together, else in turn for a second each.
- * @param {Arm[]} arms
- * @param {number} cpus of the machine
- * @returns {Arm[]}
- */
+/** Lets arms share a load: in turns, or a rate together. @param {Arm[]} arms @param {number} cpus @returns {Arm[]} */
 export function shareLoads(arms, cpus) {
   const groups = groupAlike(arms)
   return arms.map(arm => {
@@ -34,7 +24,7 @@ export function shareLoads(arms, cpus) {
     const group = groups.find(own => own.includes(arm)) ?? []
     const count = Math.max(...splitGroup(group).map(part => part.length))
     if (ratePerSecond === undefined) {
-      const warmupSeconds = Math.max(load.warmupSeconds, count * WARMUP_SECONDS_AN_ARM)
+      const warmupSeconds = Math.max(load.warmupSeconds, Math.round(1000 * count * WARMUP_SECONDS_AN_ARM) / 1000)
       return { ...arm, load: { ...load, warmupSeconds } }
     }
     if (count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
@@ -45,15 +35,12 @@ export function shareLoads(arms, cpus) {
   })
 }
 
-/**
- * Every arm once a round, beside the others of its link and load. The order in which the arms of a deployment are started
- * turns from round to round.
- * @param {{ arms: Arm[], rounds: number, seed: number }} options
- * @returns {Trial[]}
- */
+/** Orders arms by round, in turning orders of start. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderDeployments({ arms, rounds, seed }) {
   const random = createRandom(seed)
-  const groups = groupArms(arms).map(group => shuffle(group, random))
+  const groups = groupAlike(arms)
+    .flatMap(splitGroup)
+    .map(group => shuffle(group, random))
   /** @type {Trial[]} */
   const trials = []
   for (let round = 1; round <= rounds; round++) {
@@ -69,18 +56,8 @@ export function orderDeployments({ arms, rounds, seed }) {
   return trials
 }
 
-/**
- * The arms of each deployment: those of one link and load; where these are too many, each part has the arms that the others
- * are held against.
- * @param {Arm[]} arms
- * @returns {Arm[][]}
- */
-function groupArms(arms) {
-  return groupAlike(arms).flatMap(splitGroup)
-}
-
-/** @param {Arm[]} arms */
-function groupAlike(arms) {
+/** Groups arms to which one generator can make requests. @param {Arm[]} arms */
+export function groupAlike(arms) {
   // One generator makes the requests of all arms of a deployment, of the size that each has.
   const keyOf = (/** @type {Arm} */ { link, load }) => {
     const { sliceMs, windowSeconds, warmupSeconds, payloadBytes, idleConnections, ...shared } = load
@@ -89,12 +66,9 @@ function groupAlike(arms) {
   return [...groupBy(arms, keyOf).values()]
 }
 
-/**
- * Parts of at most six arms. Planes under the same conditions stay together, and each part has the planes under the first
- * conditions; the repetition of an arm (A/A) stands beside these where there is room, else in a part of its own.
- * @param {Arm[]} arms of one link and load
- * @returns {Arm[][]}
- */
+/** Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together; each part
+ * has those under the first conditions and, where there is room, the repetition of an arm (A/A).
+ * @param {Arm[]} arms */
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]
   const controls = arms.filter(arm => arm.repeatOf !== null)

@@ -8,14 +8,10 @@ import { AXES, AXIS_NAMES } from '../model/axes.js'
 import { capCores, lengthSeconds, p99Ms, rounds } from '../model/bounds.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
-/**
- * @import { AxisName } from '../model/types.ts'
- */
+/** @import { AxisName } from '../model/types.ts' */
 
-/**
- * How long and how often, and whether one arm is run twice (A/A) to show the noise.
- * @typedef {{ rounds: number, warmupSeconds: number, windowSeconds: number, hasControl: boolean }} Profile
- */
+/** hasControl: one arm is run twice (A/A), which shows the noise. */
+/** @typedef {{ rounds: number, warmupSeconds: number, windowSeconds: number, hasControl: boolean }} Profile */
 
 /** @type {Record<string, Profile>} */
 export const PROFILES = {
@@ -51,7 +47,6 @@ const axes = z.strictObject({
   /** Control planes of the sidecars; a plane that has none of these takes its first. */
   control: z.array(z.string()).min(1).optional(),
   link: z.array(z.string()).min(1),
-  /** none: sidecars have no limit. */
   capCores: z.union([z.literal('none'), z.array(capCores).min(1)]),
   ...optionalAxes,
 })
@@ -62,14 +57,7 @@ const search = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('services'),
     services: z
-      .array(
-        z.strictObject({
-          name: z.string(),
-          p99Ms,
-          ratePerSecond,
-          payloadBytes: LOAD_AXES.payloadBytes.schema,
-        }),
-      )
+      .array(z.strictObject({ name: z.string(), p99Ms, ratePerSecond, payloadBytes: LOAD_AXES.payloadBytes.schema }))
       .min(1),
   }),
   z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ratePerSecond }),
@@ -90,7 +78,7 @@ const schema = z.strictObject({
       burstFactor: z.number().gt(1).default(5),
     })
     .prefault({}),
-  /** What is measured: the cost of arms that get the load in turn, and what each delivers under its cap in a window of its own. */
+  /** turns: the cost of arms that get the load in turn; load: what each delivers under its cap, alone. */
   measure: z
     .array(z.enum(['turns', 'load']))
     .min(1)
@@ -119,7 +107,6 @@ const schema = z.strictObject({
     .prefault({}),
   /** Files of bench/claims that it can test. */
   claims: z.array(z.string()).default([]),
-  /** Targets that it can run on. */
   targets: z.array(z.enum(['local', 'kubernetes'])).default(['local', 'kubernetes']),
   relaxes: z.array(z.strictObject({ gate: z.enum(RELAXABLE), why: z.string().min(1) })).default([]),
   profiles: z
@@ -139,12 +126,7 @@ const schema = z.strictObject({
 
 /** @typedef {z.infer<typeof schema>} Experiment */
 
-/**
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @returns {Experiment}
- * @throws {import('../lib/errors.js').UsageError}
- */
+/** Reads an experiment; throws UsageError. @param {string} text YAML @param {string} file its name, for errors */
 export function parseExperiment(text, file) {
   return parseYaml({ text, file, schema })
 }

@@ -1,40 +1,35 @@
 import { mib } from '../lib/units.js'
 
-/**
- * Whether a machine holds as many sidecars as an arm asks for. Pure: what it offers, and what one takes, are given.
- * @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts'
- */
+/** Whether a machine holds as many sidecars as an arm asks for. Pure: what it offers, and what one takes, are given. */
+/** @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts' */
 
-// Of few sidecars the memory is no matter of their number: what every run needs is checked before (src/prepare/room.js).
+// The memory of few sidecars is part of what every run needs, which src/prepare/room.js checks.
 const FEW = 10
 const KIT_BYTES = 300e6
-// Of a pod beside its containers: sandbox, shim and kubelet's own.
+// Sandbox, shim and the kubelet's share of a pod.
 const POD_BYTES = 12e6
-/** What a sidecar's pod requests at the least. */
+/** The least that a sidecar's pod requests. */
 const REQUESTED = { bytes: 16 * 2 ** 20, millicores: 10 }
 // Application and the kit's own two; shards of the control plane are counted beside.
 const OTHER_PODS = 3
-/** Of one that serves beside a sidecar. */
+/** An application beside a sidecar. */
 export const APPLICATION_BYTES = 6e6
-// Connections to the control plane and from it, and to the application behind the sidecars.
+// To the control plane, from it, and to the application.
 const CONNECTIONS = 3
-// Of the control plane beside connections, and of the kit.
+// The control plane's own and the kit's.
 const OWN_FILES = 200
 
-/** What is counted: of each sidecar, of what there is beside, and what is offered. @typedef {{ what: string, each: number, fixed: number, offered: number, show: (value: number) => string, more?: string }} Row more: how to have it */
+/** A resource: each sidecar's need, what is used beside, and what is offered; more: how to get more.
+ * @typedef {{ what: string, each: number, fixed: number, offered: number, show: (value: number) => string, more?: string }} Row
+ */
 
 /** @typedef {Pick<Conditions, 'shards' | 'controlCapCores' | 'controlMemoryBytes'>} Controlled */
 /** @typedef {ReturnType<NonNullable<Control['needsOf']>>} Needs */
+/** Simulated sidecars. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
 
-/** Beside the real ones. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
-
-/**
- * What is short, with the arithmetic; null where nothing is.
+/** Says what is short, with the arithmetic; null where nothing is.
  * @param {{ sidecars: number, needs: Needs, limits: Limits | NodeLimits, simulated?: Simulated, conditions?: Controlled }} options
- *   sidecars: the real ones; limits: of the machine where all run, or of a node where each is a pod; conditions: of the
- *   control plane there
- * @returns {string | null}
- */
+ *   sidecars: the real ones; limits: of the machine that runs all, or of a node with a pod each; conditions: there */
 export function findShortage({ sidecars, needs, limits, simulated = { count: 0, bytes: 0 }, conditions = {} }) {
   const isNode = 'node' in limits
   if (!isNode && sidecars + simulated.count <= FEW) return null
@@ -48,10 +43,7 @@ export function findShortage({ sidecars, needs, limits, simulated = { count: 0, 
   return `${sidecars} sidecars take ${show(sidecars * one + fixed)} of ${what} (${sidecars} × ${show(one)}${also}), and ${whose} has ${show(offered)}: at most ${most} fit${more ? `; ${more} allows more` : ''}`
 }
 
-/**
- * @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options
- * @returns {Row[]}
- */
+/** @param {{ needs: Needs, limits: Limits, simulated: Simulated }} options @returns {Row[]} */
 function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyInstances }, limits, simulated }) {
   const { memoryBytes, files, ports } = limits
   return [
@@ -72,11 +64,8 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
   ]
 }
 
-/**
- * By the scheduler's arithmetic, and where a sidecar takes more than its pod requests, by that.
- * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options
- * @returns {Row[]}
- */
+/** Counts as the scheduler does, or by what a sidecar takes where that is more than its pod requests.
+ * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options @returns {Row[]} */
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits
   const { shards = 1, controlCapCores, controlMemoryBytes } = conditions

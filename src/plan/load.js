@@ -1,10 +1,8 @@
 import { P99_REQUESTS } from '../judge/measures.js'
 
-/**
- * The load of an arm: users, rate, and how long it is warmed up and measured. Pure.
- * @import { Arm, Conditions } from '../model/types.ts'
- * @import { Question } from './question.js'
- */
+/** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
+/** @import { Arm, Conditions } from '../model/types.ts' */
+/** @import { Question } from './question.js' */
 
 const SMALL_CAP = 0.25
 const SLICE_MS = 20
@@ -14,86 +12,62 @@ const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Before a burst, to know how requests are answered without one; and after it, as many times its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
-/**
- * hasSidecars, cap, conditions: of the arm; cell: its place on the axes; caps: those of all arms.
+/** An arm and its cell, its place on the axes; caps: of all arms.
  * @typedef {{ hasSidecars: boolean, cap: number | null, conditions: Conditions, cell: Record<string, any>, caps: (number | null)[] }} Placed
  */
 
-/**
- * @param {Question} question
- * @param {Placed} placed
- * @returns {Arm['load']}
- */
+/** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
-  const { load, search } = question.experiment
+  const { experiment, overrides, profile } = question
+  const { load, search } = experiment
   const { hasSidecars, cap, conditions, cell } = placed
+  const { burstSeconds } = cell
+  const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
   const isBesideOthers = question.kind === 'turns'
   const users = isIdle
     ? 0
     : (cell.users ?? (rate !== null ? USERS.openLoop : isBesideOthers ? USERS.turns : chooseUsers(placed)))
-  const lengths = chooseLengths(question, { cap, users, rate, burstSeconds: cell.burstSeconds })
+  const windowSeconds = burstSeconds
+    ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
+    : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
   return {
     ...(isIdle
       ? { kind: 'idle', users }
       : rate !== null
         ? { kind: 'open', users, ratePerSecond: rate }
         : isBesideOthers
-          ? { kind: 'turns', users, sliceMs: question.overrides.sliceMs ?? SLICE_MS }
+          ? { kind: 'turns', users, sliceMs: overrides.sliceMs ?? SLICE_MS }
           : { kind: 'closed', users }),
     ...(isBesideOthers && { isBesideOthers }),
     payloadBytes: cell.payloadBytes,
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
-    burst: cell.burstSeconds
-      ? { factor: load.burstFactor, beginsSeconds: BURST.beginsSeconds, seconds: cell.burstSeconds }
-      : null,
-    ...lengths,
-    ...(search && rate ? { windowSeconds: Math.max(question.profile.windowSeconds, P99_REQUESTS / rate) } : {}),
-  }
-}
-
-/** The users of a closed loop. @param {Pick<Placed, 'hasSidecars' | 'cap' | 'caps'>} placed */
-function chooseUsers({ hasSidecars, cap, caps }) {
-  const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
-  return hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
-}
-
-/**
- * How long an arm is warmed up and measured.
- * @param {Question} question
- * @param {{ cap: number | null, users: number, rate: number | null, burstSeconds: number | null }} load
- */
-function chooseLengths({ overrides, profile }, { cap, users, rate, burstSeconds }) {
-  const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
-  return {
+    burst: burstSeconds ? { factor: load.burstFactor, beginsSeconds, seconds: burstSeconds } : null,
     warmupSeconds: Math.max(
       profile.warmupSeconds,
       overrides.warmupLeastSeconds ?? 0,
       findWarmupLeast({ users, cap, rate }),
     ),
-    windowSeconds: burstSeconds
-      ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
-      : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0),
+    windowSeconds: search && rate ? Math.max(profile.windowSeconds, P99_REQUESTS / rate) : windowSeconds,
   }
 }
 
-/**
- * The time for the handshakes of all users, and in the open loop for three requests of each.
- * @param {{ users: number, cap: number | null, rate: number | null }} options
- */
+/** @param {Pick<Placed, 'hasSidecars' | 'cap' | 'caps'>} placed */
+function chooseUsers({ hasSidecars, cap, caps }) {
+  const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
+  return hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
+}
+
+/** Covers handshakes and first requests. @param {{ users: number, cap: number | null, rate: number | null }} options */
 function findWarmupLeast({ users, cap, rate }) {
   const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
 }
 
-/**
- * An arm of a search with the warm-up that its cap and rate need.
- * @param {Arm} arm
- * @returns {Arm}
- */
+/** Gives an arm of a search the warm-up that its cap and rate need. @param {Arm} arm @returns {Arm} */
 export function withWarmupFor(arm) {
   const { users, ratePerSecond = null } = arm.load
   const least = findWarmupLeast({ users, cap: arm.capCores, rate: ratePerSecond })

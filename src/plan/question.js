@@ -4,15 +4,12 @@ import { parseChoice } from '../model/arms.js'
 import { kindsOf } from '../model/kinds.js'
 import { PROFILES, TURN_PROFILES } from './experiment.js'
 
-/**
- * An experiment in one of its profiles, with what was asked for beside it. Pure.
- * @import { AxisName, Plan, PlaneChoice } from '../model/types.ts'
- * @import { TrialKind } from '../model/kinds.js'
- * @import { Experiment, Profile } from './experiment.js'
- */
+/** An experiment in one of its profiles, with what was asked for beside it. Pure. */
+/** @import { AxisName, Plan, PlaneChoice } from '../model/types.ts' */
+/** @import { TrialKind } from '../model/kinds.js' */
+/** @import { Experiment, Profile } from './experiment.js' */
 
-/**
- * What was asked for beside the experiment; null or absent where nothing was.
+/** Wishes beside the experiment; null or absent: none.
  * @typedef {object} Overrides
  * @property {PlaneChoice[] | null} planes
  * @property {string[] | null} [controls] of those planes that have them
@@ -29,44 +26,36 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
  * @property {boolean} [isLoadElsewhere] the generator takes no CPU of this machine
  * @property {number} [sliceMs] in turns: for how long the load goes to one arm
  * @property {number} [windowLeastSeconds] where counters come seldom
- * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
- */
+ * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window */
 
 /** @typedef {{ plane: string, reason: string }} Missing what is not measured, and why */
 
-/**
- * kind: of its trials; profile, axes: of the experiment in the profile that was asked for.
+/** The question to one kind of trials; profile, axes: of the experiment in the profile that was asked for.
  * @typedef {{ experiment: Experiment, overrides: Overrides, kind: TrialKind, profile: Profile, axes: Experiment['axes'] }} Question
  */
 
-/**
- * What is asked of the trials of each kind, in the order in which they are run.
- * @param {Experiment} experiment
- * @param {Overrides} overrides
- * @returns {Question[]}
- * @throws {UsageError} for a profile that is not known
- */
+/** Finds the question to each kind; throws UsageError. @param {Experiment} experiment @param {Overrides} overrides */
 export function resolveQuestions(experiment, overrides) {
-  const { axes: own, ...profile } = findProfile(experiment, overrides)
-  const axes = { ...experiment.axes, ...own }
-  const kinds = chooseKinds(askKinds({ ...experiment, axes }, overrides), overrides)
+  const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
+  const axes = { ...experiment.axes, ...ofProfile }
+  const own = kindsOf({ ...experiment, axes })
+  const kinds = chooseKinds(askKinds(own, { experiment, overrides }), overrides)
   return kinds.map(kind => ({
     experiment,
     overrides,
     axes,
     kind,
-    profile: profileOf(kind, { experiment, profile, kinds, overrides }),
+    profile:
+      kind === 'turns'
+        ? profileOfTurns(own, { experiment, overrides })
+        : // Turns show the noise: windows beside them repeat no arm for it.
+          { ...profile, hasControl: profile.hasControl && !kinds.includes('turns') },
   }))
 }
 
-/**
- * The kinds of trials that were asked for, else those of the experiment.
- * @param {Experiment} experiment
- * @param {Overrides} overrides
- * @throws {UsageError} for an experiment of other kinds
- */
-function askKinds(experiment, { measure }) {
-  const own = kindsOf(experiment)
+/** The kinds of trials asked for, else the experiment's; throws UsageError for an experiment of other kinds.
+ * @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question */
+function askKinds(own, { experiment, overrides: { measure } }) {
   if (measure === undefined) return own
   const isUnderLoad = own.every(kind => kind === 'turns' || kind === 'load') && experiment.load.kind !== 'idle'
   // Its rates are chosen by what each plane reaches alone.
@@ -75,50 +64,29 @@ function askKinds(experiment, { measure }) {
   throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
 }
 
-/**
- * The kinds that are measured. A precision is of the cost. A load from another machine goes to one address, so no two arms
- * can stand side by side.
- * @param {TrialKind[]} kinds of the experiment
- * @param {Overrides} overrides
- */
+/** A precision is about the cost. A load from another machine goes to one address, so arms cannot stand side by side.
+ * @param {TrialKind[]} kinds @param {Overrides} overrides */
 function chooseKinds(kinds, { precision, isLoadElsewhere }) {
   if (kinds.length === 1) return kinds
   if (precision && !isLoadElsewhere) return kinds.slice(0, 1)
   return isLoadElsewhere ? kinds.slice(1) : kinds
 }
 
-/**
- * The profile of one kind of trial. Beside turns, which show the noise, windows repeat no arm for it.
- * @param {TrialKind} kind
- * @param {{ experiment: Experiment, profile: Profile, kinds: TrialKind[], overrides: Overrides }} options
- * @returns {Profile}
- */
-function profileOf(kind, { experiment, profile, kinds, overrides }) {
-  if (kind === 'turns') {
-    // What an experiment of two kinds says of its lengths is about the windows.
-    const isOwn = `${kindsOf(experiment)}` === 'turns'
-    const own = isOwn ? experiment.profiles[/** @type {'quick'} */ (overrides.profile)] : {}
-    const lengths = { ...TURN_PROFILES[overrides.profile], ...own }
-    return { ...lengths, rounds: overrides.rounds ?? lengths.rounds }
-  }
-  return { ...profile, hasControl: profile.hasControl && !kinds.includes('turns') }
+/** @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
+function profileOfTurns(own, { experiment, overrides: { profile, rounds } }) {
+  // The lengths in an experiment of two kinds are those of the windows.
+  const given = own.join() === 'turns' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
+  const lengths = { ...TURN_PROFILES[profile], ...given }
+  return { ...lengths, rounds: rounds ?? lengths.rounds }
 }
 
-/**
- * The planes asked for, else those of the experiment in this profile.
- * @param {Experiment} experiment
- * @param {Overrides} overrides
- * @returns {PlaneChoice[]}
- */
+/** The planes asked for, else the experiment's. @param {Experiment} experiment @param {Overrides} overrides */
 export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }
 
-/**
- * @param {Experiment} experiment
- * @param {Overrides} overrides
- * @returns {Profile & { axes?: Partial<Experiment['axes']> }}
- */
+/** @param {Experiment} experiment @param {Overrides} overrides
+ * @returns {Profile & { axes?: Partial<Experiment['axes']> }} */
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)

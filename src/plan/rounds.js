@@ -3,21 +3,22 @@ import { UsageError } from '../lib/errors.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { groupOf } from '../model/axes.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
-import { TRIALS_MOST } from './checks.js'
 import { estimatePlanSeconds, estimateSeconds } from './time.js'
 
-/**
- * How many rounds a plan has, and in which order their trials run. Pure.
- * @import { Arm, Plan, Trial } from '../model/types.ts'
- * @import { Question } from './question.js'
- */
+/** The rounds of a plan, and the order of their trials. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
+/** @import { Question } from './question.js' */
 
-/**
- * The rounds asked for, or with a precision those that there is time for.
- * @param {Question} question
- * @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
- * @throws {UsageError} where rounds can make nothing precise, or the time is too short for an interval
- */
+// All are made before the first runs.
+const TRIALS_MOST = 100_000
+
+/** Throws UsageError for too many trials. @param {number} trials @param {{ name: string }} experiment */
+export function assertFew(trials, { name }) {
+  if (trials <= TRIALS_MOST) return
+  throw new UsageError(`${name} would be ${trials} trials, at most ${TRIALS_MOST}: ask for fewer values or rounds`)
+}
+
+/** The rounds asked for; with a precision, as many as there is time for. Throws UsageError where that shows nothing.
+ * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured */
 export function chooseRounds(question, { arms, calibrations, order }) {
   const { precision } = question.overrides
   if (!precision) return question.profile.rounds
@@ -26,10 +27,7 @@ export function chooseRounds(question, { arms, calibrations, order }) {
   return countRounds({ arms, calibrations, precision, roundSeconds })
 }
 
-/**
- * Every arm once a round, in random order.
- * @param {{ arms: Arm[], rounds: number, seed: number }} options
- */
+/** Every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   /** @type {Trial[]} */
@@ -42,21 +40,14 @@ export function orderTrials({ arms, rounds, seed }) {
   return trials
 }
 
-/**
- * @param {Question} question
- * @param {Arm[]} arms
- * @throws {UsageError} where there is nothing that rounds could make precise
- */
+/** Throws where rounds could make nothing precise. @param {Question} question @param {Arm[]} arms */
 function assertPrecise({ experiment, overrides }, arms) {
   const why = explainImprecise(experiment, arms)
   if (why !== null) throw new UsageError(`--precision is for ratios of CPU per request, and ${why}`)
   if (overrides.rounds) throw new UsageError(`--precision decides how many rounds there are: leave out --rounds`)
 }
 
-/**
- * @param {Question['experiment']} experiment
- * @param {Arm[]} arms
- */
+/** @param {Question['experiment']} experiment @param {Arm[]} arms */
 function explainImprecise({ name, search, load, keepsServices, shows }, arms) {
   if (search) return `${name} is a search, and has no rounds`
   if (load.kind === 'idle') return `${name} has no requests, and so no CPU per request`
@@ -66,10 +57,8 @@ function explainImprecise({ name, search, load, keepsServices, shows }, arms) {
   return hasPair ? null : 'no two planes are compared: name two with --planes'
 }
 
-/**
- * The rounds that there is time for.
+/** Counts the rounds that there is time for; throws where they are too few for an interval.
  * @param {{ arms: Arm[], calibrations: Arm[], precision: NonNullable<Plan['precision']>, roundSeconds: number }} options
- * @throws {UsageError} where the time is too short for an interval
  */
 function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSeconds }) {
   const before = estimatePlanSeconds({ arms, calibrations, trials: [], search: null })

@@ -1,19 +1,42 @@
+import { z } from 'zod'
 import { UsageError } from '../lib/errors.js'
+import { readBytes, readMilliseconds } from '../lib/units.js'
+import { parseYaml } from '../lib/yaml.js'
+import { LOAD_AXES } from '../model/axes/load.js'
 import { AXES } from '../model/axes.js'
+import * as bounds from '../model/bounds.js'
 import { parseExperiment } from './experiment.js'
 
-/**
- * The questions of `size` as experiments. Pure.
- * @import { ServiceLoad } from './services-file.js'
- */
+/** The questions of `size` as experiments, and the file of services of `size -f`. Pure. */
 
-/** Of the sidecars that are asked for. An interval of a slope takes six. */
+const SERVICES_MOST = 50
+
+const schema = z.strictObject({
+  services: z
+    .array(
+      z.strictObject({
+        name: z
+          .string()
+          .max(50, 'at most 50 characters')
+          .regex(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'lower case letters, digits and hyphens, such as orders-v2'),
+        requestsPerSecond: LOAD_AXES.ratePerSecond.schema,
+        p99: readWith(readMilliseconds, 'a time such as 20ms or 1.5s is needed').pipe(bounds.p99Ms).optional(),
+        payload: readWith(readBytes, 'a size such as 1KiB is needed').pipe(LOAD_AXES.payloadBytes.schema).optional(),
+      }),
+    )
+    .min(1, 'at least one service is needed')
+    .max(SERVICES_MOST, `at most ${SERVICES_MOST} services: split the file`)
+    .refine(services => new Set(services.map(s => s.name)).size === services.length, 'two services have the same name'),
+})
+
+/** Shares of the sidecars asked for: an interval of a slope takes six. */
 const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
-/**
- * What every size is asked with; null: the axis' own value.
- * @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null }} Asked
- */
+/** The load that a service has to hold; null: it says none. */
+/** @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad */
+
+/** null: the axis' own value. */
+/** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null }} Asked */
 
 /** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...asked }) {
@@ -27,9 +50,8 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
   })
 }
 
-/**
+/** The experiment of a file of services; throws UsageError for a service without a p99.
  * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
- * @throws {import('../lib/errors.js').UsageError} for a service without a p99
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...asked }) {
   const loads = services.map(({ name, ratePerSecond, ...own }) => ({
@@ -57,11 +79,7 @@ function tellFeatures({ features }) {
   return features ? `, in sidecars with ${AXES.features.show(features)}` : ''
 }
 
-/**
- * Rollouts of several sizes up to the one that is asked for: those that this machine does not hold are left out.
- * @param {number} sidecars
- * @throws {UsageError} where they are too few for a slope
- */
+/** Rollouts of several sizes up to the one asked for; throws UsageError for too few. @param {number} sidecars */
 export function createControlExperiment(sidecars) {
   if (sidecars < SIZES.length)
     throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${SIZES.length}`)
@@ -78,10 +96,7 @@ export function createControlExperiment(sidecars) {
   return parseExperiment(JSON.stringify(experiment), 'size')
 }
 
-/**
- * @param {string} name
- * @returns {never}
- */
+/** @param {string} name @returns {never} */
 function refuseWithout(name) {
   throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
 }
@@ -95,4 +110,24 @@ function create({ question, axes, search }) {
   }
   // JSON is YAML.
   return parseExperiment(JSON.stringify(experiment), 'size')
+}
+
+/** Reads the services; throws UsageError. @param {string} text YAML @param {string} file @returns {ServiceLoad[]} */
+export function parseServices(text, file) {
+  return parseYaml({ text, file, schema }).services.map(({ name, requestsPerSecond, p99, payload }) => ({
+    name,
+    ratePerSecond: requestsPerSecond,
+    p99Ms: p99 ?? null,
+    payloadBytes: payload ?? null,
+  }))
+}
+
+/** @param {(text: string) => number | null} read null: it is none @param {string} needed */
+function readWith(read, needed) {
+  return z.string(needed).transform((text, context) => {
+    const value = read(text)
+    if (value !== null) return value
+    context.addIssue({ code: 'custom', message: needed })
+    return z.NEVER
+  })
 }

@@ -1,9 +1,6 @@
 import { configurationOf } from '../parity/verdict/rows.js'
 
-/**
- * How long a plan takes: estimates. Pure.
- * @import { Arm, Plan, Trial } from '../model/types.ts'
- */
+/** How long a plan takes: estimates. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 
 // Starting, checking, k6's own start, the tail, stopping: measured.
 const OVERHEAD_SECONDS = 1.4
@@ -17,10 +14,7 @@ const SERVICES_TRIALS = { line: 2, each: 3 }
 // A sidecar of a rollout, with its change: measured.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
-/**
- * How long trials take, in seconds.
- * @param {Trial[]} trials
- */
+/** How long trials take, in seconds. @param {Trial[]} trials */
 export function estimateSeconds(trials) {
   // Arms that stand at the same time share a window.
   const apart = new Map(trials.map((trial, i) => [trial.deployment ?? i, trial.arm]))
@@ -33,10 +27,7 @@ export function countSearchTrials(search) {
   return SERVICES_TRIALS.line + SERVICES_TRIALS.each * search.services.length
 }
 
-/**
- * How long a run takes with everything before its trials, in seconds.
- * @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan
- */
+/** The seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
 export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const probes = new Set(own.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
@@ -48,7 +39,7 @@ export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
 /** @param {Arm[]} arms each tried once */
 export function sumSeconds(arms) {
   return arms.reduce((sum, { load, conditions: { sidecars = 0, simulated = 0 } }) => {
-    // As many as are real are started twice before.
+    // The real sidecars are started twice before.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
     return sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * started
   }, 0)

@@ -13,8 +13,7 @@ import { describeRoom } from './room.js'
 /**
  * Looks for everything that a default run needs on this machine.
  * @param {{ specs: ToolSpec[], others?: Other[], findTool: Site['findTool'], findBuilt?: Site['findTool'] }} options
- *   others: of planes and control planes that are measured only where they are named; findBuilt builds nothing
- * @returns {Promise<Finding[]>}
+ *   others: are measured only where they are named; findBuilt builds nothing
  */
 export async function examineMachine({ specs, others = [], findTool, findBuilt = findTool }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()

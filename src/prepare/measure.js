@@ -8,20 +8,16 @@ import { prepareToResume } from '../run/resume.js'
 import { stampNow } from './site.js'
 
 /**
- * @import { Precision, Site, Summary } from '../model/types.ts'
- * @import { Watcher } from '../run/events.js'
- * @import { Execution, Preparation } from '../run/execute.js'
- * @import { GateParity } from '../parity/gate.js'
+ * @import { Precision, Site, Summary } from '../model/types.ts' @import { Watcher } from '../run/events.js'
+ * @import { Execution, Preparation } from '../run/execute.js' @import { GateParity } from '../parity/gate.js'
  */
 
 /**
- * Runs what was prepared into a folder of its own, and makes the summary of its records, also of a run that was cut
- * short: nothing measured is lost.
+ * Runs what was prepared into a folder, and makes the summary of its records, also of a run that was cut short.
  * @param {{ preparation: Preparation, site: Site, out: string | null, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, finish?: (folder: string) => Promise<void>, gate?: GateParity }} options
- *   out: the folder, which must not exist or be empty; null: a new one; finish: is called when there is a summary
- * @returns {Promise<{ folder: string, summary: Summary }>}
- * @throws {UsageError} where another run writes into the folder: two would mix their trials
+ *   signal: AbortSignal, finish?: (folder: string) => Promise<void>, gate?: GateParity }} options out: does not exist or is
+ *   empty; null: a new one; finish: is called when there is a summary
+ * @returns {Promise<{ folder: string, summary: Summary }>} @throws {UsageError} where another run writes into the folder
  */
 export async function measure({ preparation, site, out, execution, watcher, signal, ...options }) {
   const { finish = async () => {}, gate } = options
@@ -48,11 +44,8 @@ export async function measure({ preparation, site, out, execution, watcher, sign
     } catch (error) {
       // A run that may not be resumed stays as it is.
       const isTouched = !(interrupted && error instanceof UsageError)
-      if (isTouched && existsSync(path.join(folder, 'trials.jsonl')))
-        // A summary that cannot be made must not hide why the run failed.
-        await finishRun(folder, finish).catch(({ message }) =>
-          watcher.say(`no summary was made of ${folder}: ${message}`),
-        )
+      const sayWhy = (/** @type {Error} */ { message }) => watcher.say(`no summary was made of ${folder}: ${message}`)
+      if (isTouched && existsSync(path.join(folder, 'trials.jsonl'))) await finishRun(folder, finish).catch(sayWhy)
       throw error
     }
     return { folder, summary: await finishRun(folder, finish) }
@@ -61,35 +54,23 @@ export async function measure({ preparation, site, out, execution, watcher, sign
   }
 }
 
-/**
- * Makes the summary. The code for it is loaded now: it would be in memory beside what is measured.
- * @param {string} folder
- * @param {(folder: string) => Promise<void>} finish
- */
+/** Makes the summary. @param {string} folder @param {(folder: string) => Promise<void>} finish */
 async function finishRun(folder, finish) {
+  // Its code would be in memory beside what is measured.
   const { writeSummary } = await loadAfter(folder, () => import('./write-summary.js'))
   const summary = writeSummary(folder)
   await finish(folder)
   return summary
 }
 
-/**
- * Loads what a run needs only after it; the program may have been changed meanwhile.
- * @template T
- * @param {string} folder of the run
- * @param {() => Promise<T>} load
- * @returns {Promise<T>}
- */
-export async function loadAfter(folder, load) {
-  try {
-    return await load()
-  } catch (cause) {
-    const { message } = /** @type {Error} */ (cause)
+/** Loads what may have changed since. @template T @param {string} folder @param {() => Promise<T>} load */
+export function loadAfter(folder, load) {
+  return load().catch(cause => {
     throw new BenchError(
-      `cannot load the modules that report ${folder}: ${message}; its records are there: npm run report -- ${folder}`,
+      `cannot load the modules that report ${folder}: ${cause.message}; its records are there: npm run report -- ${folder}`,
       { cause },
     )
-  }
+  })
 }
 
 /** @returns {Promise<import('../run/stopping.js').Assess>} */

@@ -21,29 +21,24 @@ import { planes } from './programs.js'
 
 /**
  * From the words of `lab` to two sides that can be tried and counted.
- * @import { Side } from '../lab/sides.js'
- * @import { Sides } from '../lab/comparison.js'
- * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts'
- * @import { Testbed } from '../run/testbed.js'
+ * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
+ * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
+ * @typedef {{ arms: Arm[], testbeds: Record<SideName, Testbed>, profiler: Tool, own: string, nextStart: () => number }} Rig
+ *   both sides, ready to start; own: the folder of the lab
  */
 
-// Of the load that is sampled: long enough for some thousand samples of each sidecar.
+// The load that is sampled is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
-// In turns, so that what drifts meets both sides alike; twice, to see how far two windows of a side are apart.
+// In turns, so that a drift meets both sides alike; twice, to see how far two windows of a side are apart.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
-/** @typedef {'old' | 'new'} SideName */
-/** @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
+/** @typedef {'old' | 'new'} SideName @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
 
 /**
- * Both sides, ready to start. own: the folder of the lab; nextStart: a number that no other start has.
- * @typedef {{ arms: Arm[], testbeds: Record<SideName, Testbed>, profiler: Tool, own: string, nextStart: () => number }} Rig
- */
-
-/**
- * @param {{ site: Site, side: Side, against: string | null, link: string[], payload?: number, pipy: string[], requests: number,
- *   hasHandshakes: boolean, isSampled?: boolean }} asked
- *   side: the new one; pipy: paths; isSampled: under load, instead of counted
+ * Opens both sides, ready to start.
+ * @param {{ site: Site, side: Side, against: string | null, link: string[], payload?: number, pipy: string[],
+ *   requests: number, hasHandshakes: boolean, isSampled?: boolean }} asked side: the new one; pipy: paths; isSampled: under
+ *   load, instead of counted
  */
 export async function openLab({ site, side, against, link, payload, pipy, isSampled = false, ...counting }) {
   const load = findLoad()
@@ -91,19 +86,14 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
     checkParity: (/** @type {AbortSignal} */ signal) => checkParity(rig, { label: side.label, signal }),
-    count: (/** @type {SideName} */ name, /** @type {AbortSignal} */ signal) =>
-      countSide(rig, { name, ...counting, signal }),
+    /** @param {SideName} name @param {AbortSignal} signal */
+    count: (name, signal) => countSide(rig, { name, ...counting, signal }),
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
   }
 }
 
-/**
- * Tries the new side with the parity corpus.
- * @param {Rig} rig
- * @param {{ label: string, signal: AbortSignal }} options
- * @throws {BenchError} where it does other work than a sidecar has to
- */
+/** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
 async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
   // Its links start as they are counted.
   const rows = await tryPlane({ testbed: testbeds.new, arm: arms[0], index: nextStart(), signal })
@@ -117,11 +107,7 @@ async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
   )
 }
 
-/**
- * @param {Rig} rig
- * @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options
- * @returns {Promise<import('../lab/count.js').SidecarCount[]>}
- */
+/** @param {Rig} rig @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} asked */
 async function countSide({ arms, testbeds, profiler: valgrind, own, nextStart }, { name, ...options }) {
   const counts = []
   for (const arm of arms) {
@@ -172,10 +158,7 @@ function noteSamples(sides, hasKernel) {
     : [counts, 'the kernel showed perf no samples of its own: its share is spread over the rest; run as root']
 }
 
-/**
- * Plans an arm for each link: no cap, one worker.
- * @param {{ link: string[], payload?: number, site: Site, pipy: Tool }} asked
- */
+/** Plans an uncapped arm for each link. @param {{ link: string[], payload?: number, site: Site, pipy: Tool }} asked */
 function planLab({ link, payload, site, pipy }) {
   const axes = `{ plane: [pipy], link: [${link.join(', ')}], capCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
@@ -196,10 +179,7 @@ function planLab({ link, payload, site, pipy }) {
   })
 }
 
-/**
- * @param {string[]} paths those that were named; none: as the kit finds it
- * @returns {Promise<Record<SideName, Tool>>}
- */
+/** Finds the named ones, or as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */
 async function findPipys(paths) {
   if (paths.length > 2)
     throw new UsageError(`--pipy was given ${paths.length} times: give it twice, to compare two versions`)

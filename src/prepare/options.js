@@ -12,19 +12,16 @@ import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/boun
 import { GENERATORS } from '../model/generators.js'
 import { kindsOf } from '../model/kinds.js'
 import { PROFILES } from '../plan/experiment.js'
+import { iptablesTool } from '../tools/iptables.js'
 import { toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
 /**
- * The words of the command line that several verbs share, and how each is read.
- * @import { Command } from 'commander'
- * @import { LiveAddress } from '../live/address.js'
+ * The words of the command line that several verbs share, and how each is read: one table.
+ * Where a run was asked to take place.
+ * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
  * @import { TrialKind } from '../model/kinds.js'
- */
-
-/**
- * Where a run was asked to take place.
  * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
  *   generator?: string, context?: string, node?: string, loadNode?: string, namespace?: string,
  *   image?: Record<string, string>, samples?: SampleSource }} SiteOptions
@@ -47,12 +44,12 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS
   if (words === undefined) return []
   const option = word(words.flags, words.help)
   const parse = parseOnAxis(name)
-  // Without a placeholder it takes no text to read.
+  // An option without a placeholder (`--remove-shard`) takes no value: there is none to read.
   if (option.required) option.argParser(text => (text === words.all ? text : parseList(text).map(parse)))
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
 
-/** Kinds of trial that can be asked each of these, beside axes; the other options are for all. @type {Record<string, TrialKind[]>} */
+/** The kinds of trial that can be asked each; other options are for all. @type {Record<string, TrialKind[]>} */
 const KINDS = {
   control: ['load', 'rollout', 'growth'],
   real: ['rollout'],
@@ -63,11 +60,6 @@ const KINDS = {
 }
 
 export const parseCount = asArgument(readCount)
-
-/** Reads a time as milliseconds. */
-export const parseMilliseconds = within(p99Ms, text =>
-  demand(readMilliseconds(text), 'a time such as 20ms or 1.5s is needed'),
-)
 
 export const parseSeed = within(seed, text => Number(demand(/^\d+$/.exec(text)?.[0], 'a whole number is needed')))
 
@@ -89,9 +81,13 @@ const SHARED = {
     GENERATORS,
   ).default(GENERATORS[0]),
   noPin: word('--no-pin', 'let generator, applications and sidecars share CPUs'),
-  p99: word('--p99 <time>', 'the highest p99 that counts as held, such as 20ms', parseMilliseconds),
+  p99: word(
+    '--p99 <time>',
+    'the highest p99 that counts as held, such as 20ms',
+    within(p99Ms, text => demand(readMilliseconds(text), 'a time such as 20ms or 1.5s is needed')),
+  ),
   loadHost: word('--load-host <user@host>', 'make the load on another machine, over ssh', text =>
-    // One that begins with a hyphen would be an option of ssh.
+    // ssh would read a name with a leading hyphen as an option.
     demand(/^[^\s-]\S*$/.exec(text)?.[0], 'a host as ssh takes it is needed, such as user@host'),
   ),
   address: word(
@@ -133,11 +129,7 @@ export function withOptions(command, ...names) {
   return command
 }
 
-/**
- * Adds the options of an experiment. All are accepted of every one, and an experiment refuses what it cannot use; help shows
- * those of its kind.
- * @param {Command} command
- */
+/** Adds the options of all experiments; help shows those of the kind that is asked for. @param {Command} command */
 export function withExperiment(command) {
   withOptions(command, 'maxMinutes', 'yes')
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
@@ -189,11 +181,7 @@ function visibleOptions(command) {
   })
 }
 
-/**
- * @param {Command} command
- * @returns {string[]}
- * @throws {UsageError} when help is asked for an experiment that cannot be read
- */
+/** @param {Command} command @returns {string[]} @throws {UsageError} when help is asked for what cannot be read */
 function kindsAsked(command) {
   try {
     const experiment = readAnyExperiment(nameAsked(command))
@@ -206,13 +194,10 @@ function kindsAsked(command) {
 }
 
 /** The experiment whose help is asked for. @param {Command} command */
-function nameAsked(command) {
-  return command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
-}
+const nameAsked = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
- * Reads the values that were asked for on axes, but for the cap of sidecars.
- * @param {object} options by the attributes of commander
+ * Reads the values that were asked for on axes, but for the cap of sidecars. @param {object} options of commander
  * @returns {Partial<Record<Exclude<AxisName, 'capCores'>, unknown[]>>}
  */
 export function readAxes(options) {
@@ -224,22 +209,16 @@ export function readAxes(options) {
 
 /** Makes the option that names other images. @param {string} where they are used */
 export function createImageOption(where) {
-  const tools = toolSpecs().map(({ name }) => name)
-  /** @type {(text: string, before: Record<string, string>) => Record<string, string>} */
-  const parse = (text, before) => {
+  const tools = [...toolSpecs(), iptablesTool].map(({ name }) => name)
+  const option = new Option('--image <tool=image>', `${where}another image, such as pipy=registry/pipy:1.5`)
+  return option.default({}).argParser((text, /** @type {Record<string, string>} */ before) => {
     const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []
     if (tools.includes(tool)) return { ...before, [tool]: image }
     throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${tools.join(', ')}`)
-  }
-  const help = `${where}another image, such as pipy=registry/pipy:1.5`
-  return new Option('--image <tool=image>', help).argParser(parse).default({})
+  })
 }
 
-/**
- * @param {string} flags
- * @param {string} help
- * @param {readonly string[] | ((text: string) => unknown)} [values] its choices, or what reads its value
- */
+/** @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or reader */
 function word(flags, help, values) {
   const option = new Option(flags, help)
   if (typeof values === 'function') return option.argParser(values)
@@ -274,14 +253,9 @@ export function parseOnAxis(name) {
   return within(schema, asArgument(option?.read ?? (text => text)))
 }
 
-/**
- * Makes a reader whose errors commander says with the option.
- * @template T
- * @param {(text: string) => T} read
- * @returns {(text: string) => T}
- */
+/** Makes a reader whose errors commander says with the option. @template T @param {(text: string) => T} read */
 function asArgument(read) {
-  return text => {
+  return (/** @type {string} */ text) => {
     try {
       return read(text)
     } catch (error) {
@@ -290,28 +264,21 @@ function asArgument(read) {
   }
 }
 
-/**
- * Makes a reader of values that fit a schema.
- * @template T
- * @param {import('zod').ZodType<T>} schema
- * @param {(text: string) => unknown} read
- * @returns {(text: string) => T}
- */
+/** @template T @param {import('zod').ZodType<T>} schema @param {(text: string) => unknown} read what it checks */
 function within(schema, read) {
-  return text => {
+  return (/** @type {string} */ text) => {
     const result = schema.safeParse(read(text))
     if (result.success) return result.data
     // The last one has the reason for a number that is no safe integer either.
     const [issue] = result.error.issues.slice(-1)
+    const isNone = issue.code === 'invalid_value'
     throw new InvalidArgumentError(
-      issue.code === 'invalid_value'
-        ? `${JSON.stringify(text)} is none of ${issue.values.join(', ')}`
-        : `${issue.message}.`,
+      isNone ? `${JSON.stringify(text)} is none of ${issue.values.join(', ')}` : `${issue.message}.`,
     )
   }
 }
 
-/** @template T @param {T | null | undefined} value @param {string} words what is needed instead of nothing @returns {T} */
+/** @template T @param {T | null | undefined} value @param {string} words said where there is none @returns {T} */
 function demand(value, words) {
   if (value === null || value === undefined) throw new InvalidArgumentError(words)
   return value

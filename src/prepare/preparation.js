@@ -8,15 +8,12 @@ import { findLacks } from './programs.js'
 
 /**
  * From the words of the command line to a plan, and what is said of it before it runs.
- * @import { Site } from '../model/types.ts'
- * @import { Experiment } from '../plan/experiment.js'
- * @import { Preparation } from '../run/execute.js'
- * @import { Interrupted } from '../run/resume.js'
- * @import { Context } from '../verbs/program.js'
- * @import { RunOptions } from './options.js'
+ * @import { Site } from '../model/types.ts' @import { Experiment } from '../plan/experiment.js'
+ * @import { Preparation } from '../run/execute.js' @import { Interrupted } from '../run/resume.js'
+ * @import { Context } from '../verbs/program.js' @import { RunOptions } from './options.js'
  */
 
-// Its counters are renewed every 10 to 20 s: the edges of a window of two minutes would be too far from them.
+// The kubelet renews its counters every 10 to 20 s: the edges of a window of two minutes would be too far from them.
 const KUBELET_WINDOW_SECONDS = 180
 const CLUSTER_WARMUP_SECONDS = 3
 
@@ -25,11 +22,8 @@ export function chooseSeed() {
 }
 
 /**
- * Joins an experiment with what was asked beside it.
- * @param {Experiment} experiment
- * @param {RunOptions} options
- * @returns {import('./prepare.js').Asked}
- * @throws {UsageError} where the experiment does not run on the target
+ * Joins an experiment with what was asked beside it. @param {Experiment} experiment @param {RunOptions} options
+ * @returns {import('./prepare.js').Asked} @throws {UsageError} where the experiment does not run on the target
  */
 export function readAsked(experiment, options) {
   const { name, targets, axes, search } = experiment
@@ -77,7 +71,7 @@ function readOverrides(options) {
 
 /**
  * Prepares what was asked, and says which programs are missing.
- * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost'> }} asked
+ * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertInterception'> }} asked
  * @param {Pick<Context, 'say'>} context
  */
 export async function prepareWith({ experiment, options, site }, { say }) {
@@ -95,6 +89,7 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   }
   said.forEach(say)
   const { plan, layout } = preparation
+  if (plan.arms.some(({ conditions }) => conditions.interception !== undefined)) await site.assertInterception()
   const ports = plan.arms.map(({ link, hasSidecars }) => findEntryPort(layout.topologies[link], hasSidecars))
   await site.loadHost?.rehearse([...new Set(ports)])
   return preparation
@@ -109,8 +104,7 @@ export function sayLacks(preparation, { say }) {
 /**
  * Says what is about to run.
  * @param {{ plan: Preparation['plan'], options: Pick<RunOptions, 'maxMinutes' | 'yes'>, interrupted?: Interrupted }} planned
- * @param {Pick<Context, 'say'>} context
- * @throws {UsageError} where it takes longer than was agreed to
+ * @param {Pick<Context, 'say'>} context @throws {UsageError} where it takes longer than was agreed to
  */
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, notes, notMeasured, trials, settings, search, precision } = plan

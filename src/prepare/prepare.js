@@ -12,19 +12,15 @@ import { assertCanLoad, assertKnown, assertOneEntry, findUnsupported, listContro
 /**
  * From an experiment and what was asked to a plan, and the programs that it needs.
  * @import { Arm, LoadGenerator, Plan, Site } from '../model/types.ts'
- * @import { Experiment } from '../plan/experiment.js'
- * @import { Overrides } from '../plan/plan.js'
- * @import { Preparation } from '../run/execute.js'
- * @import { Found } from './programs.js'
+ * @import { Experiment } from '../plan/experiment.js' @import { Overrides } from '../plan/plan.js'
+ * @import { Preparation } from '../run/execute.js' @import { Found } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked
  */
 
 /**
- * Plans what would run, from the question and what is known of programs: none is looked for.
+ * Plans what would run, without looking for programs. holdsWith: whether the plan is the same with these programs.
  * @param {Asked & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<Found>} options
- * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: Found) => boolean }} holdsWith: whether the plan is
- *   the same with these programs
- * @throws {import('../lib/errors.js').UsageError} for what cannot be asked
+ * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: Found) => boolean }}
  */
 export function planRun({ experiment, overrides, thresholds = [], load = findLoad(), site, ...found }) {
   const { missing = [], tools = {}, lacks = {} } = found
@@ -43,7 +39,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     runsControl: choice => findControl(planes[choice.plane], choice)?.createProcess != null,
     realMostOf: choice => findControl(planes[choice.plane], choice)?.simulates?.realMost ?? null,
     findUnsupported(arm) {
-      const reason = findUnsupported({ arm, tools, lacks, cpus, limits })
+      const reason = findUnsupported({ arm, topology: readTopology(arm.link), tools, lacks, cpus, limits })
       reasons.set(arm, reason)
       return reason
     },
@@ -70,16 +66,17 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     layout,
     holdsWith: ({ missing, ...programs }) =>
       missing.length === 0 &&
-      [...reasons].every(([arm, reason]) => findUnsupported({ arm, ...programs, cpus, limits }) === reason),
+      [...reasons].every(
+        ([arm, reason]) =>
+          findUnsupported({ arm, topology: readTopology(arm.link), ...programs, cpus, limits }) === reason,
+      ),
   }
 }
 
 /**
- * Plans what would run, and finds the programs that it needs.
- * @param {Asked & { app: 'pipy' | 'node' | null, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>,
- *   say: (line: string) => void }} options app: what serves the applications; null: Pipy, or Node where there is no Pipy
- * @returns {Promise<Preparation>}
- * @throws {import('../lib/errors.js').UsageError} for what cannot be asked; {BenchError} where a program is missing
+ * Plans what would run, and finds the programs that it needs. @param {Asked & { app: 'pipy' | 'node' | null,
+ *   site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
+ * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for what cannot be asked
  */
 export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   const { experiment, overrides } = asked
@@ -99,14 +96,19 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   return {
     plan: { ...plan, settings: { ...plan.settings, app: served } },
     layout,
-    programs: { planes, load, tools: { ...found.tools, [appRuntime.name]: appRuntime }, appRuntime },
+    programs: {
+      planes,
+      load,
+      tools: { ...found.tools, [appRuntime.name]: appRuntime },
+      appRuntime,
+      scripts: found.scripts,
+    },
   }
 }
 
 /**
- * Says why arms share all CPUs, where one does.
- * @param {Pick<Preparation, 'plan' | 'layout'> & { site: Pick<Site, 'cpus' | 'cores'>, isLoadElsewhere?: boolean }} options
- * @returns {string[]}
+ * Says why arms share all CPUs. @param {Pick<Preparation, 'plan' | 'layout'> &
+ *   { site: Pick<Site, 'cpus' | 'cores'>, isLoadElsewhere?: boolean }} options
  */
 function noteSharedCpus({ plan: { arms, settings }, layout, site: { cpus, cores }, isLoadElsewhere }) {
   if (!settings.isPinned || arms.every(arm => layout.placementOf(arm) !== null)) return []

@@ -3,7 +3,9 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, MissingPlaneError } from '../lib/errors.js'
 import { loads } from '../loads/registry.js'
 import { findControl } from '../services/control.js'
+import { findDeployed, nameDeployed } from '../services/deployed.js'
 import { findTool as findHere } from '../tools/find.js'
+import { findScripts } from '../tools/find-scripts.js'
 import { nodeTool } from '../tools/node.js'
 
 /**
@@ -16,9 +18,10 @@ import { nodeTool } from '../tools/node.js'
 export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
 
 /**
- * What was found before a plan runs. tools: by name; missing: planes whose program cannot be had; lacks: why programs of control
- * planes cannot be had, by name.
- * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], lacks: Record<string, string> }} Found
+ * What was found before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
+ * `plane:profile`; lacks: why programs of control planes, or such scripts, cannot be had, by name.
+ * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
+ *   lacks: Record<string, string> }} Found
  */
 
 /** Every program that a run may need. */
@@ -26,11 +29,7 @@ export function toolSpecs() {
   return [...dataPlanes.flatMap(p => p.tool ?? []), ...loads.map(load => load.tool), nodeTool]
 }
 
-/**
- * Makes what looks for programs on this machine. Where one does not run, the search for the others ends.
- * @param {Pick<Context, 'say' | 'signal'>} context
- * @returns {Site['findTool']}
- */
+/** Finds programs until one does not run. @param {Pick<Context, 'say' | 'signal'>} context @returns {Site['findTool']} */
 export function createFinder({ say, signal }) {
   const failing = new AbortController()
   const ending = AbortSignal.any([signal, failing.signal])
@@ -42,14 +41,13 @@ export function createFinder({ say, signal }) {
 }
 
 /**
- * Finds the programs of the load, the planes, and their control planes.
- * @param {{ load: LoadGenerator, chosen: PlaneChoice[], isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
- * @returns {Promise<Found>}
- * @throws {MissingPlaneError} where the program of a plane that was asked for is missing; {BenchError} where the load's is
+ * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
+ *   chosen: PlaneChoice[], isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
+ * @returns {Promise<Found>} @throws {MissingPlaneError} for a plane that was asked for; {BenchError} for the load
  */
 export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTool }) {
   /** @type {Found} */
-  const { tools, missing, lacks } = { tools: {}, missing: [], lacks: {} }
+  const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
   const wanted = dataPlanes.filter(({ name }) => chosen.some(({ plane }) => plane === name))
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
@@ -58,11 +56,12 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
   for (const { name, found } of founds) {
     if (found === null) continue
     const advice = planes[name].tool?.ifMissing?.advice
+    const reason = 'missing' in found ? found.missing : null
     if (!('missing' in found)) tools[found.name] = found
     else if (!isPlaneRequired) missing.push({ plane: name, reason: found.missing })
     else
       throw new MissingPlaneError(
-        `the plane ${name} cannot be measured: ${found.missing}${advice === undefined ? '' : `; ${advice}`}`,
+        `the plane ${name} cannot be measured: ${[reason, advice].filter(Boolean).join('; ')}`,
       )
   }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
@@ -73,14 +72,18 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
     if ('missing' in tool) lacks[spec.name] = tool.missing
     else tools[spec.name] = tool
   }
-  return { tools, missing, lacks }
+  for (const choice of chosen) {
+    const spec = findDeployed(planes, choice)?.scripts
+    const found = spec && findScripts(spec)
+    if (found && 'missing' in found) lacks[nameDeployed(choice)] = found.missing
+    else if (found) scripts[nameDeployed(choice)] = found.folder
+  }
+  return { tools, missing, scripts, lacks }
 }
 
 /**
- * Finds what serves the applications: Pipy, else Node, and says so where Node was not asked for.
- * @param {{ app: 'pipy' | 'node' | null, tools: Record<string, Tool>, findTool: Site['findTool'], say: Context['say'] }} options
- * @returns {Promise<Tool>}
- * @throws {BenchError} where nothing can
+ * Finds what serves the applications: Pipy, else Node, and says so where Node was not asked for. @param {{ app: 'pipy' |
+ *   'node' | null, tools: Record<string, Tool>, findTool: Site['findTool'], say: Context['say'] }} options
  */
 export async function findAppRuntime({ app, tools, findTool, say }) {
   const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(pipyTool)))
@@ -93,14 +96,10 @@ export async function findAppRuntime({ app, tools, findTool, say }) {
   return node
 }
 
-/**
- * Lists programs that are not here, without which a run lacks what the kit is for.
- * @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation
- */
+/** Lists what a run lacks. @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation */
 export function findLacks({ plan: { notMeasured }, programs: { tools } }) {
-  return dataPlanes.flatMap(({ name, tool }) =>
-    tool?.ifMissing && notMeasured.some(({ plane }) => plane === name) && !(tool.name in tools)
-      ? [{ name, ...tool.ifMissing }]
-      : [],
-  )
+  return dataPlanes.flatMap(({ name, tool }) => {
+    if (!tool?.ifMissing || tool.name in tools || !notMeasured.some(({ plane }) => plane === name)) return []
+    return [{ name, ...tool.ifMissing }]
+  })
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parseBalance } from '../kinds/balance/experiment.js'
+import { parseBalance } from '../kinds/balance/trials.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
@@ -15,22 +15,14 @@ export function listExperiments() {
   return listNames(EXPERIMENTS)
 }
 
-/**
- * Reads an experiment that measures.
- * @param {string} name of an experiment of the kit, or the path of a file
- * @throws {UsageError} where there is none, or it says what no experiment can
- */
+/** Reads an experiment that measures, by its name or the path of a file. @param {string} name @throws {UsageError} */
 export function readExperiment(name) {
   const experiment = readAnyExperiment(name)
   if (!('kind' in experiment)) return experiment
   throw new UsageError(`${name} measures nothing, and is computed at once: npm run bench -- ${name}`)
 }
 
-/**
- * Reads an experiment of any kind.
- * @param {string} name of an experiment of the kit, or the path of a file
- * @throws {UsageError} where there is none, or it says what no experiment can
- */
+/** Reads an experiment of any kind, by its name or the path of a file. @param {string} name @throws {UsageError} */
 export function readAnyExperiment(name) {
   const isFile = /\.ya?ml$/.test(name)
   const shown = isFile ? name : `${EXPERIMENTS}/${name}.yaml`
@@ -54,6 +46,4 @@ function readOrSuggest(file, { name, what, folder }) {
 }
 
 /** @param {string} folder of YAML files */
-function listNames(folder) {
-  return readdirSync(path.join(ROOT, folder)).map(file => file.replace(/\.yaml$/, ''))
-}
+const listNames = folder => readdirSync(path.join(ROOT, folder)).map(file => file.replace(/\.yaml$/, ''))

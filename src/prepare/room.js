@@ -2,7 +2,7 @@ import { BenchError } from '../lib/errors.js'
 import { MIB } from '../lib/units.js'
 import { readRoomBytes } from '../node/machine.js'
 
-/** Resident at the least, in MiB, as measured while planes are checked: docs/sizing.md, "On a small machine". Windows need less. */
+/** The least resident MiB, as measured while planes are checked: docs/sizing.md, "On a small machine". */
 const NEEDED = { 'the kit': 80, 'the parity corpus': 140, 'three sidecars': 60 }
 const NEEDED_MIB = Object.values(NEEDED).reduce((a, b) => a + b)
 

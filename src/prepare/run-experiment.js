@@ -4,14 +4,10 @@ import { announce, prepareWith, sayLacks } from './preparation.js'
 import { withSite } from './site.js'
 
 /**
- * @import { Site, Summary } from '../model/types.ts'
- * @import { Execution, Preparation } from '../run/execute.js'
- * @import { Context } from '../verbs/program.js'
- */
-
-/**
  * What a verb makes of a run. findReusable: trials of earlier runs; writeDocuments: whether it could; report: prints the
  * answer, and returns an exit status; sayWhere: the results are.
+ * @import { Site, Summary } from '../model/types.ts' @import { Execution, Preparation } from '../run/execute.js'
+ * @import { Context } from '../verbs/program.js'
  * @typedef {{ experiment: import('../plan/experiment.js').Experiment, options: import('./options.js').RunOptions,
  *   interrupted?: Execution['interrupted'],
  *   findReusable?: (preparation: Preparation, site: Site) => Promise<Execution['reusable']>,
@@ -20,11 +16,7 @@ import { withSite } from './site.js'
  *   sayWhere: (folder: string, context: Context) => void }} Asked
  */
 
-/**
- * The one lifecycle of a run, whatever its kind: opens a site, lets others watch, measures, reports, and closes the site.
- * @param {Asked} asked
- * @param {Context} context
- */
+/** Opens a site, lets others watch, measures, reports, and closes the site. @param {Asked} asked @param {Context} context */
 export function runExperiment({ experiment, options, interrupted, ...asked }, context) {
   const { threshold: thresholds, retain, out = null } = options
   return withSite(options, context, async (site, keep) => {
@@ -46,7 +38,6 @@ export function runExperiment({ experiment, options, interrupted, ...asked }, co
         },
       })
       if (retain) keep()
-      // What follows is said where their view was.
       await watchers.close()
       const status = await asked.report({ summary, folder })
       context.end(isReported ? status : EXIT.failed)

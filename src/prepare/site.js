@@ -13,8 +13,7 @@ import { assertRoom } from './room.js'
 
 /**
  * The place where services run, from the words of the command line.
- * @import { Site } from '../model/types.ts'
- * @import { Context } from '../verbs/program.js'
+ * @import { Site } from '../model/types.ts' @import { Context } from '../verbs/program.js'
  * @import { SiteOptions } from './options.js'
  */
 
@@ -23,20 +22,20 @@ export function stampNow() {
 }
 
 /**
- * Does a task on a site, and says what stays there. Does nothing where this program was started again in a systemd scope.
- * @param {SiteOptions} options
- * @param {Context} context
+ * Does a task on a site, and says what stays there; nothing where this program was started again in a systemd scope.
+ * @param {SiteOptions} options @param {Context} context
  * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves running what runs
- * @throws {UsageError} where no results can be written
  */
 export async function withSite(options, context, task) {
   const site = await openSite(options, context)
   if (site === null) return
-  const ended = { retain: false }
+  let retain = false
   try {
-    await task(site, () => Object.assign(ended, { retain: true }))
+    await task(site, () => {
+      retain = true
+    })
   } finally {
-    const left = await site.target.close(ended)
+    const left = await site.target.close({ retain })
     const where = options.target === 'kubernetes' ? ' --target kubernetes' : ''
     if (left.length > 0)
       context.say(`retained: ${left.join(', ')}; remove them with: npm run cleanup -- ${site.runId}${where}`)
@@ -96,9 +95,8 @@ export function assertLoadHost({ loadHost, address, target }) {
 }
 
 /**
- * Removes what killed runs left here, and says which run goes on beside this one.
- * @param {import('../targets/local/cgroups.js').CapWay} way
- * @param {Pick<Context, 'say'>} context
+ * Removes what killed runs left, and says which run goes on beside this one.
+ * @param {import('../targets/local/cgroups.js').CapWay} way @param {Pick<Context, 'say'>} context
  */
 async function makeRoom(way, { say }) {
   const { removed, failed } = await cleanUpLocal({ way })

@@ -1,14 +1,18 @@
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { findLackingFeatures } from '../model/features.js'
+import { kindOfArm } from '../model/kinds.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
+import { findDeployed, nameDeployed } from '../services/deployed.js'
 import { countWorkers } from '../services/specs.js'
+import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
 
 /**
  * What planes, their control planes and generators can run.
- * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool } from '../model/types.ts'
+ * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 
 /** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
@@ -16,6 +20,9 @@ export function assertKnown({ plane, profile, variant, control }) {
   if (!Object.hasOwn(planes, plane))
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const { hasVariants, profiles } = planes[plane]
+  const own = profile && findDeployed(planes, { plane, profile })?.scripts
+  if (variant && own)
+    throw new UsageError(`${plane}:${profile} runs the scripts that ${own.variable} names: write it without "="`)
   if (variant && !hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
   const controls = listControls(plane)
   if (control !== undefined && !controls.includes(control))
@@ -40,10 +47,7 @@ export function assertCanLoad(load, arms) {
   }
 }
 
-/**
- * @param {Plan} plan
- * @throws {UsageError} where a load from elsewhere would need more than one address of this machine at a time
- */
+/** Asserts that a load from elsewhere needs one address here at a time. @param {Plan} plan @throws {UsageError} */
 export function assertOneEntry({ experiment, settings, arms }) {
   if (arms.some(({ load }) => load.isBesideOthers))
     throw new UsageError(
@@ -57,40 +61,49 @@ export function assertOneEntry({ experiment, settings, arms }) {
 }
 
 /**
- * Why a plane cannot run an arm; null where it can.
- * @param {{ arm: Arm, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number, limits?: Site['limits'] }} options
- *   tools: those that were found, by name; lacks: why programs of control planes cannot be had, by name
+ * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
+ * scripts of profiles, cannot be had, by name.
+ * @param {{ arm: Arm, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
+ *   limits?: Site['limits'] }} options
  */
-export function findUnsupported({ arm, tools, lacks, cpus, limits }) {
+export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
+  const hasMany = hasManySidecars(arm)
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
   const version = (plane.tool && tools[plane.tool.name]?.version) ?? ''
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const lack = lacks[control?.tool?.name ?? '']
+  const { hasCertificate } = arm.load
+  const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
-    (conditions.sidecars === undefined ? lack : findUncontrolled({ control, isOnNode, version, lack })) ??
+    (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
     (control && findUnlimitable({ control, conditions, cpus })) ??
-    findImmovable({ conditions, control, isOnNode }) ??
-    (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits })) ??
-    plane.findUnsupported({ conditions, profile, sidecarWorkers, version, cpus })
+    (isOnNode ? findImmovable({ conditions, control, hasMany }) : null) ??
+    (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany })) ??
+    lacks[nameDeployed(arm)] ??
+    plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus })
   )
 }
 
+/** Whether a control plane of its kind has many sidecars. @param {Arm} arm */
+function hasManySidecars(arm) {
+  return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
+}
+
 /** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
-function findUnchangeable({ conditions: { changesPerMinute }, control, isOnNode }) {
+function findUnchangeable({ conditions: { changesPerMinute, interception }, control, isOnNode }) {
   if (changesPerMinute === null) return null
   if (!control) return 'it takes no other configuration while it serves'
+  if (interception === 'redirect')
+    return 'whether a change is in effect is asked at its outbound address, where redirected connections alone are served'
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
 }
 
-/**
- * Why an arm cannot have a control plane of many sidecars.
- * @param {{ control?: Control, isOnNode: boolean, version: string, lack?: string }} options lack: of the control plane's program
- */
+/** @param {{ control?: Control, isOnNode: boolean, version: string, lack?: string }} options lack: of its program */
 function findUncontrolled({ control, isOnNode, version, lack }) {
   if (!control?.needsOf) return 'the kit has no control plane for many of its sidecars'
   if (isOnNode && control.tool)
@@ -98,10 +111,7 @@ function findUncontrolled({ control, isOnNode, version, lack }) {
   return lack ?? control.findUnsupported?.(version)
 }
 
-/**
- * Why a control plane cannot be given its limits.
- * @param {{ control: Control, conditions: Conditions, cpus: number }} options
- */
+/** @param {{ control: Control, conditions: Conditions, cpus: number }} options */
 function findUnlimitable({ control, conditions: { controlCapCores, controlMemoryBytes, shards }, cpus }) {
   if ([controlCapCores, controlMemoryBytes, shards].every(asked => asked === undefined)) return null
   if (control.createProcess === null)
@@ -110,27 +120,25 @@ function findUnlimitable({ control, conditions: { controlCapCores, controlMemory
   return `a control plane at ${controlCapCores} cores: this machine has ${cpus} CPUs`
 }
 
-/** @param {Parameters<typeof findUnchangeable>[0]} options */
-function findImmovable({ conditions: { sidecars, isShardRemoved }, control, isOnNode }) {
-  if (!isOnNode) return null
-  if (sidecars !== undefined && !control?.createProcess)
-    return 'its sidecars watch files, which nobody can change in a pod that runs'
+/** @param {{ conditions: Conditions, control?: Control, hasMany: boolean }} options of a cluster */
+function findImmovable({ conditions: { isShardRemoved }, control, hasMany }) {
+  if (hasMany && !control?.createProcess) return 'its sidecars watch files, which nobody can change in a pod that runs'
   if (!isShardRemoved) return null
   return 'a sidecar that moves to another shard is started anew, which the kit does on one machine only'
 }
 
-/** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']> }} options */
-function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits }) {
-  const { sidecars, simulated = 0, services, configuredServices } = conditions
+/** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']>, hasMany: boolean }} of */
+function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
+  const { sidecars = 0, simulated = 0, services, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
   // On a cluster, the scheduler places pods of other experiments, and says which it cannot.
-  if (!needs || !hasSidecars || ('node' in limits && sidecars === undefined)) return null
+  if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
   // Without a control plane each sidecar has an application.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
   return findShortage({
-    sidecars: sidecars === undefined ? services : sidecars - simulated,
+    sidecars: hasMany ? sidecars - simulated : services,
     simulated: { count: simulated, bytes: control?.simulates?.bytes ?? 0 },
-    needs: sidecars === undefined ? { ...needs, ...alone } : needs,
+    needs: hasMany ? needs : { ...needs, ...alone },
     limits,
     conditions,
   })

@@ -1,10 +1,10 @@
 import { summarise } from '../analysis/summarise.js'
-import { writeWhole } from '../records/files.js'
+import { writeDocument } from '../records/files.js'
 import { readRun } from '../records/records.js'
 
 /** Makes summary.json from the records on disk, after a run. @param {string} folder of the run */
 export function writeSummary(folder) {
   const summary = summarise(readRun(folder))
-  writeWhole(folder, 'summary.json', `${JSON.stringify(summary, null, 2)}\n`)
+  writeDocument(folder, 'summary.json', summary)
   return summary
 }

@@ -1,21 +1,23 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
+import { parseJson } from '../lib/json.js'
 import { balanceManifestSchema, balanceTrialSchema, findFault } from '../model/schemas.js'
-import { readText, writeWhole } from './files.js'
+import { readText, writeDocument, writeWhole } from './files.js'
 import { createResultsFolder, parseDocument } from './records.js'
 
-/** The folder of a run of `balance`: the files of any run, without raw files. */
-/** @import { BalanceManifest, BalanceSummary, BalanceTrial } from '../model/types.ts' */
-
-/** @typedef {{ manifest: BalanceManifest, trials: BalanceTrial[] }} BalanceRun */
+/**
+ * The folder of a run of `balance`: the files of any run, without raw files.
+ * @import { BalanceManifest, BalanceSummary, BalanceTrial } from '../model/types.ts'
+ * @typedef {{ manifest: BalanceManifest, trials: BalanceTrial[] }} BalanceRun
+ */
 
 /** @param {string} folder must not exist, or be empty @param {BalanceRun & { summary: BalanceSummary }} run */
 export function writeBalance(folder, { manifest, trials, summary }) {
   createResultsFolder(folder)
-  writeWhole(folder, 'manifest.json', toJson(manifest))
+  writeDocument(folder, 'manifest.json', manifest)
   writeWhole(folder, 'trials.jsonl', trials.map(trial => `${JSON.stringify(trial)}\n`).join(''))
-  writeWhole(folder, 'summary.json', toJson(summary))
+  writeDocument(folder, 'summary.json', summary)
 }
 
 /** Whether a folder holds a run of `balance`; where it cannot be read, its own readers say why. @param {string} folder */
@@ -36,7 +38,7 @@ export function readBalance(folder) {
   assertWhole(file, findFault(balanceManifestSchema, manifest))
   const lines = readText(path.join(folder, 'trials.jsonl'))?.split('\n').filter(Boolean) ?? []
   const trials = lines.map((line, i) => {
-    const trial = parseLine(line)
+    const trial = parseJson(line)
     assertWhole(`${folder}/trials.jsonl:${i + 1}`, findFault(balanceTrialSchema, trial))
     return trial
   })
@@ -46,22 +48,8 @@ export function readBalance(folder) {
   return { manifest, trials }
 }
 
-/** @param {string} line @returns {any} undefined: it is no JSON */
-function parseLine(line) {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}
-
 /** @param {string} where @param {string | null} fault */
 function assertWhole(where, fault) {
   if (fault === null) return
   throw new BenchError(`${where} is damaged: ${fault}; compute it again: npm run bench -- balance`)
-}
-
-/** @param {unknown} document */
-function toJson(document) {
-  return `${JSON.stringify(document, null, 2)}\n`
 }

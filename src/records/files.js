@@ -1,23 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
 
@@ -33,19 +14,21 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
   EFBIG: 'it is larger than this process may write (ulimit -f); what was recorded before is kept',
 })
 
-/**
- * @param {string} file @returns {string | null} null: there is no such file
- * @throws {BenchError} when it is there and cannot be read, or is not a file: reading a pipe would wait for its writer
- */
+/** Reads a file; null: there is none. @param {string} file @throws {BenchError} when it is unreadable, or no file */
 export function readText(file) {
   try {
-    if (statSync(file).isFile()) return readFileSync(file, 'utf8')
+    if (fs.statSync(file).isFile()) return fs.readFileSync(file, 'utf8')
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw new BenchError(`cannot read ${file}: ${message}`, { cause: error })
   }
   throw new BenchError(`cannot read ${file}: it is a directory, a pipe or a device, and not a file`)
+}
+
+/** Writes a document of JSON, as `writeWhole` does. @param {string} folder @param {string} name @param {unknown} document */
+export function writeDocument(folder, name, document) {
+  return writeWhole(folder, name, `${JSON.stringify(document, null, 2)}\n`)
 }
 
 /**
@@ -59,48 +42,45 @@ export function writeWhole(folder, name, text) {
   try {
     refuseLinks(folder, name)
     makeFolder(path.dirname(file))
-    // Of a process that was killed and had the same id.
-    rmSync(beside, { force: true })
-    writeFlushed(openSync(beside, 'wx'), text)
-    renameSync(beside, file)
+    // A killed process of the same id may have left one.
+    fs.rmSync(beside, { force: true })
+    writeFlushed(fs.openSync(beside, 'wx'), text)
+    fs.renameSync(beside, file)
   } catch (error) {
     try {
-      rmSync(beside, { force: true })
+      fs.rmSync(beside, { force: true })
     } catch {
-      // The error is that the file could not be written.
+      // The first error is thrown.
     }
     throw cannotWrite(file, error)
   }
   return file
 }
 
-/**
- * Tries whether the results folder that was asked for can be made, and leaves nothing behind.
- * @param {string} out @throws {UsageError} where it cannot be made, or not be written
- */
+/** Tries whether a results folder can be made, and leaves nothing behind. @param {string} out @throws {UsageError} */
 export function assertOut(out) {
   const folder = path.resolve(out)
   const missing = listMissing(folder)
   try {
     makeFolder(folder)
-    accessSync(folder, constants.W_OK)
+    fs.accessSync(folder, fs.constants.W_OK)
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
     throw new UsageError(`--out ${out}: the results folder cannot be made there: ${message}`)
   } finally {
-    for (const at of missing.toReversed()) if (existsSync(at)) rmdirSync(at)
+    for (const at of missing.toReversed()) if (fs.existsSync(at)) fs.rmdirSync(at)
   }
 }
 
-/** A folder with those above it, one by one: below /proc, Node 20 never returns from making them all. @param {string} folder */
+/** Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`. @param {string} folder */
 export function makeFolder(folder) {
-  for (const at of listMissing(folder)) mkdirSync(at)
+  for (const at of listMissing(folder)) fs.mkdirSync(at)
 }
 
-/** What is missing of a folder and those above it, the uppermost first. @param {string} folder */
-export function listMissing(folder) {
+/** Lists the folders that are missing, the uppermost first. @param {string} folder */
+function listMissing(folder) {
   const missing = []
-  for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.unshift(at)
+  for (let at = path.resolve(folder); !fs.existsSync(at); at = path.dirname(at)) missing.unshift(at)
   return missing
 }
 
@@ -113,13 +93,13 @@ export function appendLine(folder, name, line) {
   const file = path.join(folder, name)
   try {
     refuseLinks(folder, name)
-    const descriptor = openSync(file, 'a+')
-    const { size } = fstatSync(descriptor)
+    const descriptor = fs.openSync(file, 'a+')
+    const { size } = fs.fstatSync(descriptor)
     try {
       writeFlushed(descriptor, `${endsInLine(descriptor) ? '' : '\n'}${line}\n`)
     } catch (error) {
       // Half a line would be taken for a damaged record.
-      truncateSync(file, size)
+      fs.truncateSync(file, size)
       throw error
     }
   } catch (error) {
@@ -134,17 +114,14 @@ export function cannotWrite(file, error) {
   return new BenchError(`cannot write ${file}: ${REASONS[code ?? ''] ?? message}`, { cause: error })
 }
 
-/**
- * Results come from other people: a link among them must not name another file to overwrite.
- * @param {string} folder may be a link itself @param {string} name
- */
+/** Results come from others: a link must not name a file to overwrite. @param {string} folder @param {string} name */
 function refuseLinks(folder, name) {
   let at = folder
   for (const part of name.split('/')) {
     at = path.join(at, part)
-    if (!lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) continue
+    if (!fs.lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) continue
     throw new BenchError(
-      `cannot write ${path.join(folder, name)}: ${at} is a link to ${readlinkSync(at)}, and nothing is written through links: remove it`,
+      `cannot write ${path.join(folder, name)}: ${at} is a link to ${fs.readlinkSync(at)}, and nothing is written through links: remove it`,
     )
   }
 }
@@ -152,16 +129,16 @@ function refuseLinks(folder, name) {
 /** Writes all of a text, to the disk, and closes the file. @param {number} descriptor @param {string} text */
 function writeFlushed(descriptor, text) {
   try {
-    writeFileSync(descriptor, text)
-    fsyncSync(descriptor)
+    fs.writeFileSync(descriptor, text)
+    fs.fsyncSync(descriptor)
   } finally {
-    closeSync(descriptor)
+    fs.closeSync(descriptor)
   }
 }
 
 /** @param {number} descriptor */
 function endsInLine(descriptor) {
-  const { size } = fstatSync(descriptor)
+  const { size } = fs.fstatSync(descriptor)
   const last = Buffer.alloc(1)
-  return size === 0 || (readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === LINE_END)
+  return size === 0 || (fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === LINE_END)
 }

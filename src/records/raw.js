@@ -1,25 +1,25 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { parseJson } from '../lib/json.js'
 import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
 import { readText, writeWhole } from './files.js'
 
 /**
  * The raw files of a trial: raw/<trial>/.
- * @import { ObservationRecord, Reading, Sample, SampleLine, Trial } from '../model/types.ts'
+ * @import { BenchError } from '../lib/errors.js'
+ * @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts'
  */
 
-/** The folder of a trial below raw/; arms that stood at the same time share one. @param {Pick<Trial, 'id' | 'deployment'>} trial */
+/** Names the folder below raw/, which arms side by side share. @param {Pick<Trial, 'id' | 'deployment'>} trial */
 export function rawNameOf({ id, deployment }) {
   return deployment ?? id
 }
 
 /**
- * Writes what was observed of a trial: its samples, one moment a line, observation.json, and what it has shown beside a
- * window, in files of their own. A value that could not be read is left out; null is one that the kernel does not offer.
- * @param {string} folder
- * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null, own?: Record<string, object> }} observed
- *   names: of the processes, in the order of the readings; own: by the names of the files
- * @throws {import('../lib/errors.js').BenchError} when it cannot be written
+ * Writes the samples of a trial, a moment a line, observation.json, and what its kind has seen. A value that could not be
+ * read is left out; null is one that the kernel does not offer. @param {string} folder
+ * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
+ *   own?: Record<string, object> }} observed names: of the processes, in the order of the readings; own: by file
  */
 export function writeObserved(folder, { trial, samples, names, observation = null, own = {} }) {
   const raw = `raw/${rawNameOf(trial)}`
@@ -31,13 +31,13 @@ export function writeObserved(folder, { trial, samples, names, observation = nul
   for (const [name, seen] of Object.entries(own)) writeWhole(folder, `${raw}/${name}.json`, `${toJson(seen)}\n`)
 }
 
-/** Removes what a trial left that was cut short before it was recorded. @param {string} folder @param {string} trialId */
+/** Removes what a trial left that was cut short. @param {string} folder @param {string} trialId */
 export function removeRaw(folder, trialId) {
   rmSync(path.join(folder, 'raw', trialId), { recursive: true, force: true })
 }
 
 /**
- * What was observed of a trial's window, as the run had it; null: it is not there, or not whole.
+ * Reads what was observed of a trial's window; null: it is not there, or not whole.
  * @param {string} folder @param {string} trialId @returns {{ observation: ObservationRecord, samples: Sample[] } | null}
  */
 export function readObserved(folder, trialId) {
@@ -53,18 +53,16 @@ export function readObserved(folder, trialId) {
 }
 
 /**
- * What a trial has shown beside a window, as the run had it.
- * @param {string} folder
+ * Reads what a trial has shown beside a window. @param {string} folder
  * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file
- * @returns {any} null: it is not there, or not whole
- * @throws {import('../lib/errors.js').BenchError} when it cannot be read
+ * @returns {any} null: it is not there, or not whole @throws {BenchError} when it cannot be read
  */
 export function readOwnPart(folder, { trialId, name, schema }) {
   return readWhole(path.join(folder, 'raw', trialId, `${name}.json`), schema)
 }
 
 /**
- * Every moment that was read of a trial; lines that are cut off or damaged are left out.
+ * Reads every moment of a trial; lines that are cut off or damaged are left out.
  * @param {string} folder @param {string} trialId @returns {SampleLine[]} none where there are no samples
  */
 export function readSamples(folder, trialId) {
@@ -72,7 +70,7 @@ export function readSamples(folder, trialId) {
   return lines.filter(line => findFault(sampleSchema, line) === null)
 }
 
-/** What the load generator of a trial printed, and where; null: nothing. @param {string} folder @param {string} trialId */
+/** Reads what the load generator printed; null: nothing. @param {string} folder @param {string} trialId */
 export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)
   const isFolder = statSync(raw, { throwIfNoEntry: false })?.isDirectory()
@@ -95,11 +93,6 @@ function readWhole(file, schema) {
 
 /** @param {string | null} text @returns {any[]} without the lines that are cut off */
 function parseLines(text) {
-  return (text ?? '').split('\n').flatMap(line => {
-    try {
-      return line ? [JSON.parse(line)] : []
-    } catch {
-      return []
-    }
-  })
+  const lines = (text ?? '').split('\n').map(parseJson)
+  return lines.filter(line => line !== undefined)
 }

@@ -2,13 +2,13 @@ import { cpSync, existsSync, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { QUANTITIES } from '../judge/quantities.js'
 import { BenchError, UsageError } from '../lib/errors.js'
+import { parseJson } from '../lib/json.js'
 import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { appendLine, cannotWrite, makeFolder, readText, writeWhole } from './files.js'
 import { rawNameOf } from './raw.js'
 
-/** The manifest, the trials and the summary of a run on disk. */
-/** @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
+/** The files of a run on disk. @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
 
 /** Makes the folder of a run, which must not exist, or be empty. @param {string} folder @throws {UsageError} otherwise */
 export function createResultsFolder(folder) {
@@ -17,9 +17,8 @@ export function createResultsFolder(folder) {
   } catch (error) {
     throw cannotWrite(folder, error)
   }
-  if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0) {
+  if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0)
     throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
-  }
   // From here on, a run without this file has lost its trials.
   writeWhole(folder, 'trials.jsonl', '')
 }
@@ -29,30 +28,26 @@ export function appendTrial(folder, record) {
   appendLine(folder, 'trials.jsonl', JSON.stringify(record))
 }
 
-/**
- * Takes a trial of another run into this one, with its raw files, and says where it is from.
- * @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options trial: as it is called here
- */
+/** Takes a trial of another run. @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options */
 export function copyTrial({ from, to, record, trial }) {
   const raw = path.join(from, 'raw', rawNameOf(record.trial))
   try {
-    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter: isCopied })
+    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter: isNoLink })
   } catch (error) {
     throw cannotWrite(to, error)
   }
   appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
 }
 
-/** Links would name files outside of the run. @param {string} file */
-function isCopied(file) {
+/** @param {string} file a link would name one outside of the run */
+function isNoLink(file) {
   const stat = lstatSync(file)
   return stat.isFile() || stat.isDirectory()
 }
 
 /**
- * Reads a run from disk.
- * @param {string} folder
- * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: lines that are left out, and why
+ * Reads a run. @param {string} folder
+ * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: left out lines, and why
  * @throws {BenchError} when it is no run, or one of another schema version, or its trials cannot be read
  */
 export function readRun(folder) {
@@ -67,10 +62,8 @@ export function readRun(folder) {
   for (const [i, line] of text.split('\n').entries()) {
     if (!line.trim()) continue
     const where = `${file}:${i + 1}`
-    let record
-    try {
-      record = JSON.parse(line)
-    } catch {
+    const record = parseJson(line)
+    if (record === undefined) {
       warnings.push(`${where}: the line is cut off and left out`)
       continue
     }
@@ -105,13 +98,11 @@ function findUnknown({ settings }) {
   return unknown === undefined ? null : `settings.shows.quantities: unknown quantity "${unknown}"`
 }
 
-/**
- * An object of JSON, of the version that this kit reads.
- * @param {string} file @param {string} otherwise what is said where there is no such file @returns {object}
- */
+/** Reads an object of this kit's version. @param {string} file @param {string} otherwise said where it is missing */
 export function parseDocument(file, otherwise) {
   const text = readText(file)
   if (text === null) throw new BenchError(otherwise)
+  /** @type {any} */
   let written
   try {
     written = JSON.parse(text)
@@ -131,7 +122,7 @@ export function parseDocument(file, otherwise) {
 
 /**
  * Finds records that are whole but do not belong to the run: a copied line, an edited plan.
- * @param {Manifest} manifest @returns {(record: TrialRecord) => string | null} what is wrong with the next; null: nothing
+ * @param {Manifest} manifest @returns {(record: TrialRecord) => string | null} null: nothing is wrong
  */
 function createRecordCheck(manifest) {
   const { arms, calibrations, rounds, search } = manifest

@@ -4,10 +4,7 @@ import { splitByKind } from '../kinds/sections.js'
 import { nameOf } from '../model/arms.js'
 import { tellVerdicts } from './verdicts.js'
 
-/**
- * The answer of a run in one sentence. Pure.
- * @import { Comparison, Summary, SummaryArm } from '../model/types.ts'
- */
+/** The answer of a run in one sentence. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
 
 /** The answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
 export function answerOf(summary) {
@@ -22,15 +19,9 @@ export function answerOf(summary) {
 }
 
 /** @param {Summary} summary */
-function hasMeasured({ arms }) {
-  return arms.some(arm => arm.trials.completed > 0)
-}
+const hasMeasured = ({ arms }) => arms.some(arm => arm.trials.completed > 0)
 
-/**
- * The verdicts on the primary quantity, or without two planes to compare what was measured.
- * @param {Summary} summary
- * @param {SummaryArm[]} measured
- */
+/** Tells verdicts on the primary quantity, or values. @param {Summary} summary @param {SummaryArm[]} measured */
 function tellCost(summary, measured) {
   const primary = summary.comparisons.filter(
     c => c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl,
@@ -39,11 +30,7 @@ function tellCost(summary, measured) {
   return verdicts.length > 0 ? verdicts : [tellValues(measured)]
 }
 
-/**
- * One group of arms: its verdicts. More of them: how many have which, pair by pair.
- * @param {Summary} summary
- * @param {Comparison[]} primary
- */
+/** Tells the verdicts of one group, or counts those of many. @param {Summary} summary @param {Comparison[]} primary */
 function tellPrimary(summary, primary) {
   const groups = tellVerdicts(summary)
   if (groups.length === 1) return groups[0].primary

@@ -1,13 +1,13 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
 import { splitByKind } from '../kinds/sections.js'
+import { left, right } from '../lib/text-table.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, findVaried } from '../model/axes.js'
 
 /**
  * A row per plane, cap and link, with a line in it per sidecar. Pure.
- * @import { AxisName, Summary, SummaryArm } from '../model/types.ts'
- * @import { Table } from '../lib/text-table.js'
+ * @import { AxisName, Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
 const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
@@ -15,11 +15,7 @@ const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon'
 const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
-/**
- * A table for each kind of trials.
- * @param {Summary} summary
- * @returns {Table[]}
- */
+/** A table for each kind of trials. @param {Summary} summary @returns {Table[]} */
 export function tabulateArms(summary) {
   return splitByKind(summary).map(({ summary: own, heading }) => ({
     caption: heading ?? 'Every plane, cap and load',
@@ -27,24 +23,18 @@ export function tabulateArms(summary) {
   }))
 }
 
-/**
- * @param {Summary} summary of one kind
- * @returns {Omit<Table, 'caption'>}
- */
+/** @param {Summary} summary of one kind @returns {Omit<Table, 'caption'>} */
 function tabulateKind(summary) {
   const links = linksOf(summary)
   const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'capCores')
   const added = summary.arms[0].load.kind === 'open' ? ADDED : []
-  /** @type {Table['columns']} */
   const columns = [
-    ['plane', 'left'],
-    ['cap', 'right'],
-    ...varied.map(name => createColumn(AXES[name].label)),
-    ...OF_ARM.map(createHeader),
-    ['sidecar', 'left'],
-    ...OF_SIDECAR.map(createHeader),
-    ['bound by', 'left'],
-    ...added.map(createHeader),
+    ...left('plane'),
+    ...right('cap', ...varied.map(name => AXES[name].label), ...OF_ARM.map(headerOf)),
+    ...left('sidecar'),
+    ...right(...OF_SIDECAR.map(headerOf)),
+    ...left('bound by'),
+    ...right(...added.map(headerOf)),
   ]
   /** @type {Table['rows']} */
   const rows = []
@@ -56,10 +46,7 @@ function tabulateKind(summary) {
   return hideEmpty({ columns, rows })
 }
 
-/**
- * Without the columns in which no arm has anything.
- * @param {Omit<Table, 'caption'>} table
- */
+/** Without the columns in which no arm has anything. @param {Omit<Table, 'caption'>} table */
 function hideEmpty({ columns, rows }) {
   const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) =>
     rows.some(row => row.length === columns.length && !/^[-\n]*$/.test(`${row[i]}`))
@@ -74,15 +61,8 @@ function hideEmpty({ columns, rows }) {
   }
 }
 
-/** @param {string} label @returns {[string, 'right']} */
-function createColumn(label) {
-  return [label, 'right']
-}
-
 /** @param {string} name of a quantity */
-function createHeader(name) {
-  return createColumn(QUANTITIES[name].short ?? QUANTITIES[name].label)
-}
+const headerOf = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
 /** @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options */
 function tabulateArm({ arm, varied, added }) {
@@ -109,34 +89,32 @@ function boundOf({ boundBy, trials }) {
   ].join('\n')
 }
 
+/** The links, and how connections came to the sidecars where not at their own addresses. @param {Pick<Summary, 'arms'>} summary */
+export function nameLinks({ arms }) {
+  const redirected = arms.filter(({ conditions }) => conditions.interception === 'redirect').length
+  const how =
+    redirected === 0 ? '' : `, with${redirected < arms.length ? ' and without' : ''} redirection of connections`
+  return `link ${linksOf({ arms }).join(' and ')}${how}`
+}
+
 /** @param {Pick<Summary, 'arms'>} summary */
-export function linksOf({ arms }) {
+function linksOf({ arms }) {
   return [...new Set(arms.map(arm => arm.link))]
 }
 
-/**
- * @param {SummaryArm} arm
- * @param {string} name of a quantity
- * @param {string} [service]
- */
+/** @param {SummaryArm} arm @param {string} name of a quantity @param {string} [service] */
 function show(arm, name, service) {
   const { median } = quantityOf(arm, name, service)
   const { digits, digitsOfOne = digits, ...row } = QUANTITIES[name]
   return median === null ? '-' : formatValue({ ...row, digits: service ? digitsOfOne : digits }, median)
 }
 
-/**
- * @param {SummaryArm} arm
- * @param {string} name of a quantity
- */
+/** @param {SummaryArm} arm @param {string} name of a quantity */
 function showWhole(arm, name) {
   return `${show(arm, name)}${WITH_INTERVAL.includes(name) ? showInterval(arm, name) : ''}`
 }
 
-/**
- * @param {SummaryArm} arm
- * @param {string} name of a quantity
- */
+/** @param {SummaryArm} arm @param {string} name of a quantity */
 function showInterval(arm, name) {
   const { low, high } = quantityOf(arm, name)
   if (low === null || high === null) return ''

@@ -1,6 +1,8 @@
-import { joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
+import { capitalise } from '../lib/letters.js'
+import { joinParts, left, renderTextTable, right, wrapText } from '../lib/text-table.js'
 import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../model/balance.js'
-import { drawBalance, endsOf, tabulateBalance, tabulateBalanceWords } from './balance-tables.js'
+import { drawRounds } from './charts/rounds.js'
+import { tabulateRounds } from './charts/tables.js'
 import { tellClaims } from './claims.js'
 import { renderCsv } from './csv.js'
 import { tabulateClaims } from './document.js'
@@ -8,9 +10,9 @@ import { tabulateProvenance } from './provenance.js'
 
 /**
  * A run of `balance` as text for the terminal, as CSV, and as the document of any run. Pure.
- * @import { BalanceManifest, BalanceRow, BalanceSummary } from '../model/types.ts'
- * @import { ClaimResult } from '../analysis/claims/claims.js'
- * @import { Document } from './document.js'
+ * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../model/types.ts'
+ * @import { ClaimResult } from '../analysis/claims/claims.js' @import { ReportChart } from './charts/tables.js'
+ * @import { Document } from './document.js' @import { Table } from '../lib/text-table.js'
  */
 
 // Charts of other runs.
@@ -47,11 +49,7 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
   ])
 }
 
-/**
- * Makes the document.
- * @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run
- * @returns {Document}
- */
+/** @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
 export function createBalanceDocument({ manifest, summary, claims }) {
   return {
     title: `${summary.run.experiment}, ${describeForm(summary)}`,
@@ -93,4 +91,63 @@ export function answerOfBalance({ form: { items, shards, sizes }, rows }) {
 /** @param {BalanceSummary} summary */
 function describeForm({ form: { items, shards, seeds }, run }) {
   return `${items} items on ${shards} shards, ${seeds} seeds from ${run.seed}`
+}
+
+/** Lists the algorithms. @param {BalanceSummary} summary @param {BalanceRow['sizes']} sizes @returns {Table} */
+function tabulateBalance({ rows }, sizes) {
+  const show = (/** @type {Quantity} */ { median, values }, /** @type {number} */ digits) => {
+    const [least, most] = endsOf(values).map(value => value.toFixed(digits))
+    return `${Number(median).toFixed(digits)} (${least} to ${most})`
+  }
+  return {
+    caption: `Items of ${sizes} sizes: the median of the seeds, the least and the most`,
+    columns: [...left('algorithm'), ...right(...BALANCE_NAMES.map(name => BALANCE_QUANTITIES[name].label))],
+    rows: rows
+      .filter(row => row.sizes === sizes)
+      .map(({ algorithm, quantities }) => [
+        ALGORITHMS[algorithm].label,
+        ...BALANCE_NAMES.map(name => show(quantities[name], BALANCE_QUANTITIES[name].digits)),
+      ]),
+  }
+}
+
+/** Draws a chart for each quantity and kind of sizes. @param {BalanceSummary} summary @returns {ReportChart[]} */
+function drawBalance({ form, rows }) {
+  return form.sizes.flatMap(sizes =>
+    BALANCE_NAMES.map(name => {
+      const { label, unit, digits } = BALANCE_QUANTITIES[name]
+      const title = `${capitalise(label)}, items of ${sizes} sizes`
+      const drawn = rows
+        .filter(row => row.sizes === sizes)
+        .map(({ algorithm, quantities }) => ({
+          label: ALGORITHMS[algorithm].label,
+          colour: 1 + Object.keys(ALGORITHMS).indexOf(algorithm),
+          quantity: quantities[name],
+        }))
+      const given = { title, unit, digits, rows: drawn }
+      return { ...drawRounds(given), id: `balance-${name}-${sizes}`, table: tabulateRounds(given) }
+    }),
+  )
+}
+
+/** Lists the definitions of algorithms and quantities. @returns {Table[]} */
+export function tabulateBalanceWords() {
+  return [
+    {
+      caption: 'Assignment algorithms',
+      columns: left('algorithm', 'definition'),
+      rows: Object.values(ALGORITHMS).map(({ label, does }) => [label, does]),
+    },
+    {
+      caption: 'Quantities of an assignment',
+      columns: left('quantity', 'definition'),
+      rows: Object.values(BALANCE_QUANTITIES).map(({ label, unit, definition }) => [`${label} (${unit})`, definition]),
+    },
+  ]
+}
+
+/** Finds the least and the most. @param {(number | null)[]} values */
+function endsOf(values) {
+  const numbers = values.map(Number)
+  return [Math.min(...numbers), Math.max(...numbers)]
 }

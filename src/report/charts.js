@@ -6,26 +6,15 @@ import { lowerFirst } from '../lib/letters.js'
 import { labelOf, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
-import { drawOverLimit } from './charts/over-limit.js'
-import { drawOverRate } from './charts/over-rate.js'
-import { drawOverShare } from './charts/over-share.js'
-import { drawOverSidecars } from './charts/over-sidecars.js'
+import { drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
-import {
-  tabulateLimits,
-  tabulateMemory,
-  tabulateRates,
-  tabulateRounds,
-  tabulateSeries,
-  tabulateShares,
-} from './charts/tables.js'
+import * as tables from './charts/tables.js'
 import { drawPercentiles } from './percentiles.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
  * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { ReportChart } from './charts/tables.js'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
@@ -34,15 +23,15 @@ export const FIRST = 2
 
 /** Forms of charts that one kind of trial alone has: how each is drawn, and its table. */
 const FORMS = {
-  overShare: { draw: drawOverShare, tabulate: tabulateShares },
-  overSidecars: { draw: drawOverSidecars, tabulate: tabulateMemory },
-  overLimit: { draw: drawOverLimit, tabulate: tabulateLimits },
+  overShare: { draw: drawOverShare, tabulate: tables.tabulateShares },
+  overSidecars: { draw: drawOverSidecars, tabulate: tables.tabulateMemory },
+  overLimit: { draw: drawOverLimit, tabulate: tables.tabulateLimits },
 }
 
 /**
+ * Draws the charts. @typedef {'rounds' | 'distributions' | 'overTime' | 'overRate' | keyof typeof FORMS} ChartGroup
  * @param {{ summary: Summary, records: TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} run
- * @returns {{ rounds: ReportChart[], distributions: ReportChart[], overTime: ReportChart[], overRate: ReportChart[],
- *   overLimit: ReportChart[], overShare: ReportChart[], overSidecars: ReportChart[] }}
+ * @returns {Record<ChartGroup, import('./charts/tables.js').ReportChart[]>}
  */
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
@@ -54,23 +43,15 @@ export function drawCharts({ summary, records, seriesOf }) {
     ({ sections }) => sections.charts?.({ summary, arms, records, colourFor }) ?? [],
   )
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
-    own
-      .filter(({ form }) => form === name)
-      .map(({ id, title, lines }) => ({
-        ...FORMS[name].draw({ title, lines }),
-        id,
-        table: FORMS[name].tabulate({ title, lines }),
-      }))
+    own.flatMap(({ form, id, ...given }) =>
+      form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : [],
+    )
+  const inTime = arms.filter(arm => sectionsOf(arm, summary).hasSeries !== false)
+  const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'turns') : []
   return {
     rounds: hasRounds ? drawKinds(summary, { arms, colourFor }) : [],
-    distributions: hasRounds
-      ? drawPercentiles({ arms: arms.filter(arm => arm.load.kind !== 'turns'), recordsOf, colourFor })
-      : [],
-    overTime: drawTrials({
-      arms: arms.filter(arm => sectionsOf(arm, summary).hasSeries !== false),
-      recordsOf,
-      seriesOf,
-    }),
+    distributions: drawPercentiles({ arms: atOnce, recordsOf, colourFor }),
+    overTime: drawTrials({ arms: inTime, recordsOf, seriesOf }),
     overRate: drawRates({ summary, arms, colourFor }),
     overLimit: drawForm('overLimit'),
     overShare: drawForm('overShare'),
@@ -78,28 +59,17 @@ export function drawCharts({ summary, records, seriesOf }) {
   }
 }
 
-/**
- * The charts of rounds of each kind of trials.
- * @param {Summary} summary
- * @param {{ arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given arms: that were tried
- */
+/** @param {Summary} summary @param {{ arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given */
 function drawKinds(summary, { arms, colourFor }) {
-  return splitByKind(summary).flatMap(({ summary: own, heading: name }, i) => {
-    const charts = drawQuantities(
-      arms.filter(arm => own.arms.includes(arm)),
-      colourFor,
-    )
+  return splitByKind(summary).flatMap(({ summary: { arms: all }, heading: name }, i) => {
+    const own = arms.filter(arm => all.includes(arm))
+    const charts = drawQuantities(own, colourFor)
     if (name === undefined) return charts
     return charts.map(chart => ({ ...chart, id: `${chart.id}-${i + 1}`, title: `${chart.title}: ${lowerFirst(name)}` }))
   })
 }
 
-/**
- * A chart for every quantity that the load shows, with every round of every arm.
- * @param {SummaryArm[]} arms
- * @param {(arm: SummaryArm) => number} colourFor
- * @returns {ReportChart[]}
- */
+/** Draws the quantities of a load. @param {SummaryArm[]} arms @param {(arm: SummaryArm) => number} colourFor */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = findVaried(arms)
@@ -115,14 +85,10 @@ function drawQuantities(arms, colourFor) {
       const isControl = arm.repeatOf !== null
       return [{ label, colour: colourFor(arm), isControl, quantity: scaleQuantity(quantity, 1 / scale) }]
     })
-    if (rows.length === 0) return []
-    return [
-      {
-        ...drawRounds({ title, unit, digits, rows }),
-        id: `rounds-${name}`,
-        table: tabulateRounds({ title, unit, digits, rows }),
-      },
-    ]
+    const shown = { title, unit, digits, rows }
+    return rows.length === 0
+      ? []
+      : [{ ...drawRounds(shown), id: `rounds-${name}`, table: tables.tabulateRounds(shown) }]
   })
 }
 
@@ -142,9 +108,8 @@ function scaleQuantity({ median, low, high, values }, factor) {
 }
 
 /**
- * A chart for every arm: one of its trials over time.
- * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} given
- * @returns {ReportChart[]}
+ * Draws one trial of every arm over time. @param {{ arms: SummaryArm[],
+ *   recordsOf: (arm: SummaryArm) => TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} given
  */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
@@ -153,16 +118,12 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
     const sidecars = trialId === undefined ? [] : seriesOf(trialId)
     if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
     const title = `${labelOf(arm, varied)}: CPU and memory over trial ${trialId}`
-    const chart = drawOverTime({ title, sidecars })
-    return [{ ...chart, id: `over-time-${i + 1}`, table: tabulateSeries({ title, sidecars }) }]
+    const given = { title, sidecars }
+    return [{ ...drawOverTime(given), id: `over-time-${i + 1}`, table: tables.tabulateSeries(given) }]
   })
 }
 
-/**
- * The trial of an arm whose CPU per request is nearest to the arm's median; the last one where it has none.
- * @param {SummaryArm} arm
- * @param {TrialRecord[]} records of the arm
- */
+/** Chooses the trial nearest to the median, or the last. @param {SummaryArm} arm @param {TrialRecord[]} records */
 function chooseTypical(arm, records) {
   const { median, values } = quantityOf(arm, 'cpuPerRequest')
   const whole = records.filter(r => r.window !== null)
@@ -173,9 +134,8 @@ function chooseTypical(arm, records) {
 }
 
 /**
- * CPU over the rate, where arms differ in it: a chart for everything else that they differ in.
+ * Draws CPU over the rate, a chart for everything else that arms differ in.
  * @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given
- * @returns {ReportChart[]}
  */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
@@ -187,26 +147,18 @@ function drawRates({ summary, arms, colourFor }) {
     })
     if (Math.max(...lines.map(line => line.points.length)) < 2) return []
     const title = ['CPU over the rate', describeAxes(own[0], varied)].filter(Boolean).join(': ')
-    const chart = drawOverRate({ title, lines })
-    return [{ ...chart, id: `over-rate-${i + 1}`, table: tabulateRates({ title, lines }) }]
+    const given = { title, lines }
+    return [{ ...drawOverRate(given), id: `over-rate-${i + 1}`, table: tables.tabulateRates(given) }]
   })
 }
 
-/**
- * @param {SummaryArm} arm
- * @returns {{ ratePerSecond: number, millicores: number }[]} none where its CPU is not known
- */
+/** Finds the CPU of an arm at its rate; none where it is not known. @param {SummaryArm} arm */
 function findPoint(arm) {
   const cores = quantityOf(arm, 'cpuCores').median
   return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
 }
 
-/**
- * The line through just these points, over all sidecars.
- * @param {Pick<Summary, 'lines'>} summary
- * @param {string} name of the plane
- * @param {ReturnType<typeof findPoint>} points
- */
+/** @param {Pick<Summary, 'lines'>} run @param {string} name of the plane @param {ReturnType<typeof findPoint>} points */
 function findLine({ lines }, name, points) {
   const isThrough = (/** @type {CpuLine} */ line) =>
     line.points.length === points.length &&

@@ -10,12 +10,7 @@ import { wrapText } from '../lib/text-table.js'
 const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 
-/**
- * Renders the claims of each source, the tested ones with theirs and ours, the others by their reason; then the counts.
- * @param {ClaimResult[]} results
- * @param {string[]} experiments of the runs
- * @returns {string[]} lines
- */
+/** Renders claims by source, then the counts. @param {ClaimResult[]} results @param {string[]} experiments run here */
 export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
   const sources = [...groupBy(results, result => result.file).values()]
@@ -62,11 +57,11 @@ function renderSource(results, hasRuns) {
 }
 
 /** @param {ClaimResult} result @param {boolean} hasRuns */
-function renderClaim({ id, says, status, theirs, ours, reason, runId }, hasRuns) {
+function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed }, hasRuns) {
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
   const run = hasRuns && runId !== null ? ` [${runId}]` : ''
   const answer = `${[numbers, reason].filter(Boolean).join(': ')}${run}`
-  const [first, ...more] = wrapText(`${id}: ${says}`, INDENT)
+  const [first, ...more] = wrapText(`${id}${isDeployed ? ', as deployed' : ''}: ${says}`, INDENT)
   return [`  ${status.padEnd(STATUS_WIDTH)}${first.trimStart()}`, ...more, ...wrapText(answer, INDENT)]
 }
 

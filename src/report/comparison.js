@@ -8,9 +8,8 @@ import { renderVerdict, SECONDARY } from './verdicts.js'
  * Renders the comparison of two runs for the terminal. Pure.
  * @import { Comparison } from '../model/types.ts'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
+ * @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named
  */
-
-/** @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named */
 
 /** Renders a comparison. @param {RunComparison} result @param {{ old: Named, new: Named }} runs */
 export function renderComparison({ comparisons, controls, refused, warnings, thresholds }, runs) {

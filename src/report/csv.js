@@ -8,9 +8,8 @@ import { AXES, AXIS_NAMES } from '../model/axes.js'
  * Renders a run for spreadsheets and statistics programs (RFC 4180): units in the headers, shares as fractions, missing
  * values empty. Pure.
  * @import { Summary, SummaryArm } from '../model/types.ts'
+ * @typedef {string | number | null | undefined} Cell
  */
-
-/** @typedef {string | number | null | undefined} Cell */
 
 /** Headers and values that describe an arm. @type {[string, (arm: SummaryArm) => Cell][]} */
 const COLUMNS = [

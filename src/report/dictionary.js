@@ -1,12 +1,8 @@
 import { GATE_FINDS, GATE_SPOILS, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
-import { left } from './columns.js'
+import { left } from '../lib/text-table.js'
 
-/**
- * The definitions of the words of a report. Pure.
- * @import { BoundBy, Use, Verdict } from '../model/types.ts'
- * @import { Table } from '../lib/text-table.js'
- */
+/** The definitions of the words of a report. Pure. @import { BoundBy, Use, Verdict } from '../model/types.ts' */
 
 /** @type {Record<BoundBy, string>} */
 const BOUND_BY = {
@@ -25,14 +21,15 @@ const BOUND_BY = {
 const VERDICTS = {
   lower: 'The first plane has less: the 95 % interval of the median ratio is below 1, and the gap is above the noise.',
   higher: 'The first plane has more.',
-  'no-difference-shown': 'The interval includes 1, or the gap is smaller than 3 % or than the A/A difference.',
+  'no-difference-shown':
+    'The interval includes 1, or the gap is smaller than 3 % (side by side, with an A/A pair: 1 %) or than the A/A difference.',
   indicative: 'Fewer than six rounds: a ratio without an interval, and no winner.',
   invalid:
     'Nothing is claimed: a gate spoiled a round, or the planes did not do equal work. Of capacity also: something else than the sidecar was the limit.',
 }
 
 const GENERAL = {
-  arm: 'One plane at one link, cap and load.',
+  arm: 'One plane at one value of every axis: link, cap, load, TLS, features and so on.',
   cap: 'The CPU limit of each sidecar, in cores: the quota of its cgroup.',
   window: 'The part of a trial that is measured, after the warm-up.',
   'parity corpus':
@@ -51,7 +48,7 @@ const GENERAL = {
   gate: 'A check of a trial. Where it fires, it spoils the quantities that are then untrue, and no others.',
 }
 
-/** Makes the tables of definitions. @returns {Table[]} */
+/** Makes the tables of definitions. @returns {import('../lib/text-table.js').Table[]} */
 export function tabulateDictionary() {
   const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => {
     return { caption, columns: left('word', 'definition'), rows }

@@ -2,43 +2,34 @@ import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATE_SPOILS } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
 import { hasAny, tellFindings } from '../kinds/sections.js'
+import { left, right } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
-import { linksOf, tabulateArms } from './arms-table.js'
+import { nameLinks, tabulateArms } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { groupUntested, tellClaims } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { listFired, renderFired } from './gates.js'
 import { describeNotMeasured, describeUnfinished } from './missing.js'
-import { renderNext, renderNotes, renderThresholds } from './notes.js'
+import { renderNext, renderNotes, renderThresholds, tellDeviations } from './notes.js'
 import { tabulatePivots } from './pivot.js'
 import { renderPlateaus } from './plateaus.js'
 import { describeSetting, tabulateProvenance } from './provenance.js'
 import { tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
- * A run as what a document shows of it, whatever its format. Pure.
+ * A run as what a document shows of it, whatever its format. warnings: what of the run could not be read. Pure.
  * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
- * @import { ClaimResult } from '../analysis/claims/claims.js'
- * @import { SidecarSeries } from '../judge/sidecars.js'
- * @import { Table } from '../lib/text-table.js'
+ * @import { ClaimResult } from '../analysis/claims/claims.js' @import { Table } from '../lib/text-table.js'
+ * @typedef {{ manifest: Manifest, summary: Summary, records: TrialRecord[], claims: ClaimResult[], warnings: string[],
+ *   seriesOf: (trialId: string) => import('../judge/sidecars.js').SidecarSeries[] }} Run
+ * @typedef {ReturnType<typeof createDocument>} Document
  */
 
-/**
- * A run as it was read.
- * @typedef {object} Run
- * @property {Manifest} manifest
- * @property {Summary} summary
- * @property {TrialRecord[]} records
- * @property {ClaimResult[]} claims that the experiment can test
- * @property {string[]} warnings what of the run could not be read, and what is missing
- * @property {(trialId: string) => SidecarSeries[]} seriesOf
- */
-
-// The sentence gives no figure: it is another on every machine.
+// The figure differs on every machine.
 const SHARING =
   'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: npm run bench:self -- generator measures what k6 adds here beside wrk. Planes of one run share it alike.'
 
@@ -46,8 +37,6 @@ const SHARING =
 const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
-
-/** @typedef {ReturnType<typeof createDocument>} Document */
 
 /** @param {Run} run */
 export function createDocument(run) {
@@ -58,7 +47,7 @@ export function createDocument(run) {
   const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : tabulateArms(summary)
   const own = tellFindings(summary)
   return {
-    title: `${summary.run.experiment}${arms.length === 0 ? '' : `, link ${linksOf(summary).join(' and ')}`}`,
+    title: `${summary.run.experiment}${arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
     question: /** @type {string} */ (manifest.question ?? ''),
     startedAt: summary.run.startedAt,
     answer: answerOf(summary),
@@ -74,7 +63,7 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: hasRounds ? [...renderNotes(summary), ...tellSharing(run)] : [],
+    notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...tellSharing(run)] : [],
     next: !hasRounds || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
     charts: drawCharts(run),
     dots: DOTS,
@@ -103,15 +92,10 @@ function tellSharing({ manifest: { target, machine, placements }, summary: { arm
 function tabulateGates(summary) {
   return {
     caption: 'Gates that fired, and trials that failed',
-    columns: [
-      ['gate', 'left'],
-      ['trials', 'left'],
-      ['spoils', 'left'],
-      ['why, the first of them', 'left'],
-    ],
-    rows: listFired(summary).map(({ gate, name, arms, reason }) => [
-      ...[name, arms, Object.hasOwn(GATE_SPOILS, gate) ? GATE_SPOILS[gate].join(', ') : 'everything', reason],
-    ]),
+    columns: left('gate', 'trials', 'spoils', 'why, the first of them'),
+    rows: listFired(summary).map(({ gate, name, arms, reason }) => {
+      return [name, arms, Object.hasOwn(GATE_SPOILS, gate) ? GATE_SPOILS[gate].join(', ') : 'everything', reason]
+    }),
   }
 }
 
@@ -121,13 +105,11 @@ function tabulateTrials(records) {
   return {
     caption: 'Every trial, in the order in which they ran',
     columns: [
-      ['trial', 'left'],
-      ['outcome', 'left'],
-      ['req/s', 'right'],
-      ['cores of each sidecar', 'left'],
-      ['host idle', 'right'],
-      ['bound by', 'left'],
-      ['what spoiled it', 'left'],
+      ...left('trial', 'outcome'),
+      ...right('req/s'),
+      ...left('cores of each sidecar'),
+      ...right('host idle'),
+      ...left('bound by', 'what spoiled it'),
     ],
     rows: records.map(record => {
       const { trial, outcome, host, boundBy, reasons } = record
@@ -137,73 +119,49 @@ function tabulateTrials(records) {
         sidecars.length > LISTED_MOST
           ? [`${sidecars.length} together ${show(together, 3)}`]
           : sidecars.map(p => `${p.service} ${show(p.cpuCores, 3)}`)
-      return [
-        ...[trial.id, outcome, show(ratePerSecond(record)), cores.join(', ')],
-        ...[host ? percent(host.idleFraction) : '-', boundBy ?? '-', reasons.join('; ')],
-      ]
+      const idle = host ? percent(host.idleFraction) : '-'
+      const rate = show(ratePerSecond(record))
+      return [trial.id, outcome, rate, cores.join(', '), idle, boundBy ?? '-', reasons.join('; ')]
     }),
   }
 }
 
-/**
- * How many claims have which answer, those that were tested, and those that could not be, by the reason.
- * @param {ClaimResult[]} results
- * @returns {{ claimsTold: string[], claims: Table, untested: Table }}
- */
+/** Counts the claims by answer, and lists the tested ones. @param {ClaimResult[]} results */
 export function tabulateClaims(results) {
   const tested = results.filter(claim => claim.status !== NOT_TESTABLE)
   return {
     claimsTold: tellClaims(results),
     claims: {
       caption: 'Published claims, and what this run says to them',
-      columns: [
-        ['answer', 'left'],
-        ['claim', 'left'],
-        ['theirs', 'left'],
-        ['ours', 'left'],
-        ['why', 'left'],
-      ],
-      rows: tested.map(({ status, says, theirs, ours, reason, source }) => [
-        ...[status, `${says} (${source.publisher})`, theirs ?? '-', ours ?? '-', reason],
-      ]),
+      columns: left('answer', 'claim', 'theirs', 'ours', 'why'),
+      rows: tested.map(({ status, says, theirs, ours, reason, source, isDeployed }) => {
+        const from = `${source.publisher}${isDeployed ? '; here as deployed' : ''}`
+        return [status, `${says} (${from})`, theirs ?? '-', ours ?? '-', reason]
+      }),
     },
     untested: {
       caption: 'Claims that this run could not test, by the reason',
-      columns: [
-        ['why', 'left'],
-        ['claims', 'left'],
-      ],
+      columns: left('why', 'claims'),
       rows: groupUntested(results).map(({ reason, ids }) => [reason, ids.join(', ')]),
     },
   }
 }
 
-/**
- * The configuration of each sidecar: the hashes of the files of its first trial.
- * @param {TrialRecord[]} records
- * @returns {Table}
- */
+/** Lists the files of each sidecar, as of its first trial. @param {TrialRecord[]} records @returns {Table} */
 function tabulateFiles(records) {
   const rows = new Map()
   for (const record of records) {
+    const arm = nameOf({ ...record.trial.arm, repeatOf: null })
     for (const { service, role, files } of sidecarsOf(record)) {
       for (const { name, sha256 } of files) {
-        const arm = nameOf({ ...record.trial.arm, repeatOf: null })
-        rows.set(
-          `${arm} ${service} ${name}`,
-          rows.get(`${arm} ${service} ${name}`) ?? [arm, `${service}'s ${role}`, name, sha256],
-        )
+        const key = `${arm} ${service} ${name}`
+        if (!rows.has(key)) rows.set(key, [arm, `${service}'s ${role}`, name, sha256])
       }
     }
   }
   return {
     caption: 'What the sidecars were configured with (raw/ holds the files)',
-    columns: [
-      ['plane', 'left'],
-      ['process', 'left'],
-      ['file', 'left'],
-      ['SHA-256', 'left'],
-    ],
+    columns: left('plane', 'process', 'file', 'SHA-256'),
     rows: [...rows.values()],
   }
 }

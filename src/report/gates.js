@@ -3,11 +3,9 @@ import { labelOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'
 
 /**
- * Lists the gates that fired in a run, each once. Pure.
- * @import { Summary, SummaryArm } from '../model/types.ts'
+ * Lists the gates that fired in a run, each once. Pure. @import { Summary, SummaryArm } from '../model/types.ts'
+ * @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired arms: `pipy 6/6, envoy 2/6` trials
  */
-
-/** @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired arms: `pipy 6/6, envoy 2/6` trials */
 
 /** Lists the gates that fired. @param {Pick<Summary, 'arms'>} summary @returns {Fired[]} */
 export function listFired({ arms }) {

@@ -2,19 +2,16 @@ import { CONTROL } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
+import { left, right } from '../lib/text-table.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 import { createColours } from './charts/colours.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { tellMedian } from './charts/rounds.js'
-import { left, right } from './columns.js'
 
 /**
  * Draws the charts of a history, each with its numbers as a table. Pure.
- * @import { Quantity } from '../model/types.ts'
- * @import { History, Line } from '../analysis/history.js'
- * @import { HistoryStep } from '../analysis/history-steps.js'
- * @import { QuantityRow } from '../judge/quantities.js'
- * @import { ReportChart } from './charts/tables.js'
+ * @import { History, Line } from '../analysis/history.js' @import { HistoryStep } from '../analysis/history-steps.js'
+ * @import { QuantityRow } from '../judge/quantities.js' @import { ReportChart } from './charts/tables.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
@@ -60,8 +57,8 @@ function findLevels(line, { steps, row }) {
 }
 
 /**
- * @param {{ title: string, row: QuantityRow, runs: History['runs'], drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} given
- * @returns {Table}
+ * @param {{ title: string, row: QuantityRow, runs: History['runs'],
+ *   drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} given @returns {Table}
  */
 function tabulateRuns({ title, row, runs, drawn }) {
   return {
@@ -75,7 +72,7 @@ function tabulateRuns({ title, row, runs, drawn }) {
   }
 }
 
-/** @param {Quantity} quantity @param {QuantityRow} row */
+/** @param {import('../model/types.ts').Quantity} quantity @param {QuantityRow} row */
 export function scaleValue({ median, low, high }, { scale = 1 }) {
   return median === null ? null : { median: median / scale, low: low && low / scale, high: high && high / scale }
 }

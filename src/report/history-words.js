@@ -1,12 +1,11 @@
 import { groupBy } from '../lib/group-by.js'
-import { percent } from '../lib/units.js'
+import { count, percent } from '../lib/units.js'
 import { tellMedian } from './charts/rounds.js'
 import { digitsOf, nameRun, ROWS, scaleValue } from './history-charts.js'
 
 /**
  * Says a step of a history in words. Pure.
- * @import { History } from '../analysis/history.js'
- * @import { HistoryStep } from '../analysis/history-steps.js'
+ * @import { History } from '../analysis/history.js' @import { HistoryStep } from '../analysis/history-steps.js'
  */
 
 /** The meaning of a step in the applications' CPU per request. */
@@ -64,9 +63,4 @@ function sayChanges(changes, { run, runs }) {
 /** @param {{ label: string, old: string, next: string }} change */
 export function sayChange({ label, old, next }) {
   return `${label}, ${old} → ${next}`
-}
-
-/** @param {number} many @param {string} noun */
-export function count(many, noun) {
-  return `${many} ${noun}${many === 1 ? '' : 's'}`
 }

@@ -1,19 +1,15 @@
-import { joinParts, wrapText } from '../lib/text-table.js'
-import { percent } from '../lib/units.js'
-import { left as leftColumns } from './columns.js'
+import { joinParts, left as leftColumns, wrapText } from '../lib/text-table.js'
+import { count, percent } from '../lib/units.js'
 import { drawHistory, nameRun } from './history-charts.js'
-import { count, OF_MACHINE, sayChange, sayGap, tellStep } from './history-words.js'
+import { OF_MACHINE, sayChange, sayGap, tellStep } from './history-words.js'
 import { renderCharts, renderList, renderPage, renderSections, renderTable } from './html-page.js'
 import { html } from './markup.js'
 
 /**
  * The document of a history, as text for the terminal and as a page. Pure.
- * @import { History } from '../analysis/history.js'
- * @import { Table } from '../lib/text-table.js'
- * @import { Assets } from './html-page.js'
+ * @import { History } from '../analysis/history.js' @import { Table } from '../lib/text-table.js'
+ * @typedef {ReturnType<typeof createHistoryDocument>} HistoryDocument
  */
-
-/** @typedef {ReturnType<typeof createHistoryDocument>} HistoryDocument */
 
 /** Makes the document. @param {History} history */
 export function createHistoryDocument(history) {
@@ -41,7 +37,7 @@ export function renderHistoryText({ title, answer, steps, notes, changes, left }
   ])
 }
 
-/** Renders the page. @param {HistoryDocument} document @param {Assets} assets */
+/** Renders the page. @param {HistoryDocument} document @param {import('./html-page.js').Assets} assets */
 export function renderHistoryHtml({ title, answer, steps, notes, charts, changes, left }, assets) {
   const list = (/** @type {Table} */ table) => (table.rows.length > 0 ? [renderTable(table, 'prose')] : [])
   const sections = [

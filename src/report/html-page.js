@@ -4,19 +4,14 @@ import { escapeMarkup, html, trust } from './markup.js'
 
 /**
  * Renders a page that needs no network, and no JavaScript to be read; and its parts. Pure.
- * @import { ReportChart } from './charts/tables.js'
- * @import { SidecarSeries } from '../judge/sidecars.js'
- * @import { Markup } from './markup.js'
- * @import { Table } from '../lib/text-table.js'
+ * @import { ReportChart } from './charts/tables.js' @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { Markup } from './markup.js' @import { Table } from '../lib/text-table.js'
+ * @typedef {{ style: string, scripts: string[], library: string }} Assets scripts: imports first; library: ECharts
  */
 
-/** @typedef {{ style: string, scripts: string[], library: string }} Assets scripts: imports first; library: ECharts */
-
 /**
- * Renders a page.
- * @param {{ title: string, body: Markup, charts: Omit<ReportChart, 'table'>[], series?: Record<string, SidecarSeries[]>, assets: Assets }} given
- *   series: of trials that can be chosen
- * @returns {string}
+ * Renders a page. @param {{ title: string, body: Markup, charts: Omit<ReportChart, 'table'>[],
+ *   series?: Record<string, SidecarSeries[]>, assets: Assets }} given series: of trials that can be chosen
  */
 export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
@@ -98,9 +93,7 @@ export function renderList(lines, heading) {
 }
 
 /** Renders JSON that cannot end its script element. @param {unknown} value */
-function renderJson(value) {
-  return JSON.stringify(value).replaceAll('<', '\\u003c')
-}
+const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 /** Makes a module a part of one script, where all names share a scope. @param {string} source */
 function joinModule(source) {

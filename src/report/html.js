@@ -13,11 +13,8 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /**
  * Renders a run as one page. Pure.
- * @import { ReportChart } from './charts/tables.js'
- * @import { SidecarSeries } from '../judge/sidecars.js'
- * @import { Document } from './document.js'
- * @import { Markup } from './markup.js'
- * @import { Assets } from './html-page.js'
+ * @import { ReportChart } from './charts/tables.js' @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { Document } from './document.js' @import { Assets } from './html-page.js'
  */
 
 // Many arms have many charts of trials: the page's script draws those beyond this number.
@@ -41,7 +38,7 @@ ${renderSections(sections)}
   return renderPage({ title: `${title}: ${answer}`, body, charts: listCharts(charts), series, assets })
 }
 
-/** @param {Document} document @returns {{ id: string, name: string, body: Markup[] }[]} */
+/** @param {Document} document @returns {{ id: string, name: string, body: import('./markup.js').Markup[] }[]} */
 function listSections(document) {
   const { verdicts, contrasts, findings, thresholds, results, notes, charts, trials } = document
   const { parity, disparities, claimsTold, claims, untested, provenance, dictionary } = document

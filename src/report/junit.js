@@ -6,15 +6,10 @@ import { escapeMarkup } from './markup.js'
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.
  * @import { Summary } from '../model/types.ts'
+ * @typedef {{ name: string, failures: string[], skipped?: string }} Case failures: none where it passed
  */
 
-/** @typedef {{ name: string, failures: string[], skipped?: string }} Case failures: none where it passed */
-
-/**
- * Renders a case for each threshold and arm: a crossed one fails, a spoiled one is skipped. An arm is a case, too: it
- * is skipped where its gates fired, because a noisy hour is no failure of the tested plane.
- * @param {Summary} summary
- */
+/** Renders cases: a crossed threshold fails, spoiled ones and gated arms are skipped. @param {Summary} summary */
 export function renderJunit({ run, arms, thresholds }) {
   const varied = findVaried(arms)
   const suites = [

@@ -6,13 +6,11 @@ import { toResources } from '../model/container-limits.js'
 
 /**
  * Renders the limits that were found, to paste. Pure.
- * @import { SizeResult, Summary } from '../model/types.ts'
- * @import { Limits } from '../model/container-limits.js'
+ * @import { SizeResult, Summary } from '../model/types.ts' @import { Limits } from '../model/container-limits.js'
+ * @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any
  */
 
-/** @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any */
-
-/** Each format's documents for the limits of a plane, one value for each document. @type {Record<string, (entries: Entry[]) => object[]>} */
+/** The documents of each format. @type {Record<string, (entries: Entry[]) => object[]>} */
 const SHAPES = {
   yaml: entries => entries.map(({ limits }) => ({ resources: toResources(limits) })),
   helm: entries => {
@@ -38,12 +36,7 @@ const SHAPES = {
 /** The formats of printed limits: of a container in Kubernetes, values of a Helm chart, a Compose file. */
 export const FORMATS = Object.keys(SHAPES)
 
-/**
- * YAML documents: of Kubernetes one a sidecar, otherwise one a plane.
- * @param {Pick<Summary, 'sizes'>} summary
- * @param {string} format
- * @returns {string} empty where no answer was found
- */
+/** Renders documents, of Kubernetes one a sidecar. @param {Pick<Summary, 'sizes'>} summary @param {string} format */
 export function renderLimits({ sizes }, format) {
   const documents = [...groupBy(sizes, nameOf).values()].flatMap(own => {
     const known = own.flatMap(size => {

@@ -3,12 +3,10 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /**
  * Renders a run, or a history of runs, for a pull request or the summary of a CI job. Pure.
- * @import { Document } from './document.js'
- * @import { HistoryDocument } from './history.js'
  * @import { Table } from '../lib/text-table.js'
  */
 
-/** Renders a run. @param {Document} document */
+/** Renders a run. @param {import('./document.js').Document} document */
 export function renderMarkdown(document) {
   const { title, answer, missing, verdicts, contrasts, findings, thresholds, results, notes, next } = document
   const { trials, parity, disparities, claims, untested, provenance } = document
@@ -38,7 +36,7 @@ export function renderMarkdown(document) {
   return joinParts(parts)
 }
 
-/** Renders a history. @param {HistoryDocument} history */
+/** Renders a history. @param {import('./history.js').HistoryDocument} history */
 export function renderHistoryMarkdown({ title, answer, steps, notes, charts, changes, left }) {
   return joinParts([
     `## ${escapeText(title)}`,
@@ -50,9 +48,7 @@ export function renderHistoryMarkdown({ title, answer, steps, notes, charts, cha
 }
 
 /** @param {string[]} parts */
-function joinParts(parts) {
-  return `${parts.filter(Boolean).join('\n\n')}\n`
-}
+const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
 /** @param {Table} table */
 function renderTable({ caption, columns, rows }) {
@@ -75,9 +71,7 @@ function fold(table) {
 }
 
 /** @param {string[]} lines */
-function list(lines) {
-  return lines.map(line => `- ${escapeText(line)}`).join('\n')
-}
+const list = lines => lines.map(line => `- ${escapeText(line)}`).join('\n')
 
 /** @param {string[]} lines */
 function fence(lines) {

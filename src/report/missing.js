@@ -1,15 +1,12 @@
 import { nameOf } from '../model/arms.js'
 
-/**
- * Whether a run is whole. Pure.
- * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
- */
+/** Whether a run is whole. Pure. @import { Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
 const CUT_SHORT = 'This run was cut short, or still goes on'
 
 /**
+ * Says where a run was cut short, still goes on, or has trials that failed.
  * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }} run
- * @returns {string[]} a line where the run was cut short, still goes on, or has trials that failed
  */
 export function describeUnfinished({ manifest: { arms, rounds, search, precision }, records, summary }) {
   if (search) {
@@ -21,18 +18,19 @@ export function describeUnfinished({ manifest: { arms, rounds, search, precision
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
   // Those that find the capacity are of other arms.
   const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
-  const failed = own.filter(r => r.outcome === 'failed').length
+  // An arm that others are held against may stand in several deployments of a round.
+  const countDistinct = (/** @type {TrialRecord[]} */ some) =>
+    new Set(some.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
+  const count = countDistinct(own)
+  const failed = countDistinct(own.filter(r => r.outcome === 'failed'))
   if (precision?.ended === null)
-    return [`${CUT_SHORT}: ${own.length} trials are recorded, and the precision asked for is not reached.`]
-  if (own.length >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []
+    return [`${CUT_SHORT}: ${count} trials are recorded, and the precision asked for is not reached.`]
+  if (count >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []
   const also = failed > 0 ? `, and ${failed} of them failed` : ''
-  return [`${CUT_SHORT}: ${own.length} of ${planned} trials are recorded${also}.`]
+  return [`${CUT_SHORT}: ${count} of ${planned} trials are recorded${also}.`]
 }
 
-/**
- * The arms that were not measured, each reason once.
- * @param {{ plane: string, reason: string }[]} notMeasured
- */
+/** The arms that were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */
 export function describeNotMeasured(notMeasured) {
   const reasons = [...new Set(notMeasured.map(({ reason }) => reason))]
   return reasons.map(reason => {
@@ -41,10 +39,7 @@ export function describeNotMeasured(notMeasured) {
   })
 }
 
-/**
- * @param {Manifest['arms']} arms
- * @param {{ ratePerSecond: number, payloadBytes: number }[]} services
- */
+/** @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services */
 function countLoads(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
   return new Set(arms.map(nameOf)).size * loads.size

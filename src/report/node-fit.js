@@ -1,4 +1,4 @@
-import { fitOnNode } from '../analysis/node-fit.js'
+import { fitOnNode } from '../analysis/nodes.js'
 import { limitsOf } from '../kinds/search/memory-floor.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
@@ -6,8 +6,7 @@ import { nameOf } from '../model/arms.js'
 
 /**
  * Says how many sidecars a node holds, with the arithmetic. Pure.
- * @import { SizeResult, Summary } from '../model/types.ts'
- * @import { readNode } from '../analysis/nodes.js'
+ * @import { SizeResult, Summary } from '../model/types.ts' @import { readNode } from '../analysis/nodes.js'
  */
 
 /** Renders answers. @param {Pick<Summary, 'sizes' | 'machine'>} summary @param {ReturnType<typeof readNode>} node */

@@ -3,30 +3,27 @@ import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
+import { AXES } from '../model/axes.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/generators.js'
 import { tellPolicy } from '../parity/verdict/table.js'
 import { renderPrecision } from './precision.js'
 
-/**
- * The lines below the table. Pure.
- * @import { Summary } from '../model/types.ts'
- */
+/** The lines below the table. Pure. @import { Summary } from '../model/types.ts' */
 
 // Far below the rate at saturation: a proxy that is not saturated wakes up for every request, and costs up to
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
 const RATE_SHARE = 0.15
 const [DEFAULT_GENERATOR] = GENERATORS
 const DEFAULT_LINK = 'gateway-ratings'
+const DEFAULT_PLANES = ['none', 'pipy', 'envoy']
+const ASKED = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/**
- * How the numbers were made, and what limits them; the gates that fired are listed apart.
- * @param {Summary} summary
- */
+/** How the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
 export function renderNotes(summary) {
-  const { arms, relaxes, parity, tools, precision } = summary
+  const { arms, relaxes, parity, tools, precision, deployed = [] } = summary
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const notes = [...renderPrecision({ precision }), ...splitByKind(summary).flatMap(noteKind)]
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
@@ -37,14 +34,12 @@ export function renderNotes(summary) {
   if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   notes.push(...tellPolicy({ parity }))
+  for (const { plane, from } of deployed) notes.push(`${plane} is as deployed: ${from}.`)
   for (const { gate, why } of relaxes) notes.push(`The experiment sets aside ${gate}: ${why}`)
   return notes
 }
 
-/**
- * @param {ReturnType<typeof splitByKind>[number]} part the arms of one kind
- * @param {number} place among those of the run
- */
+/** @param {ReturnType<typeof splitByKind>[number]} part of the run @param {number} place of it */
 function noteKind({ summary, heading }, place) {
   const { arms, precision } = summary
   const [{ load }] = arms
@@ -81,6 +76,13 @@ function noteCapacities({ arms }) {
     : `${why}: req/s is throughput, not capacity.`
 }
 
+/** What planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
+export function tellDeviations({ deployed = [] }) {
+  return deployed.flatMap(({ plane, deviations }) =>
+    deviations.map(own => `${plane}, otherwise than deployed: ${own}.`),
+  )
+}
+
 /** @param {Pick<Summary, 'thresholds'>} summary */
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, capCores, value, held }) => {
@@ -90,28 +92,45 @@ export function renderThresholds({ thresholds }) {
 }
 
 /**
- * The questions that this run left open, and the command that answers each on this machine.
- * @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary
+ * The words of the command line that ask for the same planes and configuration, where they are not the default ones.
+ * @param {Summary['arms']} arms
  */
+function askAgain(arms) {
+  const nameWhole = (/** @type {Summary['arms'][number]} */ { variant, ...arm }) =>
+    `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
+  const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(nameWhole))]
+  const axes = ASKED.flatMap(name => {
+    const values = [...new Set(arms.filter(({ hasSidecars }) => hasSidecars).map(AXES[name].of))]
+    return values.length === 0 || (values.length === 1 && values[0] === AXES[name].values[0])
+      ? []
+      : [` --${name} ${values.join(',')}`]
+  })
+  const isUsual = planes.every(plane => DEFAULT_PLANES.includes(plane))
+  return [...(isUsual ? [] : [` --planes ${planes.join(',')}`]), ...axes].join('')
+}
+
+/** Lists open questions, each with its command. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary */
 export function renderNext({ arms: all, machine, tools }) {
   const arms = all.filter(arm => !arm.load.isBesideOthers)
   if (arms.length === 0) return []
   const lines = []
   const sidecars = arms.filter(a => a.sidecars.length > 0 && a.capCores !== null)
   const [{ load, link }] = arms
+  const again = askAgain(arms)
   if (load.kind === 'closed' && sidecars.some(a => a.boundBy !== 'sidecar')) {
     const elsewhere = machine.loadHost !== undefined
     const largest = largestBindingCap(Number(machine.cpus), elsewhere)
     const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
     if (largest < smallest) {
       const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
-      const rest = `${on}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
+      const rest = `${on}${again}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
       lines.push(`Capacity: npm run bench -- --cpu ${largest}${rest}`)
     }
     const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
     const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
     if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
-      const besideWrk = (/** @type {string} */ on) => `npm run bench -- --cpu ${smallest} --link ${on} --generator wrk`
+      const besideWrk = (/** @type {string} */ on) =>
+        `npm run bench -- --cpu ${smallest} --link ${on}${again} --generator wrk`
       if (bindsOnlyBesideWrk(options)) lines.push(`Capacity beside a lighter load: ${besideWrk(link)}`)
       else if (link === DEFAULT_LINK && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
         lines.push(`Capacity of one sidecar at this cap: ${besideWrk('ratings')}`)
@@ -121,7 +140,7 @@ export function renderNext({ arms: all, machine, tools }) {
   if (load.kind === 'closed' && slowest > 0) {
     const rate = Number((slowest * RATE_SHARE).toPrecision(1))
     const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].capCores}` : ''
-    lines.push(`Latency at an equal rate: npm run bench -- --rate ${Math.max(1, rate)}${cpu} --link ${link}`)
+    lines.push(`Latency at an equal rate: npm run bench -- --rate ${Math.max(1, rate)}${cpu} --link ${link}${again}`)
   }
   return lines
 }

@@ -11,13 +11,11 @@ import { tabulateLines } from './charts/tables.js'
 /**
  * Draws response times by percentile, over all rounds. Pure.
  * @import { SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { ReportChart } from './charts/tables.js'
  */
 
 /**
- * Draws every link, cap and load beside arms without sidecars.
- * @param {{ arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[], colourFor: (arm: SummaryArm) => number }} run
- * @returns {ReportChart[]}
+ * Draws every link, cap and load beside arms without sidecars. @param {{ arms: SummaryArm[],
+ *   recordsOf: (arm: SummaryArm) => TrialRecord[], colourFor: (arm: SummaryArm) => number }} run
  */
 export function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
@@ -41,10 +39,9 @@ export function drawPercentiles({ arms, recordsOf, colourFor }) {
 }
 
 /**
- * Finds the median over the rounds of every percentile that all requests together are enough for.
- * @param {TrialRecord[]} records of one arm
- * @param {SummaryArm} arm
- * @returns {[number, number][]} [quantile, milliseconds]
+ * Finds, for each percentile, the median of its values in the rounds. Percentiles for which all rounds together have too
+ * few requests are left out.
+ * @param {TrialRecord[]} records of one arm @param {SummaryArm} arm @returns {[number, number][]} [quantile, ms]
  */
 function findMedianTimes(records, { load }) {
   const use = useOf(QUANTITIES.p99, load)

@@ -1,17 +1,16 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
 import { sectionsOf, splitByKind } from '../kinds/sections.js'
-import { renderTextTable } from '../lib/text-table.js'
+import { left, renderTextTable, right } from '../lib/text-table.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
 
 /**
- * An experiment about one axis: its values as columns, a row per quantity and plane. Pure.
- * @import { Summary, SummaryArm } from '../model/types.ts'
- * @import { Table } from '../lib/text-table.js'
+ * Tables of an experiment about one axis: a column for each of its values, a row for each quantity and plane. Pure.
+ * @import { Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
-// Beside its sum, this is shown of each sidecar.
+// The one quantity that is shown for each sidecar, too, beside the sum over all.
 const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }
@@ -34,11 +33,7 @@ export function tabulatePivots(summary) {
   )
 }
 
-/**
- * One table for every combination of the other axes, which is its caption.
- * @param {Summary} summary
- * @returns {Table[]}
- */
+/** Makes a table for every combination of the other axes. @param {Summary} summary @returns {Table[]} */
 function tabulateKind(summary) {
   const own = summary.arms.filter(arm => arm.repeatOf === null)
   const { across } = summary.shows
@@ -55,22 +50,20 @@ function tabulateKind(summary) {
   })
 }
 
-/** @param {SummaryArm[]} arms @param {Summary} summary without an axis across: one column */
+/** Makes one column where there is no axis across. @param {SummaryArm[]} arms @param {Summary} summary */
 function tabulatePivot(arms, summary) {
   const { across, quantities } = summary.shows
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
-  const values = [
-    ...new Set(arms.filter(a => a.sidecars.length > 0 || arms.every(b => b.sidecars.length === 0)).map(valueAt)),
-  ]
-  /** @type {Table['columns']} */
+  const withSidecars = arms.filter(arm => arm.sidecars.length > 0)
+  const values = [...new Set((withSidecars.length > 0 ? withSidecars : arms).map(valueAt))]
   const columns = [
-    [across === null ? '' : AXES[across].label, 'left'],
-    ...values.map(value => /** @type {[string, 'right']} */ ([value === null ? '' : `${value}`, 'right'])),
+    ...left(across === null ? '' : AXES[across].label),
+    ...right(...values.map(value => `${value ?? ''}`)),
   ]
   /** @type {Table['rows']} */
   const rows = []
   const planes = [...new Set(arms.map(nameOf))]
-  // An axis of sidecars does not change an arm without them: its one value stands in every column.
+  // An axis of sidecars does not change an arm without them: every column has its value.
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
     const own = arms.filter(arm => nameOf(arm) === plane)
     return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : undefined)

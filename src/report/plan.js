@@ -3,16 +3,13 @@ import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { describeVaried, nameOf } from '../model/arms.js'
-import { describeAxes, findVaried } from '../model/axes.js'
+import { AXES, describeAxes, findVaried } from '../model/axes.js'
 import { describeNotMeasured } from './missing.js'
 
-/**
- * Renders the plan of a run for the terminal. Pure.
- * @import { Arm, AxisName, Plan } from '../model/types.ts'
- */
+/** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
 /** Axes of every load, whose shared values are said once. @type {AxisName[]} */
-const SHARED = ['link', 'capCores', 'users', 'payloadBytes']
+const SHARED = ['link', 'interception', 'capCores', 'users', 'payloadBytes']
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan({ experiment, question, trials, rounds, arms, notes, notMeasured, seed, ...plan }, seconds) {
@@ -45,21 +42,14 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/**
- * @param {Arm[]} arms of one kind
- * @param {Plan['search']} search
- */
+/** @param {Arm[]} arms of one kind @param {Plan['search']} search */
 function tellArms(arms, search) {
   const varied = findVaried(arms)
   const who = arms[0].load.isBesideOthers ? 'Arms side by side' : 'Arms'
   return [`${who}, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)]
 }
 
-/**
- * The arms, those that differ only in their plane on a line.
- * @param {Arm[]} arms
- * @param {AxisName[]} varied
- */
+/** The arms, those that differ only in their plane on a line. @param {Arm[]} arms @param {AxisName[]} varied */
 function listArms(arms, varied) {
   const groups = groupBy(arms, arm => describeVaried(arm, varied))
   return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
@@ -73,7 +63,7 @@ function sayShared(arms, { varied, search }) {
   const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
   const shared = describeAxes(
     arm,
-    SHARED.filter(name => !varied.includes(name)),
+    SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
   )
   // A knee search begins without a rate of its own.
   const loop = search?.kind === 'knee' ? 'open loop at the rates that the search tries' : `${kind} loop${rate}`

@@ -6,11 +6,7 @@ import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, describeAxes, findVaried } from '../model/axes.js'
 
-/**
- * Plateaus as sentences. Pure.
- * @import { Summary } from '../model/types.ts'
- * @import { Plateau } from '../analysis/plateaus.js'
- */
+/** Plateaus as sentences. Pure. @import { Plateau } from '../analysis/plateaus.js' */
 
 /** @param {Parameters<typeof findPlateaus>[0]} summary */
 export function renderPlateaus(summary) {
@@ -27,7 +23,7 @@ export function renderPlateaus(summary) {
       ]
 }
 
-/** @param {Plateau} plateau @param {Summary['shows']['across']} across */
+/** @param {Plateau} plateau @param {import('../model/types.ts').Summary['shows']['across']} across */
 function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
   const row = QUANTITIES[quantity]
   const label = across === null ? '' : AXES[across].label

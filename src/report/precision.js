@@ -1,4 +1,4 @@
-import { percent } from '../lib/units.js'
+import { count, percent } from '../lib/units.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 
 /**
@@ -6,11 +6,7 @@ import { describeAxes, findVaried } from '../model/axes.js'
  * @import { Precision } from '../model/types.ts'
  */
 
-/**
- * The pair with the widest interval, and the rounds that it would still take.
- * @param {Precision} precision
- * @returns {{ isReached: boolean, roundsMore: number | null, told: string }}
- */
+/** Tells the pair with the widest interval, and the rounds that it still takes. @param {Precision} precision */
 export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   const more = pairs.map(pair => pair.roundsMore)
   const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))
@@ -34,15 +30,7 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   return { isReached, roundsMore, told }
 }
 
-/** @param {number} number @param {string} what */
-function count(number, what) {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
-}
-
-/**
- * Why a run ended, and what its intervals are; nothing where the number of rounds was fixed.
- * @param {{ precision?: Precision }} summary
- */
+/** Says why a run ended whose rounds were not fixed. @param {{ precision?: Precision }} summary */
 export function renderPrecision({ precision }) {
   if (!precision) return []
   const { rounds, mostRounds, ended } = precision

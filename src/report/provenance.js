@@ -1,3 +1,4 @@
+import { left } from '../lib/text-table.js'
 import { mib, percent } from '../lib/units.js'
 
 /**
@@ -8,19 +9,12 @@ import { mib, percent } from '../lib/units.js'
 
 const SETTINGS = /** @type {const} */ (['profile', 'trafficPolicy', 'app', 'isPinned', 'keepsServices'])
 
-/**
- * @param {Manifest | BalanceManifest} manifest
- * @param {string[][]} [more] rows
- * @returns {Table}
- */
+/** @param {Manifest | BalanceManifest} manifest @param {string[][]} [more] rows @returns {Table} */
 export function tabulateProvenance({ run, command, kit, schemaVersion, ...manifest }, more = []) {
   const method = 'methodVersion' in manifest ? `, method version ${manifest.methodVersion}` : ''
   return {
     caption: 'Where these numbers are from',
-    columns: [
-      ['', 'left'],
-      ['', 'left'],
-    ],
+    columns: left('', ''),
     rows: [
       ['run', `${run.id}, started ${run.startedAt}, seed ${run.seed}`],
       ...(run.resumed ?? []).map(({ at, trials }) => ['went on', `${at}, after ${trials} trials`]),
@@ -32,12 +26,7 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
   }
 }
 
-/**
- * The machine, tools and settings of a run.
- * @param {Manifest} manifest
- * @param {TrialRecord[]} records
- * @returns {string[][]} rows
- */
+/** Lists the machine, tools and settings of a run. @param {Manifest} manifest @param {TrialRecord[]} records */
 export function describeSetting({ target, machine, tools, settings }, records) {
   const { before, ...facts } = machine
   const say = (/** @type {unknown} */ value) =>
@@ -46,26 +35,20 @@ export function describeSetting({ target, machine, tools, settings }, records) {
     ['memory of the kit', tellOwnMemory(records)],
     ['target', target],
     ...Object.entries(facts).map(([name, value]) => [name, say(value)]),
-    ...(before
-      ? [
-          [
-            'before the run',
-            `${percent(before.idleFraction)} idle, ${percent(before.stealFraction)} stolen by its host`,
-          ],
-        ]
-      : []),
-    ...Object.values(tools).map(tool => [
-      tool.name,
-      `${tool.version}, ${tool.path}, SHA-256 ${tool.sha256 || 'not known'}`,
+    ...(before ? [['before the run', sayIdle(before)]] : []),
+    ...Object.values(tools).map(({ name, version, path, sha256 }) => [
+      name,
+      `${version}, ${path}, SHA-256 ${sha256 || 'not known'}`,
     ]),
     ...SETTINGS.map(name => [name, say(settings[name])]),
   ]
 }
 
-/**
- * The most memory that the kit itself had in the windows of the run.
- * @param {TrialRecord[]} records
- */
+/** @param {{ idleFraction: number, stealFraction: number }} before */
+const sayIdle = ({ idleFraction, stealFraction }) =>
+  `${percent(idleFraction)} idle, ${percent(stealFraction)} stolen by its host`
+
+/** The most memory that the kit itself had in the windows of the run. @param {TrialRecord[]} records */
 function tellOwnMemory(records) {
   const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
   return peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known'

@@ -3,14 +3,9 @@ import { createSidecars } from '../judge/sidecars.js'
 /**
  * Makes the series of each sidecar over time from a trial's samples. Pure.
  * @import { Reading, SampleLine, TrialRecord } from '../model/types.ts'
- * @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
-/**
- * Makes one series per sidecar.
- * @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial
- * @returns {SidecarSeries[]}
- */
+/** @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial a series per sidecar */
 export function describeSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
   const specs = processes.map(({ service, role, capCores }) => ({ service, role, cpuCores: capCores }))
@@ -24,10 +19,8 @@ export function describeSeries({ record: { window, processes }, samples }) {
 }
 
 /**
- * Thins a series so that it looks the same: its ends stay, and of each stretch the lowest and the highest point.
- * @param {[number, number][]} points
- * @param {number} most that are left, at least 4
- * @returns {[number, number][]}
+ * Thins a series so that it looks the same: of each stretch, the lowest and the highest point stay.
+ * @param {[number, number][]} points @param {number} most at least 4 @returns {[number, number][]}
  */
 export function thinSeries(points, most) {
   if (points.length <= most) return points

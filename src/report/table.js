@@ -1,10 +1,10 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { hideColumns, joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
 import { groupOf } from '../model/axes.js'
-import { findDisparities, findWrong } from '../parity/verdict/rows.js'
-import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
+import { findDisparities, findWrong, PARITY_NAMES } from '../parity/verdict/rows.js'
+import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
-import { linksOf, tabulateArms } from './arms-table.js'
+import { nameLinks, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderSlopes } from './fits.js'
 import { renderFired } from './gates.js'
 import { describeNotMeasured } from './missing.js'
@@ -13,20 +13,15 @@ import { renderPivots } from './pivot.js'
 import { renderPlateaus } from './plateaus.js'
 import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
-/**
- * The terminal's report, which fits on a screen. Pure.
- * @import { Summary } from '../model/types.ts'
- */
+/** The terminal's report, which fits on a screen. Pure. @import { Summary } from '../model/types.ts' */
 
 // They are in the other formats: here the table fits 100 columns.
 const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon', 'est. capacity']
 
 /**
- * The answer, the verdicts, a row per plane, cap and link (or a column per value of the axis that the experiment is
- * about), what limits them, and where the rest is.
- * @param {Summary} summary
- * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: string[] }} [given] folder: of the
- *   run; hasPage: report.html is in it; warnings: what of the run is missing; claims: lines on published claims
+ * Renders the answer, the verdicts, the arms or an axis, what limits them, and where the rest is. @param {Summary} summary
+ * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: string[] }} [given] hasPage:
+ *   report.html is in the folder; warnings: what of the run is missing; claims: lines on published claims
  */
 export function renderTable(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
   const { arms, machine, run, shows, notMeasured } = summary
@@ -37,19 +32,20 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
   const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
   const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
-  const title = `${run.experiment}, link ${linksOf(summary).join(' and ')}${windows}${where}`
+  const title = `${run.experiment}, ${nameLinks(summary)}${windows}${where}`
   const hasRounds = hasAny(summary, 'hasRounds')
   const own = tellFindings(summary)
   const isIdle = load.kind === 'idle'
+  const [plateaus, ...besides] = renderPlateaus(summary)
   const notes = hasRounds ? [...renderNotes(summary), ...renderFired(summary), ...renderThresholds(summary)] : []
   return joinParts([
     [title, ...missing],
     [...wrapText(answerOf(summary)), ...renderAnswers(summary)],
-    renderContrasts(summary),
+    listRest(`${CONTRASTS}:`, tellContrasts(summary)),
     ...(!hasRounds ? [own] : shows.across || isIdle ? renderPivots(summary) : renderArms(summary)),
     renderCpuLines(summary),
     renderSlopes(summary),
-    listPlateaus(summary),
+    listRest(plateaus, besides),
     hasRounds ? own : [],
     [...notes.flatMap(wrapHanging), ...renderParity(summary), ...claims.flatMap(wrapHanging)],
     [
@@ -59,10 +55,7 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   ])
 }
 
-/**
- * The verdicts beside the answer, which of one group has the primary ones.
- * @param {Summary} summary
- */
+/** The verdicts beside the answer, which of one group has the primary ones. @param {Summary} summary */
 function renderAnswers(summary) {
   const groups = tellVerdicts(summary)
   return groups.flatMap(({ heading, primary, secondary, noise }) => [
@@ -70,17 +63,6 @@ function renderAnswers(summary) {
     ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.flatMap(line => wrapText(line, '  ', '    '))] : []),
     ...(noise ? wrapHanging(noise) : []),
   ])
-}
-
-/** @param {Summary} summary */
-function renderContrasts(summary) {
-  return listRest(`${CONTRASTS}:`, tellContrasts(summary))
-}
-
-/** @param {Summary} summary */
-function listPlateaus(summary) {
-  const [heading, ...lines] = renderPlateaus(summary)
-  return listRest(heading, lines)
 }
 
 /** @param {Summary} summary */
@@ -92,40 +74,39 @@ function renderArms(summary) {
   ])
 }
 
-/**
- * Equal work in one line where it holds; where not, the rows that differ.
- * @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary
- */
+/** Says that work was equal, or where it differs. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
 export function renderParity({ parity, arms, relaxes }) {
   if (parity.length === 0) return []
-  const relaxed = relaxes.map(r => r.gate)
   const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
   // Arms of other features, TLS or protocol have other rows by design.
-  const pairs = judged.flatMap((a, i) =>
-    judged
-      .slice(i + 1)
-      .filter(b => groupOf(a.arm) === groupOf(b.arm))
-      .map(b => ({ a, b })),
-  )
-  const disparities = [
-    ...findWrong({ judged, relaxed }),
-    ...pairs.flatMap(({ a, b }) => findDisparities({ a, b, relaxed })),
-  ]
-  const names = [...new Set(parity.map(row => row.name))].filter(name => !relaxed.includes(name))
+  const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
+  const like = pairs.filter(({ a, b }) => groupOf(a.arm) === groupOf(b.arm))
+  const differences = like.flatMap(pair => findDisparities({ ...pair, relaxed: [] }))
+  const disparities = [...findWrong({ judged, relaxed: [] }), ...differences]
+  const names = [...new Set(parity.map(row => row.name))]
   const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
-  if (differing.length === 0) return ['Equal work was tried before load, and it held.']
-  const rows = parity.filter(row => differing.includes(row.name))
+  const wrong = differing.filter(name => !relaxes.some(({ gate }) => gate === name))
+  const alike = parity.filter(
+    row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
+  )
+  const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
+  const findings = tellOwnWork({ parity })
+  if (differing.length === 0) {
+    const between = findings.length > 0 ? ' between the other planes' : ''
+    const lacking = shared.length > 0 ? `; all lack the same: ${shared.join('; ')}` : ''
+    return [`Equal work was tried before load, and it held${between}${lacking}.`, ...findings.flatMap(wrapHanging)]
+  }
+  const rows = parity.filter(row => (wrong.length > 0 ? wrong : differing).includes(row.name))
   return [
-    'NOT equal work, tried before load:',
+    wrong.length > 0
+      ? 'NOT equal work, tried before load:'
+      : 'Equal work was tried before load, and it held but for what the experiment sets aside:',
     ...renderTextTable(tabulateParity({ parity: rows })),
     ...listDisparities({ parity: rows }).flatMap(line => wrapText(line, '  ', '    ')),
   ]
 }
 
-/**
- * @param {string} folder
- * @param {{ hasPage: boolean, hasClaims: boolean }} options
- */
+/** @param {string} folder @param {{ hasPage: boolean, hasClaims: boolean }} options */
 function listMore(folder, { hasPage, hasClaims }) {
   return [
     `${hasPage ? `${folder}/report.html` : `npm run report -- ${folder} --format html`}: charts, every trial, where the numbers are from`,
@@ -134,15 +115,10 @@ function listMore(folder, { hasPage, hasClaims }) {
   ]
 }
 
-/**
- * @param {string} heading
- * @param {string[]} lines
- */
+/** @param {string} heading @param {string[]} lines */
 function listRest(heading, lines) {
   return lines.length === 0 ? [] : [heading, ...lines.flatMap(line => wrapText(line, '  ', '    '))]
 }
 
 /** @param {string} line */
-function wrapHanging(line) {
-  return wrapText(line, '', '  ')
-}
+const wrapHanging = line => wrapText(line, '', '  ')

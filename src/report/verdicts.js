@@ -15,11 +15,9 @@ export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
 
 /**
- * The verdicts on planes, in groups of one link, cap and load: the primary quantity first, the others apart, since they
- * are not adjusted for being many.
+ * Tells the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
  * @param {Summary} summary
- * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading: empty where there is
- *   one group
+ * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading: empty for one group
  */
 export function tellVerdicts(summary) {
   return splitByKind(summary).flatMap(({ summary: own, heading: name }) => {
@@ -40,23 +38,19 @@ function tellGroups({ comparisons, arms, shows }) {
     const group = whole.filter(c => groupOf(c) === key)
     const pairs = group.filter(c => !c.isControl)
     const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
+    const shown = others.filter(c => isShown(c.quantity))
     return {
       heading: keys.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
-      secondary: renderSecondary(
-        others.filter(c => isShown(c.quantity)),
-        primary,
-      ),
+      secondary: renderSecondary(shown, primary),
       noise: renderNoise(group.filter(c => c.isControl)),
     }
   })
 }
 
 /**
- * Quantities that say nothing for one reason share a line, which gives the reason unless the primary quantity has.
- * @param {Comparison[]} comparisons
- * @param {Comparison[]} primary
- * @returns {string[]}
+ * Renders quantities that show nothing for one reason in one line. @param {Comparison[]} comparisons
+ * @param {Comparison[]} primary whose reason is not said again
  */
 function renderSecondary(comparisons, primary) {
   const isOpen = (/** @type {Comparison} */ c) => c.verdict === 'invalid' || c.verdict === 'indicative'
@@ -70,17 +64,13 @@ function renderSecondary(comparisons, primary) {
       const label = comparedIn(quantity)?.label
       return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
     })
-    const why = said.has(`${key}`) ? 'for the same reason' : reasons.join('; ')
-    const words = verdict === 'invalid' ? 'invalid' : 'indicative only'
-    return [`${names.join(', ')} of ${a} and ${b}: ${words}${why ? (said.has(`${key}`) ? ` ${why}` : `: ${why}`) : ''}`]
+    const told = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
+    const why = said.has(`${key}`) ? ' for the same reason' : told
+    return [`${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'invalid' : 'indicative only'}${why}`]
   })
 }
 
-/**
- * The effect of an axis on each plane.
- * @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary
- * @returns {string[]}
- */
+/** Tells the effect of an axis on each plane. @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary */
 export function tellContrasts({ comparisons, arms, shows }) {
   const varied = findVaried(arms)
   const shown = comparisons
@@ -90,32 +80,24 @@ export function tellContrasts({ comparisons, arms, shows }) {
     const others = varied.filter(name => name !== c.contrast)
     return describeAxes(c, others)
   }
-  const groups = groupBy(shown, c =>
-    c.verdict === 'indicative' ? JSON.stringify([c.quantity, c.b, whereOf(c), c.reasons]) : c,
-  )
+  const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.quantity, c.b, whereOf(c), c.reasons])
+  const groups = groupBy(shown, c => (c.verdict === 'indicative' ? keyOf(c) : c))
   return [...groups.values()].map(own => {
     const where = whereOf(own[0])
     return `${own.length === 1 ? renderVerdict(own[0]) : renderIndicative(own)}${where ? ` (${where})` : ''}`
   })
 }
 
-/**
- * Several arms against the same, none of which has a verdict.
- * @param {Comparison[]} comparisons of one quantity, and indicative for one reason
- */
+/** Renders several arms against the same, all indicative for one reason. @param {Comparison[]} comparisons */
 function renderIndicative(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
-  const ratios = comparisons.map(
-    ({ a, ratio: { median } }) => `${a} ${median === null ? 'unknown' : `${median.toFixed(2)} : 1`}`,
-  )
+  const say = (/** @type {number | null} */ median) => (median === null ? 'unknown' : `${median.toFixed(2)} : 1`)
+  const ratios = comparisons.map(({ a, ratio }) => `${a} ${say(ratio.median)}`)
   const notes = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
   return `${comparedIn(quantity)?.label} against ${b}, indicative only${notes}: ${ratios.join(', ')}`
 }
 
-/**
- * @param {Comparison} comparison
- * @returns {string} `pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds`
- */
+/** Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds`. @param {Comparison} comparison */
 export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdict, reasons, gapLeast, load }) {
   const compared = comparedIn(quantity)
   const { median, low, high, values } = ratio
@@ -126,7 +108,6 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
   if (verdict === 'invalid' || median === null) return `${pair}: invalid${notes}`
   if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, indicative only${notes}`
 
-  // Asked for more precisely, it is said so.
   const digits = gapLeast === undefined ? 0 : 1
   const gap = (/** @type {number} */ r) => 100 * Math.abs(r - 1)
   if (verdict === 'no-difference-shown' || low === null || high === null) {
@@ -141,11 +122,8 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 
-/**
- * The noise of the run: an arm against itself.
- * @param {Comparison[]} comparisons of A/A pairs, in one group
- */
-export function renderNoise(comparisons) {
+/** The noise of the run: an arm against itself. @param {Comparison[]} comparisons of A/A pairs, in one group */
+function renderNoise(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
     return median === null ? [] : [`${comparedIn(quantity)?.label} ${percent(Math.abs(median - 1), 1)}`]
   })
@@ -153,6 +131,4 @@ export function renderNoise(comparisons) {
 }
 
 /** @param {string} quantity */
-function comparedIn(quantity) {
-  return QUANTITIES[quantity]?.compared
-}
+const comparedIn = quantity => QUANTITIES[quantity]?.compared

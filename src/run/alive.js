@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
 
-/**
- * @import { Handle } from '../model/types.ts'
- * @import { Phase } from './events.js'
- */
+/** @import { Handle } from '../model/types.ts' @import { Phase } from './events.js' */
 
 const ENDING_MS = 500
 
@@ -18,20 +15,12 @@ const WHEN = {
   stopping: 'while it was stopped',
 }
 
-/**
- * Whether a process is a generator that came to its end: after the window, before many processes are looked at.
- * @param {Handle} process
- * @param {string | null} how it ended
- */
+/** Whether a process is a generator that came to its end. @param {Handle} process @param {string | null} how it did */
 export function isFinished({ spec }, how) {
   return spec.role === 'generator' && how === 'status 0'
 }
 
-/**
- * @param {Handle[]} processes
- * @param {Phase} phase
- * @throws {BenchError} where one has ended, or is stopped: who, when, and why as far as it is known
- */
+/** Names one that has ended or is stopped. @param {Handle[]} processes @param {Phase} phase @throws {BenchError} */
 export async function assertAllRun(processes, phase) {
   for (const { spec, ending, isStopped, describeFailure } of processes) {
     const who = `${spec.service}'s ${spec.role}${spec.armId ? ` of ${spec.armId}` : ''}`
@@ -41,20 +30,13 @@ export async function assertAllRun(processes, phase) {
   }
 }
 
-/**
- * The same where processes do not answer: that one has ended may be heard a moment later.
- * @param {Handle[]} processes
- * @param {Phase} phase
- */
+/** Waits a moment, in which an end may be heard, then asserts. @param {Handle[]} processes @param {Phase} phase */
 export async function assertStillRun(processes, phase) {
   await awaitEnding(processes)
   await assertAllRun(processes, phase)
 }
 
-/**
- * Waits a moment for one of them to end.
- * @param {Handle[]} processes
- */
+/** Waits a moment for one of them to end. @param {Handle[]} processes */
 export async function awaitEnding(processes) {
   const waiting = new AbortController()
   const moment = delay(ENDING_MS, undefined, { signal: waiting.signal }).catch(() => {})

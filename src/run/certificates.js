@@ -6,22 +6,16 @@ import { SERVICES as PARITY_SERVICES } from '../parity/credentials.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { issueCertificates } from './issue-certificates.js'
 
-/**
- * @import { Plan, Topology } from '../model/types.ts'
- * @import { Ledger } from '../node/ledger.js'
- */
+/** @import { Plan, Topology } from '../model/types.ts' @import { Ledger } from '../node/ledger.js' */
 
 const KEY_TYPES = /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])
-// A day, and of long plans as many times their estimate and an hour: longer warm-ups and repeated windows make at most 2.3
-// times of it (src/run/rounds.js).
+// Longer warm-ups and repeated windows make at most 2.3 times the estimate (src/run/rounds.js).
 const LIFE = { leastMs: 24 * 3600 * 1000, times: 3, moreMs: 3600 * 1000 }
 
 /**
  * Makes the certificates of a run in the folder of its ledger, which only this user can read: keys must not be among the
- * results. They are removed when this process ends, too.
+ * results. `close` or the end of this process removes them, unless services that read them are retained.
  * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology> }} options
- * @returns {Promise<{ certificates: string, close: (options: { retain: boolean }) => void }>} certificates: of all key types;
- *   close: removes them, unless services that read them are retained
  */
 export async function openCertificates({ ledger, plan, topologies }) {
   const keys = path.join(ledger.folder, 'keys')
@@ -32,13 +26,12 @@ export async function openCertificates({ ledger, plan, topologies }) {
   await issueCertificates({
     certificates,
     names: [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])],
-    keyTypes: KEY_TYPES.filter(
-      keyType => keyType === 'ecdsa-p256' || plan.arms.some(arm => arm.conditions.tls === keyType),
-    ),
+    keyTypes: KEY_TYPES.filter(type => type === 'ecdsa-p256' || plan.arms.some(arm => arm.conditions.tls === type)),
     lifeMs: findLifeMs(plan),
   })
   return {
     certificates,
+    /** @param {{ retain: boolean }} options */
     close({ retain }) {
       keepKeys()
       if (!retain) removeKeys()
@@ -46,10 +39,7 @@ export async function openCertificates({ ledger, plan, topologies }) {
   }
 }
 
-/**
- * How long certificates are valid: longer than the run can take.
- * @param {Parameters<typeof estimatePlanSeconds>[0]} plan
- */
+/** How long certificates are valid, longer than a run. @param {Parameters<typeof estimatePlanSeconds>[0]} plan */
 export function findLifeMs(plan) {
   return Math.max(LIFE.leastMs, LIFE.times * estimatePlanSeconds(plan) * 1000 + LIFE.moreMs)
 }

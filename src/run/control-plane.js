@@ -6,13 +6,7 @@
 /** Requests to it at a time. */
 export const LANES = 4
 
-/** @typedef {'cpuSeconds' | 'anonBytes' | 'peakBytes'} Summed */
-
-/**
- * Reads the shards until it is ended.
- * @param {Target} target
- * @param {Handle[]} shards none where nothing has to run
- */
+/** Reads the shards until it is ended. @param {Target} target @param {Handle[]} shards none where nothing has to run */
 export function observeControl(target, shards) {
   const ending = new AbortController()
   const startMs = Date.now()
@@ -27,22 +21,14 @@ export function observeControl(target, shards) {
   }
 }
 
-/**
- * What the shards are now: their counters, and the limits that the kernel reports.
- * @param {Target} target
- * @param {Handle[]} shards
- */
+/** Reads the counters of the shards and their limits as of now. @param {Target} target @param {Handle[]} shards */
 export async function lookAtControl(target, shards) {
   const nowMs = Date.now()
   const window = { startMs: nowMs, endMs: nowMs }
   return (await target.observe(shards, { window, signal: new AbortController().signal })).start
 }
 
-/**
- * Reads the shards once, at the edge of a phase.
- * @param {Target} target
- * @param {Handle[]} shards
- */
+/** Reads the shards once, at the edge of a phase. @param {Target} target @param {Handle[]} shards */
 export async function readControl(target, shards) {
   if (shards.length === 0) return null
   const start = await lookAtControl(target, shards)
@@ -58,7 +44,7 @@ export async function readControl(target, shards) {
 
 /** @param {Sample} sample of the shards */
 export function describeReading({ epochMs, readings }) {
-  const sum = (/** @type {Summed} */ name) => {
+  const sum = (/** @type {'cpuSeconds' | 'anonBytes' | 'peakBytes'} */ name) => {
     const values = readings.flatMap(reading => numberOrNull(reading[name]) ?? [])
     return values.length < readings.length ? null : values.reduce((total, value) => total + value, 0)
   }

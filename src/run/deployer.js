@@ -1,20 +1,16 @@
 /**
  * Deploys processes of one trial bit by bit, as one deployment.
  * @import { Deployment, ProcessSpec, Target } from '../model/types.ts'
- * @import { Deploy } from './start-sidecars.js'
  */
 
 /** What a trial without a load has of started services. */
 export const UNLOADED = { changeTo: null, entry: { urls: [], host: '', admin: null, certificate: null } }
 
-/**
- * @param {Target} target
- * @param {{ start: number, folder: string }} at
- */
+/** @param {Target} target @param {{ start: number, folder: string }} at */
 export function createDeployer(target, at) {
   /** @type {Deployment[]} */
   let deployments = []
-  /** @type {Deploy} */
+  /** @type {import('./start-sidecars.js').Deploy} */
   const deploy = async (specs, how) => {
     const deployed = await target.deploy(specs, { ...at, ...how })
     deployments.push(deployed)
@@ -27,10 +23,7 @@ export function createDeployer(target, at) {
     },
     remove: async () => void (await Promise.all(deployments.map(d => d.remove()))),
   }
-  /**
-   * Ends processes that were deployed without others, and takes them out of the deployment.
-   * @param {ProcessSpec[]} specs
-   */
+  /** Ends processes that were deployed without others. @param {ProcessSpec[]} specs */
   const end = async specs => {
     const own = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
     deployments = deployments.filter(deployed => !own.includes(deployed))

@@ -1,16 +1,13 @@
 /**
  * What a run tells of itself while it goes on. Moments are epoch milliseconds.
- * @import { Arm, ProcessSpec, Sample, Trial, TrialRecord } from '../model/types.ts'
- */
-
-/** @typedef {'parity' | 'starting' | 'warm-up' | 'window' | 'tail' | 'stopping'} Phase */
-
-/**
  * planned: trials null: a search, its length is not known; seconds: estimated; once more with the same id: its plan changed;
  *   isSequence: the rounds go on until they are precise, at most so many.
  * trial-started: progress, such as 'round 2 of 6'.
  * sampled: specs in the order of the readings; on a cluster, those of a window come together when it ends.
  * counted: requests that the generator has made since it started, and those of them that failed; about once a second.
+ * Watcher: say: a line of progress; watch: is told what happens, as it does; must be quick.
+ * @import { Arm, ProcessSpec, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * @typedef {'parity' | 'starting' | 'warm-up' | 'window' | 'tail' | 'stopping'} Phase
  * @typedef {{ kind: 'planned', run: { id: string, experiment: string, question: string }, arms: Arm[], rounds: number,
  *     trials: number | null, seconds: number, isSequence: boolean, atMs: number }
  *   | { kind: 'trial-started', trial: Trial, progress: string, secondsLeft: number | null, atMs: number }
@@ -19,13 +16,7 @@
  *   | { kind: 'counted', requests: number, failed: number, atMs: number }
  *   | { kind: 'trial-ended', record: TrialRecord, atMs: number }
  *   | { kind: 'ended', outcome: 'finished' | 'interrupted' | 'failed', atMs: number }} RunEvent
- */
-
-/**
- * The listeners of a run.
- * @typedef {object} Watcher
- * @property {(line: string) => void} say a line of progress
- * @property {(event: RunEvent) => void} [watch] is told what happens, as it does; must be quick; absent: nobody watches
+ * @typedef {{ say: (line: string) => void, watch?: (event: RunEvent) => void }} Watcher
  */
 
 // A module of types.

@@ -2,27 +2,22 @@ import path from 'node:path'
 import { readKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
+import { listDeployed } from '../services/deployed.js'
 import { openCertificates } from './certificates.js'
-import { observeIdle } from './idle-machine.js'
 import { assertSame, continueManifest } from './resume.js'
 import { runPlan } from './run.js'
 import { hashScripts } from './scripts.js'
 
 /**
- * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts'
- * @import { Watcher } from './events.js'
- * @import { GateParity } from '../parity/gate.js'
- * @import { Interrupted } from './resume.js'
- * @import { Turns } from './rounds.js'
- * @import { Kind } from './kind.js'
- * @import { Reusable } from './reusable.js'
- * @import { Assess } from './stopping.js'
+ * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts' @import { Watcher } from './events.js'
+ * @import { GateParity } from '../parity/gate.js' @import { Interrupted } from './resume.js'
+ * @import { Kind } from './kind.js' @import { Reusable } from './reusable.js'
  */
 
-/**
- * The kit's own scripts.
- * @param {Programs} programs
- */
+const OBSERVE_SECONDS = 3
+const IDLE_LEAST = 0.8
+
+/** The kit's own scripts. @param {Programs} programs */
 export function findScriptFolders({ load }) {
   return {
     pipyScripts: path.join(ROOT, 'pipy-scripts'),
@@ -32,31 +27,19 @@ export function findScriptFolders({ load }) {
 }
 
 /**
- * What a verb makes of an experiment: every trial, and all that they need but a place to run.
- * @typedef {object} Preparation
- * @property {Plan & { notes: string[] }} plan
- * @property {Programs} programs
- * @property {Layout} layout
- */
-
-/**
- * How a plan is to be run.
- * @typedef {object} Execution
- * @property {string[]} command the words of the command line, for the manifest
- * @property {string[]} [thresholds] ratios that must hold, for the manifest
- * @property {boolean} [retain] leave the services of the last trial running
- * @property {Reusable} [reusable] trials of earlier runs that a search may take
- * @property {Interrupted} [interrupted] the run to go on with, whose trials are not run again
- * @property {Turns} [turns]
- * @property {Assess} [assess] after a round of a run that goes on until it is precise
- * @property {string} [echoScripts] applications to measure with instead of the kit's
+ * Preparation: every trial, and all that they need but a place to run. Execution: command, thresholds: for the manifest;
+ * retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take;
+ * interrupted: the run to go on with, whose trials are not run again; assess: after a round of a run that goes on until it
+ * is precise; echoScripts: applications to measure with instead of the kit's.
+ * @typedef {{ plan: Plan & { notes: string[] }, programs: Programs, layout: Layout }} Preparation
+ * @typedef {{ command: string[], thresholds?: string[], retain?: boolean, reusable?: Reusable, interrupted?: Interrupted,
+ *   turns?: import('./rounds.js').Turns, assess?: import('./stopping.js').Assess, echoScripts?: string }} Execution
  */
 
 /**
  * Runs what was prepared. It leaves the manifest and the records in the folder, also when it is cut short.
  * @param {{ preparation: Preparation, kinds: Kind[], site: Site, folder: string, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, gate?: GateParity }} options kinds: of the plan's trials, in their order; folder: of the results, empty; gate: instead
- *   of the kit's
+ *   signal: AbortSignal, gate?: GateParity }} options kinds: of the plan's trials, in their order; folder: empty
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
@@ -97,13 +80,14 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
 }
 
 /**
- * The manifest, as far as it is known before anything ran.
+ * Makes the manifest, as far as it is known before anything ran.
  * @param {{ preparation: Preparation, site: Site, scripts: ReturnType<typeof findScriptFolders>, startedAt: string,
  *   before: Awaited<ReturnType<typeof observeIdle>> }} options
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */
 async function describeRun({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
   // A search chooses its arms as it goes: each of its records says its placement.
+  const deployed = listDeployed(programs.planes, plan.arms)
   const placed = plan.search ? [] : [...plan.arms, ...plan.calibrations]
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -115,7 +99,8 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
     target: site.target.name,
     machine: { ...site.machine, before },
     tools: programs.tools,
-    scripts: hashScripts({ arms: plan.arms, planes: programs.planes, folders: scripts }),
+    scripts: hashScripts({ arms: plan.arms, programs, folders: scripts }),
+    ...(deployed.length > 0 && { deployed }),
     settings: plan.settings,
     ...(plan.precision
       ? { rounds: 1, precision: { width: plan.precision.width, mostRounds: plan.rounds, ended: null } }
@@ -133,4 +118,23 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
     notMeasured: plan.notMeasured,
     topologies: layout.topologies,
   }
+}
+
+/** Reads how idle the machine is. @param {{ site: Site, say: (line: string) => void, signal: AbortSignal }} options */
+async function observeIdle({ site, say, signal }) {
+  // The kubelet's counters are renewed too seldom for a window of seconds.
+  if (site.sampleSource === 'kubelet') return null
+  const startMs = Date.now() + 100
+  const window = { startMs, endMs: startMs + OBSERVE_SECONDS * 1000 }
+  const { start, end } = await site.target.observe([], { window, signal })
+  signal.throwIfAborted()
+  if (start === null || end === null) return null
+  const total = end.host.total - start.host.total
+  const idleFraction = (end.host.idle - start.host.idle) / total
+  const stealFraction = (end.host.steal - start.host.steal) / total
+  if (idleFraction < IDLE_LEAST) {
+    const stolen = stealFraction > 0.01 ? `, ${Math.round(100 * stealFraction)} % stolen by its host` : ''
+    say(`note: this machine is ${Math.round(100 * idleFraction)} % idle before the run${stolen}: expect wide intervals`)
+  }
+  return { seconds: OBSERVE_SECONDS, idleFraction, stealFraction }
 }

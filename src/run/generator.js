@@ -5,34 +5,24 @@ import { assertAllRun } from './alive.js'
 /**
  * The load of a trial.
  * @import { Arm, Deployment, Load, LoadResult, Look, Window } from '../model/types.ts'
- * @import { Started } from './start-services.js'
- * @import { Testbed } from './testbed.js'
  * @import { Course } from './trial.js'
  */
 
 // Load after the window, so that its end is measured under load and the memory is read there.
-const TAIL_MS = { alone: 1000, besideOthers: 700 }
+const TAIL_MS = { alone: 1000, besideOthers: 800 }
 const START_SECONDS = 60
 // Longer than the sidecars' request timeout and the generator's own grace for requests in flight.
 const EXIT_SECONDS = 30
 const COUNT_EVERY_MS = 1000
 
-/**
- * The CPUs that the generator may use.
- * @param {Testbed} testbed
- * @param {Arm} arm
- */
+/** The CPUs that the generator may use. @param {import('./testbed.js').Testbed} testbed @param {Arm} arm */
 export function countGeneratorCpus({ site, layout, programs }, arm) {
   const here = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
   const cpus = site.loadHost?.cpus ?? here
   return programs.load.countCpus({ cpus, users: arm.load.users })
 }
 
-/**
- * @param {Course} course
- * @param {Started[]} services of each arm
- * @returns {Promise<Deployment | null>} null for a trial without load
- */
+/** Starts the load, if there is any. @param {Course} course @param {import('./start-services.js').Started[]} services */
 export async function startGenerator({ testbed, trials, start, folder }, services) {
   const { site, programs, layout, folders } = testbed
   const [trial] = trials
@@ -62,27 +52,22 @@ function tailMsOf({ isBesideOthers }) {
 }
 
 /**
- * Waits until the generator says when its window is; without load, the window is chosen here.
- * @param {Course} course
- * @param {Deployment | null} generator
- * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator
+ * Waits until the generator says when its window is; without load, it is chosen here.
+ * @param {Course} course @param {Deployment | null} generator @returns {Promise<{ window: Window, looks: Look[] }>}
  */
 export async function agreeWindow({ testbed, trials, clock, signal }, generator) {
   const { warmupSeconds, windowSeconds } = trials[0].arm.load
-  /** @type {Window | null} */
-  let window = null
+  const startMs = Date.now() + warmupSeconds * 1000
+  let window = { startMs, endMs: startMs + windowSeconds * 1000 }
   /** @type {Look[]} */
   let looks = []
-  if (generator === null) {
-    const startMs = Date.now() + warmupSeconds * 1000
-    window = { startMs, endMs: startMs + windowSeconds * 1000 }
-  } else {
+  if (generator !== null) {
     const isAgreed = async () => {
       await assertAllRun(generator.processes, clock.phase())
       const [{ readLog, clockAheadMs = 0 }] = generator.processes
       const said = testbed.programs.load.parseWindow(await readLog())
-      window = said && { startMs: said.startMs - clockAheadMs, endMs: said.endMs - clockAheadMs }
-      return window !== null
+      if (said) window = { startMs: said.startMs - clockAheadMs, endMs: said.endMs - clockAheadMs }
+      return said !== null
     }
     const what = 'the load generator to start'
     await waitFor(isAgreed, { what, deadlineSeconds: START_SECONDS, intervalMs: 50, signal })
@@ -90,15 +75,10 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
   }
   clock.lap('generator')
   clock.enter('warm-up')
-  return { window: /** @type {Window} */ (/** @type {unknown} */ (window)), looks }
+  return { window, looks }
 }
 
-/**
- * Tells how far the load is, once a second, until it is stopped. Nothing is asked where nobody watches.
- * @param {Course} course
- * @param {Deployment | null} generator
- * @returns {() => void} stops it
- */
+/** Tells a watcher how far the load is, until stopped. @param {Course} course @param {Deployment | null} generator */
 export function followLoad({ testbed, watch }, generator) {
   const [process] = generator?.processes ?? []
   if (!watch || !process?.spec.admin) return () => {}
@@ -113,12 +93,7 @@ export function followLoad({ testbed, watch }, generator) {
   return () => clearInterval(timer)
 }
 
-/**
- * Waits for the generator to end and reads what it counted.
- * @param {Course} course
- * @param {{ generator: Deployment, window: Window }} options
- * @returns {Promise<LoadResult[]>} of each trial
- */
+/** Waits for the generator's end. @param {Course} course @param {{ generator: Deployment, window: Window }} options */
 export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
   const late = waitUntil(window.endMs + tailMsOf(trials[0].arm.load) + EXIT_SECONDS * 1000, signal).then(() => 'late')
   late.catch(() => {})

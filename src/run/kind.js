@@ -1,49 +1,28 @@
 /**
  * The contract between a run and a kind of trial. A kind is a folder in kinds/ and a line of its registry; a run is given
  * one, and asks nowhere which.
- * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
- * @import { Reusable } from './reusable.js'
- * @import { Turns } from './rounds.js'
- * @import { RunOne, RunTogether } from './run.js'
- * @import { Started, StartServices } from './start-services.js'
- * @import { Assess } from './stopping.js'
- * @import { Observed } from './trial.js'
+ * name: recorded with each trial; hasRequests: absent: planes are tried for equal work before the first trial; start:
+ * starts the services of an arm, and tells what that has shown in `seen`; measure: runs the trials of a plan.
+ * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Reusable } from './reusable.js'
+ * @import { Turns } from './rounds.js' @import { RunOne, RunTogether } from './run.js'
+ * @import { Started, StartServices } from './start-services.js' @import { Assess } from './stopping.js'
+ * @typedef {{ name: string, hasRequests?: false, start: StartServices, measure: (pass: Pass) => Promise<void> }} Kind
  */
 
 /**
- * @typedef {object} Kind
- * @property {string} name recorded with each trial
- * @property {false} [hasRequests] no work could be unequal; absent: planes are tried for equal work before the first trial
- * @property {StartServices} start starts the services of an arm; what that alone has shown is `seen` of the result
- * @property {(pass: Pass) => Promise<void>} measure runs the trials of a plan
+ * What the start of services has shown. observed: for the raw files; isOver: no window follows; assertWhole: rejects where
+ * a part of it failed, so that no window can follow.
+ * @typedef {{ observed: Partial<import('./trial.js').Observed>, record: Partial<TrialRecord>, isOver: boolean,
+ *   assertWhole: () => Promise<void> }} Seen
  */
 
 /**
- * What the start of services has shown.
- * @typedef {object} Seen
- * @property {Partial<Observed>} observed for the raw files
- * @property {Partial<TrialRecord>} record
- * @property {boolean} isOver no window follows
- * @property {() => Promise<void>} assertWhole rejects where a part of it failed, so that no window can follow
- */
-
-/**
- * A plan under way.
- * @typedef {object} Pass
- * @property {Plan} plan
- * @property {number} cpus of the machine of the services
- * @property {RunOne} run
- * @property {RunTogether} runTogether
- * @property {(known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord} adopt takes a record of an
- *   earlier run into this one
- * @property {Reusable} reusable
- * @property {Turns} turns
- * @property {Assess} assess
- * @property {number} recordedRounds that a resumed run has
- * @property {(found: Partial<Manifest>) => Manifest} writeManifest
- * @property {(plan: Plan) => void} announce tells watchers a plan that has changed
- * @property {(line: string) => void} say
- * @property {AbortSignal} signal
+ * A plan under way. cpus: of the machine of the services; adopt: takes a record of an earlier run into this one;
+ * recordedRounds: of a resumed run; announce: tells watchers a plan that has changed.
+ * @typedef {{ plan: Plan, cpus: number, run: RunOne, runTogether: RunTogether, reusable: Reusable, turns: Turns,
+ *   adopt: (known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord, assess: Assess,
+ *   recordedRounds: number, writeManifest: (found: Partial<Manifest>) => Manifest, announce: (plan: Plan) => void,
+ *   say: (line: string) => void, signal: AbortSignal }} Pass
  */
 
 // A module of types.

@@ -2,27 +2,37 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Does something with each item, a few at a time. The first failure ends the others, and nothing goes on after it returns.
- * @template T
- * @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options lanes: at a time; perSecond: the
- *   most that are begun; absent: no limit
+ * Does something with each item, a few at a time. The first failure ends the others.
+ * @template T @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options perSecond: begun
  * @param {(item: T, signal: AbortSignal) => Promise<void>} act
  */
 export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINITY, signal }, act) {
-  const failing = new AbortController()
-  const either = AbortSignal.any([signal, failing.signal])
-  // Each lane's request listens to it.
-  setMaxListeners(0, either)
   const left = items.entries()
   const startMs = performance.now()
-  const running = Array.from({ length: lanes }, async () => {
+  const lane = async (/** @type {AbortSignal} */ either) => {
     for (const [i, item] of left) {
       either.throwIfAborted()
       const earlyMs = startMs + (1000 * i) / perSecond - performance.now()
       if (earlyMs > 0) await wait(earlyMs, undefined, { signal: either })
       await act(item, either)
     }
-  })
-  await Promise.allSettled(running.map(lane => lane.catch(error => failing.abort(error))))
-  either.throwIfAborted()
+  }
+  await together(signal, Array(lanes).fill(lane))
+  signal.throwIfAborted()
+}
+
+/**
+ * Does tasks at once. The first failure ends the others, and is thrown when all have ended.
+ * @template T @param {AbortSignal} signal @param {((signal: AbortSignal) => Promise<T>)[]} tasks
+ */
+export async function together(signal, tasks) {
+  const failing = new AbortController()
+  const either = AbortSignal.any([signal, failing.signal])
+  // Every process and request of a task listens to it.
+  setMaxListeners(0, either)
+  const running = tasks.map(task => task(either))
+  for (const one of running) one.catch(error => failing.abort(error))
+  await Promise.allSettled(running)
+  failing.signal.throwIfAborted()
+  return Promise.all(running)
 }

@@ -2,20 +2,14 @@ import { isInTime } from '../lib/wait.js'
 
 /**
  * Phases of a rollout or a growth, and what they take.
- * @import { RolloutRecord, Told } from '../model/types.ts'
- * @import { Asking } from '../node/asking.js'
+ * @import { RolloutRecord, Told } from '../model/types.ts' @import { Asking } from '../node/asking.js'
  * @import { readControl } from './control-plane.js'
- */
-
-/**
- * What every phase needs.
  * @typedef {{ asking: Asking, signal: AbortSignal, deadlineSeconds: number, readControl: () => ReturnType<typeof readControl> }} Given
  */
 
 /**
  * A phase until every sidecar has answered, or those that have not are given up at the deadline.
- * @param {Given} given
- * @param {() => Promise<Promise<[string, Told | null]>[]>} begin
+ * @param {Given} given @param {() => Promise<Promise<[string, Told | null]>[]>} begin
  */
 export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
   const { asking } = given
@@ -23,9 +17,9 @@ export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
     const begun = performance.now()
     const asked = await begin()
     const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
-    await isInTime(() => asking.countWaiting() === 0, { deadlineSeconds: leftSeconds, intervalMs: 10, signal }).catch(
-      () => signal.throwIfAborted(),
-    )
+    const isOver = () => asking.countWaiting() === 0
+    const limit = { deadlineSeconds: leftSeconds, intervalMs: 10, signal }
+    await isInTime(isOver, limit).catch(() => signal.throwIfAborted())
     return asked
   })
   const told = await Promise.all(asked)
@@ -37,9 +31,7 @@ export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
 
 /**
  * What the machine, the control plane and the kit itself took while something went on; then nobody is asked any more.
- * @template T
- * @param {Pick<Given, 'asking' | 'readControl'>} given
- * @param {() => Promise<T>} act
+ * @template T @param {Pick<Given, 'asking' | 'readControl'>} given @param {() => Promise<T>} act
  * @returns {Promise<{ value: T, phase: RolloutRecord['first'] }>}
  */
 export async function observePhase({ asking, readControl }, act) {
@@ -49,7 +41,9 @@ export async function observePhase({ asking, readControl }, act) {
   const after = await asking.readCosts()
   await asking.giveUp()
   const phase = {
-    ...{ startMs: before.nowMs, endMs: after.nowMs, control: { start, end: await readControl() } },
+    startMs: before.nowMs,
+    endMs: after.nowMs,
+    control: { start, end: await readControl() },
     host: { start: before.host, end: after.host },
     ownCpuSeconds: after.ownCpuSeconds - before.ownCpuSeconds,
   }

@@ -2,10 +2,7 @@ import { findOwnPart } from '../kinds/parts.js'
 import { timeLeft } from '../lib/units.js'
 import { estimateSeconds } from '../plan/plan.js'
 
-/**
- * The lines of progress of a run, and the time it has left.
- * @import { Trial, TrialRecord } from '../model/types.ts'
- */
+/** The lines of progress of a run, and the time it has left. @import { Trial, TrialRecord } from '../model/types.ts' */
 
 // Samples are taken every 0.1 s: one was missed by more than as much again.
 const GAP_SECONDS = 0.2
@@ -32,20 +29,14 @@ export function describeLeft(secondsLeft) {
   return left <= 0 ? '' : ` (${timeLeft(left)})`
 }
 
-/**
- * The time that trials take, from the pace so far.
- * @param {Trial[]} trials
- */
+/** The time that trials take, from the pace so far. @param {Trial[]} trials */
 export function createPace(trials) {
   let start = performance.now()
   /** The first that was not recorded before. @type {number | null} */
   let first = null
   let done = 0
   return {
-    /**
-     * @param {Trial} trial the one that runs
-     * @param {boolean} isDone
-     */
+    /** @param {Trial} trial the one that runs @param {boolean} isDone */
     secondsLeft(trial, isDone) {
       const at = trials.findIndex(t => t.id === trial.id)
       if (first === null) {

@@ -1,65 +1,46 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
-import { leaveOutUnreachable } from '../plan/calibration.js'
+import { leaveOutUnreachable } from '../plan/arms.js'
 import { removeRaw } from '../records/raw.js'
 import { readRun } from '../records/records.js'
 import { findDifferences } from './reusable.js'
 
 /**
  * A run that was cut short, to go on with.
- * @import { Manifest, Plan, TrialRecord } from '../model/types.ts'
- * @import { Setting } from './reusable.js'
+ * @import { Manifest, Plan, TrialRecord } from '../model/types.ts' @import { Setting } from './reusable.js'
+ * @typedef {ReturnType<typeof openInterrupted>} Interrupted
  */
-
-/** @typedef {ReturnType<typeof openInterrupted>} Interrupted */
 
 const CHECKS = /^(?:check|parity)-/
 
-/**
- * @param {string} folder of the run's results
- * @throws {import('../lib/errors.js').BenchError} when it holds no run
- */
+/** @param {string} folder of the run's results @throws {import('../lib/errors.js').BenchError} when it holds no run */
 export function openInterrupted(folder) {
   const { manifest, records, warnings } = readRun(folder)
   return { folder, manifest, warnings, records: new Map(records.map(record => [record.trial.id, record])) }
 }
 
-/**
- * Removes what the checks of the run left, which are made again. Everything below the folder is written anew or read: it
- * must not lead elsewhere.
- * @param {Interrupted} interrupted
- * @throws {UsageError} where the folder holds a link
- */
+/** Removes what checks left, which are made again. @param {Interrupted} interrupted @throws {UsageError} for a link */
 export function prepareToResume({ folder }) {
   const link = readdirSync(folder, { recursive: true, withFileTypes: true }).find(entry => entry.isSymbolicLink())
   if (link) throw new UsageError(`--resume ${folder}: ${path.join(link.parentPath, link.name)} is a link: remove it`)
   for (const name of readdirSync(path.join(folder, 'raw'))) if (CHECKS.test(name)) removeRaw(folder, name)
 }
 
-/**
- * That what is measured now can stand beside what the run has.
- * @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options
- * @throws {UsageError} with what differs
- */
+/** @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options @throws {UsageError} with what differs */
 export function assertSame({ interrupted: { folder, manifest, records }, plan, now }) {
-  if (plan.settings.keepsServices && records.size > 0) {
+  if (plan.settings.keepsServices && records.size > 0)
     throw new UsageError(
       `--resume ${folder}: ${plan.experiment} watches the same processes all the time, and they have ended: start a new run`,
     )
-  }
   const isEqual = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
   // Once the capacities were found, the rates that cannot be reached are left out.
   const reachable = leaveOutUnreachable({ plan, calibrations: manifest.calibrations }).arms
-  const ids = manifest.calibrations.map(({ armId }) => armId)
+  const calibrated = manifest.calibrations.map(({ armId }) => armId)
+  const toCalibrate = plan.calibrations.map(({ id }) => id)
   const isSamePlan =
     (isEqual(manifest.arms, plan.arms) || (plan.mostOfCapacity !== null && isEqual(manifest.arms, reachable))) &&
-    isEqual(
-      ids,
-      plan.calibrations.map(arm => arm.id),
-    ) &&
-    isEqual(manifest.search, plan.search) &&
-    isEqual(manifest.settings, plan.settings)
+    isEqual([calibrated, manifest.search, manifest.settings], [toCalibrate, plan.search, plan.settings])
   const isPlaced = [...records.values()].every(record =>
     isEqual(record.placement, now.layout.placementOf(record.trial.arm)),
   )
@@ -76,11 +57,7 @@ export function assertSame({ interrupted: { folder, manifest, records }, plan, n
   )
 }
 
-/**
- * The manifest of a run that goes on: that of its start, with when it went on.
- * @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options known: as it is now
- * @returns {Manifest}
- */
+/** @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options @returns {Manifest} of both */
 export function continueManifest({ interrupted: { manifest, records }, known }) {
   const { run, command, thresholds, machine, parity } = manifest
   const resumed = [...(run.resumed ?? []), { at: known.run.startedAt, id: known.run.id, trials: records.size }]

@@ -6,35 +6,17 @@ import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 
 /**
- * Trials of earlier runs that a search may take instead of measuring again.
- * @import { Arm, Kit, Layout, Manifest, Placement, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
- */
-
-/**
- * Trials of earlier runs that a search may take; each record is given once.
+ * Trials of earlier runs that a search may take instead of measuring again; each record is given once.
+ * @import { Arm, Kit, Layout, Manifest, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
  * @typedef {{ take: (arm: Arm) => { folder: string, record: TrialRecord } | null }} Reusable
+ * @typedef {{ machine: Record<string, unknown>, tools: Record<string, Tool>, scripts: ScriptFolder[], layout: Layout,
+ *   kit: Kit, settings: Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'> }} Setting what trials are measured with
  */
 
 const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'capWay', 'node']
 const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
 
-/**
- * What trials are measured with now.
- * @typedef {object} Setting
- * @property {Record<string, unknown>} machine
- * @property {Record<string, Tool>} tools
- * @property {ScriptFolder[]} scripts
- * @property {Layout} layout
- * @property {Kit} kit
- * @property {Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'>} settings
- */
-
-/**
- * Why trials of another run cannot stand beside those that are measured now.
- * @param {Manifest} manifest of the other run
- * @param {Setting} now
- * @returns {string[]} what differs; none where they can
- */
+/** Lists why new trials cannot stand beside those of a run. @param {Manifest} manifest @param {Setting} now */
 export function findDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
   const relaxedBy = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
     relaxes.map(({ gate }) => gate).join()
@@ -44,7 +26,10 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
     ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
     ...(nameLoadHost(manifest.machine) === nameLoadHost(machine) ? [] : ['the machine of the load']),
     ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
-    ...scripts.filter(own => isOther(own, findScripts(manifest, own))).map(own => `the scripts of ${nameScripts(own)}`),
+    // Scripts that only one of the runs used are no difference.
+    ...scripts
+      .filter(own => (findScripts(manifest, own)?.sha256 ?? own.sha256) !== own.sha256)
+      .map(own => `the scripts of ${nameScripts(own)}`),
     ...Object.keys(topologies)
       .filter(link => Object.hasOwn(manifest.topologies, link))
       .filter(link => JSON.stringify(manifest.topologies[link]) !== JSON.stringify(topologies[link]))
@@ -55,63 +40,33 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
   ]
 }
 
-/**
- * Opens runs of this machine, since its start, with the same kit, programs, scripts and settings.
- * @param {Setting & { folders: string[] }} options
- * @returns {Reusable}
- * @throws {UsageError} for a run of another machine, or with another kit, other programs, scripts or settings
- */
+/** Opens runs to reuse. @param {Setting & { folders: string[] }} options @returns {Reusable} @throws {UsageError} */
 export function openReusable({ folders, ...now }) {
   const { placementOf } = now.layout
   const found = folders.flatMap(folder => {
     const { manifest, records } = readRun(folder)
     const differing = findDifferences(manifest, now)
-    if (differing.length > 0) {
+    if (differing.length > 0)
       throw new UsageError(
         `--from ${folder}: its trials cannot be reused, because it differs in ${differing.join(', ')}: leave it out of --from to measure them again`,
       )
-    }
     return records.filter(r => r.outcome !== 'invalid' && r.takenFrom === undefined).map(record => ({ folder, record }))
   })
-  const used = new Set()
   return {
     take(arm) {
-      const next = found.find(
-        entry => !used.has(entry) && isSameTrial(arm, entry.record) && isPlacedAs(placementOf(arm), entry.record),
+      const placed = JSON.stringify(placementOf(arm))
+      const at = found.findIndex(
+        ({ record }) => isSameTrial(arm, record) && JSON.stringify(record.placement) === placed,
       )
-      if (!next) return null
-      used.add(next)
-      return next
+      return at === -1 ? null : found.splice(at, 1)[0]
     },
   }
 }
 
-/**
- * Scripts that only one of two runs used are no difference.
- * @param {ScriptFolder} own
- * @param {ScriptFolder | undefined} other
- */
-function isOther(own, other) {
-  return other !== undefined && other.sha256 !== own.sha256
-}
-
 /** @param {Record<string, any>} machine */
-function nameLoadHost({ loadHost }) {
-  return loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()
-}
+const nameLoadHost = ({ loadHost }) => loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()
 
-/**
- * @param {Placement | null} placement
- * @param {TrialRecord} record
- */
-function isPlacedAs(placement, record) {
-  return JSON.stringify(record.placement) === JSON.stringify(placement)
-}
-
-/**
- * @param {Arm} arm
- * @param {TrialRecord} record
- */
+/** @param {Arm} arm @param {TrialRecord} record */
 function isSameTrial(arm, { trial }) {
   const other = trial.arm
   return (

@@ -1,17 +1,17 @@
 import { isSpoiled } from '../judge/gates.js'
+import { ratePerSecond } from '../judge/measures.js'
+import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { calibrate } from './calibrate.js'
+import { leaveOutUnreachable } from '../plan/arms.js'
 import { createPace } from './progress.js'
 import { createStopping } from './stopping.js'
 
 /**
- * @import { Plan, Trial, TrialRecord } from '../model/types.ts'
- * @import { Pass } from './kind.js'
- * @import { RunTogether } from './run.js'
- * @import { Stopping } from './stopping.js'
+ * @import { Calibration, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Pass } from './kind.js'
+ * @import { RunTogether } from './run.js' @import { Stopping } from './stopping.js'
  */
 
-// Repetitions of unsteady windows: as many as two more rounds; beside turns, which say the cost, one.
+// Repetitions of unsteady windows, in rounds; beside turns, which tell the cost, fewer.
 const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
 // Users that are cold after this much longer are not slow to start: their sidecars do not serve them. The run's length
 // must stay near to what was announced, also where the planned warm-up is long.
@@ -21,27 +21,13 @@ const WARMUP_MOST_MORE_SECONDS = 30
 /**
  * Taken for the checks and for each round of a run, where another run goes on beside it.
  * @typedef {{ take: () => Promise<void>, pass: () => void }} Turns
+ * @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup
  */
 
-/** @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup */
-
-/**
- * Measures the capacities that the plan asks for, then round after round.
- * @param {Pass} pass
- */
-export async function measureRounds({
-  plan,
-  run,
-  runTogether,
-  turns,
-  assess,
-  recordedRounds,
-  writeManifest,
-  announce,
-  say,
-  signal,
-}) {
-  const { plan: measured, calibrations } = await calibrate({ plan, run, signal })
+/** Measures the capacities that the plan asks for, then round after round. @param {Pass} pass */
+export async function measureRounds(pass) {
+  const { plan, runTogether, turns, assess, recordedRounds, writeManifest, announce, say, signal } = pass
+  const { plan: measured, calibrations } = await calibrate(pass)
   if (calibrations.length > 0) {
     const { arms, notMeasured } = measured
     for (const { plane, reason } of notMeasured.slice(plan.notMeasured.length)) say(`not measured: ${plane}: ${reason}`)
@@ -57,7 +43,28 @@ export async function measureRounds({
 }
 
 /**
- * Round after round; windows that were unsteady or cold are run again at the end of theirs.
+ * Measures what each plane reaches in a closed loop, once, and leaves out the rates too near to it.
+ * @param {Pick<Pass, 'plan' | 'run' | 'signal'>} pass @throws {BenchError} when no rate can be reached
+ */
+async function calibrate({ plan, run, signal }) {
+  /** @type {Calibration[]} */
+  const calibrations = []
+  if (plan.calibrations.length === 0 || plan.mostOfCapacity === null) return { plan, calibrations }
+  for (const arm of plan.calibrations) {
+    signal.throwIfAborted()
+    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
+    const record = await run({ trial, progress: 'finding the capacity' })
+    const { boundBy } = record
+    calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
+  }
+  const { arms, notMeasured } = leaveOutUnreachable({ plan, calibrations })
+  if (arms.length === 0) throw new BenchError('no rate can be reached here: ask for lower ones with --rate')
+  const trials = plan.trials.filter(t => arms.some(arm => arm.id === t.arm.id))
+  return { plan: { ...plan, arms, trials, notMeasured: [...plan.notMeasured, ...notMeasured] }, calibrations }
+}
+
+/**
+ * Runs round after round; windows that were unsteady or cold are run again at the end of theirs.
  * @param {{ plan: Plan, runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal }} options
  *   stopping: null: all rounds of the plan are run
  */
@@ -106,24 +113,15 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
 }
 
 /** @param {TrialRecord} record */
-function areUsersCold({ load }) {
-  return load !== null && (load.coldUsers > 0 || load.verified === 0)
-}
+const areUsersCold = ({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0)
 
-/**
- * @param {Trial} trial
- * @returns {Trial} the same once more
- */
+/** @param {Trial} trial @returns {Trial} the same once more */
 function repeat(trial) {
   const deployment = trial.deployment && { deployment: `${trial.deployment}-again` }
   return { ...trial, ...deployment, id: `${trial.id}-again`, repeats: trial.id }
 }
 
-/**
- * Twice the warm-up that a trial had, up to the longest that its planned one allows.
- * @param {Trial} trial
- * @returns {Warmup}
- */
+/** Doubles a warm-up, up to the longest that the planned one allows. @param {Trial} trial @returns {Warmup} */
 function lengthenWarmup({ arm, warmup }) {
   const plannedSeconds = warmup?.plannedSeconds ?? arm.load.warmupSeconds
   const mostSeconds = Math.min(WARMUP_MOST_TIMES * plannedSeconds, plannedSeconds + WARMUP_MOST_MORE_SECONDS)
@@ -131,11 +129,7 @@ function lengthenWarmup({ arm, warmup }) {
   return { seconds, plannedSeconds, isLongest: seconds === mostSeconds }
 }
 
-/**
- * @param {Trial} trial
- * @param {Warmup | undefined} warmup
- * @returns {Trial}
- */
+/** @param {Trial} trial @param {Warmup | undefined} warmup @returns {Trial} */
 function withWarmup(trial, warmup) {
   if (!warmup) return trial
   const { seconds, ...lengthened } = warmup

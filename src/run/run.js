@@ -1,6 +1,6 @@
 import { gateParity } from '../parity/gate.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
-import { writeWhole } from '../records/files.js'
+import { writeDocument } from '../records/files.js'
 import { rawNameOf, removeRaw, writeObserved } from '../records/raw.js'
 import { appendTrial, copyTrial } from '../records/records.js'
 import { describeLeft, describeTrial } from './progress.js'
@@ -8,15 +8,10 @@ import { createStandingServices } from './standing-services.js'
 import { runTrial } from './trial.js'
 
 /**
- * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts'
- * @import { Watcher } from './events.js'
- * @import { GateParity } from '../parity/gate.js'
- * @import { Turns } from './rounds.js'
- * @import { Reusable } from './reusable.js'
- * @import { Kind } from './kind.js'
- * @import { StandingServices } from './standing-services.js'
- * @import { Assess } from './stopping.js'
- * @import { Testbed } from './testbed.js'
+ * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Watcher } from './events.js'
+ * @import { GateParity } from '../parity/gate.js' @import { Reusable } from './reusable.js'
+ * @import { Kind, Pass } from './kind.js' @import { StandingServices } from './standing-services.js'
+ * @import { Assess } from './stopping.js' @import { Testbed } from './testbed.js'
  */
 
 const NOTHING = { take: () => null }
@@ -24,38 +19,23 @@ const UNKNOWN = () => ({ isReached: false, roundsMore: null, told: '' })
 const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
- * Runs a trial, and records it before the next starts.
+ * Both run trials, and record them before the next start; RunTogether of arms that stand at the same time. progress: such
+ * as 'round 2 of 6'; secondsLeft: of the run, before and after this trial.
  * @typedef {(options: { trial: Trial } & Told) => Promise<TrialRecord>} RunOne
- */
-
-/**
- * Runs the trials of arms that stand at the same time, and records them before the next start.
  * @typedef {(options: { trials: Trial[] } & Told) => Promise<TrialRecord[]>} RunTogether
- */
-
-/**
- * What is told of a trial. progress: such as 'round 2 of 6'; secondsLeft: of the run, before and after this trial.
  * @typedef {{ progress: string, secondsLeft?: (isDone: boolean) => number }} Told
  */
 
 /**
- * Runs a plan: checks that the planes do equal work, then searches, or measures round after round. All it leaves is
- * on disk: the manifest, and the record of every trial.
- * @param {{ plan: Plan, testbed: Omit<Testbed, 'kind'>, kinds: Kind[], manifest: Omit<Manifest, 'parity'>, watcher: Watcher, signal: AbortSignal,
- *   retain?: boolean, turns?: Turns, reusable?: Reusable, recorded?: Map<string, TrialRecord>, assess?: Assess, gate?: GateParity }} options
- *   kinds: of its trials, in their order; retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take;
- *   recorded: trials of this run that are not run again, by id; assess: of a run that goes on until it is precise
+ * Runs a plan: checks that the planes do equal work, then measures kind after kind. It leaves all on disk.
+ * @param {{ plan: Plan, testbed: Omit<Testbed, 'kind'>, kinds: Kind[], manifest: Omit<Manifest, 'parity'>,
+ *   watcher: Watcher, signal: AbortSignal, retain?: boolean, turns?: Pass['turns'], reusable?: Reusable, assess?: Assess,
+ *   recorded?: Map<string, TrialRecord>, gate?: GateParity }} options recorded: trials that are not run again, by id
  * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
 export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal, ...options }) {
-  const {
-    retain = false,
-    turns = ALONE,
-    reusable = NOTHING,
-    recorded = new Map(),
-    assess = UNKNOWN,
-    gate = gateParity,
-  } = options
+  const { retain = false, turns = ALONE, reusable = NOTHING, recorded = new Map() } = options
+  const { assess = UNKNOWN, gate = gateParity } = options
   const { site, folders } = testbed
   const { say, watch } = watcher
   const standing = createStandingServices({ keepsServices: plan.settings.keepsServices, retains: retain })
@@ -72,30 +52,24 @@ export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal,
     announce(plan)
     await turns.take()
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
-    writeManifest({
-      parity: await gate({
-        testbed: { ...testbed, kind: kinds[0] },
-        arms: kinds[0].hasRequests === false ? [] : plan.arms,
-        nextIndex,
-        signal,
-        say,
-      }),
-    })
+    const [kind] = kinds
+    const arms = kind.hasRequests === false ? [] : plan.arms
+    writeManifest({ parity: await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say }) })
     for (const kind of kinds) {
-      const runTogether = createRunTogether({
-        testbed: { ...testbed, kind },
-        standing,
-        recorded,
-        nextIndex,
-        watcher,
-        signal,
-      })
+      const own = { ...testbed, kind }
+      const runTogether = createRunTogether({ testbed: own, standing, recorded, nextIndex, watcher, signal })
       await kind.measure({
         plan: kinds.length === 1 ? plan : takePart(plan, kind.name),
         cpus: site.cpus,
         run: async ({ trial, ...told }) => (await runTogether({ trials: [trial], ...told }))[0],
         runTogether,
-        adopt: createAdopt({ folder: folders.results, kind: kind.name, watcher }),
+        adopt(known, planned) {
+          const trial = { ...planned, kind: kind.name }
+          const record = { ...known.record, trial }
+          copyTrial({ from: known.folder, to: folders.results, record: known.record, trial })
+          watch?.({ kind: 'trial-ended', record, atMs: Date.now() })
+          return record
+        },
         reusable,
         turns,
         assess,
@@ -106,7 +80,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal,
         signal,
       })
     }
-    // While the last trial ended, too: what was to stay has been removed.
+    // An abort while the last trial ended has removed what was to stay.
     signal.throwIfAborted()
     outcome = 'finished'
   } finally {
@@ -118,8 +92,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal,
 
 /**
  * @param {{ testbed: Testbed, standing: StandingServices, recorded: Map<string, TrialRecord>, nextIndex: () => number,
- *   watcher: Watcher, signal: AbortSignal }} options
- * @returns {RunTogether}
+ *   watcher: Watcher, signal: AbortSignal }} options @returns {RunTogether}
  */
 function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { say, watch }, signal }) {
   const folder = testbed.folders.results
@@ -144,50 +117,24 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
   }
 }
 
-/**
- * The trials of one kind.
- * @param {Plan} plan
- * @param {string} kind
- * @returns {Plan}
- */
+/** The trials of one kind. @param {Plan} plan @param {string} kind @returns {Plan} */
 function takePart(plan, kind) {
   const trials = plan.trials.filter(trial => trial.kind === kind)
   const arms = plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id))
   return { ...plan, trials, arms, rounds: Math.max(...trials.map(({ round }) => round)) }
 }
 
-/**
- * Takes the record of an earlier run into this one.
- * @param {{ folder: string, kind: string, watcher: Watcher }} options kind: of the trials of this run
- * @returns {(known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord}
- */
-function createAdopt({ folder, kind, watcher }) {
-  return (known, planned) => {
-    const trial = { ...planned, kind }
-    const record = { ...known.record, trial }
-    copyTrial({ from: known.folder, to: folder, record: known.record, trial })
-    watcher.watch?.({ kind: 'trial-ended', record, atMs: Date.now() })
-    return record
-  }
-}
-
-/**
- * @param {string} folder
- * @param {Manifest} manifest
- */
+/** @param {string} folder @param {Manifest} manifest */
 function createManifestWriter(folder, manifest) {
   let known = manifest
   return (/** @type {Partial<Manifest>} */ found) => {
     known = { ...known, ...found }
-    writeWhole(folder, 'manifest.json', `${JSON.stringify(known, null, 2)}\n`)
+    writeDocument(folder, 'manifest.json', known)
     return known
   }
 }
 
-/**
- * @param {Plan} plan
- * @param {Pick<Manifest, 'run'>} manifest
- */
+/** @param {Plan} plan @param {Pick<Manifest, 'run'>} manifest */
 function describePlan(plan, { run }) {
   const { experiment, question, arms, rounds, trials, search, precision } = plan
   return {

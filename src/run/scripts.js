@@ -1,25 +1,39 @@
 import { hashFolder } from '../lib/hash.js'
+import { nameDeployed } from '../services/deployed.js'
 
 /**
  * The scripts that a run uses, by what is in them: a path says nothing of an edit.
- * @import { Arm, DataPlane, ScriptFolder } from '../model/types.ts'
+ * @import { Arm, DataPlane, Programs, ScriptFolder } from '../model/types.ts'
+ * @import { Folders } from './testbed.js'
  */
 
+/** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
+
 /**
- * @param {{ arms: Pick<Arm, 'plane' | 'variant'>[], planes: Record<string, Pick<DataPlane, 'hasVariants'>>,
- *   folders: { pipyScripts: string, echo: string, load: string } }} options
- * @returns {ScriptFolder[]} those of the load, of the applications, and of each plane or variant that runs scripts
+ * The folder of scripts of an arm's sidecars: those of its profile, its variant's, or the kit's.
+ * @param {{ programs: Pick<Programs, 'scripts'>, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
  */
-export function hashScripts({ arms, planes, folders }) {
-  const scripted = arms.filter(({ plane }) => planes[plane].hasVariants)
-  const variants = new Map(scripted.map(({ plane, variant }) => [JSON.stringify([plane, variant]), { plane, variant }]))
+export function findScriptFolder({ programs, folders }, arm) {
+  return programs.scripts?.[nameDeployed(arm)] ?? arm.variant ?? folders.pipyScripts
+}
+
+/**
+ * @param {{ arms: Scripted[], programs: { planes: Record<string, Pick<DataPlane, 'hasVariants'>>, scripts?: Programs['scripts'] },
+ *   folders: { pipyScripts: string, echo: string, load: string } }} options
+ * @returns {ScriptFolder[]} those of the load, of the applications, and of each plane, profile or variant that runs scripts
+ */
+export function hashScripts({ arms, programs, folders }) {
+  const scripted = arms.filter(({ plane }) => programs.planes[plane].hasVariants)
+  const byFolder = new Map(
+    scripted.map(({ plane, variant, profile }) => {
+      const own = programs.scripts?.[nameDeployed({ plane, profile })] ? { profile: `${profile}` } : {}
+      const folder = findScriptFolder({ programs, folders }, { plane, variant, profile })
+      return [JSON.stringify([plane, variant, own]), { plane, variant, ...own, sha256: hashFolder(folder) }]
+    }),
+  )
   return [
     { role: 'generator', plane: null, variant: null, sha256: hashFolder(folders.load) },
     { role: 'application', plane: null, variant: null, sha256: hashFolder(folders.echo) },
-    ...[...variants.values()].map(choice => ({
-      role: /** @type {const} */ ('sidecar'),
-      ...choice,
-      sha256: hashFolder(choice.variant ?? folders.pipyScripts),
-    })),
+    ...[...byFolder.values()].map(own => ({ role: /** @type {const} */ ('sidecar'), ...own })),
   ]
 }

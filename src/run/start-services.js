@@ -3,33 +3,25 @@ import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
-import { createSpecs, findReachable } from '../services/specs.js'
+import { findDeployed } from '../services/deployed.js'
+import { createSpecs, findReachable, isRedirected } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
+import { createDeployer } from './deployer.js'
+import { findScriptFolder } from './scripts.js'
 
 /**
- * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, Place, ProcessSpec, Target } from '../model/types.ts'
- * @import { Seen } from './kind.js'
+ * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
+ * has; folder: of the processes; isBesideOthers: other arms stand at the same time.
+ * @import { Arm, Endpoint, EndedProcess, Handle, Place, ProcessSpec, Target } from '../model/types.ts'
  * @import { Testbed } from './testbed.js'
- */
-
-/**
- * The services of an arm, and what a load needs to drive them; seen: what starting them has shown.
- * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: Seen }} Started
- */
-
-/**
- * start: a number that no other start of this run has; round: of the trial; folder: of the processes; isBesideOthers: other arms
- * stand at the same time.
+ * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isBesideOthers?: boolean,
  *   signal: AbortSignal }} Asked
  * @typedef {(asked: Asked) => Promise<Started>} StartServices
  */
 
-/**
- * Starts an arm's services and its sidecars, and sends one nonce through.
- * @param {Omit<Asked, 'round'>} asked
- */
+/** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<Asked, 'round'>} asked */
 export async function startServices({ testbed, arm, start, folder, isBesideOthers = false, signal }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
@@ -39,22 +31,19 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
   const entryService = findEntryService(topology, hasSidecars)
-  const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, entryService)
-  const { specs, controlled } = renderSpecs({ testbed, arm, topology, places, folder })
+  const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, {
+    entry: entryService,
+    hasNamespaces: arm.conditions.interception !== undefined,
+  })
+  const shared = describeSpecs({ testbed, arm, folder })
+  const areRead = isControlled || findDeployed(testbed.programs.planes, arm)?.scripts
+  const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
+  const { specs, controlled } = createSpecs({ ...shared, topology, places, scriptFiles })
   const place = createPlacer({ testbed, arm, isBesideOthers })
-  /** @type {Deployment[]} */
-  const deployments = []
+  const { deploy: begin, deployment } = createDeployer(target, { start, folder })
   const deploy = async (/** @type {ProcessSpec[]} */ rendered) => {
-    const deployed = await target.deploy(rendered.map(place), { start, folder })
-    deployments.push(deployed)
-    await Promise.all(deployed.processes.map(p => p.waitUntilReady(signal)))
-  }
-  /** @type {Deployment} */
-  const deployment = {
-    get processes() {
-      return deployments.flatMap(d => d.processes)
-    },
-    remove: async () => void (await Promise.all(deployments.map(d => d.remove()))),
+    const processes = await begin(rendered.map(place))
+    await Promise.all(processes.map(p => p.waitUntilReady(signal)))
   }
   let areReady = false
   try {
@@ -65,7 +54,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     }
     await deploy(specs)
     areReady = true
-    const entry = findEntry(topology, { places, hasSidecars })
+    const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm) })
     await target.call('reach', { endpoints: findReachable(specs, places) })
     await sendNonce({ target, entry, arm })
     return {
@@ -76,7 +65,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   } catch (error) {
     const { processes } = deployment
     const ended = await awaitEnded(processes)
-    // Who is not ready has said why itself; who does not answer may have ended since.
+    // A process that is not ready has said why itself; one that does not answer may have ended since.
     const fallen = areReady ? await assertAllRun(processes, 'starting').catch(told => told) : null
     await deployment.remove()
     const failure = fallen ?? error
@@ -86,11 +75,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   }
 }
 
-/**
- * The processes that ended without being stopped, a moment later: a process that answers no more may be about to end.
- * @param {Handle[]} processes
- * @returns {Promise<EndedProcess[]>}
- */
+/** Lists the processes that ended, a moment later. @param {Handle[]} processes @returns {Promise<EndedProcess[]>} */
 export async function awaitEnded(processes) {
   await awaitEnding(processes)
   return processes.flatMap(p => {
@@ -99,22 +84,10 @@ export async function awaitEnded(processes) {
   })
 }
 
-/**
- * @param {{ testbed: Testbed, arm: Arm, topology: ReturnType<typeof topologyOf>, places: Record<string, Place>, folder: string }} options
- */
-function renderSpecs({ testbed, arm, topology, places, folder }) {
-  const shared = describeSpecs({ testbed, arm, folder })
-  const scriptFiles = arm.conditions.changesPerMinute === null ? {} : readTextFiles(shared.folders.scripts)
-  return createSpecs({ ...shared, topology, places, scriptFiles })
-}
-
-/**
- * What the processes of an arm are made from, however many there are.
- * @param {{ testbed: Testbed, arm: Arm, folder: string }} options
- */
+/** Lists what all processes of an arm are made from. @param {{ testbed: Testbed, arm: Arm, folder: string }} options */
 export function describeSpecs({ testbed, arm, folder }) {
   const { site, programs, settings, folders } = testbed
-  const scripts = arm.variant ?? folders.pipyScripts
+  const scripts = findScriptFolder(testbed, arm)
   return {
     arm,
     programs,
@@ -126,9 +99,8 @@ export function describeSpecs({ testbed, arm, folder }) {
 }
 
 /**
- * Gives processes their CPUs and their memory limit, and the name of their arm where others stand beside it.
+ * Makes what gives processes their CPUs, memory limit and arm. @returns {(spec: ProcessSpec) => ProcessSpec}
  * @param {{ testbed: Testbed, arm: Arm, isBesideOthers: boolean }} options
- * @returns {(spec: ProcessSpec) => ProcessSpec}
  */
 function createPlacer({ testbed, arm, isBesideOthers }) {
   const placement = testbed.layout.placementOf(arm)
@@ -167,9 +139,8 @@ async function sendNonce({ target, entry, arm }) {
   const answer = await target.call('send', { endpoint, ask }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
-  if (answer.status !== 200 || answer.body !== nonce || answer.headers['x-nonce'] !== nonce) {
+  if (answer.status !== 200 || answer.body !== nonce || answer.headers['x-nonce'] !== nonce)
     throw new BenchError(
       `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application's echo of its nonce`,
     )
-  }
 }

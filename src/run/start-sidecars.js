@@ -8,22 +8,22 @@ import { BATCH_SIDECARS } from '../services/batches.js'
  * Starts the sidecars of a rollout, and asks each from its start on. On one machine, they start batch after batch; on a
  * cluster, each is a pod, and how many start at a time is the cluster's own.
  * @import { Handle, ProcessSpec, RolloutRecord, Target, Told } from '../model/types.ts'
- * @import { Asking } from '../node/asking.js'
- * @import { Batch } from '../services/batches.js'
+ * @import { Asking } from '../node/asking.js' @import { Batch } from '../services/batches.js'
  */
 
 // The next batch starts when no more than these are to answer yet: started all at once, they would wait for each other.
 const WAITING_MOST = BATCH_SIDECARS / 2
 
-/** Of a sidecar: when its pod was asked for and when it was ready. @typedef {NonNullable<RolloutRecord['members'][number]['pod']>} PodTimes */
-
-/** @typedef {(specs: ProcessSpec[], how?: Pick<Parameters<Target['deploy']>[1], 'pace' | 'onStart'>) => Promise<Handle[]>} Deploy */
+/**
+ * PodTimes: when the pod of a sidecar was asked for, and when it was ready.
+ * @typedef {NonNullable<RolloutRecord['members'][number]['pod']>} PodTimes
+ * @typedef {(specs: ProcessSpec[], how?: Pick<Parameters<Target['deploy']>[1], 'pace' | 'onStart'>) => Promise<Handle[]>} Deploy
+ */
 
 /**
+ * Starts sidecars. asked: each that was started; pods: by sidecar, filled as they become ready.
  * @param {{ asking: Asking, batches: Batch[], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
  *   fail: (error: Error) => void, signal: AbortSignal }} options fail: is called where a pod does not become ready
- * @returns {Promise<{ asked: Promise<[string, Told | null]>[], pods: Map<string, PodTimes>, areReady: Promise<unknown> }>}
- *   asked: each sidecar that was started; pods: by sidecar, filled as they become ready
  */
 export async function startSidecars({ asking, batches, deploy, arePods, deadlineSeconds, fail, signal }) {
   /** @type {Promise<[string, Told | null]>[]} */
@@ -60,13 +60,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
   return { asked, pods, areReady: Promise.all(readying) }
 }
 
-/**
- * What a sidecar was told, under its name.
- * @template {Told | null} T
- * @param {string} name
- * @param {Promise<T>} told
- * @returns {Promise<[string, T]>}
- */
+/** Adds its name to what a sidecar was told. @template {Told | null} T @param {string} name @param {Promise<T>} told */
 export function named(name, told) {
   const asked = told.then(seen => /** @type {[string, T]} */ ([name, seen]))
   // Where the phase fails otherwise, nobody awaits it.

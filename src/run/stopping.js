@@ -1,15 +1,10 @@
 /**
- * When rounds that go on until they are precise have ended.
+ * When rounds that go on until they are precise have ended. Assess tells what the rounds so far have shown.
  * @import { Manifest, Plan, TrialRecord } from '../model/types.ts'
- */
-
-/**
- * What the rounds so far have shown, from the summary of their records.
  * @typedef {{ isReached: boolean, roundsMore: number | null, told: string }} Assessment roundsMore: null: not known
  * @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess
+ * @typedef {ReturnType<typeof createStopping>} Stopping
  */
-
-/** @typedef {ReturnType<typeof createStopping>} Stopping */
 
 /**
  * @param {{ precision: NonNullable<Plan['precision']>, mostRounds: number, recordedRounds: number, assess: Assess,
@@ -23,13 +18,12 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
   const records = []
   let longestMs = 0
   let beganMs = now()
-  const { width } = precision
-  /** A resumed run has records of later rounds. */
+  // A resumed run has records of later rounds.
   let rounds = recordedRounds
   /** @type {Manifest} */
   let manifest
   const write = (/** @type {'reached' | 'time' | null} */ ended) => {
-    manifest = writeManifest({ rounds, precision: { width, mostRounds, ended } })
+    manifest = writeManifest({ rounds, precision: { width: precision.width, mostRounds, ended } })
   }
   return {
     /** @param {number} round that begins */
@@ -44,10 +38,7 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
       records.push(record)
     },
 
-    /**
-     * Whether a round was the last.
-     * @param {number} round
-     */
+    /** Whether a round was the last. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
       const { isReached, roundsMore, told } = assess({ manifest: { ...manifest, rounds: round }, records })

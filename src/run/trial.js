@@ -5,48 +5,29 @@ import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { rawNameOf } from '../records/raw.js'
-import { startChanges } from './changes.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { awaitEnded } from './start-services.js'
-import { createClock } from './trial-clock.js'
-import { observeWindow, readWindow } from './window.js'
+import { observeWindow, readWindow, startChanges } from './window.js'
 
 /**
+ * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
+ * run has; nextStart: gives another; folder: of the raw files; signal: aborts when the trial ends, too.
+ * Observed: names: of the processes, in the order of their readings; observation: null: the window was not observed to its
+ * end; own: what the kind alone has seen, by the names of the files.
  * @import { Deployment, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
- * @import { Measured } from '../judge/gates.js'
- * @import { Watcher } from './events.js'
- * @import { StandingServices } from './standing-services.js'
- * @import { Started } from './start-services.js'
+ * @import { Phase, Watcher } from './events.js'
+ * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'
  * @import { Testbed } from './testbed.js'
- * @import { Clock } from './trial-clock.js'
+ * @typedef {{ testbed: Testbed, trials: Trial[], start: number, nextStart: () => number, folder: string,
+ *   clock: ReturnType<typeof createClock>, watch: Watcher['watch'], signal: AbortSignal }} Course
+ * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null,
+ *   own?: Record<string, object> }} Observed
  */
 
 /**
- * A trial while it runs, or those of arms that stand at the same time.
- * @typedef {object} Course
- * @property {Testbed} testbed
- * @property {Trial[]} trials of one load and placement
- * @property {number} start a number that no other start of this run has
- * @property {() => number} nextStart gives another
- * @property {string} folder of the raw files of all
- * @property {Clock} clock
- * @property {Watcher['watch']} watch
- * @property {AbortSignal} signal aborts when the run is stopped, and when the trial ends: so its timers end with it
- */
-
-/**
- * What was observed of a trial: its samples, the names of its processes in the order of their readings, and the rest;
- * null when its window was not observed to the end.
- * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null, own?: Record<string, object> }} Observed
- *   own: what its kind alone has seen, by the names of the files
- */
-
-/**
- * Runs one trial, or those of arms that stand at the same time: deploys the services and a generator, agrees on the window,
- * observes it, reads what it came to, judges it, ends it. A failure is the outcome of the trial, not an error.
- * @param {{ testbed: Testbed, trials: Trial[], nextStart: () => number, standing: StandingServices, watch: Watcher['watch'],
- *   signal: AbortSignal }} options nextStart: gives a number that no other start of this run has; standing: services of an arm
- *   are taken from there, and left there
+ * Runs one trial, or those of arms that stand at the same time, to their records. A failure is an outcome, not an error.
+ * @param {Pick<Course, 'testbed' | 'trials' | 'nextStart' | 'watch' | 'signal'> & { standing: StandingServices }} options
+ *   standing: services of an arm are taken from there, and left there
  * @returns {Promise<{ records: TrialRecord[] } & Observed>} a record of each trial
  * @throws the signal's reason, when it aborts
  */
@@ -77,18 +58,23 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     records = records.map(record => ({ ...record, ...shown?.record }))
     await shown?.assertWhole()
     if (shown?.isOver) return { records, ...observed }
-    const idle = await lookIdle(course, services)
+    const idle = await testbed.site.target.look(processesOf(services))
+    course.clock.lap('look')
     generator = await startGenerator(course, services)
     const { window, looks } = await agreeWindow(course, generator)
     const processes = [...processesOf(services), ...(generator?.processes ?? [])]
-    const changes = startChanges(course, { changeTo, window })
+    const changing = startChanges(course, { changeTo, window })
     const seen = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: seen.samples, names: seen.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen })
     observed = { ...observed, observation: read.observation }
-    const changed = await changes
-    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes: changed }))
-    records = describeBeside(records).map(record => judge(course, record))
+    const changes = await changing
+    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes }))
+    const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
+    records = describeBeside(records).map(record => ({
+      ...record,
+      ...judgeTrial(/** @type {import('../judge/gates.js').Measured} */ (record), relaxed),
+    }))
   } catch (error) {
     ending.abort()
     signal.throwIfAborted()
@@ -103,15 +89,9 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
 }
 
 /** @param {Started[]} services */
-function processesOf(services) {
-  return services.flatMap(({ deployment }) => deployment.processes)
-}
+const processesOf = services => services.flatMap(({ deployment }) => deployment.processes)
 
-/**
- * @param {Course} course
- * @param {Trial} trial
- * @returns {TrialRecord} of a trial that has not come to anything
- */
+/** @param {Course} course @param {Trial} trial @returns {TrialRecord} of a trial that has not come to anything */
 function createBlankRecord({ testbed, clock }, trial) {
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -138,9 +118,8 @@ function createBlankRecord({ testbed, clock }, trial) {
 }
 
 /**
- * The services of each arm: fresh ones, unless they stand since a trial before.
- * @param {Course} course
- * @param {{ standing: StandingServices, services: Started[] }} options services: is filled, also where one does not start
+ * Takes the services of each arm that stand, or starts them. @param {Course} course
+ * @param {{ standing: StandingServices, services: Started[] }} options services: is filled, also by a start that fails
  */
 async function deploy({ testbed, trials, start, nextStart, folder, clock, signal }, { standing, services }) {
   clock.enter('starting')
@@ -162,54 +141,23 @@ async function deploy({ testbed, trials, start, nextStart, folder, clock, signal
   clock.lap(kept.includes(null) ? 'start' : 'kept')
 }
 
-/**
- * What the services are like before any load.
- * @param {Course} course
- * @param {Started[]} services
- */
-async function lookIdle({ testbed, clock }, services) {
-  const looks = await testbed.site.target.look(processesOf(services))
-  clock.lap('look')
-  return looks
-}
-
-/**
- * Says in each record which arms stood at the same time, and how many connections their sidecars held.
- * @param {TrialRecord[]} records in the order in which the arms were started
- * @returns {TrialRecord[]}
- */
+/** Says which arms stood together, with how many connections. @param {TrialRecord[]} records @returns {TrialRecord[]} */
 function describeBeside(records) {
   if (records.length === 1) return records
-  const beside = records.map(record => ({
-    armId: record.trial.arm.id,
-    // Arms of one name are to hold equally many connections: of HTTP/2 they hold fewer.
-    name: nameForConnections(record.trial.arm),
-    connections: sumOf(sidecarsOf(record), p => p.connections ?? null),
-  }))
+  const beside = records.map(record => {
+    const { arm } = record.trial
+    const { protocol, tls, services } = arm.conditions
+    return {
+      armId: arm.id,
+      // Arms of one name are to hold equally many connections: with HTTP/2 they hold fewer.
+      name: `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`,
+      connections: sumOf(sidecarsOf(record), p => p.connections ?? null),
+    }
+  })
   return records.map(record => ({ ...record, beside }))
 }
 
-/** @param {Trial['arm']} arm */
-function nameForConnections(arm) {
-  const { protocol, tls, services } = arm.conditions
-  return `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`
-}
-
-/**
- * @param {Course} course
- * @param {TrialRecord} record
- * @returns {TrialRecord}
- */
-function judge({ testbed }, record) {
-  const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
-  return { ...record, ...judgeTrial(/** @type {Measured} */ (record), relaxed) }
-}
-
-/**
- * @param {Error} error
- * @param {Started[]} services
- * @returns {Promise<Pick<TrialRecord, 'reasons' | 'ended'>>}
- */
+/** @param {Error} error @param {Started[]} services @returns {Promise<Pick<TrialRecord, 'reasons' | 'ended'>>} */
 async function describeFailure(error, services) {
   const isExpected = error instanceof BenchError
   return {
@@ -219,9 +167,8 @@ async function describeFailure(error, services) {
 }
 
 /**
- * Removes what the trial started, but services that are to stand.
- * @param {Course} course
- * @param {{ generator: Deployment | null, services: Started[], standing: StandingServices, hasFailed: boolean }} options
+ * @param {Course} course @param {{ generator: Deployment | null, services: Started[], standing: StandingServices,
+ *   hasFailed: boolean }} options
  */
 async function end({ trials, clock }, { generator, services, standing, hasFailed }) {
   clock.enter('stopping')
@@ -232,4 +179,29 @@ async function end({ trials, clock }, { generator, services, standing, hasFailed
   )
   await Promise.all([generator?.remove(), ...leaving])
   clock.lap('stop')
+}
+
+/** The phases of a trial: tells each as it begins, and how long it took. @param {Watcher['watch']} watch */
+function createClock(watch) {
+  /** @type {Record<string, number>} */
+  const seconds = {}
+  let last = performance.now()
+  /** @type {Phase} */
+  let now = 'starting'
+  return {
+    /** That it is in. */
+    phase: () => now,
+    /** By the name of what took them. */
+    seconds,
+    enter(/** @type {Phase} */ phase) {
+      now = phase
+      watch?.({ kind: 'phase', phase, atMs: Date.now() })
+    },
+    /** Names what has gone on since the last lap. */
+    lap(/** @type {string} */ name) {
+      const atMs = performance.now()
+      seconds[name] = (atMs - last) / 1000
+      last = atMs
+    },
+  }
 }

@@ -8,18 +8,14 @@ import { finishLoad, followLoad } from './generator.js'
 
 /**
  * The window of a trial: what was seen of it, and what that comes to.
- * @import { Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, TrialRecord, Window } from '../model/types.ts'
- * @import { Phase } from './events.js'
- * @import { Course } from './trial.js'
+ * @import { Change, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, TrialRecord, Window } from '../model/types.ts'
+ * @import { Started } from './start-services.js' @import { Course } from './trial.js'
+ * @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings
  */
-
-/** @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings */
-/** @typedef {Pick<TrialRecord, 'load' | 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' | 'orchestratorPeakBytes'>} Numbers */
 
 /**
  * Has the processes read through the warm-up and the window and at its edges; stops early where one ends.
- * @param {Course} course
- * @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
+ * @param {Course} course @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
  * @returns {Promise<Seen>}
  */
 export async function observeWindow(course, { processes, generator, window }) {
@@ -43,7 +39,7 @@ export async function observeWindow(course, { processes, generator, window }) {
   const seen = await testbed.site.target
     .observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]), onSample })
     .finally(stopCounting)
-  // Of pods they come all together.
+  // Those of pods come all together.
   if (handedOn === 0) seen.samples.forEach(onSample)
   signal.throwIfAborted()
   return {
@@ -53,11 +49,8 @@ export async function observeWindow(course, { processes, generator, window }) {
 }
 
 /**
- * Reads what only the end of the load tells, and computes the numbers of the window.
- * @param {Course} course
+ * Reads what only the end of the load tells, and computes the numbers of each trial's window. @param {Course} course
  * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], seen: Seen }} options
- *   before: any load
- * @returns {Promise<{ observation: ObservationRecord, measured: Numbers[] }>} measured: of each trial
  * @throws {BenchError} where a process died, or the window was not read to its end
  */
 export async function readWindow(course, { processes, generator, window, before, seen }) {
@@ -85,11 +78,9 @@ export async function readWindow(course, { processes, generator, window, before,
 }
 
 /**
- * What was observed of a window, as it is written beside its samples.
- * @param {Course} course
+ * Makes the record of a window that is written beside its samples. @param {Course} course
  * @param {{ processes: Handle[], window: Window, before: Look[], after: Look[], overflows: (number | null)[], start: Edge,
- *   end: Edge, seen: Seen }} options
- * @returns {ObservationRecord}
+ *   end: Edge, seen: Seen }} options @returns {ObservationRecord}
  */
 function describeObservation({ testbed }, { processes, seen, start, end, ...given }) {
   const withoutSample = (/** @type {Edge} */ { sample, ...edge }) => edge
@@ -106,13 +97,15 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
       capCores: spec.cpuCores,
       askedWorkers: spec.workers,
       ...(spec.armId === undefined ? {} : { armId: spec.armId }),
-      // Of a batch, those of each sidecar are in raw/.
-      files: (spec.batchOf === undefined ? spec.files : spec.files.slice(0, 1)).map(({ name, content }) => ({
-        ...{ name, sha256: hashText(content) },
-      })),
+      ...(spec.passages === undefined ? {} : { passages: spec.passages }),
+      // The files of each sidecar of a batch are in raw/.
+      files: spec.files
+        .slice(0, spec.batchOf === undefined ? undefined : 1)
+        .map(({ name, content }) => ({ name, sha256: hashText(content) })),
     })),
     start: withoutSample(start),
     end: withoutSample(end),
+    ...(seen.received ? { received: seen.received } : {}),
     onHost: seen.onHost ?? null,
     ...(seen.loadHost ? { loadHost: seen.loadHost } : {}),
     cpus: testbed.site.cpus,
@@ -121,11 +114,7 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
   }
 }
 
-/**
- * @param {Handle[]} processes
- * @param {Edge} edge
- * @param {Phase} phase
- */
+/** @param {Handle[]} processes @param {Edge} edge @param {import('./events.js').Phase} phase */
 async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
   if (!missing) return
@@ -134,12 +123,7 @@ async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
   throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
 }
 
-/**
- * Requests that sidecars refused, for the planes that count them.
- * @param {Course} course
- * @param {Handle[]} processes
- * @throws {BenchError} where a sidecar does not tell them
- */
+/** Reads how many requests each sidecar refused. @param {Course} course @param {Handle[]} processes @throws {BenchError} */
 function readOverflows({ testbed, trials, clock }, processes) {
   return Promise.all(
     processes.map(async process => {
@@ -155,4 +139,42 @@ function readOverflows({ testbed, trials, clock }, processes) {
       return text === null ? null : parseOverflows(text)
     }),
   )
+}
+
+/**
+ * Changes the configuration of the first sidecar through the window, the first change half an interval after its start.
+ * A failure is told to whoever awaits the changes: a trial that failed otherwise awaits them no more.
+ * @param {Course} course @param {{ changeTo: Started['changeTo'], window: Window }} options
+ */
+export function startChanges(course, options) {
+  const changes = makeChanges(course, options)
+  changes.catch(() => {})
+  return changes
+}
+
+/** @param {Course} course @param {Parameters<typeof startChanges>[1]} options @returns {Promise<Change[] | null>} */
+async function makeChanges({ testbed, trials, signal }, { changeTo, window }) {
+  const [trial] = trials
+  const { changesPerMinute } = trial.arm.conditions
+  if (!changesPerMinute || changeTo === null) return null
+  const intervalMs = 60_000 / changesPerMinute
+  /** @type {Change[]} */
+  const changes = []
+  for (let dueMs = window.startMs + intervalMs / 2; dueMs < window.endMs; dueMs += intervalMs) {
+    // A change that took longer than an interval has taken the place of the next.
+    if (Date.now() > dueMs + intervalMs) continue
+    await waitUntil(dueMs, signal)
+    signal.throwIfAborted()
+    const atSeconds = (Date.now() - window.startMs) / 1000
+    const next = changeTo(changes.length + 1)
+    const effectSeconds = await testbed.site.target
+      .call('change', { ...next, deadlineMs: window.endMs })
+      .catch(error => {
+        signal.throwIfAborted()
+        const what = `change ${changes.length + 1} of the configuration, ${atSeconds.toFixed(1)} s into the window, failed`
+        throw new BenchError(`${what}: ${error.message}`, { cause: error })
+      })
+    changes.push({ atSeconds, effectSeconds })
+  }
+  return changes
 }

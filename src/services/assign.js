@@ -41,7 +41,7 @@ export function hashFnv(text) {
   return hash
 }
 
-/** Each item to the shard with the least load, the first of several (list scheduling, Graham 1969). @type {Assign} */
+/** Gives each item to the shard with the least load so far (list scheduling, Graham 1969). @type {Assign} */
 function assignToLeast(items, shards) {
   const loads = Array(shards).fill(0)
   return items.map(({ size }) => {

@@ -20,7 +20,8 @@ import { createModel, findNextHop } from './topology.js'
  * @property {{ own: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
  *   Pipy runs as a sidecar; the applications; certificates of all key types
  * @property {(folder: string) => string} locate where processes see a folder
- * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for control planes that hand them out
+ * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for control planes that hand them out and sidecars that have them
+ *   among their own files
  * @property {TrafficPolicy} trafficPolicy
  * @property {number} cpus of the machine
  */
@@ -42,13 +43,22 @@ export function createSpecs(services) {
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const own = service.application ? [createApplicationSpec(service, services)] : []
+    // Connections that pass all rules are tracked by the kernel like those of the other arms.
+    const passing = { inbound: null, outbound: null }
+    if (!createSidecar && isRedirected(arm)) for (const spec of own) spec.redirects = passing
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
-      own.push(isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services)))
+      const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
+      own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
     }
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
   return { specs, controlled }
+}
+
+/** Whether rules redirect the connections of an arm's services. @param {Pick<Arm, 'conditions'>} arm */
+export function isRedirected({ conditions }) {
+  return conditions.interception === 'redirect'
 }
 
 /**
@@ -77,11 +87,12 @@ export function findReachable(specs, places) {
 function createApplicationSpec(service, { arm, places, programs, folders, locate }) {
   const { name, application } = service
   const { hasSidecars } = arm
+  const at = { places, hasSidecars, isRedirected: isRedirected(arm) }
   return createApplication({
     service: name,
     kind: /** @type {NonNullable<Service['application']>} */ (application),
     listen: { address: places[name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
-    next: application === 'forward' ? findNextHop(service, { places, hasSidecars }) : null,
+    next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: programs.appRuntime,
     scripts: locate(folders.echo),
     folder: locate(folders.own),
@@ -92,7 +103,11 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
  * The options of the sidecar of a service.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
-export function describeSidecar(service, { arm, topology, places, programs, folders, locate, trafficPolicy, cpus }) {
+export function describeSidecar(
+  service,
+  { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
+) {
+  const { trafficPolicy, cpus } = services
   const { tls, protocol, configuredServices, features } = arm.conditions
   const { tool } = programs.planes[arm.plane]
   if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)
@@ -107,11 +122,13 @@ export function describeSidecar(service, { arm, topology, places, programs, fold
       protocol,
       configuredServices,
       features,
+      isRedirected: isRedirected(arm),
       client: arm.load.hasCertificate ? GENERATOR : null,
     }),
     folder: locate(`${folders.own}/${service.name}`),
     tool: programs.tools[tool.name],
     scripts: locate(folders.scripts),
+    scriptFiles,
     profile: arm.profile,
     cpuCores: arm.capCores,
   }

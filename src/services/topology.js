@@ -6,11 +6,13 @@ import { featuresOf, listFeatures } from '../model/features.js'
 import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
 
 /**
- * @import { Arm, Cluster, Endpoint, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Arm, Cluster, Endpoint, MtlsMode, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
 // Addresses of configured services that nobody calls: kept for benchmarks (RFC 2544), never connected to.
 const NOWHERE = '198.18'
+// The kernel's REDIRECT of connections that a namespace itself opens (iptables-extensions(8)).
+const REDIRECTED_TO = '127.0.0.1'
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 
 const schema = z.strictObject({
@@ -68,12 +70,12 @@ export function topologyOf({ link, conditions }, topologies) {
 /**
  * The addresses that the load goes to: the entry sidecar, or without sidecars the copies of the first application.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
- * @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
+ * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
  * @returns {{ endpoints: Endpoint[], host: string }}
  */
-export function findEntry({ services, entry }, { places, hasSidecars }) {
+export function findEntry({ services, entry }, { places, hasSidecars, isRedirected = false }) {
   const name = findEntryService({ services, entry }, hasSidecars)
-  const port = findEntryPort({ entry }, hasSidecars)
+  const port = isRedirected && entry.listener === 'inbound' ? PORTS.application : findEntryPort({ entry }, hasSidecars)
   if (hasSidecars) {
     const first = services.find(s => s.name === name)
     const endpoints = [{ address: places[name].reach, port }]
@@ -98,11 +100,12 @@ export function findEntryPort({ entry }, hasSidecars) {
 }
 
 /**
- * The address that a forward application calls: its sidecar's, or without sidecars the next application's.
- * @param {Service} service @param {{ places: Record<string, Place>, hasSidecars: boolean }} options
+ * The address that a forward application calls: its sidecar's, or without sidecars, or where its connections are redirected,
+ * the next application's.
+ * @param {Service} service @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
  */
-export function findNextHop({ name, calls }, { places, hasSidecars }) {
-  return hasSidecars
+export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected = false }) {
+  return hasSidecars && !isRedirected
     ? { address: places[name].inside, port: PORTS.outbound, host: calls[0] }
     : { address: places[calls[0]].reach, port: PORTS.application, host: calls[0] }
 }
@@ -111,13 +114,16 @@ export function findNextHop({ name, calls }, { places, hasSidecars }) {
  * The sidecar model of one service.
  * @param {Topology} topology
  * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
- *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null, features?: string }} options
+ *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null, features?: string,
+ *   isRedirected?: boolean }} options
  *   certificates: the folder of lib/certificates.js; configuredServices: that it knows and
- *   nobody calls; client: the name under which the load itself speaks mTLS
+ *   nobody calls; client: the name under which the load itself speaks mTLS; isRedirected: connections that mean applications
+ *   are redirected to their sidecars
  * @returns {SidecarModel}
  */
 export function createModel({ services, entry }, { service, places, trafficPolicy, workers, ...options }) {
-  const { tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null, features } = options
+  const { tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null } = options
+  const { features, isRedirected = false } = options
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
   const ownName = service.copyOf ?? service.name
@@ -128,6 +134,10 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const hasOutbound = service.calls.length > 0 || configuredServices > 0
   const configured = Array.from({ length: configuredServices }, (_, i) => `configured-${i + 1}`)
   const isEntry = entry.service === service.name && entry.listener === 'inbound'
+  // The load calls in from elsewhere where it is the application; otherwise nobody but the own application does.
+  const isCalledByLoad = entry.service === ownName && entry.listener === 'outbound'
+  const redirected = isRedirected ? { redirectedPorts: [PORTS.application] } : {}
+  const port = isRedirected ? PORTS.application : PORTS.inbound
   // Requests from outside of the mesh come without an identity.
   const isAuthorised = listFeatures(features).includes('authorization') && !isEntry
   const allowed = isAuthorised ? { allowedIdentities: callers.map(identityOf) } : {}
@@ -146,7 +156,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     tls === 'plaintext' ? null : { serverName: name, acceptedIdentities: isOpen ? null : [identityOf(name)] }
   for (const { name } of hasOutbound ? reachable : []) {
     const copies = services.filter(s => s.name === name || s.copyOf === name)
-    const endpoints = copies.map(s => ({ address: places[s.name].reach, port: PORTS.inbound }))
+    const endpoints = copies.map(s => ({ address: places[s.name].reach, port }))
     clusters.push({ name, endpoints, balancing: 'round-robin', mtls: mtlsTo(name), protocol })
   }
   for (const [i, name] of configured.entries()) {
@@ -166,23 +176,39 @@ export function createModel({ services, entry }, { service, places, trafficPolic
       ? {
           address: place.listen,
           port: PORTS.inbound,
-          mtls: tls === 'plaintext' ? 'disabled' : isEntry ? 'permissive' : 'strict',
+          mtls: modeOf({ entry }, { service, tls }),
           protocol,
           acceptedIdentities: isOpen ? null : [...callers, ...(isEntry && client ? [client] : [])].map(identityOf),
           routes: [{ ...createRoute(null, 'application'), ...allowed }],
+          ...redirected,
         }
       : null,
     outbound: hasOutbound
       ? {
-          // The load calls in from elsewhere where it is the application; otherwise nobody but the own application does.
-          address: entry.service === ownName && entry.listener === 'outbound' ? place.listen : place.inside,
+          address: isCalledByLoad ? place.listen : isRedirected ? REDIRECTED_TO : place.inside,
           port: PORTS.outbound,
           routes: [...reachable.map(s => s.name), ...configured].map(name => createRoute(name, name)),
+          ...(isCalledByLoad ? {} : redirected),
         }
       : null,
     clusters,
     features: featuresOf(features),
   }
+}
+
+/**
+ * The mode of a service's inbound listener; an entry takes plaintext, too, since the load may have no certificate.
+ * @param {Pick<Topology, 'entry'>} topology @param {{ service: Service, tls: Tls }} options @returns {MtlsMode}
+ */
+function modeOf({ entry }, { service, tls }) {
+  if (tls === 'plaintext') return 'disabled'
+  return entry.service === service.name && entry.listener === 'inbound' ? 'permissive' : 'strict'
+}
+
+/** The modes of the inbound listeners of a topology, each once. @param {Topology} topology @param {Tls} tls */
+export function listModes(topology, tls) {
+  const listening = topology.services.filter(({ application }) => application !== null)
+  return [...new Set(listening.map(service => modeOf(topology, { service, tls })))]
 }
 
 /**

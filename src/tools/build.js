@@ -4,13 +4,11 @@ import { hashFolder } from '../lib/hash.js'
 import { lastLines } from '../lib/log-tail.js'
 import { ROOT } from '../lib/paths.js'
 
-/** The programs that the kit builds from source of its own, with Go. */
-
 const BUILD_SECONDS = 300
 // Where Go's own archive is unpacked; few have it on PATH.
 const GO_FOLDER = '/usr/local/go/bin'
 
-/** The folders of their source, from the root of the kit. @type {Record<string, string>} */
+/** The folders of programs that the kit builds with Go, from its root. @type {Record<string, string>} */
 const SOURCES = { ads: 'src/dataplanes/envoy/ads' }
 
 /** @param {string} name of a program */
@@ -23,10 +21,7 @@ export function hashSource(name) {
   return hashFolder(path.join(ROOT, SOURCES[name]))
 }
 
-/**
- * @param {string} name @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options
- * @throws where there is no Go, or one that is too old, or the modules cannot be had
- */
+/** @param {string} name @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options */
 export async function buildProgram(name, { work, environment = process.env, signal }) {
   const program = path.join(work, name)
   const source = SOURCES[name]

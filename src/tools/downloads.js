@@ -4,10 +4,7 @@ import path from 'node:path'
 import { cacheFolder } from '../lib/paths.js'
 import { processStartTicks, readPlace } from '../lib/process-start.js'
 
-/**
- * The folders beside the cached programs into which they are downloaded. Each says in its name who made it: the process
- * and when it started, and where its number counts.
- */
+/** The folders of downloads. Each says in its name which process made it, when that started, and where its id counts. */
 
 const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\w+)-\w{6}$/
 // As kits before this one named them.

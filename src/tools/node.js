@@ -1,7 +1,6 @@
 /**
  * Node itself: serves applications where there is no Pipy; on a cluster it reads and probes, too.
- * @import { ToolSpec } from '../model/types.ts'
- * @type {ToolSpec}
+ * @type {import('../model/types.ts').ToolSpec}
  */
 export const nodeTool = {
   name: 'node',

@@ -12,10 +12,9 @@ const LINES = 3
 /** @typedef {{ version: string | null, failed: boolean, said: string }} Answer */
 
 /**
- * The version that a program prints. The program is ended as soon as it has, and so is whatever it started: Pipy 1.5
- * sometimes hangs when it should exit, and anything may stand in its place.
- * @param {ToolSpec} spec @param {string} program @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
- * @returns {Promise<Answer>} @throws the signal's reason, when it aborts
+ * Asks a program for its version, and ends it and all that it started as soon as it has said it: Pipy 1.5 sometimes hangs
+ * at its exit. @param {ToolSpec} spec @param {string} program
+ * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options] @returns {Promise<Answer>}
  */
 export async function askVersion(spec, program, { signal, deadlineSeconds = DEADLINE_SECONDS } = {}) {
   signal?.throwIfAborted()
@@ -51,12 +50,11 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
       settle(how)
     }
     deadline.addEventListener('abort', () => end({ failed: false }))
-    for (const stream of [child.stdout, child.stderr]) {
+    for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', text => {
         printed += text
         if (parseVersion(printed) !== null || printed.length > PRINTED_MOST) end({ failed: false })
       })
-    }
     child.on('error', ({ message }) => end({ failed: true, why: message }))
     child.on('exit', code => {
       killGroup(child.pid)

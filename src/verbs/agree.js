@@ -1,29 +1,28 @@
-import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { compareTargets, renderAgreement } from '../analysis/agree.js'
+import { createTurns } from '../lib/alternate.js'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
-import { createTurns } from '../lib/turns.js'
 import { measure } from '../prepare/measure.js'
 import { CLUSTER, withExperiment, withOptions } from '../prepare/options.js'
 import { announce, chooseSeed, prepareWith } from '../prepare/preparation.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { readRun, readSummary } from '../records/records.js'
+import { together } from '../run/lanes.js'
 import { writeDocuments } from './documents.js'
 
 /**
- * @import { Site } from '../model/types.ts'
- * @import { RunOptions } from '../prepare/options.js'
+ * @import { Site } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
  * @import { Context } from './program.js'
  */
 
 const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 
-/** `agree`: the same experiment on this machine and on its cluster, round by round in turn. @type {import('./program.js').AddVerb} */
+/** `agree`: an experiment on this machine and on its cluster, in turn. @type {import('./program.js').AddVerb} */
 export function addAgree(verb, context) {
-  withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, given) => {
+  withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, /** @type {RunOptions} */ given) => {
     // On the cluster nothing is pinned: so here neither.
     const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
     const [here, there] = TARGETS.map(target => ({ ...options, target }))
@@ -38,6 +37,7 @@ async function compareSites({ name, options, sites }, context) {
   const [here, there] = sites.map(site => site.machine)
   if (here.bootId !== there.bootId)
     throw new BenchError(`the node ${there.node} is another machine than this one: run this on the node itself`)
+  /** @type {import('../run/execute.js').Preparation[]} */
   const preparations = []
   for (const site of sites)
     preparations.push(await prepareWith({ experiment: readExperiment(name), options, site }, context))
@@ -45,7 +45,18 @@ async function compareSites({ name, options, sites }, context) {
   const out = options.out ?? path.join('results', `${stampNow()}-agree`)
   const folders = TARGETS.map(target => path.join(out, target))
   try {
-    await runInTurns({ sites, preparations, folders }, context)
+    const turns = createTurns(sites.length)
+    const run = (/** @type {Site} */ site, /** @type {number} */ i) => (/** @type {AbortSignal} */ signal) =>
+      measure({
+        preparation: preparations[i],
+        site,
+        out: folders[i],
+        execution: { command: process.argv.slice(2), turns: turns[i] },
+        watcher: { say: line => context.say(`${TARGETS[i]}: ${line}`) },
+        signal,
+      }).finally(() => setImmediate(turns[i].leave))
+    // Both at once, of which one measures at a time. A failure stops the other before it gets the turn.
+    await together(context.signal, sites.map(run))
   } finally {
     // Not before both have ended: to draw one would take CPU from the other.
     for (const folder of folders.filter(folder => existsSync(path.join(folder, 'summary.json'))))
@@ -54,37 +65,6 @@ async function compareSites({ name, options, sites }, context) {
   const [local, other] = folders.map(readSide)
   context.print(renderAgreement(compareTargets({ local, other }), TARGETS[1]))
   context.say(`results: ${out}`)
-}
-
-/**
- * Runs both at once, of which one measures at a time; where one fails, the other is stopped.
- * @param {{ sites: Site[], preparations: import('../run/execute.js').Preparation[], folders: string[] }} sides
- * @param {Context} context
- * @throws what the first of them failed with
- */
-async function runInTurns({ sites, preparations, folders }, { say, signal: stopping }) {
-  const stopped = new AbortController()
-  const signal = AbortSignal.any([stopping, stopped.signal])
-  setMaxListeners(0, signal)
-  const turns = createTurns(sites.length)
-  const runs = sites.map((site, i) =>
-    measure({
-      preparation: preparations[i],
-      site,
-      out: folders[i],
-      execution: { command: process.argv.slice(2), turns: turns[i] },
-      watcher: { say: line => say(`${TARGETS[i]}: ${line}`) },
-      signal,
-    })
-      .catch(error => {
-        stopped.abort(error)
-        throw error
-      })
-      .finally(turns[i].leave),
-  )
-  const ended = await Promise.allSettled(runs)
-  const failed = ended.find(run => run.status === 'rejected')
-  if (failed) throw failed.reason
 }
 
 /** @param {string} folder of a run */

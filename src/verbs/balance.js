@@ -13,8 +13,7 @@ import { answerClaims } from './read-claims.js'
 
 /**
  * A run of `balance`: made by `bench`, read by `report`, `verify` and `claims`.
- * @import { Command } from 'commander'
- * @import { BalanceManifest, BalanceSummary } from '../model/types.ts'
+ * @import { Command } from 'commander' @import { BalanceManifest, BalanceSummary } from '../model/types.ts'
  * @import { BalanceRun } from '../records/balance.js'
  */
 
@@ -23,9 +22,8 @@ const FIRST_SEED = 1
 const TAKEN = ['seed', 'out', 'json']
 
 /**
- * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} asked
- * @param {import('./program.js').Context} context
- * @throws {UsageError} for an option that such a run does not have
+ * @param {{ experiment: import('../kinds/balance/trials.js').BalanceExperiment, command: Command }} asked
+ * @param {import('./program.js').Context} context @throws {UsageError} for an option that such a run does not have
  */
 export async function benchBalance({ experiment, command }, context) {
   const { name, question, items, shards, seeds, sizes, algorithms } = experiment
@@ -53,7 +51,7 @@ export async function benchBalance({ experiment, command }, context) {
   sayWhere(folder, context)
 }
 
-/** What `report` prints or writes of such a run. @type {Record<string, (run: BalanceRun, out: string) => string | Promise<string>>} */
+/** How `report` prints a run of balance, by the name of the format. @type {Record<string, (run: BalanceRun, out: string) => string | Promise<string>>} */
 const FORMATS = {
   text: run => renderText(summariseBalance(run)),
   html: async (run, out) => (await openBalance(run)).writeHtml(out),
@@ -63,10 +61,7 @@ const FORMATS = {
   json: run => JSON.stringify(summariseBalance(run), null, 2),
 }
 
-/**
- * @param {{ folder: string, format: string, out: string }} options out: the folder of files
- * @throws {UsageError} for a format that such a run does not have
- */
+/** @param {{ folder: string, format: string, out: string }} options @throws {UsageError} for a format that it has not */
 export async function reportBalance({ folder, format, out }) {
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format](readBalance(folder), out)
   throw new UsageError(`--format ${format}: a run of balance has ${Object.keys(FORMATS).join(', ')}`)
@@ -102,9 +97,7 @@ function assertTaken(name, command) {
 }
 
 /** @param {BalanceSummary} summary */
-function renderText(summary) {
-  return renderBalanceText(summary, answerClaims(summary))
-}
+const renderText = summary => renderBalanceText(summary, answerClaims(summary))
 
 /** Opens the documents with charts, which take a while to load. @param {BalanceRun} run */
 async function openBalance(run) {

@@ -63,18 +63,15 @@ function defineBench(command) {
 
 /**
  * Reads what a run was asked from its own command line.
- * @param {import('../run/resume.js').Interrupted} interrupted
- * @param {Command} command that resumes it
- * @returns {{ name: string, options: BenchOptions }}
- * @throws {UsageError} when something else is asked beside
+ * @param {import('../run/resume.js').Interrupted} interrupted @param {Command} command that resumes it
+ * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} when something else is asked beside
  */
 function askAgain({ folder, manifest }, command) {
   const given = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')
-  if (command.args.length > 0 || given.some(name => !BESIDE_RESUME.includes(name))) {
+  if (command.args.length > 0 || given.some(name => !BESIDE_RESUME.includes(name)))
     throw new UsageError(
       `--resume ${folder} measures what that run was asked: ${manifest.command.join(' ')}; leave out the rest`,
     )
-  }
   const [verb, ...words] = manifest.command
   if (verb !== 'bench')
     throw new UsageError(`--resume ${folder}: a run of ${verb} cannot be resumed, only one of bench`)

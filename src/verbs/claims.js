@@ -13,7 +13,7 @@ export function addClaims(verb, { print, say, end }) {
   verb
     .argument('<results...>', 'results folders, oldest first')
     .option('--json', 'print the answers as JSON')
-    .action((/** @type {string[]} */ folders, options) => {
+    .action((/** @type {string[]} */ folders, /** @type {{ json?: boolean }} */ options) => {
       const read = (/** @type {string} */ folder) => {
         if (isBalance(folder)) return summariseBalance(readBalance(folder))
         const run = readRun(folder)

@@ -11,8 +11,8 @@ export function addCompare(verb, { print, say, end }) {
     .argument('<new>', 'a results folder')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old cpuPerRequest <= 1.05'", collect, [])
     .option('--json', 'print the comparison as JSON')
-    .action((older, newer, options) => {
-      const [old, next] = [older, newer].map(folder => {
+    .action((older, newer, /** @type {{ threshold: string[], json?: boolean }} */ options) => {
+      const [old, next] = [older, newer].map((/** @type {string} */ folder) => {
         const { manifest, records, warnings } = readRun(folder)
         warnings.forEach(say)
         return { folder, manifest, records, summary: summarise({ manifest, records }) }

@@ -20,12 +20,9 @@ const CONTROLS = dataPlanes
 
 /** `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
 export function addDoctor(verb, { print, say, end, signal }) {
-  const control = new Option(
-    '--control <name>',
-    'on this machine: looks for the program of this control plane, too, and builds it',
-  )
+  const help = 'on this machine: looks for the program of this control plane, too, and builds it'
   withOptions(verb, 'loadHost', 'address', 'target', 'context', 'node', 'loadNode', 'image')
-    .addOption(control.choices(CONTROLS.map(({ name }) => name)))
+    .addOption(new Option('--control <name>', help).choices(CONTROLS.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
       assertLoadHost({ target, loadHost, address })
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
@@ -42,10 +39,8 @@ export function addDoctor(verb, { print, say, end, signal }) {
               findTool: findHere,
               findBuilt: spec => findTool(spec, { say, signal, fetch: null }),
             })
-      if (loadHost) {
-        const asked = address ?? null
-        findings.push(...(await examineLoadHost({ host: loadHost, asked, loads, findHere, say, signal })))
-      }
+      const elsewhere = { host: loadHost, asked: address ?? null, loads, findHere, say, signal }
+      if (loadHost) findings.push(...(await examineLoadHost(elsewhere)))
       signal.throwIfAborted()
       const isReady = findings.every(({ level }) => level !== 'missing')
       const lines = findings.flatMap(({ level, text, more = [] }) => [

@@ -5,20 +5,15 @@ import { readSummary } from '../records/records.js'
 
 /** @import { Context } from './program.js' */
 
-/**
- * Opens the documents with charts. What draws them takes a fifth of a second to load, so it is loaded here.
- * @param {Parameters<typeof import('./write-report.js').openReport>[0]} run
- */
+/** Loads what draws charts, which is slow. @param {Parameters<typeof import('./write-report.js').openReport>[0]} run */
 export async function openDocuments(run) {
   const { openReport } = await import('./write-report.js')
   return openReport(run)
 }
 
 /**
- * Writes the documents of a run, also of one that was cut short. A run is not lost for its report.
- * @param {string} folder
- * @param {Pick<Context, 'say' | 'signal'>} context
- * @returns {Promise<boolean>} whether they could be written
+ * Writes the documents of a run, also of one that was cut short, and returns whether it could.
+ * @param {string} folder @param {Pick<Context, 'say' | 'signal'>} context
  */
 export async function writeDocuments(folder, { say, signal }) {
   try {

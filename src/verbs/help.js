@@ -78,7 +78,7 @@ export const HELP = {
   parity: explain(
     'try one data plane with the parity corpus, and list the rows that fall short',
     [done, failed, usage, planeMissing, ...ENDED],
-    ['npm run parity -- haproxy', 'HAProxy and every row of the corpus'],
+    ['npm run parity -- caddy --only mtls', 'one configuration of it'],
     ['npm run parity -- pipy=./my-scripts', 'a folder of Pipy scripts'],
   ),
   images: explain(
@@ -95,11 +95,7 @@ export const HELP = {
   ),
 }
 
-/**
- * @param {string} does
- * @param {(keyof typeof EXIT_MEANINGS)[]} statuses
- * @param {[command: string, does: string][]} examples
- */
+/** @param {string} does @param {(keyof typeof EXIT_MEANINGS)[]} statuses @param {[string, string][]} examples */
 function explain(does, statuses, ...examples) {
   return { does, statuses, examples }
 }

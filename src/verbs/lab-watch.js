@@ -7,21 +7,18 @@ import { hashFolder } from '../lib/hash.js'
 
 /**
  * `lab --watch`: counts again after each save.
- * @import { Sides } from '../lab/comparison.js'
- * @import { Lab } from '../prepare/open-lab.js'
+ * @import { Sides } from '../lab/comparison.js' @import { Lab } from '../prepare/open-lab.js'
+ * @typedef {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} Counting
+ * @typedef {Counting & { folder: string, show: (counts: Sides) => Promise<void> }} Watching
  */
 
 const LOOK_MS = 200
 // Swap files, backups and locks, which editors write and remove between two saves.
 const OF_EDITOR = /^[.#]|~$/
 
-/** @typedef {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} Counting */
-/** @typedef {Counting & { folder: string, show: (counts: Sides) => Promise<void> }} Watching */
-
 /**
- * Counts the new side after every save. An error of the saved scripts is reported, and the next save is waited for. A save
- * during a count ends it: what it counted would be of two scripts.
- * @param {Watching} watching
+ * Counts the new side after every save, and reports the errors of the saved scripts. A save during a count ends it: its
+ * numbers would be of two scripts. @param {Watching} watching
  */
 export async function countSaves({ signal, ...given }) {
   const ending = new AbortController()
@@ -35,11 +32,7 @@ export async function countSaves({ signal, ...given }) {
   }
 }
 
-/**
- * Counts the scripts as they are now, and waits until others are saved.
- * @param {Sides['old']} old
- * @param {Watching} watching
- */
+/** Counts the scripts of now, and waits until others are saved. @param {Sides['old']} old @param {Watching} watching */
 async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
   const start = performance.now()
   const counted = hashSaved(folder)
@@ -81,9 +74,8 @@ async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
 }
 
 /**
- * Waits until a folder holds other scripts than were counted, and a second look finds the same: a save may be of many files.
- * @param {string} folder
- * @param {{ counted: string | null, signal: AbortSignal }} options
+ * Waits until two looks in a row find the same scripts, which are not those that were counted.
+ * @param {string} folder @param {{ counted: string | null, signal: AbortSignal }} options
  */
 async function awaitSave(folder, { counted, signal }) {
   let before = counted

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
@@ -12,15 +11,14 @@ import { openLab } from '../prepare/open-lab.js'
 import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
 import { withSite } from '../prepare/site.js'
-import { writeWhole } from '../records/files.js'
+import { writeDocument, writeWhole } from '../records/files.js'
+import { together } from '../run/lanes.js'
 import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
 /**
- * @import { Sides } from '../lab/comparison.js'
- * @import { Side } from '../lab/sides.js'
- * @import { Found } from '../lab/text.js'
- * @import { Site } from '../model/types.ts'
+ * @import { Sides } from '../lab/comparison.js' @import { Side } from '../lab/sides.js'
+ * @import { Found } from '../lab/text.js' @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
  *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, out?: string, json?: boolean }} LabOptions
@@ -28,13 +26,13 @@ import { readReportFile } from './report-assets.js'
  */
 
 const LINKS = ['pair', 'gateway-ratings']
-/** Of a save: fewer, so that the answer is there soon. */
+/** A save is answered soon. */
 const ON_SAVE = { link: ['pair'], requests: 100 }
 const UNDER_LOAD = { link: ['pair'] }
 /** Options of a count alone. */
 const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
-/** `lab`: what a change to a Pipy pipeline costs, in instructions a request. @type {import('./program.js').AddVerb} */
+/** `lab`: the cost of a change to a Pipy pipeline, in instructions a request. @type {import('./program.js').AddVerb} */
 export function addLab(verb, context) {
   addLabNew(verb, context)
   verb
@@ -105,7 +103,6 @@ async function compareSides({ site, side, options, thresholds }, context) {
 }
 
 /**
- * Prints what was counted, and judges it.
  * @param {Pick<Asked, 'options' | 'thresholds'> & Pick<Found, 'labels' | 'notes'> & { counts: Sides }} counted
  * @param {Context} context
  */
@@ -115,7 +112,7 @@ async function showCounts({ counts, labels, notes, options, thresholds }, { prin
   if (out) {
     // What draws charts takes long to load.
     const { renderLabPage } = await import('../lab/page.js')
-    writeWhole(out, 'lab.json', `${JSON.stringify(found, null, 2)}\n`)
+    writeDocument(out, 'lab.json', found)
     writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
   }
   print(json ? JSON.stringify(found, null, 2) : renderLab(found))
@@ -127,11 +124,7 @@ async function showCounts({ counts, labels, notes, options, thresholds }, { prin
   end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
 }
 
-/**
- * @param {string} scripts that are saved
- * @param {{ against?: string, pipy: string[] }} options
- * @throws {UsageError} where the old side, which --watch counts once, is the same scripts
- */
+/** Asserts that a save changes one side. @param {string} scripts @param {{ against?: string, pipy: string[] }} options */
 function assertOldStays(scripts, { against, pipy }) {
   const isSame = against ? path.resolve(against) === scripts : pipy.length === 2
   if (isSame)
@@ -140,25 +133,7 @@ function assertOldStays(scripts, { against, pipy }) {
     )
 }
 
-/**
- * Does all at once; where one fails, the others are ended.
- * @param {AbortSignal} signal
- * @param {((signal: AbortSignal) => Promise<import('../lab/count.js').SidecarCount[]>)[]} tasks
- */
-async function together(signal, tasks) {
-  const failing = new AbortController()
-  const own = AbortSignal.any([signal, failing.signal])
-  // Every process and request of both sides listens to it.
-  setMaxListeners(0, own)
-  const running = tasks.map(task => task(own))
-  for (const one of running) one.catch(error => failing.abort(error))
-  await Promise.allSettled(running)
-  return Promise.all(running).catch(error => {
-    throw failing.signal.reason ?? error
-  })
-}
-
-/** `lab new`: a copy of the kit's scripts to change, and what can be done with it. @type {import('./program.js').AddVerb} */
+/** `lab new`: a copy of the kit's scripts to change. @type {import('./program.js').AddVerb} */
 function addLabNew(lab, { print }) {
   lab
     .command('new')

@@ -8,16 +8,11 @@ import { readRun, readSummary } from '../records/records.js'
 import { answerOf } from '../report/answer.js'
 import { answerOfBalance } from '../report/balance.js'
 
-// Of runs, or of folders of them.
-const DEPTH = 2
-
 /** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
 
 /**
- * Lists the runs of a folder, each with its answer.
- * @param {string} root a folder of runs, or of folders of them (as `agree` leaves)
- * @returns {ListedRun[]} the last one first; what is no run, or cannot be read, says why
- * @throws {BenchError} where there is no such folder
+ * Lists the runs of a folder, or of folders of runs, each with its answer or why it has none, the last one first.
+ * @param {string} root @returns {ListedRun[]} @throws {BenchError} where there is no such folder
  */
 export function listRuns(root) {
   return findRuns(root)
@@ -34,13 +29,8 @@ export function listRuns(root) {
     .sort((a, b) => b.startedAt.localeCompare(a.startedAt))
 }
 
-/**
- * @param {string} folder
- * @param {number} [depth]
- * @returns {string[]}
- * @throws {BenchError} where there is no such folder
- */
-export function findRuns(folder, depth = DEPTH) {
+/** Finds the runs of a folder. @param {string} folder @param {number} [depth] @returns {string[]} @throws BenchError */
+export function findRuns(folder, depth = 2) {
   if (!existsSync(folder)) throw new BenchError(`there are no runs in ${folder}/ yet: make one with npm run bench`)
   const inside = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
   return inside.flatMap(({ name }) => {

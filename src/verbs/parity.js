@@ -2,56 +2,80 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
+import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
 import { AXES } from '../model/axes.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
-import { CONFIGURATIONS, findUntried, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
-import { isWrong } from '../parity/verdict/rows.js'
+import { CONFIGURATIONS, findUntried, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
+import { holdAgainst, joinAlike } from '../parity/verdict/lacks.js'
 import { parsePlanes } from '../prepare/options.js'
 import { planes } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { assertKnown } from '../prepare/supported.js'
+import { findDeployed } from '../services/deployed.js'
+import { findScripts } from '../tools/find-scripts.js'
 
 /**
- * @import { PlaneChoice, Site, ToolSpec } from '../model/types.ts'
+ * @import { Lack, PlaneChoice, Site, ToolSpec } from '../model/types.ts'
+ * @import { Row } from '../parity/beside/probe.js'
  * @import { Context } from './program.js'
  */
 
-/** `parity`: whether one plane does the work of a sidecar, before anything is measured. @type {import('./program.js').AddVerb} */
+const NAMES = Object.keys(CONFIGURATIONS)
+
+/** `parity`: whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
 export function addParity(verb, context) {
-  verb.argument('<plane>', 'a data plane: name, name:profile or name=./scripts').action(async text => {
-    const [choice, ...others] = parsePlanes(text)
-    if (others.length > 0) throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
-    assertKnown(choice)
-    const { tool } = planes[choice.plane]
-    if (!tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
-    await withSite({ cpu: 'none', target: 'local' }, context, site => tryAll({ site, choice, spec: tool }, context))
-  })
+  verb
+    .argument('<plane>', 'a data plane: name, name:profile or name=./scripts')
+    .option('--only <configuration>', `try one configuration: ${NAMES.join(', ')}`)
+    .action(async (/** @type {string} */ text, /** @type {{ only?: string }} */ { only }) => {
+      const [choice, ...others] = parsePlanes(text)
+      if (others.length > 0)
+        throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
+      assertKnown(choice)
+      const { tool } = planes[choice.plane]
+      if (!tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
+      if (only !== undefined && !NAMES.includes(only))
+        throw new UsageError(
+          `--only ${only}: no such configuration; there are ${NAMES.join(', ')}${suggest(only, NAMES)}`,
+        )
+      const names = only === undefined ? NAMES : [only]
+      await withSite({ cpu: 'none', target: 'local' }, context, site =>
+        tryAll({ site, choice, spec: tool, names }, context),
+      )
+    })
 }
 
-/** @param {{ site: Site, choice: PlaneChoice, spec: ToolSpec }} asked @param {Context} context */
-async function tryAll({ site, choice: { plane: name, profile, variant }, spec }, { print, say, end, signal }) {
+/** @param {{ site: Site, choice: PlaneChoice, spec: ToolSpec, names: string[] }} asked names: of configurations @param {Context} context */
+async function tryAll({ site, choice: { plane: name, profile, variant }, spec, names }, { print, say, end, signal }) {
   const plane = planes[name]
   const tool = await site.findTool(spec)
   if ('missing' in tool) throw new BenchError(tool.missing, { exitStatus: EXIT.planeMissing })
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
   await writeParityCertificates(certificates)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
-  const scripts = variant ?? path.join(ROOT, 'pipy-scripts')
+  const deployed = findDeployed(planes, { plane: name, profile })
+  const found = deployed?.scripts ? findScripts(deployed.scripts) : null
+  if (found && 'missing' in found) throw new BenchError(found.missing, { exitStatus: EXIT.planeMissing })
+  if (deployed?.isRedirected) await site.assertInterception()
+  const scripts = found?.folder ?? variant ?? path.join(ROOT, 'pipy-scripts')
   print(`${name} ${tool.version}: ${tool.path}`)
   const given = { site, plane, tool, scripts, certificates, folder, profile, signal }
   let isWhole = true
-  for (const [index, measured] of CONFIGURATIONS.entries()) {
+  for (const [index, only] of names.entries()) {
+    const measured = CONFIGURATIONS[only]
     const { tls, protocol, trafficPolicy, features } = measured
     const shown = features ? [AXES.features.show(features)] : []
-    const title = [tls, protocol, `policy ${trafficPolicy}`, ...shown].join(', ')
+    const title = `${only}: ${[tls, protocol, `policy ${trafficPolicy}`, ...shown].join(', ')}`
     const untried = findUntried(measured, { plane, tool, profile })
     if (untried !== null) {
       print(`not tried  ${title}: ${untried}`)
       continue
     }
     const lines = await tryPlane({ ...given, index, measured })
-      .then(rows => listShort(rows, plane.findLacks?.(measured) ?? {}))
+      .then(rows => listShort(rows, listLacks(plane, measured)))
+      // As a mesh deploys it, its work is its own.
+      .then(lines => (deployed ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()
         if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error
@@ -68,16 +92,17 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec },
 }
 
 /**
- * @param {import('../parity/beside/probe.js').Row[]} rows
- * @param {Record<string, string>} lacks
- * @returns {{ isKnown: boolean, text: string }[]} a line for each difference; known: the plane declares it
+ * @param {Row[]} rows
+ * @param {Lack[]} lacks
+ * @returns {{ isKnown: boolean, text: string }[]} a line for each thing that differs; known: the plane declares it
  */
 export function listShort(rows, lacks) {
-  return rows
-    .filter(row => row.differences.length > 0 || isWrong(row))
-    .flatMap(({ name, found, expected, differences }) => {
-      const isKnown = name in lacks
-      const own = differences.length > 0 ? differences : [`${found}, expected ${expected}`]
-      return (isKnown ? [lacks[name]] : own).map(text => ({ isKnown, text: `${name}: ${text}` }))
-    })
+  return rows.flatMap(row => {
+    const { known, unknown, mended } = holdAgainst(row, lacks)
+    return [
+      ...joinAlike(unknown).map(text => ({ isKnown: false, text: `${row.name}: ${text}` })),
+      ...mended.map(why => ({ isKnown: false, text: `${row.name}: declared, and nothing shows it: ${why}` })),
+      ...known.map(why => ({ isKnown: true, text: `${row.name}: ${why}` })),
+    ]
+  })
 }

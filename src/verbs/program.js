@@ -3,22 +3,15 @@ import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { addHelp } from './help.js'
 
-/**
- * The command line: every verb, its options, and its help.
- * @import { openWatchers } from './watchers.js'
- */
+/** The command line: every verb, its options, and its help. @import { openWatchers } from './watchers.js' */
 
 /**
- * What a verb is given of the command line.
- * @typedef {object} Context
- * @property {(text: string) => void} print the product, on stdout
- * @property {(line: string) => void} say progress, on stderr
- * @property {(status: number) => void} end sets the exit status
- * @property {AbortSignal} signal aborts when the program is interrupted
- * @property {(options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers>} watch opens the views of a run
+ * Context: print: the product, on stdout; say: progress, on stderr; end: sets the exit status; signal: aborts when the
+ * program is interrupted; watch: opens the views of a run. AddVerb adds the options of a verb, and what it does.
+ * @typedef {{ print: (text: string) => void, say: (line: string) => void, end: (status: number) => void,
+ *   signal: AbortSignal, watch: (options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers> }} Context
+ * @typedef {(verb: Command, context: Context) => void} AddVerb
  */
-
-/** @typedef {(verb: Command, context: Context) => void} AddVerb adds the options of a verb, and what it does */
 
 /** @type {Record<string, () => Promise<AddVerb>>} */
 const VERBS = {
@@ -40,8 +33,7 @@ const VERBS = {
 /**
  * @param {Context} context
  * @param {string[]} [words] of the command line: a verb that is not among them stays without options, and what it imports
- *   is not loaded
- * @returns {Promise<Command>} parsing a command line with it throws, and never ends the process
+ *   is not loaded @returns {Promise<Command>} parsing a command line with it throws, and never ends the process
  */
 export async function createProgram(context, words = Object.keys(VERBS)) {
   const withoutLineEnd = (/** @type {string} */ text) => text.replace(/\n$/, '')

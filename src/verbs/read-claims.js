@@ -15,11 +15,7 @@ export function findClaims() {
   return readClaims(path.join(ROOT, 'bench/claims'), { experiments: listExperiments() })
 }
 
-/**
- * Answers the claims that the experiment of a run can test.
- * @param {Summary | BalanceSummary} summary
- * @param {ClaimsFile[]} [files]
- */
+/** Answers what an experiment can test. @param {Summary | BalanceSummary} summary @param {ClaimsFile[]} [files] */
 export function answerClaims(summary, files = findClaims()) {
   const results = evaluateClaims({ files, summaries: [summary] })
   return results.filter(({ experiment }) => experiment === summary.run.experiment)
@@ -27,9 +23,7 @@ export function answerClaims(summary, files = findClaims()) {
 
 /**
  * Reads all claims of a folder, file by file, sorted by name.
- * @param {string} folder
- * @param {{ experiments: string[] }} known the names of all experiments
- * @returns {ClaimsFile[]}
+ * @param {string} folder @param {{ experiments: string[] }} known the names of all experiments @returns {ClaimsFile[]}
  * @throws {UsageError} for a file that cannot be followed, and for two claims of one name
  */
 export function readClaims(folder, known) {

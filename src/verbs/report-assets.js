@@ -6,7 +6,7 @@ import { ROOT } from '../lib/paths.js'
 // In the order of their imports.
 const MODULES = ['../lib/units.js', 'charts/palette.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
-/** Reads what pages of reports are made of beside their data. */
+/** Reads the assets of pages of reports. */
 export function readAssets() {
   return { style: readReportFile('page/style.css'), scripts: MODULES.map(readReportFile), library: readLibrary() }
 }

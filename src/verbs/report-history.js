@@ -21,10 +21,8 @@ export const HISTORY_FORMATS = {
 }
 
 /**
- * Reads all comparable runs of a folder over time.
- * @param {string} folder of runs, or a run: then those beside it are held against it
- * @returns {{ history: History, root: string, warnings: string[] }} root: the folder of the runs
- * @throws {BenchError} where there is no such folder, or the run that is named cannot be read
+ * Reads all comparable runs over time, with the folder of the runs. @param {string} folder of runs, or a run: then those
+ * beside it are held against it @throws {BenchError} where there is no such folder, or the named run cannot be read
  */
 export function readHistory(folder) {
   const isRun = existsSync(path.join(folder, 'manifest.json'))

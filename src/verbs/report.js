@@ -22,7 +22,7 @@ const RESULTS = 'results'
 
 /** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported out: for files */
 
-/** What is printed, and what is written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
+/** What is printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
   text: ({ folder, summary, run }) =>
     renderText(summary, { folder, warnings: describeUnfinished({ ...run, summary }) }),
@@ -34,7 +34,7 @@ const FORMATS = {
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
 }
 
-/** `report`: a run once more from its records, in any format; without a run, all of them. @type {import('./program.js').AddVerb} */
+/** `report`: a run from its records, in any format; without a run, all of them. @type {import('./program.js').AddVerb} */
 export function addReport(verb, { print, say }) {
   verb
     .argument('[results]', 'a results folder')
@@ -54,11 +54,7 @@ export function addReport(verb, { print, say }) {
     })
 }
 
-/**
- * @param {{ folder: string, format: string, out: string | undefined }} options
- * @param {(line: string) => void} say
- * @throws {UsageError} for a format that a history does not have
- */
+/** @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say */
 async function renderHistory({ folder, format, out }, say) {
   const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
   if (!Object.hasOwn(HISTORY_FORMATS, format))
@@ -68,12 +64,7 @@ async function renderHistory({ folder, format, out }, say) {
   return writeOut({ out: out ?? root, printed: 'text, md or json' }, at => HISTORY_FORMATS[format](history, at))
 }
 
-/**
- * @template T
- * @param {{ out: string, printed?: string }} reported printed: the formats that are no files
- * @param {(out: string) => T} write
- * @throws {BenchError} with where else the document can go
- */
+/** @template T @param {{ out: string, printed?: string }} reported or printed @param {(out: string) => T} write */
 function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
   try {
     return write(out)
@@ -84,8 +75,7 @@ function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
 }
 
 /**
- * Renders the table, with the count of the claims that the experiment can test.
- * @param {Summary} summary
+ * Renders the table, and the count of the claims. @param {Summary} summary
  * @param {{ folder: string, warnings?: string[], hasPage?: boolean }} of
  */
 export function renderText(summary, { folder, warnings = [], hasPage = existsSync(path.join(folder, PAGE)) }) {

@@ -6,8 +6,12 @@ import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { readKit } from '../lib/kit.js'
 import { FEATURE_NAMES } from '../model/features.js'
-import { parseServices } from '../plan/services-file.js'
-import { createControlExperiment, createServicesExperiment, createSizeExperiment } from '../plan/size-experiment.js'
+import {
+  createControlExperiment,
+  createServicesExperiment,
+  createSizeExperiment,
+  parseServices,
+} from '../plan/size-experiment.js'
 import { parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
@@ -20,8 +24,7 @@ import { findControl } from '../services/control.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
- * @import { PlaneChoice, Site } from '../model/types.ts'
- * @import { RunOptions } from '../prepare/options.js'
+ * @import { PlaneChoice, Site } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
  * @import { Preparation } from '../run/execute.js'
  * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, file?: string,
  *   sidecars?: number, reserve?: string, format?: string, from?: string[], extrapolate?: boolean,
@@ -35,7 +38,7 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
     - { name: images, requestsPerSecond: 40, p99: 50ms, payload: 64KiB }
 `
 
-/** `size`: the smallest limits that hold a load, and what a control plane needs. @type {import('./program.js').AddVerb} */
+/** `size`: the smallest limits that hold a load, or what a control plane needs. @type {import('./program.js').AddVerb} */
 export function addSize(verb, context) {
   const { print, say } = context
   defineSize(verb).action(async (/** @type {SizeOptions} */ asked) => {
@@ -70,23 +73,16 @@ export function addSize(verb, context) {
 /** @param {import('commander').Command} verb */
 function defineSize(verb) {
   const file = new Option('-f, --file <yaml>', 'instead of --rate: several services with their rates (below)')
-  const sidecars = new Option(
-    '--sidecars <n>',
-    'instead of --rate: what the control plane of so many sidecars needs (--planes pipy)',
-  )
+  const help = 'instead of --rate: what the control plane of so many sidecars needs (--planes pipy)'
+  const sidecars = new Option('--sidecars <n>', help)
+    .argParser(parseOnAxis('sidecars'))
+    .conflicts(['rate', 'p99', 'file', 'users', 'payload', 'node', 'format', 'from', 'extrapolate'])
   const format = new Option('--format <name>', 'print the limits alone, to paste, and the rest to stderr')
-  withOptions(verb, 'maxMinutes', 'yes', 'live', 'metrics').option(
-    '--rate <n>',
-    'requests per second to hold',
-    parseOnAxis('ratePerSecond'),
-  )
+  const rate = new Option('--rate <n>', 'requests per second to hold').argParser(parseOnAxis('ratePerSecond'))
+  withOptions(verb, 'maxMinutes', 'yes', 'live', 'metrics').addOption(rate)
   withOptions(verb, 'p99')
     .addOption(file.conflicts(['rate', 'extrapolate']))
-    .addOption(
-      sidecars
-        .argParser(parseOnAxis('sidecars'))
-        .conflicts(['rate', 'p99', 'file', 'users', 'payload', 'node', 'format', 'from', 'extrapolate']),
-    )
+    .addOption(sidecars)
     .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
     .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
@@ -108,10 +104,9 @@ function defineSize(verb) {
 }
 
 /** @param {string[]} folders of earlier runs @param {{ preparation: Preparation, site: Site }} now */
-async function findReusable(folders, { preparation: { plan, programs, layout }, site }) {
+async function findReusable(folders, { preparation: { plan, programs, layout }, site: { machine } }) {
   const { arms, settings } = plan
-  const scripts = hashScripts({ arms, planes: programs.planes, folders: findScriptFolders(programs) })
-  const { machine } = site
+  const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
   return openReusable({ folders, machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings })
 }
 
@@ -131,7 +126,7 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
   const { link, users = null, payload: payloadBytes = null, features = null } = own
   const asked = { link, users, payloadBytes, features }
   if (file !== undefined)
-    return createServicesExperiment({ ...asked, services: readServices(file), p99Ms: p99Ms ?? null })
+    return createServicesExperiment({ ...asked, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
   if (rate === undefined || p99Ms === undefined)
     throw new UsageError(
       'size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml, or --sidecars 800 of one control plane',
@@ -150,12 +145,10 @@ function assertControlled(planes) {
 }
 
 /** @param {string} file @throws {UsageError} */
-function readServices(file) {
-  let text
+function readText(file) {
   try {
-    text = readFileSync(file, 'utf8')
+    return readFileSync(file, 'utf8')
   } catch (error) {
     throw new UsageError(`-f ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
   }
-  return parseServices(text, file)
 }

@@ -7,7 +7,7 @@ import { verifyBalance } from './balance.js'
 
 /** `verify`: every number of a run again. @type {import('./program.js').AddVerb} */
 export function addVerify(verb, { print, end }) {
-  verb.argument('<results>', 'a results folder').action(folder => {
+  verb.argument('<results>', 'a results folder').action((/** @type {string} */ folder) => {
     const verify = () => verifyRun({ folder, findLoad, kitSha256: hashKit() })
     const { lines, agrees } = isBalance(folder) ? verifyBalance(folder) : verify()
     print(lines.join('\n'))

@@ -3,8 +3,7 @@ import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
  * Watchers of a run: a terminal, browsers, Prometheus. None of them can end it.
- * @import { LiveAddress } from '../live/address.js'
- * @import { RunEvent } from '../run/events.js'
+ * @import { LiveAddress } from '../live/address.js' @import { RunEvent } from '../run/events.js'
  * @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher
  */
 
@@ -12,11 +11,9 @@ import { readLibrary, readReportFile } from './report-assets.js'
 const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
 
 /**
- * Opens the views of a run.
+ * Opens the views of a run. `watch` is undefined where nobody does; `say` writes beside the view of the terminal.
  * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses
  * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: where progress is said
- * @returns {Promise<{ watch: ((event: RunEvent) => void) | undefined, say: (line: string) => void, close: () => Promise<void> }>}
- *   watch: undefined where nobody does; say: beside the view of the terminal
  * @throws {import('../lib/errors.js').BenchError} where nothing can be served at an address
  */
 export async function openWatchers({ live, metrics }, { stream, say }) {
@@ -44,7 +41,7 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
       say(`live: ${server.url} (a browser on this machine takes CPU from what is measured)`)
     }
     if (metrics) {
-      const { startMetricsServer } = await import('../live/metrics-server.js')
+      const { startMetricsServer } = await import('../live/metrics.js')
       const server = await startMetricsServer({ address: metrics })
       add(server)
       say(`metrics: ${server.url}`)

@@ -16,8 +16,7 @@ import { readAssets } from './report-assets.js'
 /**
  * The documents of a run, from its records.
  * @import { ClaimsFile } from '../analysis/claims/claims.js'
- * @import { Summary, TrialRecord } from '../model/types.ts'
- * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { Summary, TrialRecord } from '../model/types.ts' @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Document } from '../report/document.js'
  */
 
@@ -49,18 +48,13 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   return {
     document,
     markdown,
-
-    /** Writes report.html beside the records, or into another folder; returns the file. */
     writeHtml: (out = folder) => writeHtml(out),
-
+    writeSvgs: (out = folder) => writeSvgs(out),
     /** Writes report.md and report.html beside the records. */
     write() {
       writeWhole(folder, 'report.md', markdown())
       writeHtml(folder)
     },
-
-    /** Writes every chart as a file of its own; returns the files. */
-    writeSvgs: (out = folder) => writeSvgs(out),
   }
 }
 
@@ -83,9 +77,8 @@ function openDocument(document, series) {
 }
 
 /**
- * Reads the sidecars of every trial over time, thinned; one trial after the other, since all samples together may not fit.
- * @param {string} folder
- * @param {TrialRecord[]} records
+ * Reads the sidecars of every trial over time, thinned; trial after trial, since all samples may not fit.
+ * @param {string} folder @param {TrialRecord[]} records
  * @returns {{ series: Map<string, SidecarSeries[]>, unread: string[] }} by the trial's id; those without samples are not
  *   in it. unread: why samples cannot be read
  */

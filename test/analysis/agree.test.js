@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareTargets, renderAgreement } from '../../src/analysis/agree.js'
-import { createTurns } from '../../src/lib/turns.js'
+import { createTurns } from '../../src/lib/alternate.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**

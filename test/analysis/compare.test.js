@@ -10,9 +10,9 @@ import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-reco
 
 /**
  * A run of pipy and envoy whose sidecars used so many cores in each round, at 1000 requests a second.
- * @param {{ pipy: number[], envoy: number[], aa?: number[], change?: (round: number, plane: string) => object, disparities?: string[], precision?: number }} options
+ * @param {{ pipy: number[], envoy: number[], aa?: number[], change?: (round: number, plane: string) => object, disparities?: string[], unequal?: string[], precision?: number }} options
  */
-function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], precision }) {
+function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], unequal, precision }) {
   const arms = [
     createArm({ plane: 'none', capCores: null }),
     createArm({ plane: 'pipy' }),
@@ -38,6 +38,7 @@ function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], preci
     seed: 1,
     precision,
     findDisparities: () => disparities,
+    findUnequal: () => unequal ?? [],
     findWrong: () => [],
   })
 }
@@ -143,6 +144,12 @@ describe('compareArms', () => {
     })
     expect(new Set(comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
     expect(find(comparisons).reasons).toEqual(['parity-tls: envoy: no TLS'])
+  })
+
+  it('gives a verdict on a plane as deployed, and says that its work is unequal', () => {
+    const unequal = ['unequal work: tls']
+    const comparisons = compare({ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.2), unequal })
+    expect(find(comparisons)).toMatchObject({ verdict: 'lower', reasons: unequal })
   })
 
   it('judges no contrast of an arm that does other than it must', () => {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { apiControl as caddy } from '../../src/dataplanes/caddy/api-control.js'
+import { createSidecar as createCaddy } from '../../src/dataplanes/caddy/launch.js'
 import { adsControls } from '../../src/dataplanes/envoy/ads-control.js'
 import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
 import { fileControl as envoy } from '../../src/dataplanes/envoy/file-control.js'
@@ -181,6 +183,22 @@ describe('files', () => {
     expect(nginx.stage(changed)).toEqual([{ kind: 'move', file: '/raw/t/client-7/nginx.conf', content }])
     expect(nginx.commit(changed, 1)).toEqual([
       { kind: 'signal', pidFile: '/raw/t/client-7/nginx.pid', signal: 'SIGHUP' },
+    ])
+  })
+})
+
+describe("Caddy's administration port", () => {
+  it('is open only where it is the control, and takes a whole configuration', () => {
+    const { files, ...spec } = caddy.createSidecar(options)
+    const { files: own, ...rest } = createCaddy(options)
+    expect(spec).toEqual(rest)
+    const adminOf = (/** @type {{ content: string }[]} */ [{ content }]) => JSON.parse(content).admin
+    expect(adminOf(own)).toMatchObject({ disabled: true })
+    expect(adminOf(files)).toMatchObject({ listen: '127.1.1.7:15000', origins: ['127.1.1.7'] })
+    expect(caddy.stage(changed)).toEqual([])
+    const [{ content }] = caddy.createSidecar(changed).files
+    expect(caddy.commit(changed, 1)).toEqual([
+      { kind: 'request', endpoint: model.admin, method: 'POST', path: '/load', body: content },
     ])
   })
 })

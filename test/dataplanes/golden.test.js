@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { caddy } from '../../src/dataplanes/caddy/index.js'
 import { renderAdsBootstrap, renderAdsResources } from '../../src/dataplanes/envoy/ads-config.js'
 import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
 import { renderOutlierDetection } from '../../src/dataplanes/envoy/features.js'
@@ -86,6 +87,12 @@ const withFeatures = ({ inbound, ...model }) => ({
     })),
   },
 })
+/** @type {SidecarModel} */
+const redirected = {
+  ...model,
+  inbound: model.inbound && { ...model.inbound, redirectedPorts: [8080] },
+  outbound: model.outbound && { ...model.outbound, redirectedPorts: [8080, 9090] },
+}
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /** @param {DataPlane} plane */
@@ -102,6 +109,10 @@ describe('what the planes render', () => {
     expect(text(renderBootstrap(model, 'osm-1.1'))).toMatchFileSnapshot('../golden/envoy-osm-1.1.json'))
   it('is, for Envoy with every feature, the golden bootstrap', () =>
     expect(text(renderBootstrap(withFeatures(model), null))).toMatchFileSnapshot('../golden/envoy-features.json'))
+  it('is, for Envoy to which connections are redirected, the golden bootstrap', () =>
+    expect(text(renderBootstrap(redirected, null).static_resources.listeners)).toMatchFileSnapshot(
+      '../golden/envoy-redirected.json',
+    ))
   it('is, for Envoy over ADS, the golden bootstrap and resources', async () => {
     const server = { address: '127.1.1.9', port: 6071 }
     await expect(text(renderAdsBootstrap(model, { server, apiType: 'GRPC' }))).toMatchFileSnapshot(
@@ -111,10 +122,10 @@ describe('what the planes render', () => {
   })
   it.each(dataPlanes.filter(plane => plane.createSidecar))('is, for $name, the golden process', plane =>
     expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
-  // Those that are no JSON can be read only as files of their own.
+  // They can be read only as files of their own; some have one above.
   const configurations = dataPlanes
     .flatMap(plane => specOf(plane)?.files[0] ?? [])
-    .filter(f => !f.name.endsWith('.json'))
+    .filter(f => !['envoy.json', 'sidecar.json'].includes(f.name))
   it.each(configurations)('is, as $name, the golden configuration', ({ name, content }) =>
     expect(content).toMatchFileSnapshot(`../golden/${name}`))
 })
@@ -188,12 +199,22 @@ describe('features', () => {
   })
 })
 
+describe('redirected connections', () => {
+  it('are said of the process, for the rules', () => {
+    expect(specOf(pipy, redirected)?.redirects).toEqual({ inbound: 15003, outbound: 15001 })
+    expect(specOf(envoy, { ...redirected, outbound: null })?.redirects).toEqual({ inbound: 15003, outbound: null })
+    expect(specOf(pipy)).not.toHaveProperty('redirects')
+  })
+})
+
 describe('workers', () => {
   it('are as the model says, whatever the plane', () => {
     expect(specOf(pipy)?.argv).toContain('--threads=2')
     expect(specOf(envoy)?.argv.join(' ')).toContain('--concurrency 2')
     expect(specOf(haproxy)?.files[0].content).toContain('nbthread 2')
-    expect(dataPlanes.flatMap(plane => specOf(plane)?.workers ?? [])).toEqual(dataPlanes.slice(1).map(() => 2))
+    expect(specOf(caddy)?.env.GOMAXPROCS).toBe('2')
+    // The threads of Go share a socket.
+    for (const plane of dataPlanes.slice(1)) expect(specOf(plane)?.workers).toBe(plane === caddy ? 1 : 2)
   })
 })
 

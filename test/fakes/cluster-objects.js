@@ -44,10 +44,11 @@ const tools = {
 
 /**
  * The containers of a service: its application, then its sidecar, as a run makes them.
- * @param {{ service: string, plane: 'pipy' | 'envoy', cpuCores: number | null, memoryLimitBytes?: number | null }} options
+ * @param {{ service: string, plane: 'pipy' | 'envoy', cpuCores: number | null, memoryLimitBytes?: number | null,
+ *   isRedirected?: boolean }} options
  * @returns {Container[]}
  */
-export function createContainers({ service: name, plane, cpuCores, memoryLimitBytes = null }) {
+export function createContainers({ service: name, plane, cpuCores, memoryLimitBytes = null, isRedirected = false }) {
   const service = /** @type {Service} */ (topology.services.find(s => s.name === name))
   const { createSidecar } = /** @type {DataPlane} */ (dataPlanes.find(p => p.name === plane))
   const application = createApplication({
@@ -59,7 +60,7 @@ export function createContainers({ service: name, plane, cpuCores, memoryLimitBy
   })
   const sidecar = /** @type {NonNullable<typeof createSidecar>} */ (createSidecar)({
     model: createModel(topology, {
-      ...{ service, places, trafficPolicy: 'listed', workers: 1, certificates: '/bench/certificates' },
+      ...{ service, places, trafficPolicy: 'listed', workers: 1, certificates: '/bench/certificates', isRedirected },
     }),
     ...{ folder: `/bench/${name}`, tool: tools[plane], scripts: '/bench/pipy-scripts' },
     profile: null,

@@ -110,6 +110,7 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
         cpus,
         machine: {},
         sampleSource: 'cgroup',
+        assertInterception: async () => {},
         cores,
       },
       findTool: async () => fakeTool,

@@ -17,7 +17,7 @@ const NOTHING = summariseValues([])
  * @property {number | null} [capCores]
  * @property {Partial<Load>} [load]
  * @property {Partial<SummaryArm['conditions']>} [conditions]
- * @property {Partial<Pick<SummaryArm, 'id' | 'variant' | 'repeatOf' | 'boundBy' | 'spoiled' | 'growth'>>} [fields]
+ * @property {Partial<Pick<SummaryArm, 'id' | 'variant' | 'profile' | 'repeatOf' | 'boundBy' | 'spoiled' | 'growth'>>} [fields]
  * @property {(number | null)[]} [throughput] requests/s, round by round
  * @property {(number | null)[]} [capacity]
  * @property {(number | null)[]} [cpuPerRequest] microseconds, of the arm

@@ -3,11 +3,16 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
-import { fetchPipy, pipyUrl, WHEELS } from '../../src/tools/fetch.js'
+import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { k6Tool } from '../../src/loads/k6/tool.js'
+import { fetchPipy, pipyUrl } from '../../src/tools/fetch.js'
 
 // That a pinned archive exists for arm64 shows on no machine of another architecture, unless it is fetched.
 const folder = mkdtempSync(path.join(os.tmpdir(), 'archives-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const tools = [...dataPlanes.flatMap(({ tool }) => tool ?? []), k6Tool]
+const wheels = tools.flatMap(({ name, wheel }) => (wheel ? [{ name, ...wheel }] : []))
 
 // EM_AARCH64, elf.h
 const AARCH64 = 183
@@ -21,11 +26,12 @@ const UNREACHABLE =
   /Max retries|connection error|timed out|Temporary failure|ENOTFOUND|ECONN|EAI_AGAIN|ENETUNREACH|no answer|status (403|407|5\d\d)/i
 
 describe('a pinned archive for arm64', { timeout: 120_000 }, () => {
-  it.for(Object.entries(WHEELS))('of %s exists, has a pinned hash, and holds an arm64 program', async ([
+  it.for(wheels)('of $name exists, has a pinned hash, and holds an arm64 program', async ({
     name,
-    pinned,
-  ], context) => {
-    const { requirement, hashes, member } = pinned
+    requirement,
+    hashes,
+    member,
+  }, context) => {
     const work = mkdtempSync(path.join(folder, `${name}-`))
     const requirements = path.join(work, 'requirements.txt')
     writeFileSync(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)

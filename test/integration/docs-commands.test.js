@@ -47,6 +47,8 @@ const SKIPPED = [
   [/--(live|metrics) /, 'test/integration/watched.test.js watches a run by both'],
   [/ bench .*--generator wrk/, 'generators.test.js runs every generator'],
   [/ bench --cpu \S+ --rate/, 'bench.test.js measures at a rate'],
+  [/ bench as-deployed/, 'as-deployed.test.js runs it'],
+  [/ bench (interception|.*--interception)/, 'interception.test.js redirects connections'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [

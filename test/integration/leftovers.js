@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { readLedgers } from '../../src/node/ledger.js'
 import { runIdOf, treeParents } from '../../src/targets/local/cgroups.js'
 import { listMarked } from '../../src/targets/local/marks.js'
+import { listNetworkRuns } from '../../src/targets/local/networks.js'
 import { capWay } from './real-tools.js'
 
 /** The runs that left something here, or go on. */
@@ -10,13 +11,14 @@ const listRuns = () => [
   ...listMarked().map(({ runId }) => runId),
   ...treeParents(capWay).flatMap(parent => readdirSync(parent).flatMap(name => runIdOf(name) ?? [])),
   ...readLedgers().map(({ runId }) => runId),
+  ...listNetworkRuns(),
 ]
 
 // Somebody's retained run may stay: it is not of the tests of this file.
 const before = listRuns()
 
 /**
- * No process, cgroup or ledger is left on this machine by a run that began with this file of tests.
+ * No process, cgroup, ledger or network namespace is left on this machine by a run that began with this file of tests.
  * @param {number} [pid] of the program whose runs are asked for, by their names; without it, those of all
  */
 export function expectNothingLeft(pid) {

@@ -7,26 +7,41 @@ import { openLedger } from '../../src/node/ledger.js'
 import { LEFT_OUT } from '../../src/parity/beside/corpus.js'
 import { probeRig } from '../../src/parity/gate.js'
 import { createRig } from '../../src/parity/rig.js'
-import { CONFIGURATIONS, findUntried, writeParityCertificates } from '../../src/parity/try-plane.js'
+import { CONFIGURATIONS, findUntried, listLacks, writeParityCertificates } from '../../src/parity/try-plane.js'
+import { holdAgainst } from '../../src/parity/verdict/lacks.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 /**
  * @import { DataPlane, Tool } from '../../src/model/types.ts'
  * @import { Row } from '../../src/parity/beside/probe.js'
+ * @import { Measured } from '../../src/parity/rig.js'
  */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'parity-test-'))
 const certificates = path.join(folder, 'certificates')
 const { signal } = new AbortController()
 
-const REFUSED =
-  'plaintext (in strict mode), no certificate, self-signed, another CA, expired, not yet valid, without clientAuth, without serverAuth, TLS 1.2, a weak suite'
-const UNLISTED =
-  'another identity, a prefix of the identity, a suffix of the identity, an identity that begins with it, an identity that ends with it'
-const ACCEPTS = {
-  listed: `${REFUSED}, ${UNLISTED} refused`,
-  open: `${REFUSED} refused; any identity of the mesh's CA accepted (open policy)`,
+/** The rows of mTLS. @param {Measured} measured @returns {Record<string, string>} */
+function describeTls({ tls, trafficPolicy }) {
+  if (tls === 'plaintext') {
+    const nobody = 'nobody refused: there is no TLS'
+    return { 'parity-refusals': nobody, 'parity-permissive': nobody, 'parity-tls': 'no TLS' }
+  }
+  const flawed = 'self-signed, another CA, expired, not yet valid'
+  const unlisted =
+    trafficPolicy === 'open'
+      ? " refused; any identity of the mesh's CA accepted (open policy)"
+      : ', another identity, a prefix of the identity, a suffix of the identity, an identity that begins with it, an identity that ends with it refused'
+  const clients = `no certificate, ${flawed}, without clientAuth, TLS 1.2, a weak suite${unlisted}`
+  return {
+    'parity-refusals': `plaintext, ${clients}`,
+    'parity-permissive': clients.replace(/ refused/, ' refused; plaintext accepted'),
+    'parity-upstreams': `plaintext, ${flawed}, without serverAuth, TLS 1.2, a weak suite${unlisted}`,
+    'parity-handshakes': 'each refused peer gets an alert in its handshake',
+    'parity-suites': 'no suite but TLS_AES_128_GCM_SHA256',
+    'parity-tls': `TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ${tls}`,
+  }
 }
 
 beforeAll(() => writeParityCertificates(certificates))
@@ -37,47 +52,44 @@ afterAll(() => {
 })
 
 const cases = sidecarPlanes.flatMap(plane =>
-  CONFIGURATIONS.map(measured => ({ ...plane, measured, with: measured.features ?? 'none' })),
+  Object.values(CONFIGURATIONS).map(measured => ({ ...plane, measured, with: measured.features ?? 'none' })),
 )
 
 it.for(cases)(
   'the sidecar of $plane.name with $measured.tls, $measured.protocol, the policy $measured.trafficPolicy and the features $with does what it must in every row',
   { timeout: 120_000 },
   async ({ plane, tool, measured }, context) => {
-    const { tls, protocol, trafficPolicy, features } = measured
+    const { protocol, features } = measured
     if (!tool) return context.skip(`needs ${plane.name}, which cannot be had here`)
     const untried = findUntried(measured, { plane, tool })
     if (untried) return context.skip(untried)
 
     // Each try has a rig of its own: what a busy host spoiled once is not judged again.
     const { rows, endings } = await tryCorpus({ plane, tool, measured })
-    const lacks = plane.findLacks?.(measured) ?? {}
-    const suite = `TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ${tls}`
+    const lacks = listLacks(plane, measured)
     const all = {
-      'parity-answers': '53 of 53 as they must be',
+      'parity-answers': '54 of 54 as they must be',
       'parity-connect-timeout': 'given up by the connect timeout',
       'parity-early-answers': 'passed on whole',
-      'parity-refusals': tls === 'plaintext' ? 'nobody refused: there is no TLS' : ACCEPTS[trafficPolicy],
-      'parity-tls': tls === 'plaintext' ? 'no TLS' : suite,
+      ...describeTls(measured),
       'parity-protocol': protocol.toUpperCase(),
       'parity-pooling': 'kept and used again',
       ...(features === undefined
         ? { 'parity-logging': 'nothing for 160 requests' }
         : { 'parity-features': listFeatures(features).join(', ') }),
     }
-    const [short, whole] = [true, false].map(isLacking => rows.filter(({ name }) => name in lacks === isLacking))
-    expect(whole.flatMap(row => row.differences).join('\n')).toBe('')
+    const held = rows.map(row => ({ name: row.name, ...holdAgainst(row, lacks) }))
+    expect(held.flatMap(({ name, unknown }) => unknown.map(line => `${name}: ${line}`)).join('\n')).toBe('')
     expect(Object.fromEntries(rows.map(row => [row.name, row.expected]))).toEqual(all)
-    expect(whole.map(row => row.found)).toEqual(whole.map(row => row.expected))
-    // A row that a plane lacks no more is to be declared no more.
-    expect(short.map(row => row.name)).toEqual(Object.keys(lacks))
-    for (const row of short) expect(row.found).not.toBe(row.expected)
+    // What a plane lacks no more is to be declared no more.
+    expect(held.flatMap(({ mended }) => mended)).toEqual([])
+    expect(lacks.filter(({ row }) => !rows.some(({ name }) => name === row))).toEqual([])
     expect(endings, 'the processes that were started').toEqual([null, null, null])
   },
 )
 
 /**
- * @param {{ plane: DataPlane, tool: Tool, measured: typeof CONFIGURATIONS[number] }} options
+ * @param {{ plane: DataPlane, tool: Tool, measured: Measured }} options
  * @returns {Promise<{ rows: Row[], endings: unknown[] }>} endings: of the sidecars, after all rows; null while one runs
  */
 async function tryCorpus({ plane, tool, measured }) {

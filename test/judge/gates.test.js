@@ -74,6 +74,20 @@ describe('findGates', () => {
     expect(found({ arm: { load: open }, load: { reportedUsers: null, lagP99Ms: 1 }, boundBy: 'rate' })).toEqual([])
   })
 
+  it('knows of bytes past a sidecar only where they were counted, of all copies together, and of new connections of answers', () => {
+    const passing = { passages: 2, receivedBytes: 4 * 1024 * 1000 }
+    const copies = [
+      describeFakeProcess({ passages: 1, receivedBytes: 1.9e6, service: 'ratings' }),
+      describeFakeProcess({ passages: 1, receivedBytes: 2e5, service: 'ratings-2', copyOf: 'ratings' }),
+    ]
+    expect(found({ processes: [describeFakeProcess(passing)] })).toEqual([])
+    expect(found({ processes: [describeFakeProcess({ passages: 2 })] })).toEqual([])
+    expect(found({ processes: copies })).toEqual([])
+    const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000 })]
+    expect(found({ processes: half })).toHaveLength(1)
+    expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])
+  })
+
   it.each([
     [
       'failures above one in a thousand',
@@ -100,6 +114,11 @@ describe('findGates', () => {
       'an application that did nothing',
       { processes: [{ ...application, cpuSeconds: 0.0005 }] },
       "source: gateway's application did no work for 1000 answers: something before it gave them",
+    ],
+    [
+      'connections that went past a sidecar',
+      { processes: [describeFakeProcess({ passages: 1, receivedBytes: 1024 * 1000 })] },
+      "passage: gateway's sidecar received 1024000 bytes, and 1000 verified requests carry 2048000 through it: they went past it",
     ],
     [
       'a cap that was not in force',

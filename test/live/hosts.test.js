@@ -2,7 +2,7 @@ import http from 'node:http'
 import os from 'node:os'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parseAddress } from '../../src/live/address.js'
-import { startMetricsServer } from '../../src/live/metrics-server.js'
+import { startMetricsServer } from '../../src/live/metrics.js'
 import { startLiveServer } from '../../src/live/server.js'
 import { createRunState } from '../../src/live/state.js'
 

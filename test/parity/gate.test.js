@@ -13,7 +13,7 @@ import { gateParity } from '../../src/parity/gate.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
-/** @import { Arm, SidecarOptions } from '../../src/model/types.ts' */
+/** @import { Arm, DataPlane, SidecarOptions } from '../../src/model/types.ts' */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'gate-test-'))
 const certificates = path.join(folder, 'certificates')
@@ -30,9 +30,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /**
  * A testbed of one plane whose tool has another name, and a prober that finds what it is asked to open.
- * @param {{ trafficPolicy?: 'listed' | 'open', look?: () => Promise<never>, probeAnswers?: () => any }} [options]
+ * @param {{ trafficPolicy?: 'listed' | 'open', look?: () => Promise<never>, probeAnswers?: () => any,
+ *   findLacks?: DataPlane['findLacks'] }} [options]
  */
-async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers } = {}) {
+async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, findLacks } = {}) {
   const fake = await createFakeTarget()
   /** @type {any[]} */
   const opened = []
@@ -63,6 +64,14 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers } = 
       services: [{ name: 'echo', application: 'echo', calls: [] }],
       entry: { service: 'echo', listener: 'inbound' },
     },
+    strict: {
+      name: 'strict',
+      services: [
+        { name: 'client', application: null, calls: ['echo'] },
+        { name: 'echo', application: 'echo', calls: [] },
+      ],
+      entry: { service: 'client', listener: 'outbound' },
+    },
   }
   const testbed = /** @type {any} */ ({
     settings: { trafficPolicy },
@@ -71,10 +80,13 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers } = 
       planes: {
         cheap: {
           ...plane,
+          findLacks,
           tool: { ...plane.tool, name: 'proxy' },
           createSidecar: (/** @type {SidecarOptions} */ options) => {
             rendered.push(options)
-            return plane.createSidecar?.(options)
+            const { inbound, outbound } = options.model
+            const listens = [inbound, outbound].flatMap(at => (at ? [{ address: at.address, port: at.port }] : []))
+            return { ...plane.createSidecar?.(options), listens }
           },
         },
       },
@@ -90,11 +102,11 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers } = 
 /**
  * @param {any} testbed
  * @param {Arm[]} arms
- * @param {{ signal: AbortSignal }} [options]
+ * @param {{ signal: AbortSignal, say?: (line: string) => void }} [options]
  */
-function gate(testbed, arms, { signal } = new AbortController()) {
+function gate(testbed, arms, { signal, say = () => {} } = new AbortController()) {
   let index = 0
-  return gateParity({ testbed, arms, nextIndex: () => index++, signal, say: () => {} })
+  return gateParity({ testbed, arms, nextIndex: () => index++, signal, say })
 }
 
 const armOf = (/** @type {Partial<Arm['conditions']>} */ conditions, fields = {}) =>
@@ -159,6 +171,33 @@ describe('gateParity', () => {
       ['server', 'observed', 'p256'].map(name => [name, null]),
     )
     expect(plain.rendered.slice(-2).map(({ model }) => model.inbound?.mtls)).toEqual(['disabled', 'disabled'])
+  })
+
+  it('judges a row of a mode on the links that have it, and gives the reasons that the plane declares', async () => {
+    const probeAnswers = () => [
+      { name: 'parity-permissive', mode: 'permissive', found: 'x', expected: 'y', differences: ['a peer: refused'] },
+      { name: 'parity-upstreams', found: 'x', expected: 'y', differences: ['a peer: taken', 'another: taken'] },
+    ]
+    const findLacks = (/** @type {{ modes: string[] }} */ { modes }) => [
+      ...(modes.includes('permissive') ? [{ row: 'parity-permissive', why: 'it has one mode' }] : []),
+      { row: 'parity-upstreams', of: /^a peer/, why: 'it takes a peer' },
+    ]
+    const { testbed } = await createTestbed({ probeAnswers, findLacks })
+    /** @type {string[]} */
+    const said = []
+    const options = { signal: new AbortController().signal, say: (/** @type {string} */ line) => void said.push(line) }
+    const rows = await gate(testbed, [armOf({}), armOf({}, { link: 'strict' })], options)
+    const [permissive, upstreams] = ['parity-permissive', 'parity-upstreams'].map(name =>
+      rows.find(row => row.name === name),
+    )
+    expect(permissive).toMatchObject({ links: ['link'], lacks: ['it has one mode'] })
+    // No reason covers the second peer.
+    expect(upstreams?.lacks).toBeUndefined()
+    expect(said).toContain('cheap falls short of equal work: it has one mode')
+    const strict = await gate((await createTestbed({ probeAnswers, findLacks })).testbed, [
+      armOf({}, { link: 'strict' }),
+    ])
+    expect(strict.map(row => row.name)).not.toContain('parity-permissive')
   })
 
   it("holds against a plane what its sidecars do, and no fault of the kit's", async () => {

@@ -37,7 +37,8 @@ describe('orderDeployments', () => {
   })
 
   it('keeps numbers of users apart, puts sizes of bodies together, and lets each arm be the first to start', () => {
-    const armsOf = (/** @type {object[]} */ loads) => loads.flatMap(load => ['pipy', 'envoy'].map(p => arm(p, { load })))
+    const armsOf = (/** @type {object[]} */ loads) =>
+      loads.flatMap(load => ['pipy', 'envoy'].map(p => arm(p, { load })))
     const groupsOfLoads = (/** @type {object[]} */ ...loads) => groupsOf(armsOf(loads)).length
     expect(groupsOfLoads({ users: 8 }, { users: 16 })).toBe(2)
     expect(groupsOfLoads({ payloadBytes: 1024 }, { payloadBytes: 2048 })).toBe(1)

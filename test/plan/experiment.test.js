@@ -118,7 +118,7 @@ describe('parseExperiment', () => {
     [
       'a quantity',
       `${text}shows:\n  quantities: [p99, cpuPerRequst]\n`,
-      'a.yaml:8: shows.quantities.1: unknown value "cpuPerRequst"; did you mean "cpuPerRequest"? (one of: cpuPerRequest, throughput, capacity',
+      'a.yaml:8: shows.quantities.1: unknown value "cpuPerRequst"; did you mean "cpuPerRequest"? (one of: cpuPerRequest, servicesCpuPerRequest, throughput',
     ],
     [
       'a contrast',
@@ -203,6 +203,8 @@ describe('the experiments of the kit', () => {
     }
   })
 
+  /** @type {import('../../src/model/types.ts').Entrance} */
+  const entrance = { modes: ['strict'], hasCertificate: false }
   const cases = experiments.flatMap(({ name, experiment }) =>
     Object.keys(PROFILES).flatMap(profile => [1, 2, 16].map(cpus => ({ name, experiment, profile, cpus }))),
   )
@@ -211,7 +213,8 @@ describe('the experiments of the kit', () => {
       ...{ experiment, cpus, missing: [], hasSidecars },
       overrides: { planes: null, caps: null, axes: {}, rounds: null, profile, seed: 1, app: 'pipy', isPinned: true },
       findUnsupported: ({ plane, conditions }) =>
-        dataPlanes.find(p => p.name === plane)?.findUnsupported({ conditions, version: '1.5.18', cpus }) ?? null,
+        dataPlanes.find(p => p.name === plane)?.findUnsupported({ conditions, entrance, version: '1.5.18', cpus }) ??
+        null,
     })
     const ids = plan.arms.map(a => a.id)
     expect(new Set(ids).size).toBe(ids.length)

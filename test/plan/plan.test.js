@@ -57,6 +57,25 @@ describe('createPlan', () => {
     expect(small.notMeasured.map(n => n.plane)).toEqual(['every plane at 2 cores', 'every plane at 1 cores'])
   })
 
+  it('has services in namespaces only where connections of some are redirected, and says so in the name of each arm', () => {
+    const of = (/** @type {string[]} */ interception, measure = ['load']) =>
+      plan({ axes: { link: ['ratings'], interception }, caps: [0.5], profile: 'quick', measure }).arms
+    expect(of(['redirect']).map(({ id }) => id)).toEqual(
+      ['none-redirection', 'pipy-0.5-redirection', 'envoy-0.5-redirection'].map(id => `ratings-${id}`),
+    )
+    expect(of(['none']).map(({ conditions }) => conditions.interception)).toEqual([undefined, undefined, undefined])
+    expect(of(['none', 'redirect']).map(({ conditions }) => conditions.interception)).toEqual(
+      ['none', 'redirect'].flatMap(value => [value, value, value]),
+    )
+  })
+
+  it('has arms without sidecars stand beside the others where rules differ', () => {
+    const of = (/** @type {string[]} */ interception) =>
+      plan({ axes: { link: ['ratings'], interception }, profile: 'quick', measure: ['turns'] }).arms.map(a => a.plane)
+    expect(of(['none', 'redirect'])).toEqual(['none', 'pipy', 'envoy', 'none', 'pipy', 'envoy'])
+    expect(of(['redirect'])).toEqual(['pipy', 'envoy'])
+  })
+
   it('keeps the published caps that can bind', () => {
     expect(new Set(plan({}, 4).arms.map(a => a.capCores))).toEqual(new Set([null, 1]))
   })

@@ -1,24 +1,30 @@
 import { describe, expect, it } from 'vitest'
+import { BenchError } from '../../src/lib/errors.js'
 import { parsePlanes } from '../../src/prepare/options.js'
 import { prepareWith, sayLacks } from '../../src/prepare/preparation.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 
+/** @import { Site } from '../../src/model/types.ts' */
+
+const assertInterception = async () => {
+  throw new BenchError('not here')
+}
 const ASKED = { profile: 'quick', pin: false, seed: 1, maxMinutes: 60 }
 
 /**
  * What a run says of its programs, before and after it.
- * @param {{ missing: string[], planes?: ReturnType<typeof parsePlanes>, link?: string[],
- *   loadHost?: import('../../src/model/types.ts').Site['loadHost'] }} options
+ * @param {{ missing: string[], planes?: ReturnType<typeof parsePlanes>, link?: string[], interception?: string[],
+ *   loadHost?: Site['loadHost'] }} options
  */
-async function prepare({ missing, planes, link, loadHost }) {
+async function prepare({ missing, planes, loadHost, ...axes }) {
   /** @type {string[]} */
   const lines = []
   const context = { say: (/** @type {string} */ line) => void lines.push(line) }
   const preparation = await prepareWith(
     {
       experiment: readExperiment('cap'),
-      options: { ...ASKED, cpu: [1], planes, loadHost: loadHost && 'there', ...{ link } },
-      site: { cpus: 2, cores: [], findTool: findToolBut(missing), loadHost },
+      options: { ...ASKED, cpu: [1], planes, loadHost: loadHost && 'there', ...axes },
+      site: { cpus: 2, cores: [], findTool: findToolBut(missing), loadHost, assertInterception },
     },
     context,
   )
@@ -54,13 +60,28 @@ describe('prepareWith', () => {
     )
   })
 
+  it('refuses redirected connections where the site cannot have them, before anything starts, and nothing else', async () => {
+    await expect(prepare({ missing: [], interception: ['redirect'] })).rejects.toThrow('not here')
+    await expect(prepare({ missing: [], interception: ['none'] })).resolves.toEqual([])
+  })
+
+  it.each([
+    ['nginx', 'cap', 'nginx does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'],
+    ['pipy', 'reload', 'whether a change is in effect is asked at its outbound address'],
+  ])('says why connections cannot be redirected to %s in %s', async (plane, name, why) => {
+    const options = { ...ASKED, planes: parsePlanes(plane), ...{ interception: ['redirect'] } }
+    const site = { cpus: 2, cores: [], findTool: findToolBut([]), assertInterception }
+    const prepared = prepareWith({ experiment: readExperiment(name), options, site }, { say: () => {} })
+    await expect(prepared).rejects.toThrow(why)
+  })
+
   it('measures without the program of a control plane those that need none, and says why not the others', async () => {
     const prepareRollout = (/** @type {string[]} */ missing) =>
       prepareWith(
         {
           experiment: readExperiment('rollout'),
           options: { ...ASKED, planes: parsePlanes('pipy,envoy'), ...{ sidecars: [5] } },
-          site: { cpus: 2, cores: [], findTool: findToolBut(missing) },
+          site: { cpus: 2, cores: [], findTool: findToolBut(missing), assertInterception },
         },
         { say: () => {} },
       )

@@ -27,6 +27,34 @@ describe('equal work', () => {
       'Equal work was tried before load, and it held.',
     ]))
 
+  it('is told of a plane as deployed apart, and holds between the others', () => {
+    const parity = rowsWith({ found: 'nothing', expected: 'access-log', isDeployed: true })
+    expect(renderParity({ arms, parity, relaxes: [] })).toEqual([
+      'Equal work was tried before load, and it held between the other planes.',
+      'pipy does its own work, as deployed: features differs.',
+    ])
+  })
+
+  it('does not hold in what the experiment sets aside, and the answer says so', () => {
+    const relaxes = [{ gate: 'parity-features', why: 'they are what is varied' }]
+    const wrong = { found: '1 differences of access-log', expected: 'access-log' }
+    const [heading, , ...table] = renderParity({ arms, parity: rowsWith(wrong), relaxes })
+    expect(heading).toBe('Equal work was tried before load, and it held but for what the experiment sets aside:')
+    expect(table.join('\n')).toContain('1 differences of access-log (access-log is expected)')
+    expect(renderParity({ arms, parity: rowsWith(), relaxes })).toEqual([
+      'Equal work was tried before load, and it held.',
+    ])
+  })
+
+  it('holds where all planes lack the same, which is said', () => {
+    const lacking = { found: 'some', expected: 'all', lacks: ['it has none'] }
+    const parity = ['pipy', 'envoy'].map(plane => createParityRow({ name: 'parity-upstreams', plane, ...lacking }))
+    const own = arms.filter(arm => arm.conditions.features === 'lean')
+    expect(renderParity({ arms: own, parity, relaxes: [] })).toEqual([
+      'Equal work was tried before load, and it held; all lack the same: it has none.',
+    ])
+  })
+
   it('does not hold where an arm ignores its features, even if no other is like it', () => {
     const wrong = { found: '1 differences of access-log', expected: 'access-log' }
     for (const of of [arms, arms.filter(arm => arm.plane === 'pipy')])

@@ -9,10 +9,10 @@ const none = { searches: [], sizes: [] }
 const arm = createArm({ calibratedBy: 'link-pipy-capacity' })
 const manifest = createManifest({ arms: [arm], rounds: 6 })
 
-/** @param {number} count @param {Partial<TrialRecord>} [fields] */
-const recorded = (count, fields) =>
-  Array.from({ length: count }, (_, i) => ({ ...createRecord({ arm, round: i + 1 }), ...fields }))
-const failed = (/** @type {number} */ count) => recorded(count, { outcome: 'failed' })
+/** @param {number} count @param {Partial<TrialRecord>} [fields] @param {number} [first] */
+const recorded = (count, fields, first = 1) =>
+  Array.from({ length: count }, (_, i) => ({ ...createRecord({ arm, round: first + i }), ...fields }))
+const failed = (/** @type {number} */ count, first = 1) => recorded(count, { outcome: 'failed' }, first)
 
 describe('what is said of a run that is not whole', () => {
   it('is nothing where it is whole', () => {
@@ -23,13 +23,20 @@ describe('what is said of a run that is not whole', () => {
     expect(describeUnfinished({ manifest, records: recorded(4), summary: none })).toEqual([
       'This run was cut short, or still goes on: 4 of 6 trials are recorded.',
     ])
-    expect(describeUnfinished({ manifest, records: [...recorded(3), ...failed(2)], summary: none })).toEqual([
+    expect(describeUnfinished({ manifest, records: [...recorded(3), ...failed(2, 4)], summary: none })).toEqual([
       'This run was cut short, or still goes on: 5 of 6 trials are recorded, and 2 of them failed.',
     ])
   })
 
   it('is how many failed, where all were tried', () => {
     expect(describeUnfinished({ manifest, records: failed(6), summary: none })).toEqual(['6 of 6 trials failed.'])
+  })
+
+  it('counts an arm once a round, in however many deployments it stands', () => {
+    const records = [...recorded(5), ...recorded(3)]
+    expect(describeUnfinished({ manifest, records, summary: none })).toEqual([
+      'This run was cut short, or still goes on: 5 of 6 trials are recorded.',
+    ])
   })
 
   it('counts no trial that only looked for the capacity, also where that was cut short', () => {

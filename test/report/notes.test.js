@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { renderNext } from '../../src/report/notes.js'
+import { renderNext, tellDeviations } from '../../src/report/notes.js'
+import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const LOAD = { kind: 'closed', connections: 'kept', hasCertificate: false }
 
@@ -16,9 +17,29 @@ it.each([
   expect(renderNext(summaryOf({ link, sidecars, boundBy: 'sidecar' })).join()).not.toContain('wrk')
 })
 
-/** @param {{ link: string, sidecars: number, generator?: string, boundBy?: string }} options */
-function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users' }) {
+it('names what a plane does otherwise than the mesh that deploys it so', () => {
+  const deployed = [{ plane: 'pipy:fsm', from: 'FSM', deviations: ['Its scripts are in a folder', 'It has no agent'] }]
+  expect(tellDeviations({ deployed })).toEqual([
+    'pipy:fsm, otherwise than deployed: Its scripts are in a folder.',
+    'pipy:fsm, otherwise than deployed: It has no agent.',
+  ])
+  expect(tellDeviations({})).toEqual([])
+})
+
+it('a run of other planes or TLS than the default names them in each command', () => {
+  const asked = { plane: 'caddy', conditions: { ...DEFAULT_CONDITIONS, tls: 'plaintext' } }
+  const lines = renderNext(summaryOf({ link: 'pair', sidecars: 2, asked }))
+  expect(lines[0]).toBe('Capacity: npm run bench -- --cpu 0.5 --link pair --planes caddy --tls plaintext')
+  for (const line of lines) expect(line).toContain('--planes caddy --tls plaintext')
+})
+
+/** @param {{ link: string, sidecars: number, generator?: string, boundBy?: string, asked?: object }} options */
+function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users', asked = {} }) {
   const arm = {
+    plane: 'pipy',
+    hasSidecars: true,
+    conditions: DEFAULT_CONDITIONS,
+    ...asked,
     target: 'local',
     link,
     load: LOAD,

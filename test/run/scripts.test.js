@@ -9,7 +9,7 @@ import { hashScripts } from '../../src/run/scripts.js'
 let root
 beforeEach(() => {
   root = mkdtempSync(path.join(os.tmpdir(), 'scripts-test-'))
-  for (const name of ['pipy', 'echo', 'k6', 'variant']) write(`${name}/main.js`, name)
+  for (const name of ['pipy', 'echo', 'k6', 'variant', 'fsm']) write(`${name}/main.js`, name)
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
@@ -48,26 +48,29 @@ describe('hashFolder', () => {
 })
 
 describe('hashScripts', () => {
-  it('lists the load, the applications, and each plane or variant that runs scripts once', () => {
+  it('lists the load, the applications, and each plane, profile or variant that runs scripts once', () => {
     const variant = path.join(root, 'variant')
     const arms = [
       ...[
-        { plane: 'none', variant: null },
-        { plane: 'envoy', variant: null },
-        { plane: 'pipy', variant: null },
+        { plane: 'none', variant: null, profile: null },
+        { plane: 'envoy', variant: null, profile: 'osm-1.1' },
+        { plane: 'pipy', variant: null, profile: null },
+        { plane: 'pipy', variant: null, profile: 'fsm' },
       ],
       ...[
-        { plane: 'pipy', variant },
-        { plane: 'pipy', variant },
+        { plane: 'pipy', variant, profile: null },
+        { plane: 'pipy', variant, profile: null },
       ],
     ]
     const planes = { none: { hasVariants: false }, envoy: { hasVariants: false }, pipy: { hasVariants: true } }
     const at = (/** @type {string} */ name) => path.join(root, name)
     const folders = { pipyScripts: at('pipy'), echo: at('echo'), load: at('k6') }
-    expect(hashScripts({ arms, planes, folders })).toEqual([
+    const programs = { planes, scripts: { 'pipy:fsm': at('fsm') } }
+    expect(hashScripts({ arms, programs, folders })).toEqual([
       { role: 'generator', plane: null, variant: null, sha256: hashFolder(at('k6')) },
       { role: 'application', plane: null, variant: null, sha256: hashFolder(at('echo')) },
       { role: 'sidecar', plane: 'pipy', variant: null, sha256: hashFolder(at('pipy')) },
+      { role: 'sidecar', plane: 'pipy', variant: null, profile: 'fsm', sha256: hashFolder(at('fsm')) },
       { role: 'sidecar', plane: 'pipy', variant, sha256: hashFolder(variant) },
     ])
   })

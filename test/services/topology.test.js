@@ -203,3 +203,42 @@ describe('createModel in pods', () => {
     ).toBe('0.0.0.0')
   })
 })
+
+describe('redirected connections', () => {
+  const isRedirected = true
+  const [gateway, ratings] = read('gateway-ratings').services
+  const model = (/** @type {typeof gateway} */ service, link = 'gateway-ratings') =>
+    createModel(read(link), { ...options, service, trafficPolicy: 'open', isRedirected })
+
+  it('mean applications, whoever opens them', () => {
+    expect(findEntry(read('gateway-ratings'), { places, hasSidecars: true, isRedirected }).endpoints).toEqual([
+      { address: '127.9.1.1', port: 8080 },
+    ])
+    expect(findNextHop(gateway, { places, hasSidecars: true, isRedirected })).toMatchObject({
+      address: '127.9.1.2',
+      port: 8080,
+    })
+    expect(model(gateway).clusters.find(({ name }) => name === 'ratings')?.endpoints).toEqual([
+      { address: '127.9.1.2', port: 8080 },
+    ])
+  })
+
+  it('come to the listeners, to that of the own application at the address of the rule', () => {
+    const { inbound, outbound } = model(gateway)
+    expect(inbound).toMatchObject({ address: '127.9.1.1', port: 15003, redirectedPorts: [8080] })
+    expect(outbound).toMatchObject({ address: '127.0.0.1', port: 15001, redirectedPorts: [8080] })
+    expect(model(ratings).outbound).toBeNull()
+  })
+
+  it('do not come to a listener that the load calls itself', () => {
+    const [client] = read('pair').services
+    const { outbound } = model(client, 'pair')
+    expect(outbound).toMatchObject({ address: '127.9.1.3', port: 15001 })
+    expect(outbound).not.toHaveProperty('redirectedPorts')
+  })
+
+  it('are no part of a model otherwise', () => {
+    const { inbound } = createModel(read('gateway-ratings'), { ...options, service: gateway, trafficPolicy: 'open' })
+    expect(inbound).not.toHaveProperty('redirectedPorts')
+  })
+})

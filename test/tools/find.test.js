@@ -248,7 +248,7 @@ describe('an interrupted download', () => {
     process.env.PATH = `${bin}:${before}`
     const stopping = new AbortController()
     const start = performance.now()
-    const fetching = fetchTool('k6', path.join(cache, 'k6'), stopping.signal)
+    const fetching = fetchTool(k6Tool, path.join(cache, 'k6'), stopping.signal)
     setTimeout(() => stopping.abort(new Error('interrupted')), 200)
     await expect(fetching).rejects.toThrow('interrupted')
     process.env.PATH = before

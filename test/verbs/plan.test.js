@@ -21,6 +21,14 @@ describe('renderPlan', () => {
     const { plan } = planRun({ ...ask(name), site: { cpus: 16, cores: coresOf(16) } })
     expect(renderPlan(plan, 60)).toContain(words)
   })
+
+  it('says that connections are redirected, where they are', () => {
+    const site = { cpus: 16, cores: coresOf(16) }
+    const tell = (/** @type {Record<string, unknown>} */ more) =>
+      renderPlan(planRun({ ...ask('cost', more), site }).plan, 60)
+    expect(tell({ interception: ['redirect'] })).toContain('link gateway-ratings, redirection, no cap')
+    expect(tell({})).toContain('link gateway-ratings, no cap')
+  })
 })
 
 describe('planRun', () => {

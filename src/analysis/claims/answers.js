@@ -1,20 +1,20 @@
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { nameOf } from '../../model/arms.js'
+import { AXES } from '../../model/axes.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
 /** Parts that the answers to all kinds of claims share. Pure. */
-/** @import { Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
+/** @import { AxisName, Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 
 export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
 
-/**
- * The answer of a run to a claim; ours: our number with its conditions, null where there is none.
- * @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer
- */
+/** The answer of a run to a claim; ours: our number with its conditions, null: none. */
+/** @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer */
 
 /** An answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
 export function untested(reason, ours = null) {
@@ -25,9 +25,7 @@ export function untested(reason, ours = null) {
 
 /** @type {Record<string, Claimed>} */
 export const CLAIM_QUANTITIES = {
-  ...Object.fromEntries(
-    Object.values(QUANTITIES).map(row => [row.name, createClaimed(row)]),
-  ),
+  ...Object.fromEntries(Object.values(QUANTITIES).map(row => [row.name, createClaimed(row)])),
   // Mean time of a request by Little's law, where all users wait for one (milliseconds).
   meanByLittle: {
     label: 'users / throughput, ms',
@@ -49,27 +47,18 @@ function createClaimed(row) {
   }
 }
 
-/**
- * A quantity of an arm by round; empty where it has none.
- * @param {SummaryArm} arm @param {string} quantity @param {string} [service]
- */
+/** Values by round; none: not measured. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
 }
 
-/**
- * One over the other in each round; null where either has no value above 0.
- * @param {(number | null)[]} over @param {(number | null)[]} under
- */
+/** Divides by round; null: either is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
 }
 
-/**
- * Two arms by the ratios of their rounds, by the rule of verdicts.
- * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options
- * @returns {{ ratio: Quantity, verdict: Verdict, why: string }} why: where the verdict names no side
- */
+/** Judges the ratios of two arms' rounds by the rule of verdicts; why: where the verdict names no side.
+ * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const isSequence = summary.precision !== undefined
   const disparities = nameOf(a) === nameOf(b) ? [] : disparitiesOf(summary, a, b)
@@ -101,10 +90,8 @@ export function formatRatio({ median, low, high }) {
   return `${digits(median)}${low === null || high === null ? '' : ` [${digits(low)}, ${digits(high)}]`}`
 }
 
-/**
- * Caveats of arms, whatever the answer.
- * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options
- */
+/** Lists caveats of arms.
+ * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options */
 export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
   const cap = Math.max(...arms.map(arm => arm.capCores ?? 0))
   const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []
@@ -115,10 +102,7 @@ export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
   ]
 }
 
-/**
- * Gates that spoiled arms, and what bound them in a search for capacity.
- * @param {SummaryArm[]} arms @param {string} quantity
- */
+/** Says which gates spoiled arms, or what bound. @param {SummaryArm[]} arms @param {string} quantity */
 export function describeSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
     const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
@@ -128,10 +112,7 @@ export function describeSpoiled(arms, quantity) {
   return parts.length > 0 ? ` (${parts.join('; ')})` : ''
 }
 
-/**
- * How far an arm was from itself, at most; null without an A/A pair.
- * @param {Summary} summary @param {string} quantity
- */
+/** The most that an arm was from itself; null without an A/A pair. @param {Summary} summary @param {string} quantity */
 function findWidestSpread({ comparisons }, quantity) {
   const spreads = comparisons
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)
@@ -146,4 +127,22 @@ function disparitiesOf({ parity, relaxes }, a, b) {
     b: { arm: b, rows: parity },
     relaxed: relaxes.map(r => r.gate),
   })
+}
+
+/** Times of each phase, and the share of it in which the control plane was at its limit. @type {[RegExp, string][]} */
+const PHASES = [
+  [/^(rolloutSeconds|startingSeconds|firstConfig)/, 'controlAtLimitRollout'],
+  [/^change(All|P|Max)/, 'controlAtLimitChange'],
+]
+
+/** Tells why the kit may have bound, or null. @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options */
+export function explainUnbound({ arm, quantity, over }) {
+  const phase = PHASES.find(([times]) => times.test(quantity))
+  if (!phase) return null
+  const share = quantityOf(arm, phase[1]).median
+  if (share !== null && share >= BOUND_LEAST) return null
+  const at = AXES[over].show(AXES[over].of(arm))
+  return share === null
+    ? `whether the control plane bound is not known (${at})`
+    : `the control plane did not bind (${at}: at its limit for ${Math.round(100 * share)} % of the time)`
 }

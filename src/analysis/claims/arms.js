@@ -1,4 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
+import { nameOfContender } from '../../model/arms.js'
 import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 
 /** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
@@ -7,13 +8,11 @@ import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 /** @type {AxisName[]} */
 const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
 
-/**
- * Two arms that are alike in everything but what the selectors tell apart: those with a value in every round before
- * those with fewer, at the published cap before another, at a large cap before a small one.
- * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'],
- *   valuesOf: (a: SummaryArm, b: SummaryArm) => (number | null)[] }} options valuesOf: of each round
- * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }}
- */
+/** Finds two arms that are alike but for what the selectors tell apart: first by values in every round, then by the
+ * published cap, then by the larger cap.
+ * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'], valuesOf: (a: SummaryArm,
+ *   b: SummaryArm) => (number | null)[] }} options
+ * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }} */
 export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   const [as, bs] = [of, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
   if (as.length === 0 || bs.length === 0)
@@ -32,12 +31,10 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   return best(allowed, ({ pair: { a, b }, isAtCap }) => [completeness(valuesOf(a, b)), Number(isAtCap), capOf(a, b)])
 }
 
-/**
- * Arms that differ in one axis alone, by its value; of several such, as with pairs, first those with the most points.
- * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane',
- *   valuesOf: (arm: SummaryArm) => (number | null)[] }} options
- * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }}
- */
+/** Finds arms that differ in one axis alone, by its value; of several such series, first the one with the most points.
+ * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane', valuesOf: (arm: SummaryArm) => (number |
+ *   null)[] }} options
+ * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }} */
 export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
   if (meant.length === 0) return { why: `no arm here is ${describeSelector(among)}` }
@@ -65,10 +62,7 @@ export function valueOn(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
 
-/**
- * The conditions that arms share: link, cap and load always, others where they are not usual.
- * @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options
- */
+/** Says what arms share that is not usual. @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options */
 export function describeConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const judged = withSidecars.length > 0 ? withSidecars : arms
@@ -83,15 +77,13 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
-/**
- * Whether a selector means an arm of the plane's own, at any cap.
- * @param {SummaryArm} arm @param {Selector} selector
- */
+/** Whether a selector means an arm, not a variant, at any cap. Its plane is `name`, which is lean, or `name:profile`.
+ * @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&
     arm.variant === null &&
-    (plane === undefined || arm.plane === plane) &&
+    (plane === undefined || nameOfContender({ ...arm, control: undefined }) === plane) &&
     Object.entries(axes).every(([name, value]) => AXES[/** @type {AxisName} */ (name)].of(arm) === value)
   )
 }
@@ -134,10 +126,7 @@ function completeness(values) {
   return present === 0 ? 0 : present < values.length ? 1 : 2
 }
 
-/**
- * The first item with the highest ranks, compared in order.
- * @template T @param {T[]} items @param {(item: T) => number[]} rank
- */
+/** The first with the highest ranks. @template T @param {T[]} items @param {(item: T) => number[]} rank */
 function best(items, rank) {
   const ranks = new Map(items.map(item => [item, rank(item)]))
   return items.toSorted((x, y) => {

@@ -8,55 +8,59 @@ import { testRatio } from './ratio.js'
 import { createClaimsSchema } from './schema.js'
 import { testShape } from './shape.js'
 
-/** Published numbers, and whether runs here show the same. Pure. */
+/** Published numbers, and the answers of runs here. Pure. @import { Answer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
-/** @import { BalanceRatio, Relation, Shape, WrittenClaims } from './schema.js' */
+/** @import { BalanceRatio, Relation, Selector, Shape, WrittenClaims } from './schema.js' */
+/** @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim */
+/** @typedef {{ file: string, source: WrittenClaims['source'], deployed?: WrittenClaims['deployed'], claims: Claim[] }} ClaimsFile */
 
-/**
- * @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim
- * @typedef {{ file: string, source: WrittenClaims['source'], claims: Claim[] }} ClaimsFile
- */
-
-/**
- * A claim and what runs here say to it; ours: our number, null where there is none.
+/** A claim and what runs here say to it; ours: our number, null where there is none; isDeployed: by the contenders that were
+ * published, else by lean ones.
  * @typedef {Omit<Claim, 'relation'> & Answer & { file: string, source: WrittenClaims['source'], theirs: string | null,
- *   runId: string | null }} ClaimResult
- */
+ *   runId: string | null, isDeployed?: true }} ClaimResult */
 
-/**
- * Reads a file of claims.
- * @param {string} text YAML
- * @param {string} file its name, for errors
- * @param {{ experiments?: string[] }} [known] the names of all experiments; absent: not checked
- * @returns {ClaimsFile}
- * @throws {import('../../lib/errors.js').UsageError}
- */
+/** Reads a file of claims in YAML; known experiments are checked. Throws UsageError.
+ * @param {string} text @param {string} file @param {{ experiments?: string[] }} [known] @returns {ClaimsFile} */
 export function parseClaims(text, file, { experiments } = {}) {
-  const { source, experiment, claims } = parseYaml({ text, file, schema: createClaimsSchema(experiments) })
+  const { source, experiment, deployed, claims } = parseYaml({ text, file, schema: createClaimsSchema(experiments) })
   const usual = { read: source.read, experiment }
-  return { file, source, claims: Object.entries(claims).map(([id, claim]) => ({ id, ...usual, ...claim })) }
+  return { file, source, deployed, claims: Object.entries(claims).map(([id, claim]) => ({ id, ...usual, ...claim })) }
 }
 
-/**
- * Every claim with the best answer that the runs give: one that could be tested before one that could not, of several
- * the last; where they are not of one mind, the reason says so.
- * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options summaries: of the runs, the last one last
- * @returns {ClaimResult[]}
- */
+/** Answers each claim by the last run that can test it, else by the last; the reason says where runs differ.
+ * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time @returns {ClaimResult[]} */
 export function evaluateClaims({ files, summaries }) {
-  return files.flatMap(({ file, source, claims }) =>
-    claims.map(({ relation, ...claim }) => {
+  return files.flatMap(({ file, source, deployed, claims }) =>
+    claims.flatMap(({ relation, ...claim }) => {
       const runs = relation.untestable
         ? []
         : summaries.filter(
             s => s.run.experiment === claim.experiment && 'kind' in s === (relation.balance !== undefined),
           )
-      const answers = runs.map(summary => ({ ...testRelation(relation, summary), runId: summary.run.id }))
+      const test = (/** @type {Relation} */ tested) =>
+        runs.map(summary => ({ ...testRelation(tested, summary), runId: summary.run.id }))
+      const told = { ...claim, file, source, theirs: sayTheirs(relation, claim.read) }
+      const answers = test(relation)
       const best = answers.length > 0 ? chooseAnswer(answers) : explainLack(relation, claim)
-      return { ...claim, file, source, theirs: sayTheirs(relation, claim.read), ...best }
+      const published = deployed && deploy(relation, deployed)
+      const tested = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
+      const own =
+        tested.length > 0 ? [{ ...told, ...chooseAnswer(tested), isDeployed: /** @type {const} */ (true) }] : []
+      return [{ ...told, ...best }, ...own]
     }),
   )
+}
+
+/**
+ * The same relation of the contenders that were published, whose connections were redirected; null where it names no plane.
+ * @param {Relation} relation @param {Record<string, string>} deployed by plane @returns {Relation | null}
+ */
+function deploy({ ratio, shape, plateau }, deployed) {
+  const arm = (/** @type {Selector} */ { plane = '', ...selector }) =>
+    /** @type {any} */ ({ ...selector, plane: deployed[plane] ?? plane, interception: 'redirect' })
+  if (ratio) return { ratio: { ...ratio, of: arm(ratio.of), to: arm(ratio.to) } }
+  if (plateau) return { plateau: { ...plateau, among: arm(plateau.among) } }
+  return shape?.among.plane === undefined ? null : { shape: { ...shape, among: arm(shape.among) } }
 }
 
 /** @param {Relation} relation @param {Summary | BalanceSummary} summary */

@@ -70,12 +70,7 @@ function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
     : { status: 'contradicted', ours, reason: 'it does not rise with the sidecars' }
 }
 
-/**
- * Published as ranges that rise with the number of sidecars.
- * @param {GrowthClaim} claim
- * @param {GrowthFit} growth
- * @returns {Answer}
- */
+/** Judges rising ranges of seconds. @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
 function judgeSteps({ steps: theirs = [] }, growth) {
   const found = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
   const ours = theirs.map(({ sidecars }, i) => `${found[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')

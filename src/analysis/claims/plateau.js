@@ -1,19 +1,14 @@
 import { findPlateau } from '../plateaus.js'
-import { CLAIM_QUANTITIES, formatRatio, untested, valuesOf } from './answers.js'
+import { CLAIM_QUANTITIES, explainUnbound, formatRatio, untested, valuesOf } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
-import { explainUnbound } from './bound.js'
 
 /** The answer of a run to a published plateau: from a value of an axis on, more of it gains nothing. Pure. */
 /** @import { Summary } from '../../model/types.ts' */
 /** @import { Answer } from './answers.js' */
 /** @import { Plateau } from './schema.js' */
 
-/**
- * Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls up to the last.
- * @param {Plateau} relation
- * @param {Summary} summary
- * @returns {Answer}
- */
+/** Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls to the end.
+ * @param {Plateau} relation @param {Summary} summary @returns {Answer} */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const valuesOfArm = (/** @type {Summary['arms'][number]} */ arm) => valuesOf(arm, quantity, among.service)
   const found = findSeries({ arms: summary.arms, among, over, valuesOf: valuesOfArm })

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { QUANTITIES } from '../../judge/quantities.js'
 import { suggest } from '../../lib/nearest.js'
 import { AXES, AXIS_NAMES } from '../../model/axes.js'
 import { ALGORITHM_NAMES, BALANCE_NAMES, SIZES } from '../../model/balance.js'
@@ -34,7 +33,6 @@ const ratio = z.strictObject({
   /** The quantity of the second arm, where it is another. */
   toQuantity: quantity.optional(),
   ratio: z.number().positive(),
-  /** A share of the ratio. */
   tolerance,
 })
 
@@ -50,7 +48,6 @@ const shape = z
   })
   .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
 
-/** before: the published value before `from`. */
 const plateau = z.strictObject({
   quantity,
   over: oneOf('axis', AXIS_NAMES),
@@ -59,7 +56,6 @@ const plateau = z.strictObject({
   from: z.number(),
 })
 
-/** A ratio of two assignments of items to shards. */
 const balance = z.strictObject({
   quantity: oneOf('quantity', BALANCE_NAMES),
   of: assignment,
@@ -70,7 +66,6 @@ const balance = z.strictObject({
   tolerance,
 })
 
-/** The growth of a control plane that is given more and more sidecars. */
 const growth = z
   .strictObject({
     among: selector,
@@ -113,6 +108,8 @@ export function createClaimsSchema(experiments) {
     }),
     /** The experiment of ours that can test it; null: none. */
     experiment,
+    /** The contenders that were published, as their meshes deploy them, by the planes that the claims name. */
+    deployed: z.record(words, words).optional(),
     claims: z.record(
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
       z.strictObject({
@@ -128,10 +125,7 @@ export function createClaimsSchema(experiments) {
   })
 }
 
-/**
- * One of some names; the error says the nearest.
- * @template {string} Name @param {string} kind @param {readonly Name[]} names
- */
+/** Its error says the nearest name. @template {string} Name @param {string} kind @param {readonly Name[]} names */
 function oneOf(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {
     error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), [...names])}`,
@@ -139,13 +133,11 @@ function oneOf(kind, names) {
   return /** @type {z.ZodType<Name, string>} */ (/** @type {unknown} */ (schema))
 }
 
-/**
- * @typedef {z.infer<ReturnType<typeof createClaimsSchema>>} WrittenClaims
+/** @typedef {z.infer<ReturnType<typeof createClaimsSchema>>} WrittenClaims
  * @typedef {z.infer<typeof relation>} Relation
  * @typedef {Partial<z.infer<typeof selector>>} Selector what an arm must have
  * @typedef {z.infer<typeof ratio>} Ratio
  * @typedef {z.infer<typeof shape>} Shape
  * @typedef {z.infer<typeof plateau>} Plateau
  * @typedef {z.infer<typeof balance>} BalanceRatio
- * @typedef {z.infer<typeof growth>} GrowthClaim
- */
+ * @typedef {z.infer<typeof growth>} GrowthClaim */

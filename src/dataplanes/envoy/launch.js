@@ -2,19 +2,26 @@ import { createSidecarProcess } from '../../model/processes.js'
 import { renderBootstrap } from './config.js'
 import { OVERFLOW_PATH } from './counters.js'
 import { FLUSH_MS } from './features.js'
+import { renderIstioBootstrap } from './istio/config.js'
+import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 
 /** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
 /** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
-  const { model, folder, profile } = options
+  const { model, folder, profile, tool } = options
   const flush = model.features['access-log'] ? ['--file-flush-interval-msec', `${FLUSH_MS}`] : []
+  const lean = ['--disable-hot-restart', '-l', 'error', ...flush]
+  const bootstrap =
+    profile === ISTIO
+      ? renderIstioBootstrap(model, { isIstios: hasIstioFilters(tool) })
+      : renderBootstrap(model, profile)
   return createSidecarProcess(options, {
     argv: [
-      ...['-c', `${folder}/envoy.json`, '--concurrency', `${model.workers}`, '--disable-hot-restart', '-l', 'error'],
-      ...flush,
+      ...['-c', `${folder}/envoy.json`, '--concurrency', `${model.workers}`],
+      ...(profile === ISTIO ? ISTIO_ARGV : lean),
     ],
-    files: [{ name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, profile), null, 2)}\n` }],
+    files: [{ name: 'envoy.json', content: `${JSON.stringify(bootstrap, null, 2)}\n` }],
     admin: { ...model.admin, path: OVERFLOW_PATH },
   })
 }

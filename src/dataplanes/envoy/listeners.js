@@ -32,12 +32,13 @@ export function renderListeners(model, profile, sources) {
   const listeners = []
   if (model.inbound) listeners.push(renderInbound(model, model.inbound, renderManager('inbound')))
   if (model.outbound) {
-    listeners.push({
+    const outbound = {
       name: 'outbound',
       address: socketAddress(model.outbound),
       per_connection_buffer_limit_bytes: BUFFER_BYTES,
       filter_chains: [{ filters: [renderManager('outbound')] }],
-    })
+    }
+    listeners.push(takeRedirected(outbound, model.outbound))
   }
   return listeners
 }
@@ -71,11 +72,36 @@ function renderInbound(model, inbound, manager) {
     ],
   }
   const chains = { strict: { filter_chains: [tlsChain] }, disabled: { filter_chains: [plainChain] }, permissive }
-  return {
+  const listener = {
     name: 'inbound',
     address: socketAddress(inbound),
     per_connection_buffer_limit_bytes: BUFFER_BYTES,
     ...chains[inbound.mtls],
+  }
+  return takeRedirected(listener, inbound)
+}
+
+/**
+ * Has a listener ask for the address that each redirected connection meant, and close those that mean another port than it
+ * serves.
+ * @param {{ filter_chains: { filter_chain_match?: object, filters: object[] }[], listener_filters?: object[] }} listener
+ * @param {{ redirectedPorts?: number[] }} model
+ */
+function takeRedirected(listener, { redirectedPorts }) {
+  if (!redirectedPorts) return listener
+  const { filter_chains, listener_filters = [] } = listener
+  return {
+    ...listener,
+    listener_filters: [
+      extension('envoy.filters.listener.original_dst', 'envoy.extensions.filters.listener.original_dst.v3.OriginalDst'),
+      ...listener_filters,
+    ],
+    filter_chains: redirectedPorts.flatMap(destination_port =>
+      filter_chains.map(({ filter_chain_match, ...chain }) => ({
+        filter_chain_match: { ...filter_chain_match, destination_port },
+        ...chain,
+      })),
+    ),
   }
 }
 

@@ -2,9 +2,21 @@
 
 import { extension } from './shared.js'
 
-/** @import { SidecarModel } from '../../model/types.ts' */
+/** @import { DeployedProfile, SidecarModel } from '../../model/types.ts' */
 
 export const OSM = 'osm-1.1'
+
+/** @type {DeployedProfile} */
+export const OSM_DEPLOYED = {
+  from: 'OSM 1.1 (openservicemesh/osm v1.1), its proxy with the defaults of its Helm chart',
+  deviations: [
+    'A second Lua script, which reads the same headers, stands for its Wasm filter of statistics',
+    'Lines of its access log are formatted and thrown away, where OSM writes them to stdout',
+    'Requests have a limit of 15 s, where OSM has none',
+    'TLS, balancing and limits of connections are those of the lean configuration',
+    'Its configuration is in a file: no xDS, no SDS',
+  ],
+}
 
 // Its Wasm stats filter cannot be had; a second Lua script that reads the same headers stands for it.
 /** @param {SidecarModel} model */

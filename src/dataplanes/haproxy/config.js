@@ -21,7 +21,7 @@ export function renderFiles(model, folder) {
     renderGlobal(model),
     renderDefaults(model, folder),
     ...(inbound ? renderInbound(model, inbound, routesOf('inbound')) : []),
-    ...(outbound ? [['frontend outbound', bindTo(outbound), ...routesOf('outbound')]] : []),
+    ...(outbound ? [['frontend outbound', ...listenAt(outbound), ...routesOf('outbound')]] : []),
     ...clusters.map(cluster => renderCluster(model, cluster)),
     [`backend ${NO_ROUTE}`, 'http-request return status 404 content-type text/plain string "no route matches"'],
     ['frontend admin', `bind ${admin.address}:${admin.port}`, 'http-request use-service prometheus-exporter'],
@@ -83,17 +83,17 @@ function renderTimes({ timeouts, retries }) {
  */
 function renderInbound(model, inbound, routes) {
   const { mtls, address, port, protocol, acceptedIdentities } = inbound
-  if (mtls === 'disabled') return [['frontend inbound', bindTo(inbound), ...routes]]
+  if (mtls === 'disabled') return [['frontend inbound', ...listenAt(inbound), ...routes]]
   const alpn = protocol === 'http/2' ? 'h2,http/1.1' : 'http/1.1'
   const tls = `ssl ${renderTls(model)} curves ${model.tls.group} no-tls-tickets alpn ${alpn}`
   const strict = [...renderAccepted(acceptedIdentities), ...routes]
-  if (mtls === 'strict') return [['frontend inbound', `${bindTo(inbound)} ${tls}`, ...strict]]
+  if (mtls === 'strict') return [['frontend inbound', ...listenAt(inbound, tls), ...strict]]
   const passage = `abns@sidecar-bench-${address}-${port}`
   return [
     [
       'frontend inbound',
       'mode tcp',
-      bindTo(inbound),
+      ...listenAt(inbound),
       `tcp-request inspect-delay ${INSPECT_SECONDS}s`,
       'tcp-request content accept if { req.ssl_hello_type 1 }',
       'tcp-request content switch-mode http if HTTP',
@@ -161,9 +161,16 @@ function renderTls({ trust, tls }) {
   return `${files} ssl-min-ver TLSv1.3 ssl-max-ver TLSv1.3 ciphersuites ${tls.suite}`
 }
 
-/** @param {{ address: string, port: number }} endpoint a listening socket for each thread */
-function bindTo({ address, port }) {
-  return `bind ${address}:${port} shards by-thread`
+/**
+ * A listening socket for each thread. HAProxy asks by itself which address a redirected connection meant (sock_inet_get_dst in
+ * its src/sock_inet.c).
+ * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener @param {string} [tls]
+ */
+function listenAt({ address, port, redirectedPorts }, tls) {
+  const meant = redirectedPorts
+    ? [`tcp-request connection reject unless { dst_port ${redirectedPorts.join(' ')} }`]
+    : []
+  return [[`bind ${address}:${port} shards by-thread`, ...(tls ? [tls] : [])].join(' '), ...meant]
 }
 
 /** @param {string[]} section */

@@ -3,7 +3,7 @@ import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
 
-/** @import { DataPlane } from '../../model/types.ts' */
+/** @import { DataPlane, Lack } from '../../model/types.ts' */
 
 /** @type {DataPlane} */
 export const nginx = {
@@ -22,8 +22,11 @@ export const nginx = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  findUnsupported: ({ conditions: { protocol } }) =>
-    protocol === 'http/2' ? 'HTTP/2 between sidecars: nginx speaks HTTP/1.1 only to upstreams' : null,
+  findUnsupported({ conditions: { protocol, interception } }) {
+    if (protocol === 'http/2') return 'HTTP/2 between sidecars: nginx speaks HTTP/1.1 only to upstreams'
+    if (interception !== 'redirect') return null
+    return 'nginx does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'
+  },
   findLacks,
   createSidecar,
   controls: [fileControl],
@@ -32,13 +35,18 @@ export const nginx = {
 
 /** @type {NonNullable<DataPlane['findLacks']>} */
 function findLacks({ tls, trafficPolicy }) {
-  return {
-    'parity-early-answers': 'it sends no more of a request once the answer has begun',
-    ...(tls !== 'plaintext' && trafficPolicy === 'listed'
-      ? {
-          'parity-refusals':
-            'as a client it accepts every identity of the DNS name that it called: nginx compares no other name of an upstream',
-        }
-      : {}),
-  }
+  /** @type {Lack[]} */
+  const lacks = [{ row: 'parity-early-answers', why: 'it sends no more of a request once the answer has begun' }]
+  if (tls === 'plaintext') return lacks
+  lacks.push({
+    row: 'parity-handshakes',
+    why: 'it ends the handshake with a refused peer, and closes the connection at its first request',
+  })
+  if (trafficPolicy === 'listed')
+    lacks.push({
+      row: 'parity-upstreams',
+      of: /identity/,
+      why: 'as a client it accepts every identity of the DNS name that it called: nginx compares no other name of an upstream',
+    })
+  return lacks
 }

@@ -1,4 +1,5 @@
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
+import { FSM, FSM_DEPLOYED, findUnsupportedFsm } from './fsm/index.js'
 import { createSidecar } from './launch.js'
 import { repository } from './repository.js'
 
@@ -25,23 +26,34 @@ export const pipy = {
   name: 'pipy',
   tool: pipyTool,
   hasVariants: true,
-  profiles: [],
+  profiles: ['lean', FSM],
+  deployed: { [FSM]: FSM_DEPLOYED },
   features: FEATURE_NAMES,
   metrics: { path: '/metrics', requests: 'sidecar_requests_total', durations: 'sidecar_request_duration_ms' },
-  countWorkers: () => null,
+  countWorkers: ({ profile }) => (profile === FSM ? 1 : null),
   findUnsupported,
+  findLacks: ({ tls }) =>
+    tls === 'plaintext'
+      ? []
+      : [
+          {
+            row: 'parity-handshakes',
+            why: 'it closes the connection of a refused peer in the handshake, without an alert',
+          },
+        ],
   createSidecar,
   controls: [repository],
   parseOverflows: null,
 }
 
 /** @type {DataPlane['findUnsupported']} */
-function findUnsupported({ conditions: { protocol, workers, features }, sidecarWorkers = 1, version, cpus }) {
+function findUnsupported({ conditions, entrance, profile, sidecarWorkers = 1, version, cpus }) {
+  const { protocol, workers, features } = conditions
   if (protocol === 'http/2' && version.startsWith('1.')) {
     return `HTTP/2 between sidecars needs Pipy 2.0: ${version} crashes when a client resets a request under way (PIPY=/path/to/pipy names another)`
   }
   if (workers !== null && workers > cpus) return `Pipy refuses ${workers} threads on ${cpus} CPUs`
   if (listFeatures(features).includes('metrics') && !version.startsWith('1.') && sidecarWorkers > 1)
     return `a worker of Pipy ${version} sees its own metrics only: give one (--workers 1, or a cap of 1 at most)`
-  return null
+  return profile === FSM ? findUnsupportedFsm({ conditions, entrance, version }) : null
 }

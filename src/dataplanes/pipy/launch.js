@@ -1,11 +1,13 @@
 import { renderOpensslConf } from '../../lib/openssl-conf.js'
 import { createSidecarProcess } from '../../model/processes.js'
 import { renderConfig } from './config.js'
+import { createFsmSidecar, FSM } from './fsm/index.js'
 
 /** @import { Features, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
 /** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
+  if (options.profile === FSM) return createFsmSidecar(options)
   const { model, folder, tool, scripts } = options
   return createSidecarProcess(options, {
     argv: createPipyArgv({

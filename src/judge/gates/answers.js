@@ -1,11 +1,14 @@
-import { USES } from './gate.js'
-import { groupCopies, nameOf, percent, withRole } from './processes-of.js'
+import { groupCopies, nameOf, percent, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
+/** @import { TrialRecord } from '../../model/types.ts' */
 /** @import { Gate } from './gate.js' */
 
 const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6
+const SECONDS_IDLE = 10
+// A share of the bytes in the bodies of verified requests and answers: heads come on top.
+const PASSED_LEAST = 0.9
 
 /** @type {Gate[]} */
 export const ANSWER_GATES = [
@@ -14,7 +17,6 @@ export const ANSWER_GATES = [
     finds: 'a wrong body or nonce, or users that had not done three requests when the window opened',
     isOfLoad: true,
     words: 'wrong answers',
-    spoils: USES,
     find: ({ load }) => [
       load.verified === 0 && 'no request was answered correctly in the window',
       load.corrupted > 0 && `${load.corrupted} answers came back with a wrong body or nonce`,
@@ -26,7 +28,6 @@ export const ANSWER_GATES = [
     finds: 'more than one failed request in a thousand',
     isOfLoad: true,
     words: 'failing requests',
-    spoils: USES,
     find: ({ load: { failed, verified, failures } }) => [
       failed > ERRORS_MOST * (verified + failed) &&
         `${failed} requests failed (${percent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}`,
@@ -37,7 +38,6 @@ export const ANSWER_GATES = [
     finds: 'users whose requests never ended',
     isOfLoad: true,
     words: 'hung users',
-    spoils: USES,
     find: ({ load: { reportedUsers }, trial }) => [
       reportedUsers !== null &&
         reportedUsers < trial.arm.load.users &&
@@ -49,7 +49,6 @@ export const ANSWER_GATES = [
     finds: 'answers while the application used no CPU: something else gave them',
     isOfLoad: true,
     words: 'answers not from the application',
-    spoils: USES,
     find: ({ load: { verified }, processes }) =>
       groupCopies(withRole(processes, 'application')).map(
         copies =>
@@ -58,4 +57,31 @@ export const ANSWER_GATES = [
           `${nameOf(copies[0])} did no work for ${verified} answers: something before it gave them`,
       ),
   },
+  {
+    name: 'passage',
+    finds:
+      'a sidecar at whose sockets fewer bytes came in than the bodies of the verified requests and answers: they went past it; where `ss` counts them, on one machine',
+    isOfLoad: true,
+    words: 'requests past a sidecar',
+    find: ({ load: { verified }, trial, processes }) =>
+      // Connections that are idle for longer than sidecars keep them count no more.
+      !keepsConnections(trial.arm.load)
+        ? []
+        : groupCopies(withRole(processes, 'sidecar')).map(copies => {
+            const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
+            const { connections, payloadBytes } = trial.arm.load
+            // Connections that were closed count no more: of new ones, those of the answers were kept.
+            const bodies = connections === 'new' ? 1 : 2
+            const expected = bodies * verified * payloadBytes * (copies[0].passages ?? 0)
+            return (
+              received < PASSED_LEAST * expected &&
+              `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`
+            )
+          }),
+  },
 ]
+
+/** Whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
+function keepsConnections({ users, ratePerSecond, burst }) {
+  return burst === null && (ratePerSecond === undefined || users <= SECONDS_IDLE * ratePerSecond)
+}

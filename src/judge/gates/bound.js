@@ -1,6 +1,6 @@
-import { withRole } from './processes-of.js'
+import { withRole } from './gate.js'
 
-/** The part of a trial that limited its throughput. */
+/** The part of a trial that limited its throughput, and how long it got load. */
 /** @import { BoundBy, ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
 /** A sidecar counts as bound from this share of its cap on. */
@@ -10,12 +10,9 @@ const APPLICATION_BOUND = 0.9
 export const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
 
-/**
- * Finds the first that holds.
- * @param {{ processes: ProcessRecord[], generatorCpus: number, idleFraction: number, loadHost?: TrialRecord['loadHost'],
- *   kind: 'closed' | 'open' }} trial
- * @returns {BoundBy}
- */
+/** Finds the first that holds.
+ * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
+ *   'open' }} trial */
 export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind }) {
   const sidecars = withRole(processes, 'sidecar')
   if (sidecars.some(p => p.capCores !== null && p.cpuCores >= SIDECAR_BOUND * p.capCores)) return 'sidecar'
@@ -27,6 +24,11 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
   if (loadHost && isUsedUp(loadHost)) return 'generator'
   if (idleFraction < HOST_IDLE_LEAST) return 'host'
   return kind === 'open' ? 'rate' : 'users'
+}
+
+/** The seconds in which an arm got load; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
+export function secondsUnderLoad({ load, window }) {
+  return load?.turns?.seconds ?? window?.seconds ?? null
 }
 
 /** @param {{ idleFraction: number }} host */

@@ -1,12 +1,8 @@
-import { secondsUnderLoad } from '../seconds.js'
-import { busiestCoresOf, GENERATOR_BOUND, isUsedUp } from './bound.js'
-import { USES } from './gate.js'
-import { nameOf, percent, withRole } from './processes-of.js'
+import { busiestCoresOf, GENERATOR_BOUND, isUsedUp, secondsUnderLoad } from './bound.js'
+import { nameOf, percent, withRole } from './gate.js'
 
-/**
- * Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it.
- * @import { Gate, Measured } from './gate.js'
- */
+/** Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it. */
+/** @import { Gate, Measured } from './gate.js' */
 
 const APPLICATION_BUSY = 0.7
 const NEIGHBOUR_MOST = 0.1
@@ -27,7 +23,6 @@ export const LOAD_GATES = [
     name: 'overflow',
     finds: 'requests that a sidecar refused by a limit of its own',
     words: 'overflow',
-    spoils: USES,
     find: ({ processes }) =>
       processes.map(
         p => (p.overflows ?? 0) > 0 && `${nameOf(p)} answered ${p.overflows} requests itself, for overflow`,
@@ -39,7 +34,6 @@ export const LOAD_GATES = [
     finds: 'more requests under way (rate × time) than there are users',
     isOfLoad: true,
     words: "Little's law broken",
-    spoils: USES,
     find: record => {
       const { users, sliceMs } = record.trial.arm.load
       const seen = usersSeen(record)
@@ -169,11 +163,7 @@ export const LOAD_GATES = [
   },
 ]
 
-/**
- * Requests that were due in the window and did not start in it; 0 where none was dropped in the whole trial, or so few are
- * missing as may have started beside its edges. Requests dropped during the warm-up do not count.
- * @param {Measured} record
- */
+/** Counts due requests that did not start in the window; 0: no more than its edges explain. @param {Measured} record */
 function droppedInWindow(record) {
   const { dropped, verified, failed } = record.load
   const seconds = secondsUnderLoad(record)
@@ -183,10 +173,7 @@ function droppedInWindow(record) {
   return missing > 1 + EDGE_FRACTION * due ? Math.min(missing, dropped) : 0
 }
 
-/**
- * Requests under way by Little's law, rate × mean time; null where nothing was measured.
- * @param {Measured} record
- */
+/** Requests under way by Little's law, rate × mean time; null where nothing was measured. @param {Measured} record */
 function usersSeen(record) {
   const { verified, distribution } = record.load
   const seconds = secondsUnderLoad(record)

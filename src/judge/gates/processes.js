@@ -1,10 +1,8 @@
-import { USES } from './gate.js'
-import { nameOf } from './processes-of.js'
+import { nameOf } from './gate.js'
 import { isByKubelet } from './readings.js'
 
-/** Gates of the processes: whether each ran as it was started, under its cap. */
+/** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { Gate } from './gate.js' */
 
 const CAP_TOLERANCE = 0.001
 const CAP_USE_TOLERANCE = 0.03
@@ -16,7 +14,6 @@ export const PROCESS_GATES = [
     name: 'cap',
     finds: 'a quota that the kernel does not report at an edge of the window, or more CPU used than the quota allows',
     words: 'cap not in force',
-    spoils: USES,
     find: record =>
       record.processes.flatMap(p => {
         const { capCores, capReadBackCores, cpuCores } = p
@@ -51,7 +48,6 @@ export const PROCESS_GATES = [
     name: 'workers',
     finds: 'a number of listening sockets that is not the number of workers asked for',
     words: 'other workers than asked',
-    spoils: USES,
     find: ({ processes }) =>
       processes.map(
         p =>
@@ -64,14 +60,12 @@ export const PROCESS_GATES = [
     name: 'restart',
     finds: 'another process than the one that was started',
     words: 'process replaced',
-    spoils: USES,
     find: ({ processes }) => processes.map(p => p.isReplaced && `${nameOf(p)} is another process than was started`),
   },
   {
     name: 'oom',
     finds: 'a process that the kernel killed for memory',
     words: 'out of memory',
-    spoils: USES,
     find: ({ processes }) =>
       processes.map(
         p => (p.oomKills ?? 0) > 0 && `the kernel killed ${p.oomKills} processes of ${nameOf(p)} for memory`,
@@ -79,11 +73,7 @@ export const PROCESS_GATES = [
   },
 ]
 
-/**
- * Whether a cap was asked for and could not be read back.
- * @param {Pick<TrialRecord, 'samples'>} record
- * @param {ProcessRecord} process
- */
+/** @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process */
 function isCapUnread(record, { capCores, capReadBackCores }) {
   return isByKubelet(record) && capCores !== null && capReadBackCores === null
 }

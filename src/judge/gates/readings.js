@@ -1,7 +1,4 @@
-import { USES } from './gate.js'
-
-/** Gates of the readings: whether the numbers cover the window. */
-/** @import { TrialRecord } from '../../model/types.ts' */
+/** Gates of the readings: whether the numbers cover the window. @import { TrialRecord } from '../../model/types.ts' */
 /** @import { Gate } from './gate.js' */
 
 const SAMPLE_GAP_MOST_SECONDS = 1
@@ -15,7 +12,6 @@ export const READING_GATES = [
     name: 'clock',
     finds: 'clocks of load and services more than 20 ms apart',
     words: 'clocks apart',
-    spoils: USES,
     find: ({ samples }) => [
       samples !== null &&
         Math.abs(samples.clockOffsetMs) > CLOCK_OFFSET_MOST_MS &&
@@ -27,7 +23,6 @@ export const READING_GATES = [
     finds:
       'a number missing, a second without a sample, or an edge read half a second late; with the kubelet, a window below 2 minutes',
     words: 'samples missing',
-    spoils: USES,
     find: ({ samples, window }) => [
       samples !== null && samples.missing > 0 && `${samples.missing} readings have a number missing`,
       isByKubelet({ samples }) &&

@@ -1,19 +1,40 @@
+import { z } from 'zod'
 import { summariseValues } from '../../lib/stats.js'
+import { parseYaml } from '../../lib/yaml.js'
 import { BALANCE_QUANTITIES } from '../../model/balance.js'
+import { balanceForm } from '../../model/schemas.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { assignItems } from '../../services/assign.js'
 import { drawItems } from '../../services/items.js'
 
-/**
- * Every algorithm on the same items, seed by seed. Pure.
- * @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts'
- * @import { Item } from '../../services/items.js'
- */
+/** Experiments that compute assignments by every algorithm and start nothing. Pure. */
+/** @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts' */
+/** @import { Item } from '../../services/items.js' */
 
-/**
- * @param {{ form: BalanceForm, seed: number }} options seed: the first one
- * @returns {BalanceTrial[]} by seed, then sizes, then algorithm
- */
+const PLACED_MOST = 100_000
+
+const schema = z
+  .strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an experiment is named in lower case, with digits and hyphens'),
+    question: z.string(),
+    kind: z.literal('balance'),
+    ...balanceForm.shape,
+    /** Files of bench/claims that it can test. */
+    claims: z.array(z.string()).default([]),
+  })
+  .refine(({ items, seeds }) => items * seeds <= PLACED_MOST, {
+    path: ['seeds'],
+    error: `items × seeds is at most ${PLACED_MOST}: more would take minutes`,
+  })
+
+/** @typedef {z.infer<typeof schema>} BalanceExperiment */
+
+/** Reads an experiment of assignments; throws UsageError. @param {string} text YAML @param {string} file its name */
+export function parseBalance(text, file) {
+  return parseYaml({ text, file, schema })
+}
+
+/** Assigns items by every algorithm. @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]} */
 export function runBalance({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
   return seeds.flatMap(own =>
@@ -27,10 +48,7 @@ export function runBalance({ form, seed }) {
   )
 }
 
-/**
- * How evenly items are assigned, and how many move when there is one shard fewer or more.
- * @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options
- */
+/** @param {{ algorithm: BalanceTrial['algorithm'], items: Item[], shards: number }} options */
 function measureAssignment({ algorithm, items, shards }) {
   const [before, fewer, more] = [shards, shards - 1, shards + 1].map(n => assignItems(algorithm, { items, shards: n }))
   const loads = Array(shards).fill(0)
@@ -49,10 +67,7 @@ function measureAssignment({ algorithm, items, shards }) {
   }
 }
 
-/**
- * @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options kept: how many shards are there
- *   before and after
- */
+/** Counts items that moved. @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options */
 export function countMoves({ from, to, kept }) {
   let moves = 0
   let own = 0
@@ -69,11 +84,7 @@ function rangeOf(values) {
   return Math.max(...values) - Math.min(...values)
 }
 
-/**
- * Assignments of many seeds as a summary.
- * @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run
- * @returns {BalanceSummary}
- */
+/** Summarises a run. @param {{ manifest: BalanceManifest, trials: BalanceTrial[] }} run @returns {BalanceSummary} */
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>
     form.algorithms.map(algorithm => {

@@ -16,44 +16,29 @@ import { CONTROL, chooseControl } from '../../services/control.js'
 import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
 import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './services.js'
 
-/**
- * Adds sidecars to a control plane step by step, until a step fails or there are as many as asked for. That one fails is
- * what the trial found, and no failure of the trial: no window follows it.
- * @import { FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts'
- * @import { Asking } from '../../node/asking.js'
- * @import { Kind } from '../../run/kind.js'
- * @import { Asked, Started } from '../../run/start-services.js'
- * @import { Growth } from './services.js'
- */
+/** Adds sidecars to a control plane until a step fails, which is what the trial finds, or there are enough. */
+/** @import { FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
+/** @import { Asking } from '../../node/asking.js' */
+/** @import { Kind } from '../../run/kind.js' */
+/** @import { Asked, Started } from '../../run/start-services.js' */
+/** @import { Growth } from './services.js' */
 
 const WATCH_MS = 200
 const NAMED_MOST = 5
 const CAP_TOLERANCE = 0.001
 
-/** Why a step failed. @typedef {{ reason: FailureReason, why: string }} Failure */
+/** @typedef {{ reason: FailureReason, why: string }} Failure */
 /** @typedef {GrowthRecord['steps'][number]} Step */
 
-/**
- * What every step needs.
- * @typedef {object} Given
- * @property {Asking} asking
- * @property {ReturnType<typeof createDeployer>['deploy']} deploy
- * @property {() => Handle[]} listProcesses all that were started
- * @property {Handle[]} control one, or none where nothing has to run
- * @property {() => ReturnType<typeof readControl>} readControl
- * @property {number} deadlineSeconds of a step
- * @property {AbortSignal} stopping aborts when the run is stopped
- * @property {AbortSignal} signal also aborts when the control plane has ended or is stopped
- */
+/** control: one, or none where nothing has to run; stopping: the run is stopped; signal: or the control plane has ended.
+ * @typedef {{ asking: Asking, deploy: ReturnType<typeof createDeployer>['deploy'], listProcesses: () => Handle[],
+ *   control: Handle[], readControl: () => ReturnType<typeof readControl>, deadlineSeconds: number, stopping: AbortSignal,
+ *   signal: AbortSignal }} Given */
 
 /** @type {Kind} */
 export const growth = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
-/**
- * @param {Asked} asked
- * @returns {Promise<Started>}
- * @throws {BenchError} where something fails that is neither the control plane nor a sidecar
- */
+/** Throws for a failure of neither control plane nor sidecar. @param {Asked} asked @returns {Promise<Started>} */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
   const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
@@ -96,8 +81,14 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
       const observed = await observing.end()
       /** @type {GrowthRecord} */
       const seen = {
-        ...{ schemaVersion: SCHEMA_VERSION, cpus, stepSidecars: STEP_SIDECARS, sidecarsMost, backends: BACKENDS },
-        ...{ deadlineSeconds, steps: taken, ended },
+        schemaVersion: SCHEMA_VERSION,
+        cpus,
+        stepSidecars: STEP_SIDECARS,
+        sidecarsMost,
+        backends: BACKENDS,
+        deadlineSeconds,
+        steps: taken,
+        ended,
         control: observed?.samples.map(describeReading) ?? null,
       }
       return {
@@ -122,7 +113,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
   }
 }
 
-/** Aborts its signal when a control plane ends or stops: no step waits for its deadline then. @param {Handle[]} control */
+/** Aborts when a control plane ends or stops: no step waits for its deadline. @param {Handle[]} control */
 function watchControl(control) {
   const falling = new AbortController()
   for (const process of control) process.exited.then(() => falling.abort())
@@ -144,12 +135,8 @@ async function assertCapped(target, control) {
   }
 }
 
-/**
- * @param {Growth['setUp']} setUp of the control plane
- * @param {Growth['steps']} steps
- * @param {Given} given
- * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
- */
+/** @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {Given} given
+ * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>} */
 async function takeSteps(setUp, steps, given) {
   /** @type {Step[]} */
   const taken = []
@@ -171,13 +158,8 @@ async function takeSteps(setUp, steps, given) {
   return { taken, ended: null }
 }
 
-/**
- * Makes the sidecars of a step known to the control plane, starts them, and asks until each serves and each client has
- * seen every backend.
- * @param {Growth['steps'][number]} step
- * @param {Given} given
- * @returns {Promise<{ seen: Step, failure: Failure | null }>}
- */
+/** Starts the sidecars of a step and asks until each serves and each client has seen every backend.
+ * @param {Growth['steps'][number]} step @param {Given} given */
 async function takeStep({ sidecars, spec, members }, given) {
   const { asking, deploy, deadlineSeconds, signal } = given
   /** @type {Promise<[string, Told | null]>[]} */
@@ -210,7 +192,7 @@ async function takeStep({ sidecars, spec, members }, given) {
   return { seen, failure: await explainFailure(error ?? describeLate(seen, given), given) }
 }
 
-/** A step that is not done by its deadline. @param {Step} step @param {Given} given @returns {Failure} */
+/** @param {Step} step @param {Given} given @returns {Failure} */
 function describeLate({ members, host }, { deadlineSeconds }) {
   const missing = members.flatMap(({ name, told }) => {
     if (told && told.yesMs !== null) return []
@@ -223,12 +205,7 @@ function describeLate({ members, host }, { deadlineSeconds }) {
     : { reason: 'deadline', why: `not within ${deadlineSeconds} s: ${who}` }
 }
 
-/**
- * @param {unknown} error or the failure of a step that is late
- * @param {Given} given
- * @returns {Promise<Failure>} what is behind it
- * @throws what is the doing neither of the control plane nor of a sidecar
- */
+/** Finds the cause; throws a foreign error. @param {unknown} error @param {Given} given @returns {Promise<Failure>} */
 async function explainFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
   await awaitEnding(control)
@@ -251,7 +228,7 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   if (fallen) return { reason: 'ended', why: fallen.message }
   if (!(error instanceof Error)) return /** @type {Failure} */ (error)
   if (control.length === 0) throw error
-  // What asks the control plane says what it refused; everything else is that it does not answer.
+  // A BenchError says what the control plane refused; any other error is that it does not answer.
   if (error instanceof BenchError) return { reason: 'nack', why: error.message }
   return { reason: 'deadline', why: `the control plane does not answer: ${error.message}` }
 }

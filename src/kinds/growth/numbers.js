@@ -1,17 +1,15 @@
+import { subtract } from '../../judge/describe-process.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { growthSchema } from '../../model/schemas.js'
 
-/**
- * The numbers of a growth, from what was seen of its steps. Pure: the run computes them from what it saw, `verify` from
- * what is on disk.
- * @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts'
- * @import { OwnPart } from '../parts.js'
- */
+/** The numbers of a growth: the run has what it saw in memory, `verify` on disk. Pure. */
+/** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
+/** @import { OwnPart } from '../parts.js' */
 
-/** Less idle than this, and the machine is why a step is late. */
+/** Below this share of idle CPU the machine is why a step is late. */
 const HOST_IDLE_LEAST = 0.05
-/** Of the machine's memory: with less to be had, a growth ends. */
+/** A growth ends below this share of the machine's memory. */
 export const AVAILABLE_LEAST = 0.1
 const POINTS_LEAST = 2
 const PEAK_SECONDS = 1
@@ -48,19 +46,12 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   }
 }
 
-/**
- * The number of sidecars that an ending is about: at which a step failed, else up to which all held.
- * @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round
- */
+/** Sidecars at an ending. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round */
 export function countAt({ sidecars, failedAt, reason }) {
   return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
 }
 
-/**
- * How far it came, in words. That nothing failed says no more than that: how far it would come, nobody knows.
- * @param {FailureReason | null} reason null: nothing failed
- * @param {number | string} at sidecars
- */
+/** Says how far it came; null: no failure. @param {FailureReason | null} reason @param {number | string} at sidecars */
 export function tellEnding(reason, at) {
   if (reason === null) return `no failure up to ${at} sidecars`
   return OF_MACHINE.includes(reason)
@@ -68,10 +59,7 @@ export function tellEnding(reason, at) {
     : `failed at ${at} sidecars: ${reason}`
 }
 
-/**
- * All rounds in a line: the fewest and the most sidecars of those that ended alike.
- * @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth
- */
+/** Says the fewest and the most sidecars by ending. @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth */
 export function tellEndings({ rounds, hasControl }) {
   const told = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, own]) => {
     const counts = own.map(countAt)
@@ -81,11 +69,7 @@ export function tellEndings({ rounds, hasControl }) {
   return `${told.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
 
-/**
- * The memory of the control plane after each step that held.
- * @param {Pick<GrowthNumbers, 'steps'>} growth
- * @returns {[number, number][]} sidecars, bytes
- */
+/** The control plane's memory in bytes by sidecars, after steps held. @param {Pick<GrowthNumbers, 'steps'>} growth */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
     hasHeld(step) && step.controlAnonBytes !== null
@@ -109,14 +93,13 @@ function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSec
   const told = members.flatMap(member => member.told ?? [])
   const had = told.flatMap(one => one.yesMs ?? [])
   const seen = told.flatMap(one => one.backends ?? [])
-  const [before, after] = [control.start?.cpuSeconds, control.end?.cpuSeconds]
   return {
     sidecars,
     converged: had.length,
     backendsSeen: seen.length > 0 ? Math.min(backends, ...seen) : null,
     seconds: had.length === members.length ? (Math.max(...had) - startMs) / 1000 : null,
     controlAnonBytes: control.end?.anonBytes ?? null,
-    controlCpuSeconds: typeof before === 'number' && typeof after === 'number' ? after - before : null,
+    controlCpuSeconds: subtract(control.end?.cpuSeconds, control.start?.cpuSeconds),
     hostIdleFraction: idleOf(host),
     ownCores: ownCpuSeconds / ((endMs - startMs) / 1000),
   }
@@ -132,10 +115,7 @@ function findSlope(points) {
   return points.length < POINTS_LEAST ? null : fitLine(points).slope
 }
 
-/**
- * The most CPU in any second, of counters that are read ten times as often.
- * @param {NonNullable<GrowthRecord['control']>} readings
- */
+/** Finds the most CPU in any second. @param {NonNullable<GrowthRecord['control']>} readings */
 function findPeakCores(readings) {
   const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
   let first = 0

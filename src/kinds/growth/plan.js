@@ -4,11 +4,9 @@ import { assertManySidecars, assertSharded } from '../../model/asked.js'
 import { AXES, AXIS_NAMES } from '../../model/axes.js'
 import { STEP_SIDECARS } from './services.js'
 
-/**
- * What an experiment whose sidecars grow can be asked, and what is noted of its arms. Pure.
- * @import { Values } from '../../model/asked.js'
- * @import { KindPlan } from '../plans.js'
- */
+/** The plan of an experiment whose sidecars grow, and what it can be asked. Pure. */
+/** @import { Values } from '../../model/asked.js' */
+/** @import { KindPlan } from '../plans.js' */
 
 const OF_ROLLOUTS_ALONE = /** @type {(keyof Values)[]} */ (
   AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout') && !AXES[name].kinds.includes('growth'))

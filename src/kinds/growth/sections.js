@@ -5,11 +5,9 @@ import { choiceOf, labelOf } from '../../model/arms.js'
 import { findVaried } from '../../model/axes.js'
 import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
 
-/**
- * How far control planes came with more and more sidecars, and what each sidecar took of their memory. Pure.
- * @import { Arm, GrowthFit, Summary, TrialRecord } from '../../model/types.ts'
- * @import { Sections } from '../sections.js'
- */
+/** How far control planes came with more and more sidecars, and what each sidecar took of their memory. Pure. */
+/** @import { Arm, GrowthFit, Summary, TrialRecord } from '../../model/types.ts' */
+/** @import { Sections } from '../sections.js' */
 
 const POINTS_MOST = 10
 

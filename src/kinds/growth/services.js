@@ -6,39 +6,26 @@ import { createControlPlane, locateControl } from '../../services/control.js'
 import { describeSidecar } from '../../services/specs.js'
 import { trustOf } from '../../services/topology.js'
 
-/**
- * The processes of a growth: one control plane, and steps of as many sidecars each, in the form of OSM's "scale and
- * limits": 2 clients × 5 and 5 servers × 2, with one split over the 5. The servers of all steps share five applications,
- * each of which says its name. Pure.
- * @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts'
- * @import { Chosen } from '../../services/control.js'
- * @import { ArmServices } from '../../services/specs.js'
- */
+/** The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
+ * one split. The servers of all steps share five applications, each of which says its name. Pure. */
+/** @import { Endpoint, ProcessSpec, ReloadAction, Service } from '../../model/types.ts' */
+/** @import { SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
+/** @import { Chosen } from '../../services/control.js' */
+/** @import { ArmServices } from '../../services/specs.js' */
 
 const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
-/** The number of backends that a client must see. */
 export const BACKENDS = FORM.servers
 export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
 const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
 const SPLIT_HOST = 'split.test'
 
-/**
- * A sidecar, and how it is asked whether it serves.
- * @typedef {object} GrownMember
- * @property {string} name
- * @property {Endpoint} endpoint of its listener
- * @property {string} host
- * @property {number} backends that must answer through it
- * @property {ReloadAction[]} enrolment before it starts
+/** A sidecar, which serves when so many backends answer through it; enrolment: before it starts.
+ * @typedef {{ name: string, endpoint: Endpoint, host: string, backends: number, enrolment: ReloadAction[] }} GrownMember
  */
 
-/**
- * @typedef {object} Growth
- * @property {ProcessSpec[]} applications
- * @property {ProcessSpec | null} control null: nothing has to run
- * @property {ReloadAction[]} setUp of the control plane
- * @property {{ sidecars: number, spec: ProcessSpec, members: GrownMember[] }[]} steps sidecars: of all steps up to it
- */
+/** control: null where nothing has to run; sidecars: of all steps so far.
+ * @typedef {{ applications: ProcessSpec[], control: ProcessSpec | null, setUp: ReloadAction[],
+ *   steps: { sidecars: number, spec: ProcessSpec, members: GrownMember[] }[] }} Growth */
 
 /** The names that need an address. @param {number} sidecars a multiple of those of a step */
 export function listGrowthNames(sidecars) {
@@ -46,11 +33,8 @@ export function listGrowthNames(sidecars) {
   return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
 }
 
-/**
- * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services
- *   link: whose entry's certificates all have, for they are read also where nothing speaks TLS; sidecars: of all steps
- * @returns {Growth}
- */
+/** Makes the processes of all steps; link: the one whose entry's certificates all have, which they read without TLS too.
+ * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services @returns {Growth} */
 export function createGrowth({ link, sidecars, ...given }) {
   const { arm, control, places, programs, folders, locate } = given
   const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
@@ -113,10 +97,7 @@ function copy(service, copies) {
   return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
 }
 
-/**
- * Gives a client the split beside its routes, and a server the application that it shares.
- * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
- */
+/** Adds a split, or an application. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
 function describeGrown(service, services) {
   const options = describeSidecar(service, services)
   const { model } = options

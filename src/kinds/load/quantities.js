@@ -1,23 +1,21 @@
 import { medianSorted } from 'simple-statistics'
-import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
+import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 
-/**
- * The rows of the table of quantities that are of changes of configuration under load, and of bursts. Pure.
- * @import { LoadPoint, TrialRecord } from '../../model/types.ts'
- * @import { QuantityRow } from '../../judge/quantities.js'
- */
+/** Quantities of changes of configuration under load, and of bursts. Pure. */
+/** @import { LoadPoint, TrialRecord } from '../../model/types.ts' */
+/** @import { QuantityRow } from '../../judge/quantities.js' */
 
-const OF_CHANGES = /** @type {const} */ ({ group: 'changes', isSparse: true, digits: 1, use: 'memory' })
-// As before: a p99 of at most twice that before the burst, or as little more as a scheduler can make.
+const milliseconds = rowsOf({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
+// A p99 is as before when it is at most twice as high, or as little higher as a scheduler can make it.
 const TIMES_MOST = 2
 const MORE_MOST_MS = 5
-// Nearly all requests were sent that were due: none waited for a free user.
+// A share of the due requests; with fewer, some waited for a free user.
 const RATE_LEAST = 0.95
 
 /** @type {QuantityRow[]} */
 export const CHANGE_ROWS = [
   {
-    ...{ name: 'effectMs', header: 'effectMs', label: 'time to effect ms', unit: 'ms', ...OF_CHANGES },
+    ...milliseconds('effectMs', 'time to effect ms'),
     definition:
       "From the commit of a change of configuration until a new connection was served by it; the median of the window's changes.",
     measure({ record }) {
@@ -26,19 +24,18 @@ export const CHANGE_ROWS = [
     },
   },
   {
-    ...{ name: 'effectMostMs', header: 'effectMostMs', label: 'longest time to effect ms', unit: 'ms', ...OF_CHANGES },
+    ...milliseconds('effectMostMs', 'longest time to effect ms'),
     definition: "The longest time to effect of the window's changes.",
     measure: ({ record }) => listEffectsMs(record)?.at(-1) ?? null,
   },
   {
-    ...{ name: 'failedPerChange', header: 'failedPerChange', label: 'failed requests a change', ...OF_CHANGES },
+    ...milliseconds('failedPerChange', 'failed requests a change'),
     unit: 'requests',
     definition: 'Requests that failed in the window over the changes of configuration in it.',
     measure: ({ record: { load, changes } }) => (load && changes?.length ? load.failed / changes.length : null),
   },
   {
-    ...{ name: 'cpuMillisPerChange', header: 'cpuMillisPerChange', label: 'CPU a change, ms', ...OF_CHANGES },
-    unit: 'ms',
+    ...milliseconds('cpuMillisPerChange', 'CPU a change, ms'),
     definition: 'CPU time of all sidecars minus that of the arm without changes, over the number of changes.',
     measure: ({ record, unchanged }) => cpuMillisPerChange(record, unchanged ?? []),
   },
@@ -47,7 +44,10 @@ export const CHANGE_ROWS = [
 /** @type {QuantityRow[]} */
 export const RECOVERY_ROWS = [
   {
-    ...{ name: 'recoverySeconds', header: 'recoverySeconds', label: 'recovered after s', unit: 's' },
+    name: 'recoverySeconds',
+    header: 'recoverySeconds',
+    label: 'recovered after s',
+    unit: 's',
     digits: 1,
     definition: 'From the end of a burst until requests are answered as before it.',
     use: 'latency',
@@ -55,11 +55,7 @@ export const RECOVERY_ROWS = [
   },
 ]
 
-/**
- * The CPU time of all sidecars beyond that of the same round without changes, over the changes (ms).
- * @param {TrialRecord} record
- * @param {TrialRecord[]} unchanged of the same round
- */
+/** CPU beyond that of the round without changes. @param {TrialRecord} record @param {TrialRecord[]} unchanged */
 function cpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
   const [cores, without] = [coresOf(record), valueOfRound(unchanged, 'memory', coresOf)]
@@ -67,11 +63,7 @@ function cpuMillisPerChange(record, unchanged) {
   return (1000 * (cores - without) * window.seconds) / changes.length
 }
 
-/**
- * The times until changes took effect, rising.
- * @param {TrialRecord} record
- * @returns {number[] | null} null without changes, or where one took no effect
- */
+/** The times to effect, rising; null without changes, or where one took no effect. @param {TrialRecord} record */
 function listEffectsMs({ changes }) {
   const effects = (changes ?? []).map(c => c.effectSeconds)
   if (effects.length === 0 || effects.includes(null)) return null
@@ -83,12 +75,7 @@ function coresOf(record) {
   return sumOf(sidecarsOf(record), p => p.cpuCores)
 }
 
-/**
- * The time from the end of the burst to the start of the first piece of the window from which on every piece is
- * answered as before the burst; null where there is none, or no burst.
- * @param {Pick<TrialRecord, 'trial' | 'load'>} record
- * @returns {number | null} seconds; 0: it never got worse than that after the burst
- */
+/** Seconds after a burst; 0: none; null: never, or no burst. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
 function recoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
   const series = load?.series ?? null

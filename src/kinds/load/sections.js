@@ -3,11 +3,8 @@ import { formatValue, quantityOf } from '../../judge/quantity.js'
 import { lowerFirst } from '../../lib/letters.js'
 import { nameOf } from '../../model/arms.js'
 
-/**
- * What windows under load show: the cost of planes, and what bound them. Pure.
- * @import { Summary, SummaryArm } from '../../model/types.ts'
- * @import { Sections } from '../sections.js'
- */
+/** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
+/** @import { Summary, SummaryArm } from '../../model/types.ts' */
 
 /** @type {Sections} */
 export const loadSections = {

@@ -18,30 +18,28 @@ import { judgeRollout } from './numbers.js'
 import { createRollout, listRolloutNames } from './services.js'
 import { removeShard } from './shard-removal.js'
 
-/**
- * Starts the sidecars of an arm with their control plane, waits until each has its first configuration, and changes that
- * of all once.
- * @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts'
- * @import { Asking } from '../../node/asking.js'
- * @import { RolloutMember } from '../../services/batches.js'
- * @import { Rollout } from './services.js'
- * @import { Given } from '../../run/phase.js'
- * @import { Deploy, PodTimes } from '../../run/start-sidecars.js'
- * @import { Kind } from '../../run/kind.js'
- * @import { Asked } from '../../run/start-services.js'
- */
+/** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
+/** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec } from '../../model/types.ts' */
+/** @import { RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts' */
+/** @import { Asking } from '../../node/asking.js' */
+/** @import { RolloutMember } from '../../services/batches.js' */
+/** @import { Rollout } from './services.js' */
+/** @import { Given } from '../../run/phase.js' */
+/** @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
+/** @import { Kind } from '../../run/kind.js' */
+/** @import { Asked } from '../../run/start-services.js' */
 
 const DEADLINE_SECONDS = 20
 // A node makes two to ten pods a second.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
 
-/** deadlineSeconds: of each phase. @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
+/** @typedef {Awaited<ReturnType<typeof passPhase>>} Phase */
+/** @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
+/** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
-/**
- * Where some are simulated; everyMs: from the start of one to that of the next; commitsPerSecond: of all, in the change.
- * @typedef {Asked & { pace?: { everyMs: number, commitsPerSecond: number } }} Paced
- */
+/** The pace of simulated sidecars: milliseconds from start to start, and commits of the change. */
+/** @typedef {Asked & { pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
 
 /** @type {Kind} */
 export const rollout = {
@@ -68,19 +66,15 @@ export const rollout = {
   measure: measureRounds,
 }
 
-/**
- * Starts a rollout. Where sidecars are simulated, two others come before it, each of as many sidecars as are real in it: in
- * the first all are real, in the second one is.
- * @param {Asked} asked
- * @returns {Promise<RolledOut>}
- * @throws {BenchError} where a process ended or was stopped. That sidecars have no configuration is in the record.
- */
+/** Before simulated sidecars, two rollouts of as many as are real come first: all real, and all but one simulated.
+ * Throws where a process ended or was stopped; the record says which sidecars have no configuration.
+ * @param {Asked} asked @returns {Promise<RolledOut>} */
 async function startRollout(asked) {
   const { sidecars = 0, simulated = 0 } = asked.arm.conditions
   if (simulated === 0) return passRollout(asked)
   const real = sidecars - simulated
   const allReal = await tryRollout(asked, { name: 'all-real', sidecars: real, simulated: 0 })
-  // What comes at another pace takes the control plane another CPU time.
+  // Another pace takes the control plane another CPU time.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
   const { toldSeconds = 0 } = judgeRollout(allReal).change ?? {}
   const commitsPerSecond = toldSeconds > 0 ? (real - 1) / toldSeconds : Number.POSITIVE_INFINITY
@@ -90,7 +84,7 @@ async function startRollout(asked) {
   return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
 }
 
-/** @param {Paced} asked @param {{ name: string, sidecars: number, simulated: number }} other than what was asked */
+/** @param {Paced} asked @param {{ name: string, sidecars: number, simulated: number }} other */
 async function tryRollout(asked, { name, ...other }) {
   const arm = { ...asked.arm, conditions: { ...asked.arm.conditions, ...other } }
   const started = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })
@@ -174,11 +168,8 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
   }
 }
 
-/**
- * @param {NonNullable<TrialRecord['rollout']>} rollout
- * @param {number} deadlineSeconds
- * @throws {BenchError} where sidecars did not have a configuration by the deadline: which
- */
+/** Throws BenchError with the sidecars that did not have a configuration by the deadline.
+ * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds */
 export function assertConverged({ sidecars, simulated, first, change, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
@@ -198,11 +189,8 @@ export function assertConverged({ sidecars, simulated, first, change, removal },
   }
 }
 
-/**
- * Ends a rollout in which a sidecar did not accept its configuration: it would be waited for until the deadline.
- * @param {Handle[]} control the control planes; none where nothing has to run
- * @param {{ parse: Control['parseRefusals'], dying: AbortController }} options
- */
+/** Ends a rollout in which a sidecar refuses its configuration, before the deadline.
+ * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], dying: AbortController }} options */
 function watchRefusals(control, { parse, dying }) {
   const read = async () => {
     const logs = parse ? await Promise.all(control.map(process => process.readLog())) : []
@@ -240,9 +228,8 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   })
 }
 
-/**
- * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
- * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} options
+/** Starts the sidecars until each has its first configuration, and is ready where it is a pod.
+ * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
  */
 async function startAll({ batches, deploy, arePods, fail, ...given }) {
   /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
@@ -260,10 +247,7 @@ async function startAll({ batches, deploy, arePods, fail, ...given }) {
   return { first, pods }
 }
 
-/**
- * Gives every sidecar a change that was staged before.
- * @param {Given & { members: RolloutMember[], conditions: Conditions }} options
- */
+/** Stages and commits a change. @param {Given & { members: RolloutMember[], conditions: Conditions }} options */
 async function changeAll({ members, conditions, ...given }) {
   const changes = members.map(member => ({ member, ...member.changeTo(1) }))
   await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
@@ -272,10 +256,8 @@ async function changeAll({ members, conditions, ...given }) {
   return passPhase(given, () => commitChanges({ ...given, changes, conditions }))
 }
 
-/**
- * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[], conditions: Conditions }} options
- * @returns {Promise<Promise<[string, Told]>[]>} of each sidecar
- */
+/** @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
+ *   conditions: Conditions }} options */
 async function commitChanges({ asking, signal, changes, conditions }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
   /** @type {Promise<[string, Told]>[]} */
@@ -294,22 +276,16 @@ async function commitChanges({ asking, signal, changes, conditions }) {
   return asked
 }
 
-/**
- * How long a phase may take. Simulated sidecars come as slowly as real ones did, however slow that was.
- * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked everyMs: from one
- *   simulated sidecar to the next
- */
+/** How long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
+ * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked */
 export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']
   return DEADLINE_SECONDS + perSidecar * sidecars + (simulated * everyMs) / 1000
 }
 
-/**
- * @param {{ cpus: number, members: RolloutMember[], first: Awaited<ReturnType<typeof passPhase>>, pods: Map<string, PodTimes>,
- *   change: Awaited<ReturnType<typeof passPhase>> | null, removal: Awaited<ReturnType<typeof removeShard>> | null,
- *   control: Observation | null }} seen
- * @returns {RolloutRecord}
- */
+/** @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
+ *   first: Phase, change: Phase | null, removal: Removal | null }} seen
+ * @returns {RolloutRecord} */
 function describe({ cpus, members, first, pods, change, removal, control }) {
   const describeMember = (/** @type {RolloutMember} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),
@@ -335,11 +311,7 @@ function describe({ cpus, members, first, pods, change, removal, control }) {
   }
 }
 
-/**
- * What became of a sidecar when the last shard was removed.
- * @param {RolloutMember} member
- * @param {Awaited<ReturnType<typeof removeShard>>} removal
- */
+/** @param {RolloutMember} member @param {Removal} removal */
 function describeMove({ name, moved }, { times, turns }) {
   return moved ? { movedTo: moved.shard, moved: times.get(name) } : { stayed: turns.get(name) }
 }

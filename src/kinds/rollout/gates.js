@@ -1,11 +1,8 @@
-import { USES } from '../../judge/gates/gate.js'
 import { isBudgetUsed, isCoarse, isCostly, listInfidelities, timesOf } from './numbers.js'
 
-/**
- * Gates of a rollout. A finding with a part takes away single quantities, which the table of quantities sees to.
- * @import { TrialRecord } from '../../model/types.ts'
- * @import { Gate } from '../../judge/gates/gate.js'
- */
+/** Gates of a rollout. A finding with a part takes away single quantities, which the table of quantities sees to. */
+/** @import { TrialRecord } from '../../model/types.ts' */
+/** @import { Gate } from '../../judge/gates/gate.js' */
 
 const NAMED_MOST = 5
 
@@ -32,17 +29,15 @@ export const ROLLOUT_GATES = [
     words: 'asking cost too much',
     spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).flatMap(({ part, what, phase }) => [
-        rollout !== undefined &&
-          isCostly(phase, rollout.cpus) && {
-            part,
-            reason: `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${rollout.cpus} cores`,
-          },
-        rollout !== undefined &&
-          isBudgetUsed(phase, rollout.askedPerSecondMost) && {
-            part,
-            reason: `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${rollout.askedPerSecondMost}: asking may be what was measured`,
-          },
+      phasesOf(rollout).flatMap(({ part, what, phase, cpus, askedPerSecondMost: most }) => [
+        isCostly(phase, cpus) && {
+          part,
+          reason: `until ${what}, the kit itself used ${phase.ownCores.toFixed(2)} of ${cpus} cores`,
+        },
+        isBudgetUsed(phase, most) && {
+          part,
+          reason: `until ${what}, the sidecars were asked ${phase.askedPerSecond.toFixed(0)} times a second, of at most ${most}: asking may be what was measured`,
+        },
       ]),
   },
   {
@@ -50,7 +45,6 @@ export const ROLLOUT_GATES = [
     finds:
       'when a shard was removed, a sidecar of another that need not move and did not answer each time that it was asked',
     words: 'others disturbed',
-    spoils: USES,
     find: ({ rollout }) => {
       const { silent = [], stayed = 0 } = rollout?.removal ?? {}
       return [
@@ -69,18 +63,14 @@ export const ROLLOUT_GATES = [
   },
 ]
 
-/**
- * The phases of a rollout, and what each ends with.
- * @param {TrialRecord['rollout']} rollout
- * @returns {{ part: string, what: string, phase: NonNullable<TrialRecord['rollout']>['first'] }[]}
- */
+/** Lists the phases of a rollout, and the end of each. @param {TrialRecord['rollout']} rollout */
 function phasesOf(rollout) {
   if (!rollout) return []
-  const { first, change, removal } = rollout
+  const { first, change, removal, cpus, askedPerSecondMost } = rollout
   const phases = [
     { part: 'rollout', what: 'all sidecars had their first configuration', phase: first },
     { part: 'change', what: 'all sidecars had the change', phase: change },
     { part: 'removal', what: 'all sidecars that moved had the configuration of their new shard', phase: removal },
   ]
-  return phases.flatMap(({ phase, ...rest }) => (phase ? [{ ...rest, phase }] : []))
+  return phases.flatMap(({ phase, ...rest }) => (phase ? [{ ...rest, phase, cpus, askedPerSecondMost }] : []))
 }

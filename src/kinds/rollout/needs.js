@@ -4,10 +4,8 @@ import { MIB } from '../../lib/units.js'
 import { choiceOf, nameOf } from '../../model/arms.js'
 import { toLimits, toResources } from '../../model/container-limits.js'
 
-/**
- * The needs of the control plane of so many sidecars, from rollouts of several sizes, with the lines that say them. Pure.
- * @import { ControlNeed, TrialRecord } from '../../model/types.ts'
- */
+/** The needs of the control plane of so many sidecars, from rollouts of several sizes. Pure. */
+/** @import { ControlNeed, TrialRecord } from '../../model/types.ts' */
 
 const ROOM = { ofMemory: 1.25, ofCpu: 1.5 }
 // The kernel takes no smaller quota.
@@ -15,10 +13,7 @@ const CORES_LEAST = 0.01
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Rollout */
 
-/**
- * @param {{ records: TrialRecord[], sidecars: number }} run sidecars: that are asked for
- * @returns {ControlNeed[]} one of each plane of which a rollout came to its end
- */
+/** Finds the needs of each plane. @param {{ records: TrialRecord[], sidecars: number }} run @returns {ControlNeed[]} */
 export function findControlNeeds({ records, sidecars }) {
   const whole = records.flatMap(({ trial, outcome, rollout }) =>
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
@@ -29,10 +24,8 @@ export function findControlNeeds({ records, sidecars }) {
   }))
 }
 
-/**
- * @param {{ rollouts: Rollout[], sidecars: number }} of one plane
- * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>}
- */
+/** @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
+ * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>} */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)
@@ -53,12 +46,7 @@ function findNeed({ rollouts, sidecars }) {
   }
 }
 
-/**
- * The memory by the line, and what may be above it: the largest residual, and beyond what was measured the high end of the
- * slope.
- * @param {NonNullable<ControlNeed['memory']>} line
- * @param {number} sidecars
- */
+/** Adds the worst residual and slope. @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars */
 function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
   const beyond = Math.max(0, sidecars - measuredMost) * Math.max(0, (high ?? bytesPerSidecar) - bytesPerSidecar)
@@ -66,11 +54,8 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   return baseBytes + bytesPerSidecar * sidecars + beyond + above
 }
 
-/**
- * @param {Rollout[]} rollouts
- * @param {(rollout: Rollout) => number | null} of
- * @returns {[number, number][]} sidecars, value
- */
+/** @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of
+ * @returns {[number, number][]} sidecars, value */
 function listPoints(rollouts, of) {
   return rollouts.flatMap(rollout => {
     const value = of(rollout)
@@ -86,15 +71,13 @@ function findCoresMost(rollouts) {
   return cores.length > 0 ? Math.max(...cores) : null
 }
 
-/** The needs in a sentence. @param {ControlNeed} need */
-export const tellNeed = need => `${nameOf(need)}: ${tellLimits(need)}`
-
-/** @param {ControlNeed} need */
-function tellLimits({ sidecars, measuredMost, limits }) {
-  if (limits === null) return `too few rollouts to say what the control plane of ${sidecars} sidecars needs`
+/** Says the limits of a control plane. @param {ControlNeed} need */
+export function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
+  const name = nameOf(choice)
+  if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
   const { millicores, mebibytes } = toLimits(limits)
   const how = measuredMost < sidecars ? `EXTRAPOLATED from at most ${measuredMost}` : 'measured up to there'
-  return `the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
+  return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
 }
 
 /** @param {ControlNeed} need @returns {string[]} lines */

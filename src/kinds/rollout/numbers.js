@@ -1,21 +1,19 @@
+import { subtract } from '../../judge/describe-process.js'
 import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 
-/**
- * The numbers of a rollout, from when each sidecar was answered. Pure: the run computes them from what it saw, `verify`
- * from what is on disk.
- * @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts'
- * @import { OwnPart } from '../parts.js'
- */
+/** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */
+/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' */
+/** @import { OwnPart } from '../parts.js' */
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
 const CENSORED_MOST = 0.1
 const OWN_MOST = 0.1
 const ASKED_MOST = 0.9
-// Of cgroups, as both targets set it.
+// Both targets set it so.
 const CAP_PERIOD_SECONDS = 0.1
-/** At its limit for this share of a phase, the control plane bound it. */
+/** The control plane bound a phase if it was at its limit for this share of it. */
 export const BOUND_LEAST = 0.25
 const INFIDELITY_MOST = 0.15
 
@@ -73,54 +71,36 @@ export function isCoarse({ seconds, unknownSeconds }) {
   return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
 }
 
-/**
- * Whether the budget of requests may have been the limit of a phase.
- * @param {RolloutNumbers['first']} phase
- * @param {number} askedPerSecondMost
- */
+/** Whether asking may have been the limit. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
 }
 
-/**
- * Whether the kit itself took so much of the machine that it stretched the times of a phase.
- * @param {RolloutNumbers['first']} phase
- * @param {number} cpus
- */
+/** Whether the kit took much of the machine. @param {RolloutNumbers['first']} phase @param {number} cpus */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
 }
 
-/**
- * The phases of a rollout that the control plane bound.
- * @param {Record<'rollout' | 'change', number | null>} atLimit the share of each in which it was at its limit
- */
+/** The phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit */
 export function listBound(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
-/**
- * Whether the kit did not make itself felt in a phase; false where there was none.
- * @param {RolloutNumbers} numbers
- * @param {Part} part
- */
+/** Whether a phase has times that the kit did not stretch. @param {RolloutNumbers} numbers @param {Part} part */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
   return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
 }
 
-/** What a control plane uses. @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
+/** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
-/**
- * The resources of which the control plane uses another amount for simulated sidecars than for real ones, and the reasons.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
- * @returns {{ resource: Resource, reason: string }[]}
- */
+/** The resources of which simulated sidecars take another amount. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
   const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
-  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]} */
+  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]}
+   */
   const rows = [
     { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
     { resource: 'CPU time in the change', ...changeCpuSeconds, show: showMs },
@@ -141,11 +121,7 @@ export function listInfidelities({ fidelity }) {
   })
 }
 
-/**
- * Whether simulated sidecars, where there are any, take as much of a resource as real ones.
- * @param {Pick<RolloutNumbers, 'fidelity'>} numbers
- * @param {Resource} resource
- */
+/** Whether simulated ones take as much. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
 }
@@ -153,7 +129,7 @@ export function isFaithful(numbers, resource) {
 /** @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
-  // What an empty control plane takes, it takes for either.
+  // An empty control plane takes the same for either.
   const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
   return {
@@ -167,11 +143,8 @@ function judgeFidelity(fidelity) {
   }
 }
 
-/**
- * @param {RolloutRecord['members']} members
- * @param {NonNullable<RolloutRecord['removal']>} phase
- * @returns {RolloutNumbers['removal']}
- */
+/** @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
+ * @returns {RolloutNumbers['removal']} */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
@@ -185,11 +158,10 @@ function judgeRemoval(members, phase) {
   }
 }
 
-/**
- * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved', phase: RolloutRecord['first'],
- *   fromMs?: number }} seen fromMs: when the times of all begin; absent: each has its own
- * @returns {RolloutNumbers['first']}
- */
+/** fromMs: when the times of all begin; absent: each has its own.
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved',
+ *   phase: RolloutRecord['first'], fromMs?: number }} seen
+ * @returns {RolloutNumbers['first']} */
 function judgePhase({ members, simulated, of, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds } = phase
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
@@ -233,11 +205,9 @@ function spreadOf(sorted) {
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1) ?? null }
 }
 
-/**
- * The CPU time of each shard, and for how much of the phase the busiest was at its limit: stopped by its cap (where
- * that time is not known, for whole periods), or with all its threads running.
- * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
- */
+/** Measures each shard's CPU time, and for how much of the phase the busiest was at its limit: stopped by its cap (for
+ * whole periods, where that time is not known), or with all its threads running.
+ * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options */
 function judgeShards({ before, after, phaseSeconds }) {
   if (!before?.each || !after?.each) return {}
   const starts = before.each
@@ -255,17 +225,7 @@ function judgeShards({ before, after, phaseSeconds }) {
   }
 }
 
-/** @param {number | null | undefined} after @param {number | null | undefined} before */
-function subtract(after, before) {
-  return typeof after === 'number' && typeof before === 'number' ? after - before : null
-}
-
-/**
- * How many sidecars have it, over the time since the first was to have it.
- * @param {Told[]} told
- * @param {{ all: number, startMs: number }} of
- * @returns {[number, number][]} seconds, share of all
- */
+/** Seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
 function drawCurve(told, { all, startMs }) {
   const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
@@ -279,7 +239,7 @@ function isTold(told) {
   return told.yesMs !== null
 }
 
-/** What is not known of the time of a sidecar. @param {Told & { yesMs: number }} told */
+/** The part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }
@@ -289,7 +249,7 @@ function sort(values) {
   return values.sort((a, b) => a - b)
 }
 
-/** The value that so many of them do not exceed. @param {number[]} sorted @param {number} q */
+/** @param {number[]} sorted @param {number} q */
 function quantile(sorted, q) {
   return sorted[Math.ceil(q * sorted.length) - 1] ?? null
 }

@@ -1,216 +1,207 @@
-import { sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
+import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 import { MIB } from '../../lib/units.js'
 import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 
-/**
- * The rows of the table of quantities that are of many sidecars and the control plane that configures them. Pure.
- * @import { TrialRecord } from '../../model/types.ts'
- * @import { QuantityRow } from '../../judge/quantities.js'
- * @import { Part, Resource } from './numbers.js'
- */
-
+/** Quantities of many sidecars and the control plane that configures them. Pure. */
+/** @import { TrialRecord } from '../../model/types.ts' */
+/** @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { Part, Resource } from './numbers.js' */
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
+/** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */
 
 const SAID = { p50: '50 % of the sidecars take at most this', p99: '99 % of them', max: 'the longest' }
-const OF_IT = { group: 'rollout', isSparse: true }
-const SECONDS = /** @type {const} */ ({ ...OF_IT, unit: 's', digits: 2, use: 'latency' })
-const MEBIBYTES = /** @type {const} */ ({ ...OF_IT, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
-const CPU_MS = /** @type {const} */ ({ ...OF_IT, unit: 'ms', digits: 2, use: 'cpuPerRequest' })
-const COUNTS = /** @type {const} */ ({ ...OF_IT, unit: 'sidecars', digits: 0, use: 'memory' })
 /** @type {Record<'first' | 'change', Resource>} */
 const CPU = { first: 'CPU time in the rollout', change: 'CPU time in the change' }
-const SHARES = /** @type {const} */ ({ ...OF_IT, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
+const ON_REQUEST = { kinds: /** @type {'idle'[]} */ (['idle']), isHeadline: true, isOnRequest: true }
+const group = 'rollout'
+const seconds = rowsOf({ group, unit: 's', digits: 2, use: 'latency' })
+const mebibytes = rowsOf({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
+const kilobytes = rowsOf({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
+const milliseconds = rowsOf({ group, unit: 'ms', digits: 2, use: 'cpuPerRequest' })
+const counts = rowsOf({ group, unit: 'sidecars', digits: 0, use: 'memory' })
+const shares = rowsOf({ group, unit: '%', scale: 0.01, digits: 0, use: 'memory' })
 
 /** @type {QuantityRow[]} */
 export const ROLLOUT_ROWS = [
   {
-    ...{ name: 'rolloutSeconds', header: 'rolloutSeconds', label: 'rollout s', ...SECONDS },
+    ...seconds('rolloutSeconds', 'rollout s'),
     definition:
       'From the start of the first sidecar until the last is answered by its first configuration, over a new connection. They are started in batches: where the machine is the limit, this is its time. Where sidecars are simulated it has no value, since those do not start.',
     measure: timeOfAll('first'),
     compared: {
-      ...{ kinds: ['idle'], label: 'time of the rollout', isHeadline: true, isOnRequest: true },
-      ...{ less: 'has rolled out % sooner', more: 'has rolled out % later' },
+      ...ON_REQUEST,
+      label: 'time of the rollout',
+      less: 'has rolled out % sooner',
+      more: 'has rolled out % later',
     },
     chart: { kinds: ['idle'], title: 'Time of the rollout' },
   },
   {
-    ...{ name: 'startingSeconds', header: 'startingSeconds', label: 'of it starting s', ...SECONDS },
+    ...seconds('startingSeconds', 'of it starting s'),
     definition: 'From the start of the first sidecar to the start of the last batch, of real ones.',
     measure: of(numbers => (isMeasured(numbers, 'first') ? numbers.first.toldSeconds : null)),
   },
   ...timesOfEach({
-    ...{ name: 'podReady', label: 'pod ready' },
+    name: 'podReady',
+    label: 'pod ready',
     definition:
       "On Kubernetes, from the request for a sidecar's pod until the API server tells that it is Ready, by the kit's own clock. The pod has no readiness probe: Ready says that its container runs, and nothing of its configuration",
     timeAt: at => of(({ pods }) => pods?.readySeconds[at] ?? null),
   }),
   ...timesOfEach({
-    ...{ name: 'firstConfig', label: 'first configuration' },
+    name: 'firstConfig',
+    label: 'first configuration',
     definition:
       "From the start of a sidecar's batch, or of its process in a pod, until it answers by its first configuration",
     timeAt: at => timeOf('first', at),
   }),
   {
-    ...{ name: 'changeAllSeconds', header: 'changeAllSeconds', label: 'change of all s', ...SECONDS },
+    ...seconds('changeAllSeconds', 'change of all s'),
     definition:
       'From the first commit until the last sidecar is answered by the change. Each has a commit of its own. Where sidecars are simulated it has no value.',
     measure: timeOfAll('change'),
     compared: {
-      ...{ kinds: ['idle'], label: 'time of a change', isHeadline: true, isOnRequest: true },
-      ...{ less: 'has changed all % sooner', more: 'has changed all % later' },
+      ...ON_REQUEST,
+      label: 'time of a change',
+      less: 'has changed all % sooner',
+      more: 'has changed all % later',
     },
     chart: { kinds: ['idle'], title: 'Time of a change of all sidecars' },
   },
   ...timesOfEach({
-    ...{ name: 'change', label: 'change' },
+    name: 'change',
+    label: 'change',
     definition: 'From the commit for a sidecar until it answers by it, over a new connection',
     timeAt: at => timeOf('change', at),
   }),
   {
-    ...{ name: 'movedSidecars', header: 'movedSidecars', label: 'sidecars moved', ...COUNTS },
+    ...counts('movedSidecars', 'sidecars moved'),
     definition:
       'Sidecars that have another shard after the last was removed: those that it had, and those that the assignment moves.',
     measure: of(({ removal }) => removal?.moved ?? null),
   },
   {
-    ...{ name: 'moveSeconds', header: 'moveSeconds', label: 'move of all s', ...SECONDS },
+    ...seconds('moveSeconds', 'move of all s'),
     definition:
       'From the end of the last shard until every sidecar that moves is answered by the configuration of its new shard. It is made known there and started anew in that time.',
     measure: timeOfAll('removal'),
     chart: { kinds: ['idle'], title: 'Time until the sidecars of a removed shard are configured again' },
   },
   {
-    ...{ name: 'moveP50', header: 'moveP50Seconds', label: 'move p50 s', ...SECONDS },
+    ...seconds('moveP50', 'move p50 s', 'moveP50Seconds'),
     definition: `From the end of the last shard until a sidecar that moves is answered by the configuration of its new shard: ${SAID.p50}.`,
     measure: timeOf('removal', 'p50'),
   },
   {
-    ...{ name: 'stayedAnswering', header: 'stayedAnsweringSidecars', label: 'others that answered', ...COUNTS },
+    ...counts('stayedAnswering', 'others that answered', 'stayedAnsweringSidecars'),
     definition:
       'Sidecars that need not move and answered each time that they were asked, from the end of the last shard until all that move were configured again: each at least once, 50 requests a second in all.',
     measure: of(({ removal }) => (removal ? removal.stayed - removal.silent.length : null)),
   },
   {
-    ...{
-      name: 'controlCpuRollout',
-      header: 'controlCpuRolloutMs',
-      label: 'control CPU a sidecar, rollout ms',
-      ...CPU_MS,
-    },
+    ...milliseconds('controlCpuRollout', 'control CPU a sidecar, rollout ms', 'controlCpuRolloutMs'),
     definition:
       "The control plane's CPU time in the rollout, over the number of sidecars. Making them known to it comes before, and is not included.",
     measure: ofControl(CPU.first, ({ first, sidecars }) => perSidecarMs(first, sidecars)),
   },
   {
-    ...{ name: 'controlCpuChange', header: 'controlCpuChangeMs', label: 'control CPU a sidecar, change ms', ...CPU_MS },
+    ...milliseconds('controlCpuChange', 'control CPU a sidecar, change ms', 'controlCpuChangeMs'),
     definition: "The control plane's CPU time in the change, over the number of sidecars.",
     measure: ofControl(CPU.change, ({ change, sidecars }) => (change ? perSidecarMs(change, sidecars) : null)),
   },
-  ...atLimitOf('first', 'controlAtLimitRollout', 'rollout'),
-  ...atLimitOf('change', 'controlAtLimitChange', 'change'),
+  atLimitOf('first', 'controlAtLimitRollout', 'rollout'),
+  atLimitOf('change', 'controlAtLimitChange', 'change'),
   {
-    ...{ name: 'shardSpread', header: 'shardSpread', label: 'CPU of shards, spread', ...CPU_MS, unit: 'of the mean' },
+    ...milliseconds('shardSpread', 'CPU of shards, spread'),
+    unit: 'of the mean',
     definition:
       'CPU time in the rollout of the shard that used most minus that of the shard that used least, as a share of the mean.',
     measure: of(({ first }) => spreadOf(first.shardCpuSeconds ?? [])),
   },
   {
-    ...{ name: 'controlCores', header: 'controlCores', label: 'control cores, stable', ...CPU_MS },
-    ...{ unit: 'cores', digits: 4 },
+    ...milliseconds('controlCores', 'control cores, stable'),
+    unit: 'cores',
+    digits: 4,
     definition:
       'CPU time over wall time of the control plane in the window, when nothing changes any more. None where sidecars are simulated: the gate fidelity has no window.',
     measure: of(({ simulated }, { processes }) =>
-      simulated === undefined ? sumOf(processes.filter(isControl), p => p.cpuCores) : null,
+      simulated === undefined
+        ? sumOf(
+            processes.filter(({ role }) => role === 'control'),
+            p => p.cpuCores,
+          )
+        : null,
     ),
   },
   {
-    ...{ name: 'controlEmpty', header: 'controlEmptyBytes', label: 'control MiB, empty', ...MEBIBYTES },
+    ...mebibytes('controlEmpty', 'control MiB, empty', 'controlEmptyBytes'),
     definition: 'Anonymous memory of the control plane before it is given anything.',
     measure: of(({ controlAnonBytes }) => controlAnonBytes.empty),
   },
   {
-    ...{ name: 'controlStable', header: 'controlStableBytes', label: 'control MiB, stable', ...MEBIBYTES },
+    ...mebibytes('controlStable', 'control MiB, stable', 'controlStableBytes'),
     definition: 'Anonymous memory of the control plane when all sidecars have their first configuration.',
     measure: ofControl('memory', ({ controlAnonBytes }) => controlAnonBytes.stable),
   },
   {
-    ...{ name: 'controlPeak', header: 'controlPeakBytes', label: 'control MiB, peak', ...MEBIBYTES },
+    ...mebibytes('controlPeak', 'control MiB, peak', 'controlPeakBytes'),
     definition: 'The most anonymous memory of the control plane in rollout and change, read ten times a second.',
     measure: ofControl('memory', ({ controlAnonBytes }) => controlAnonBytes.peak),
   },
   {
-    ...{ name: 'controlPerSidecar', header: 'controlPerSidecarBytes', label: 'control kB a sidecar', ...MEBIBYTES },
-    ...{ unit: 'kB', scale: 1000 },
+    ...kilobytes('controlPerSidecar', 'control kB a sidecar', 'controlPerSidecarBytes'),
     definition: 'Anonymous memory of the control plane when stable minus that when empty, over the number of sidecars.',
     measure: ofControl('memory', ({ controlAnonBytes: { stable, empty }, sidecars }) =>
       stable === null || empty === null ? null : (stable - empty) / sidecars,
     ),
   },
   {
-    ...{ name: 'sidecarAnon', header: 'sidecarAnonBytes', label: 'a sidecar, anon MiB', ...MEBIBYTES },
+    ...mebibytes('sidecarAnon', 'a sidecar, anon MiB', 'sidecarAnonBytes'),
     definition: "Anonymous memory of all batches' cgroups at the end of the window, over the number of sidecars.",
-    measure: of(anonOfOne),
+    measure: ofOne(p => p.memory.anonBytes),
   },
   {
-    ...{ name: 'anonPerService', header: 'anonPerServiceBytes', label: 'kB a service known', ...MEBIBYTES },
-    ...{ unit: 'kB', scale: 1000 },
+    ...kilobytes('anonPerService', 'kB a service known', 'anonPerServiceBytes'),
     definition:
       'Anonymous memory of a sidecar minus that of a sidecar that knows only the service it calls, in the same round, over the number of other services that it knows.',
     measure({ record, unconfigured }) {
       const { configuredServices } = record.trial.arm.conditions
-      const findAnon = of(anonOfOne)
-      const [own, without] = [
-        findAnon({ record }),
-        valueOfRound(unconfigured ?? [], 'memory', r => findAnon({ record: r })),
-      ]
+      const findAnon = ofOne(p => p.memory.anonBytes)
+      const own = findAnon({ record })
+      const without = valueOfRound(unconfigured ?? [], 'memory', r => findAnon({ record: r }))
       return own === null || without === null || configuredServices === 0 ? null : (own - without) / configuredServices
     },
   },
   {
-    ...{ name: 'sidecarPss', header: 'sidecarPssBytes', label: 'a sidecar, PSS MiB', ...MEBIBYTES },
+    ...mebibytes('sidecarPss', 'a sidecar, PSS MiB', 'sidecarPssBytes'),
     definition:
       'Resident memory of all sidecars after the window, over their number; pages that they share are divided among them.',
-    measure: of((numbers, record) =>
-      shareOf(
-        numbers,
-        sumOf(sidecarsOf(record), p => p.memory.pssBytes),
-      ),
-    ),
+    measure: ofOne(p => p.memory.pssBytes),
   },
   {
-    ...{ name: 'idleMillicores', header: 'idleMillicores', label: 'a sidecar, cores/1000 idle', ...CPU_MS },
-    ...{ unit: 'cores/1000' },
+    ...milliseconds('idleMillicores', 'a sidecar, cores/1000 idle'),
+    unit: 'cores/1000',
     definition: 'CPU time of all sidecars over wall time in the window, over their number.',
-    measure: of((numbers, record) =>
-      shareOf(
-        numbers,
-        sumOf(sidecarsOf(record), p => 1000 * p.cpuCores),
-      ),
-    ),
+    measure: ofOne(p => 1000 * p.cpuCores),
   },
   {
-    ...{ name: 'rolloutHostIdle', header: 'rolloutHostIdleFraction', label: 'host idle, rollout', ...SHARES },
+    ...shares('rolloutHostIdle', 'host idle, rollout', 'rolloutHostIdleFraction'),
     definition: "Share of the machine's CPU time that was idle in the rollout. Near 0 the machine is the limit.",
     measure: of(({ first }) => first.hostIdleFraction),
   },
   {
-    ...{ name: 'changeHostIdle', header: 'changeHostIdleFraction', label: 'host idle, change', ...SHARES },
+    ...shares('changeHostIdle', 'host idle, change', 'changeHostIdleFraction'),
     definition: "Share of the machine's CPU time that was idle in the change. Near 0 the machine is the limit.",
     measure: of(({ change }) => change?.hostIdleFraction ?? null),
   },
 ]
 
-/** @param {(numbers: Numbers, record: TrialRecord) => number | null} find @returns {QuantityRow['measure']} */
+/** @param {Find} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
-/**
- * What the control plane uses for all sidecars; null where it uses another amount for simulated ones than for real ones.
- * @param {Resource} resource
- * @param {(numbers: Numbers, record: TrialRecord) => number | null} find
- */
+/** Null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */
 function ofControl(resource, find) {
   return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
@@ -221,12 +212,7 @@ function timeOfAll(part) {
   return given => (given.record.rollout?.simulated === undefined ? find(given) : null)
 }
 
-/**
- * A time of a phase; null where it is too coarse, or the times of this phase do not count.
- * @param {Part} part
- * @param {string} name
- * @returns {QuantityRow['measure']}
- */
+/** Null where too coarse or stretched. @param {Part} part @param {string} name @returns {QuantityRow['measure']} */
 function timeOf(part, name) {
   return of(numbers => {
     const { [part]: phase } = numbers
@@ -236,30 +222,26 @@ function timeOf(part, name) {
   })
 }
 
-/**
- * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' | 'max') => QuantityRow['measure'] }} time
- * @returns {QuantityRow[]}
- */
+/** @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
+ *   'max') => QuantityRow['measure'] }} time */
 function timesOfEach({ name, label, definition, timeAt }) {
   return /** @type {const} */ (['p50', 'p99', 'max']).map(at => {
     const own = `${name}${at[0].toUpperCase()}${at.slice(1)}`
     return {
-      ...{ name: own, header: `${own}Seconds`, label: `${label} ${at} s`, ...SECONDS },
+      ...seconds(own, `${label} ${at} s`, `${own}Seconds`),
       definition: `${definition}: ${SAID[at]}.`,
       measure: timeAt(at),
     }
   })
 }
 
-/** @param {'first' | 'change'} phase @param {string} name @param {string} what @returns {QuantityRow[]} */
+/** @param {'first' | 'change'} phase @param {string} name @param {string} what @returns {QuantityRow} */
 function atLimitOf(phase, name, what) {
-  return [
-    {
-      ...{ name, header: `${name}Fraction`, label: `control at its limit, ${what}`, ...SHARES },
-      definition: `Share of the time of the ${what} in which the busiest control plane was at its limit: stopped by its CPU limit, or with all its threads running. From 25 % on it was the limit of the ${what}.`,
-      measure: ofControl(CPU[phase], numbers => numbers[phase]?.controlAtLimit ?? null),
-    },
-  ]
+  return {
+    ...shares(name, `control at its limit, ${what}`, `${name}Fraction`),
+    definition: `Share of the time of the ${what} in which the busiest control plane was at its limit: stopped by its CPU limit, or with all its threads running. From 25 % on it was the limit of the ${what}.`,
+    measure: ofControl(CPU[phase], numbers => numbers[phase]?.controlAtLimit ?? null),
+  }
 }
 
 /** @param {(number | null)[]} values @returns {number | null} of at least two that are known */
@@ -270,25 +252,15 @@ function spreadOf(values) {
   return ((Math.max(...known) - Math.min(...known)) * known.length) / sum
 }
 
-/** @param {Numbers} numbers @param {TrialRecord} record */
-function anonOfOne(numbers, record) {
-  return shareOf(
-    numbers,
-    sumOf(sidecarsOf(record), p => p.memory.anonBytes),
-  )
+/** The mean of the real sidecars. @param {(process: TrialRecord['processes'][0]) => number | null} find */
+function ofOne(find) {
+  return of(({ sidecars, simulated = 0 }, record) => {
+    const sum = sumOf(sidecarsOf(record), find)
+    return sum === null ? null : sum / (sidecars - simulated)
+  })
 }
 
 /** @param {Numbers['first']} phase @param {number} sidecars */
 function perSidecarMs({ controlCpuSeconds }, sidecars) {
   return controlCpuSeconds === null ? null : (1000 * controlCpuSeconds) / sidecars
-}
-
-/** @param {Numbers} numbers @param {number | null} sum */
-function shareOf({ sidecars, simulated = 0 }, sum) {
-  return sum === null ? null : sum / (sidecars - simulated)
-}
-
-/** @param {TrialRecord['processes'][number]} process */
-function isControl({ role }) {
-  return role === 'control'
 }

@@ -6,11 +6,9 @@ import { describeAxes, findVaried } from '../../model/axes.js'
 import { findControlNeeds, renderNeed, tellNeed } from './needs.js'
 import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
-/**
- * What rollouts show: how soon sidecars have their configuration, and what bound that. Pure.
- * @import { AxisName, Summary, SummaryArm } from '../../model/types.ts'
- * @import { Drawn, OwnChart, Sections } from '../sections.js'
- */
+/** Rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
+/** @import { AxisName, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 /** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
 const BOUND = {
@@ -20,7 +18,6 @@ const BOUND = {
   'rollout,change': 'the control plane bound rollout and change',
 }
 
-/** Phases, each with the title of its chart. */
 const PHASES = /** @type {const} */ ([
   ['first', 'Sidecars that have their first configuration'],
   ['change', 'Sidecars that have a change of it'],
@@ -46,11 +43,7 @@ export const rolloutSections = {
   },
 }
 
-/**
- * The result of the largest rollout where only the number of sidecars varies; else the first quantity of each arm.
- * @param {Summary['shows']} shows
- * @param {SummaryArm[]} arms of one plane
- */
+/** Tells the largest, or a quantity of each. @param {Summary['shows']} shows @param {SummaryArm[]} arms */
 function tellRollout({ quantities }, arms) {
   const varied = findVaried(arms)
   const isOfNumbers = varied.every(name => name === 'sidecars')
@@ -98,11 +91,7 @@ function sayBound(arm, before) {
   return phases === null ? '' : `${before}${BOUND[phases.join()]}`
 }
 
-/**
- * The share of the sidecars that have their configuration, a line for the last round of every arm that counts.
- * @param {Drawn} drawn
- * @returns {OwnChart[]}
- */
+/** Draws configured sidecars in the last round of each arm that counts. @param {Drawn} drawn @returns {OwnChart[]} */
 function drawShares({ arms, records }) {
   const varied = findVaried(arms)
   const own = arms.flatMap(arm => {

@@ -7,21 +7,20 @@ import { CONTROL, createControlPlane, createMember, locateControl } from '../../
 import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
-/**
- * The processes of a rollout: one control plane or several, as many copies of the first service's sidecar as the arm asks
- * for, and the application that their routes lead to. It has no sidecar: what is measured is how a configuration comes to one. Pure.
- * @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts'
- * @import { Chosen, Member } from '../../services/control.js'
- * @import { Batch, RolloutMember } from '../../services/batches.js'
- * @import { ArmServices } from '../../services/specs.js'
- */
+/** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
+/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction } from '../../model/types.ts' */
+/** @import { Service, Topology } from '../../model/types.ts' */
+/** @import { Chosen, Member } from '../../services/control.js' */
+/** @import { Batch, RolloutMember } from '../../services/batches.js' */
+/** @import { ArmServices } from '../../services/specs.js' */
 
 const SIMULATED = 'simulated'
-// Beyond the first configuration and its change: no sidecar has it before it has moved.
+// The first configuration is 0 and its change 1: no sidecar has this one before it has moved.
 const MOVED_VERSION = 2
 
-/**
- * @typedef {object} Rollout
+/** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} Sharded */
+
+/** @typedef {object} Rollout
  * @property {ProcessSpec} application
  * @property {ProcessSpec[]} controls the control planes; none: nothing has to run
  * @property {ReloadAction[][]} setUps of each
@@ -31,11 +30,8 @@ const MOVED_VERSION = 2
  * @property {Batch[] | null} moves those sidecars at their new shards, when the last shard is removed; null: it is not
  */
 
-/**
- * The names that need an address.
- * @param {Topology} topology
- * @param {Pick<Arm['conditions'], 'sidecars' | 'simulated' | 'shards'>} asked sidecars: real and simulated
- */
+/** Lists the names that need an address.
+ * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} asked */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   const { client, server } = findEnds(topology)
   const number = (/** @type {string} */ name, /** @type {number | undefined} */ length) =>
@@ -49,12 +45,10 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   }
 }
 
-/**
+/** Makes the processes; isBatched: sidecars start in batches on one machine; everyMs: between simulated sidecars.
  * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
- *   everyMs?: number }} services seed: of what is drawn; isBatched: sidecars start in batches, on one machine; everyMs: from
- *   one simulated sidecar to the next
- * @returns {Rollout}
- */
+ *   everyMs?: number }} services
+ * @returns {Rollout} */
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, programs, folders, locate } = services
   const { client, server } = findEnds(topology)
@@ -74,7 +68,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   const application = createApplication({
     service: server.name,
     kind: 'echo',
-    // Where the sidecar would listen, which the routes lead to.
+    // The routes lead to the port of a sidecar.
     listen: { address: places[server.name].listen, port: PORTS.inbound },
     next: null,
     runtime: programs.appRuntime,
@@ -124,13 +118,9 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   }
 }
 
-/**
- * The shard of each sidecar, by as many shards as an arm has and, where its last is removed, by those that are left: then movesTo is the shard
- * of a sidecar that has another one there.
- * @param {string[]} names of the sidecars
- * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>, seed: number }} options
- * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]}
- */
+/** Assigns sidecars to shards; movesTo: the new shard of a sidecar that moves when the last shard is removed.
+ * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options
+ * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} */
 export function assignMoving(names, { conditions, seed }) {
   const assigned = assignSidecars(names, { conditions, seed })
   if (!conditions.isShardRemoved) return assigned
@@ -138,12 +128,7 @@ export function assignMoving(names, { conditions, seed }) {
   return assigned.map((one, i) => (left[i].shard === one.shard ? one : { ...one, movesTo: left[i].shard }))
 }
 
-/**
- * Which control plane has which sidecar, and how many services each knows: those of `balance` with the same seed.
- * @param {string[]} names of the sidecars
- * @param {{ conditions: Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices'>, seed: number }} options
- * @returns {{ name: string, shard: number, known: number }[]} known: services beside that which it calls
- */
+/** Assigns as `balance` does. @param {string[]} names @param {{ conditions: Sharded, seed: number }} options */
 export function assignSidecars(names, { conditions, seed }) {
   const { shards = 1, assignment = 'round-robin', sizes = 'equal', configuredServices } = conditions
   const items = drawItems({ count: names.length, sizes, seed })
@@ -155,12 +140,7 @@ export function assignSidecars(names, { conditions, seed }) {
   }))
 }
 
-/**
- * Simulated sidecars as one, which has a configuration when all of them have it.
- * @param {RolloutMember[]} members
- * @param {Endpoint} endpoint where they answer
- * @returns {RolloutMember}
- */
+/** Joins simulated sidecars. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
 function joinMembers(members, endpoint) {
   return {
     ...{ name: SIMULATED, shard: 0, standsFor: members.length },
@@ -177,12 +157,7 @@ function joinMembers(members, endpoint) {
   }
 }
 
-/**
- * The first service, and the one that it calls.
- * @param {Topology} topology
- * @returns {{ client: Service, server: Service }}
- * @throws {BenchError} where it calls none
- */
+/** The first service and the one that it calls; throws BenchError where it calls none. @param {Topology} topology */
 function findEnds({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
   const server = services.find(s => s.name === client.calls[0])

@@ -5,21 +5,16 @@ import { inLanes } from '../../run/lanes.js'
 import { passPhase } from '../../run/phase.js'
 import { startSidecars } from '../../run/start-sidecars.js'
 
-/**
- * Ends the last shard of a control plane, and moves sidecars to the others. A sidecar is given the address of its control
- * plane when it is started: one that moves is ended, and started with another.
- * @import { ProcessSpec } from '../../model/types.ts'
- * @import { Batch } from '../../services/batches.js'
- * @import { Rollout } from './services.js'
- * @import { Given } from '../../run/phase.js'
- * @import { Deploy } from '../../run/start-sidecars.js'
- */
+/** Removes a shard. A sidecar knows its control plane from its start: one that moves is ended and started anew. */
+/** @import { ProcessSpec } from '../../model/types.ts' */
+/** @import { Batch } from '../../services/batches.js' */
+/** @import { Rollout } from './services.js' */
+/** @import { Given } from '../../run/phase.js' */
+/** @import { Deploy } from '../../run/start-sidecars.js' */
 
-/**
+/** Ends a shard and moves its sidecars; batches: all; moves: at their new shards; readControl: of the shards left.
  * @param {Given & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
- *   end: (specs: ProcessSpec[]) => Promise<void> }} options shard: the one that is removed; batches: all sidecars, with the
- *   first change of their configuration; moves: those that move, at their new shards; readControl: of the shards that are left
- */
+ *   end: (specs: ProcessSpec[]) => Promise<void> }} options */
 export async function removeShard({ shard, batches, moves, deploy, end, ...given }) {
   const { asking, signal } = given
   const leaving = batches.filter(({ members }) => members.some(({ moved }) => moved))

@@ -3,13 +3,11 @@ import { toLimits } from '../../model/container-limits.js'
 import { withWarmupFor } from '../../plan/plan.js'
 import { judgeTrial, startFirst, startSearch } from './searches.js'
 
-/**
- * @import { Arm, SearchSpec } from '../../model/types.ts'
- * @import { Pass } from '../../run/kind.js'
- * @import { Need } from './first-answer.js'
- * @import { FirstAnswer } from './size.js'
- * @import { SearchOptions } from './step.js'
- */
+/** @import { Arm, SearchSpec } from '../../model/types.ts' */
+/** @import { Pass } from '../../run/kind.js' */
+/** @import { Need } from './first-answer.js' */
+/** @import { FirstAnswer } from './size.js' */
+/** @import { SearchOptions } from './step.js' */
 
 /** Searches for the limit of each arm: first a first answer of all, then each to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
@@ -20,11 +18,8 @@ export async function measureSearches({ plan, cpus, reusable, run, adopt, turns,
   turns.pass()
 }
 
-/**
- * A search that goes on trial after trial; those that an earlier run has are taken from it.
- * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'>} options
- * @returns {{ findFirst: () => Promise<void>, finish: () => Promise<void> }} findFirst: until there is a first answer, which it says
- */
+/** A search, trial after trial; trials of an earlier run are taken. findFirst goes on until it can say a first answer.
+ * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'>} options */
 function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {
   const search = startSearch({ template, spec, cpus })
   const first = startFirst({ template, spec, cpus })

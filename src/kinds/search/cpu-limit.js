@@ -1,27 +1,20 @@
 import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
 
-/**
- * @import { Arm, SearchResult, SearchStep } from '../../model/types.ts'
- * @import { Outcome } from './outcome.js'
- * @import { TriedStep } from './step.js'
- */
+/** @import { Arm, SearchResult, SearchStep } from '../../model/types.ts' */
+/** @import { Search, TriedStep } from './step.js' */
 
-/** The grid of CPU limits: each 15 % above the one before. */
+/** Each CPU limit of the grid is 15 % above the one before. */
 const CPU_GRID = { least: 0.02, factor: 1.15 }
 
-/**
- * The smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
- * both sides, then by halves.
- * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options known: steps that need no trial, by
- *   their place on the grid, first all of the machine; filled
- * @returns {Generator<Arm, SearchResult, Outcome>}
- */
+/** Finds the smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
+ * both sides, then by halves. known: steps by their place on the grid, at first all of the machine; filled.
+ * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options @returns {Search<SearchResult>} */
 export function* findCpu({ template, cpus, known }) {
   // The last place is all of the machine.
   const last = indexOf(cpus)
   const coresAt = (/** @type {number} */ i) => Math.min(cpus, capAt(i))
   let used = Math.max(0, ...[...known.values()].flatMap(step => step.outcomes.map(o => o.coresMost)))
-  /** @param {number} i @returns {Generator<Arm, TriedStep, Outcome>} */
+  /** @param {number} i @returns {Search<TriedStep>} */
   function* at(i) {
     const before = known.get(i)
     if (before) return before

@@ -1,22 +1,17 @@
 import { toLimits } from '../../model/container-limits.js'
 import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 
-/**
- * @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts'
- * @import { Limits } from '../../model/container-limits.js'
- * @import { Outcome } from './outcome.js'
- * @import { SearchOptions } from './step.js'
- */
+/** @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
+/** @import { Limits } from '../../model/container-limits.js' */
+/** @import { Outcome } from './outcome.js' */
+/** @import { Search, SearchOptions } from './step.js' */
 
 const MEMORY_STEP_BYTES = 256 * 1024
 const UNLIMITED_TIMES = 4
 
-/**
- * The smallest memory limit under which the sidecars survive the load, whatever they deliver: without one first, then by
- * halves below what that took.
- * @param {SearchOptions & { unlimited?: Outcome[] }} options unlimited: how it went without a limit, where that is known
- * @returns {Generator<Arm, SearchResult, Outcome>}
- */
+/** Finds the smallest memory limit under which sidecars survive the load: without one first, then by halves below what
+ * that took. unlimited: outcomes without a limit, where they are known.
+ * @param {SearchOptions & { unlimited?: Outcome[] }} options @returns {Search<SearchResult>} */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
     unlimited.length > 0
@@ -36,12 +31,10 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   }
 }
 
-/**
- * The same below a limit that turned out to be enough: what failed above it, failed by chance.
- * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }} options memory: what
- *   was found before
- * @returns {Generator<Arm, SearchResult, Outcome>}
- */
+/** Goes on below a limit that turned out to be enough: what failed above it, failed by chance.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
+ *   options memory: found before
+ * @returns {Search<SearchResult>} */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
   const steps = [...memory.steps, survived]
   const found = yield* bisect({
@@ -55,11 +48,10 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
   return { ...found, unchargedBytes: memory.unchargedBytes }
 }
 
-/**
- * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number | null }} options
- *   steps: so far; most: where no limit up to this helps, memory is not what it lacks; held: the least that is known to
- * @returns {Generator<Arm, SearchResult, Outcome>}
- */
+/** most: above this limit memory is not what it lacks; held: the least that is known to hold.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number |
+ *   null }} options
+ * @returns {Search<SearchResult>} */
 function* bisect({ template, spec, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) =>
     describeSearch({ template, looksFor: 'memory', steps, ...found })
@@ -79,21 +71,14 @@ function* bisect({ template, spec, steps, from, most, held = null }) {
   return end({ held, failed: failed || null, why, isFound: true })
 }
 
-/**
- * The memory limit to give: the least above every limit under which a sidecar was killed in the search, be it by chance,
- * and the file pages that another was charged for here.
- * @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory
- */
+/** A limit above all kills, with file pages. @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory */
 export function recommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)
   return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
 }
 
-/**
- * @param {Pick<SizeResult, 'cpu' | 'memory'>} size
- * @returns {Limits | null} in whole millicores and MiB; null: no answer was found
- */
+/** Rounds limits up; null: none was found. @param {Pick<SizeResult, 'cpu' | 'memory'>} size @returns {Limits | null} */
 export function limitsOf({ cpu, memory }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
   return toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })

@@ -1,22 +1,17 @@
 import { isSpoiled, RATE_LEAST } from '../../judge/gates.js'
 import { quantileMs, sidecarsOf } from '../../judge/measures.js'
 
-/**
- * Whether one trial of a search held. Pure.
- * @import { TrialRecord } from '../../model/types.ts'
- */
+/** The outcome of one trial of a search. Pure. @import { TrialRecord } from '../../model/types.ts' */
 
 // A failure that no second trial could undo: so much less than was asked.
 const CLEARLY_LESS = 0.9
-// What the sidecar and the load on it do, and nobody else.
+// The doing of the sidecar and the load on it.
 const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops', 'steady', 'restart']
 
-/**
- * How one trial went.
- * @typedef {object} Outcome
+/** @typedef {object} Outcome
  * @property {string} trial its id
  * @property {boolean | null} held null: something else than the sidecar spoiled it
- * @property {boolean | null} survived whatever it delivered, nothing was killed for memory; null: not known
+ * @property {boolean | null} survived nothing was killed for memory; null: not known
  * @property {boolean} isClear no second trial is needed
  * @property {string} why
  * @property {boolean} isNeedSeen what it used was read, and is what the rate takes
@@ -24,17 +19,12 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {number} coresMost CPU of the busiest sidecar
  * @property {number} peakBytesMost of the sidecar with the most
  * @property {number} rssBytesMost likewise
- * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
- */
+ * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for */
 
-/**
- * Whether a trial held what was asked: the rate, without drops, errors below 0.1 %, the p99 within the limit, and
- * no kill for memory. Beside other programs nothing counts: if holds counted there and failures did not, limits would come out
- * too small. Only a sidecar that used up its own cap far below the rate has failed there, too.
- * @param {TrialRecord} record
- * @param {number | null} p99Ms null: only survival is asked
- * @returns {Outcome}
- */
+/** Whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
+ * memory. Trials beside other programs do not count, or limits would come out too small; but a sidecar that used up its
+ * own cap far below the rate has failed there, too.
+ * @param {TrialRecord} record @param {number | null} p99Ms null: only survival is asked @returns {Outcome} */
 export function judgeOutcome(record, p99Ms) {
   const sidecars = sidecarsOf(record)
   const most = (/** @type {(p: typeof sidecars[0]) => number | null} */ of) =>
@@ -59,46 +49,34 @@ export function judgeOutcome(record, p99Ms) {
       rssBytes === null || workingSetBytes === null ? null : rssBytes - workingSetBytes,
     ),
   }
-  const failed = (/** @type {string} */ why, isClear = false) => ({
-    ...seen,
-    survived: true,
-    held: false,
-    isClear,
-    why,
-  })
-  const unknown = (/** @type {string} */ why) => ({ ...seen, survived: true, held: null, isClear: false, why })
+  const end = (/** @type {boolean | null} */ held, /** @type {string} */ why) => {
+    return { ...seen, survived: true, held, isClear: false, why }
+  }
 
   const killed =
     record.ended.find(e => e.isOutOfMemory && e.role === 'sidecar') ?? sidecars.find(p => (p.oomKills ?? 0) > 0)
   if (killed) {
-    return { ...failed(`the kernel killed ${killed.service}'s ${killed.role} for memory`, true), survived: false }
+    const why = `the kernel killed ${killed.service}'s ${killed.role} for memory`
+    return { ...end(false, why), isClear: true, survived: false }
   }
   if (record.outcome === 'failed' || load === null || window === null) {
     const isSidecars = record.ended.length > 0 && record.ended.every(e => e.role === 'sidecar')
-    const outcome = isSidecars ? failed(record.reasons[0], true) : unknown(record.reasons[0] ?? 'nothing was measured')
-    return { ...outcome, survived: isSidecars ? false : null }
+    if (isSidecars) return { ...end(false, record.reasons[0]), isClear: true, survived: false }
+    return { ...end(null, record.reasons[0] ?? 'nothing was measured'), survived: null }
   }
   const isOwn = boundBy === 'sidecar' || boundBy === 'worker'
-  if (isOwn && rate < CLEARLY_LESS * asked) {
-    return failed(`${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`, true)
-  }
+  if (isOwn && rate < CLEARLY_LESS * asked)
+    return { ...end(false, `${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`), isClear: true }
   // Above the knee with nothing else saturated: what is missing has failed, or was dropped.
   const isOwnKnee = isOwn || boundBy === 'rate'
   const foreign = gates.find(
     g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwnKnee),
   )
-  if (foreign) return unknown(foreign.reason)
+  if (foreign) return end(null, foreign.reason)
   const own = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
-  if (own && (p99Ms !== null || isSpoiled(record, 'memory'))) return failed(own.reason)
+  if (own && (p99Ms !== null || isSpoiled(record, 'memory'))) return end(false, own.reason)
   const p99 = seen.p99Ms
-  if (p99Ms !== null && (p99 === null || p99 > p99Ms)) {
-    return p99 === null ? unknown('no p99 was measured') : failed(`p99 ${p99.toFixed(1)} ms, over ${p99Ms} ms`)
-  }
-  return {
-    ...seen,
-    survived: true,
-    held: true,
-    isClear: false,
-    why: p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`,
-  }
+  if (p99Ms !== null && p99 === null) return end(null, 'no p99 was measured')
+  if (p99Ms !== null && Number(p99) > p99Ms) return end(false, `p99 ${p99?.toFixed(1)} ms, over ${p99Ms} ms`)
+  return end(true, p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`)
 }

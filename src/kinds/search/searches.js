@@ -5,18 +5,14 @@ import { findServices, p99LimitOf } from './services.js'
 import { findSize, startSize } from './size.js'
 import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
 
-/**
- * Searches for a limit, trial after trial: each is a generator that yields the arm to try next and is given how
- * that went. They are pure, so that the same records give the same answer again.
- * @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts'
- * @import { Outcome } from './outcome.js'
- * @import { SearchOptions } from './step.js'
- */
+/** Searches as generators: each is given the outcome of the arm that it yields. Pure: records give the same again. */
+/** @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts' */
+/** @import { Search, SearchOptions } from './step.js' */
 
 const RATES_MOST = 1e6
 const RATES_BELOW_MOST = 20
 
-/** @param {SearchOptions} options @returns {Generator<Arm, SearchResult | SizeResult | SizeResult[], Outcome>} */
+/** @param {SearchOptions} options @returns {Search<SearchResult | SizeResult | SizeResult[]>} */
 export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
   if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
@@ -24,28 +20,19 @@ export function startSearch({ template, spec, cpus }) {
   return findSize({ template, spec, cpus })
 }
 
-/**
- * What of a search comes first, with the same trials as the search itself.
- * @param {SearchOptions} options
- * @returns {ReturnType<typeof startSize> | null} null: it has no answer before its end
- */
+/** The first part of a search; null: its answer comes last. @param {SearchOptions} options */
 export function startFirst({ template, spec, cpus }) {
   return spec.kind === 'size' ? startSize({ template, cpus }) : null
 }
 
-/** How a trial of a search went. @param {SearchSpec} spec @param {TrialRecord} record */
+/** Judges a trial of a search. @param {SearchSpec} spec @param {TrialRecord} record */
 export function judgeTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
 }
 
-/**
- * The answer of a search, from its records in their order. Another version of the kit may have tried other arms, or judged
- * otherwise: from its trials this search would come to an answer that it never gave.
- * @param {SearchOptions} options
- * @param {TrialRecord[]} records
- * @returns {SearchResult | SizeResult | SizeResult[] | null} null: the search was cut short
- * @throws {BenchError} where the records are not of the arms that this search tries
- */
+/** Computes the answer of a search from its records in order; null: it was cut short. Throws BenchError for records of
+ * other arms: from trials of another version this search would come to an answer that it never gave.
+ * @param {SearchOptions} options @param {TrialRecord[]} records */
 export function replaySearch({ template, spec, cpus }, records) {
   const search = startSearch({ template, spec, cpus })
   let step = search.next()
@@ -61,12 +48,8 @@ export function replaySearch({ template, spec, cpus }, records) {
   return step.done ? step.value : null
 }
 
-/**
- * The results of the searches of a run; those that were cut short have none.
- * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
- * @returns {(SearchResult | SizeResult)[]}
- * @throws {BenchError} as of replaySearch
- */
+/** The results of a run's searches, without those that were cut short; throws as replaySearch.
+ * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []
   return arms.flatMap(template => {
@@ -75,11 +58,8 @@ export function replaySearches({ manifest: { search, arms, machine }, records })
   })
 }
 
-/**
- * The highest rate that holds: twice as high while it holds, then by halves down to 5 %.
- * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options
- * @returns {Generator<Arm, SearchResult, Outcome>}
- */
+/** Finds the highest rate that holds: twice as high while it holds, then by halves down to 5 %.
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options @returns {Search<SearchResult>} */
 export function* findKnee({ template, spec }) {
   const steps = []
   let held = null

@@ -6,11 +6,9 @@ import { toResources } from '../../model/container-limits.js'
 import { limitsOf, recommendedBytes } from './memory-floor.js'
 import { replaySearches } from './searches.js'
 
-/**
- * The results of searches, with the trials that show them. Pure.
- * @import { SearchResult, SearchStep, SizeResult } from '../../model/types.ts'
- * @import { Drawn, OwnChart, Sections } from '../sections.js'
- */
+/** The results of searches, with the trials that show them. Pure. */
+/** @import { SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
+/** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
@@ -138,11 +136,7 @@ function tellSearch(search) {
   return `${nameOf(search)} ${LOOKED_FOR[looksFor]} ${formatValue(held, search)}${but}`
 }
 
-/**
- * The rate that a sizing's trials answered over the CPU limit, a line for every plane.
- * @param {Drawn} drawn
- * @returns {OwnChart[]}
- */
+/** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn} drawn @returns {OwnChart[]} */
 function drawLimits({ summary: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {
     const held = new Set(own.flatMap(size => listSteps(size, true)))

@@ -3,23 +3,17 @@ import { choiceOf } from '../../model/arms.js'
 import { findFirst, needOf, p99Of } from './first-answer.js'
 import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './step.js'
 
-/**
- * Limits for several services from few trials: a line through the CPU at the lowest and at the highest rate, and a check
- * at each answer. Pure.
- * @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts'
- * @import { Need } from './first-answer.js'
- * @import { Outcome } from './outcome.js'
- * @import { TriedStep } from './step.js'
- */
-
+/** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
+/** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' */
+/** @import { Need } from './first-answer.js' */
+/** @import { Search, TriedStep } from './step.js' */
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
-/** Services with the same load: the strictest p99 is held for all. @typedef {{ ratePerSecond: number, p99Ms: number, names: string[] }} Cell */
+/** Services with the same load: the strictest p99 is held for all. */
+/** @typedef {{ ratePerSecond: number, p99Ms: number, names: string[] }} Cell */
 
-/**
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options template: of a plane and a payload
- * @returns {Generator<Arm, SizeResult[], Outcome>} a result for each distinct load
- */
+/** Finds a result for each distinct load; template: of a plane and a payload.
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options @returns {Search<SizeResult[]>} */
 export function* findServices({ template, spec, cpus }) {
   const cells = listCells(spec, template)
   if (cells.length === 0) return []
@@ -48,12 +42,7 @@ export function* findServices({ template, spec, cpus }) {
   return results
 }
 
-/**
- * The cells of a template, from the lowest rate to the highest.
- * @param {ServicesSpec} spec
- * @param {Arm} template
- * @returns {Cell[]}
- */
+/** Lists the cells of a template by rising rate. @param {ServicesSpec} spec @param {Arm} template @returns {Cell[]} */
 function listCells({ services }, { load: { payloadBytes } }) {
   const own = services.filter(s => s.payloadBytes === payloadBytes)
   const rates = [...new Set(own.map(s => s.ratePerSecond))].toSorted((a, b) => a - b)
@@ -74,10 +63,8 @@ function fitNeed(held) {
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
-/**
- * What a rate takes: CPU by the line, or in proportion where there is one rate; memory as the one with the most.
- * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} options held: at least one
- * @returns {Need}
+/** Estimates CPU by the line, or in proportion to one rate; memory is the most seen.
+ * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} options held: at least one @returns {Need}
  */
 function estimateNeed({ held, line, ratePerSecond }) {
   const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))
@@ -85,10 +72,9 @@ function estimateNeed({ held, line, ratePerSecond }) {
   return { cores: (line.baseMillicores + line.slopeMillicoresPerRequestPerSecond * ratePerSecond) / 1000, bytes }
 }
 
-/**
- * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep, steps: TriedStep[] }} found
- * @returns {SizeResult}
- */
+/** @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
+ *   steps: TriedStep[] }} found
+ * @returns {SizeResult} */
 function describeCell({ template, cell, line, limits, last, steps }) {
   const { ratePerSecond, p99Ms: p99LimitMs, names: services } = cell
   const { held, why, trials } = last

@@ -5,13 +5,9 @@ import { describeUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from './memory-floor.js'
 import { describeSearch, tryStep, withCpu, withMemory, withRate } from './step.js'
 
-/**
- * @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../model/types.ts'
- * @import { Need, Unconfirmed } from './first-answer.js'
- * @import { Outcome } from './outcome.js'
- * @import { SearchOptions, TriedStep } from './step.js'
- */
-
+/** @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../model/types.ts' */
+/** @import { Need, Unconfirmed } from './first-answer.js' */
+/** @import { Search, SearchOptions, TriedStep } from './step.js' */
 /** @typedef {{ limits: Need, p99Ms: number | null } | Unconfirmed} FirstAnswer limits: that held twice */
 
 const LESS = 0.7
@@ -20,12 +16,9 @@ const LINE_POINTS = 5
 const LINE_POINTS_LEAST = 3
 const LINE_REACH = 50
 
-/**
- * The smallest CPU limit and memory limit at which the load holds, and the proof: at them it holds again, with 0.7
- * of either it does not. A limit that its own proof refutes is looked for again.
- * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options
- * @returns {Generator<Arm, SizeResult, Outcome>}
- */
+/** Finds the smallest CPU and memory limit at which the load holds, and proves them: it holds again there, and not with
+ * 0.7 of either. A limit that its own proof refutes is looked for again.
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>} */
 export function* findSize({ template, spec, cpus }) {
   const { known } = yield* startSize({ template, cpus })
   /** @type {SizeResult} */
@@ -59,7 +52,7 @@ export function* findSize({ template, spec, cpus }) {
     size = { ...size, checks: [again, less] }
     const place = indexOf(LESS * cpu.held)
     if (less.held === true && place < indexOf(cpu.held)) {
-      // What failed there or above was not the CPU.
+      // The CPU was not the cause of failures there or above.
       for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
       const { why, trials } = less
       known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
@@ -86,12 +79,9 @@ export function* findSize({ template, spec, cpus }) {
   return size
 }
 
-/**
- * The trials with all the CPU, and where they held, limits with room.
+/** Tries all the CPU, and where that held, limits with room; known: steps by their place on the grid.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
- * @returns {Generator<Arm, { known: Map<number, TriedStep>, first: FirstAnswer }, Outcome>} known: what is known of each place on
- *   the grid
- */
+ * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>} */
 export function* startSize({ template, cpus }) {
   const whole = yield* tryStep(withCpu(template, cpus), cpus)
   const known = new Map([[indexOf(cpus), whole]])
@@ -102,13 +92,10 @@ export function* startSize({ template, cpus }) {
   return { known, first }
 }
 
-/**
- * A floor of which 0.7 does not hold: how much a sidecar takes depends on how much waits in it, so that what failed may
- * have failed by chance; then the floor is looked for again below.
- * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options memory: a floor
- * @returns {Generator<Arm, { memory: SearchResult, less: SizeResult['checks'][0] | null }, Outcome>} less: the check; null:
- *   no floor was found
- */
+/** Looks for a floor of which 0.7 does not hold: what failed may have failed by chance, since a sidecar takes more when
+ * more waits in it. less: the check; null: no floor was found.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
+ * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>} */
 function* refuteLess({ template, spec, memory }) {
   let floor = memory
   while (floor.isFound && floor.held !== null) {
@@ -121,11 +108,8 @@ function* refuteLess({ template, spec, memory }) {
   return { memory: floor, less: null }
 }
 
-/**
- * The CPU of the busiest sidecar at the rate asked for, by a line through lower rates: those of them that held.
- * @param {{ template: Arm, cpus: number }} options
- * @returns {Generator<Arm, SizeResult['extrapolated'], Outcome>} null: fewer than three held
- */
+/** Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
+ * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>} */
 function* extrapolate({ template, cpus }) {
   const asked = template.load.ratePerSecond ?? 0
   /** @type {[number, number][]} */
@@ -149,19 +133,14 @@ function* extrapolate({ template, cpus }) {
   }
 }
 
-/** @param {Arm} arm @returns {Generator<Arm, SizeResult['checks'][0] & { p99Ms: number | null }, Outcome>} */
+/** @param {Arm} arm @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>} */
 function* checkAnswer(arm) {
   const step = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
   const { held, why, trials } = step
   return { what: 'at the answer', mustHold: true, held, why, trials, p99Ms: p99Of(step) }
 }
 
-/**
- * @param {Arm} arm
- * @param {string} what
- * @param {boolean} mustHold
- * @returns {Generator<Arm, SizeResult['checks'][0], Outcome>}
- */
+/** @param {Arm} arm @param {string} what @param {boolean} mustHold @returns {Search<SizeResult['checks'][0]>} */
 function* check(arm, what, mustHold) {
   const { held, why, trials } = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
   return { what, mustHold, held, why, trials }

@@ -1,27 +1,21 @@
 import { P99_REQUESTS } from '../../judge/measures.js'
 import { choiceOf } from '../../model/arms.js'
 
-/**
- * What all searches share: one step, an arm at another value, and how a search is told. Pure.
- * @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts'
- * @import { Outcome } from './outcome.js'
- */
+/** Parts of all searches: one step, an arm at another value, and the result. Pure. */
+/** @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts' */
+/** @import { Outcome } from './outcome.js' */
 
 const WINS = 2
 // On a machine that is shared, one trial in three may be spoiled by others.
 const SPOILED_MOST = 6
 
 /** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */
+/** A search yields the arm to try next. @template T @typedef {Generator<Arm, T, Outcome>} Search */
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
-/**
- * Tries an arm until it has held twice, or failed twice, or once so clearly that nothing can change it; where only
- * memory is the question, what survived has held.
- * @param {Arm} arm
- * @param {number} value
- * @param {{ by?: 'held' | 'survived', wins?: number }} [options] wins: how often it has to hold, or to fail
- * @returns {Generator<Arm, TriedStep, Outcome>}
- */
+/** Tries an arm until it has held or failed `wins` times, or failed clearly; by survived: only memory is asked.
+ * @param {Arm} arm @param {number} value @param {{ by?: 'held' | 'survived', wins?: number }} [options]
+ * @returns {Search<TriedStep>} */
 export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   /** @type {Outcome[]} */
   const outcomes = []
@@ -43,11 +37,8 @@ export function withoutOutcomes({ value, held, why, trials }) {
   return { value, held, why, trials }
 }
 
-/**
- * @param {{ template: Arm, looksFor: SearchResult['looksFor'], held: number | null, failed: number | null,
- *   steps: SearchStep[], why: string, isFound: boolean }} found
- * @returns {SearchResult}
- */
+/** @param {Pick<SearchResult, 'looksFor' | 'held' | 'failed' | 'steps' | 'why' | 'isFound'> & { template: Arm }} found
+ * @returns {SearchResult} */
 export function describeSearch({ template, looksFor, held, failed, steps, why, isFound }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
   return {

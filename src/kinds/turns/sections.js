@@ -3,11 +3,8 @@ import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
 import { generatorOf } from '../../model/generators.js'
 
-/**
- * What turns show: the cost of planes beside each other. Pure.
- * @import { Manifest, Summary, TrialRecord } from '../../model/types.ts'
- * @import { Sections } from '../sections.js'
- */
+/** Turns: the cost of planes beside each other. Pure. @import { Sections } from '../sections.js' */
+/** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
 
 /** @type {Sections} */
 export const turnsSections = {
@@ -17,10 +14,7 @@ export const turnsSections = {
   findings: summary => tellConnections(summary),
 }
 
-/**
- * @param {{ manifest: Manifest, records: TrialRecord[] }} run
- * @returns {NonNullable<Summary['turns']>}
- */
+/** @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {NonNullable<Summary['turns']>} */
 function summariseTurns({ manifest: { arms, placements }, records }) {
   const own = arms.filter(arm => arm.load.isBesideOthers)
   const placement = placements[own[0].id] ?? null
@@ -37,10 +31,7 @@ function summariseTurns({ manifest: { arms, placements }, records }) {
   }
 }
 
-/**
- * The load, its generator, and where both ran: a ratio holds for these.
- * @param {Summary} summary
- */
+/** The load, its generator, and where both ran: a ratio holds for these. @param {Summary} summary */
 function nameConditions({ arms, turns, tools }) {
   const [{ load }] = arms
   const how =
@@ -54,10 +45,7 @@ function nameConditions({ arms, turns, tools }) {
   return `Side by side without a cap (${how}; ${generatorOf({ tools })} ${where})`
 }
 
-/**
- * A request costs more where a sidecar keeps more connections, so their number stands beside the answer.
- * @param {Summary} summary
- */
+/** More connections make a request dearer, so the answer says their number. @param {Summary} summary */
 function tellConnections({ arms, turns }) {
   const told = (turns?.connections ?? []).flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)

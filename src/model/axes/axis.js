@@ -1,18 +1,15 @@
-/** The contract of an axis. Pure. */
+/** The contract of an axis, and parts that axes share. Pure. */
 /** @import { Arm, Conditions } from '../types.ts' */
 /** @import { TrialKind } from '../kinds.js' */
 
-/**
- * The words of an axis on the command line.
+/** The words of an axis on the command line.
  * @typedef {object} AxisOption
  * @property {string} flags as commander reads them: with a placeholder for a list, without one for the value true
  * @property {string} help
  * @property {(text: string) => any} [read] one value; absent: the text is the value
- * @property {string} [all] the word that stands for the whole list
- */
+ * @property {string} [all] the word that stands for the whole list */
 
-/**
- * @typedef {object} Axis
+/** @typedef {object} Axis
  * @property {TrialKind[]} kinds of trial that can be asked for values of it
  * @property {AxisOption} [option] absent: only an experiment file can vary it
  * @property {import('zod').ZodType} schema of one value, with its bounds
@@ -21,14 +18,17 @@
  * @property {(value: any) => string} show as words that stand alone
  * @property {string} label of a column or row
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
+ * @property {true} [isCostOfAll] arms without sidecars are compared with themselves on it, too
  * @property {true} [isUnsaidWhenNull] the label of an arm with null says nothing of it
- * @property {true} [needsRealSidecars] no sidecar is simulated where it has a value
- */
+ * @property {true} [needsRealSidecars] no sidecar is simulated where it has a value */
 
 /** @type {TrialKind[]} */
 export const UNDER_LOAD = ['turns', 'load', 'search']
 /** @type {TrialKind[]} */
 export const OF_CONTROL_PLANE = ['rollout', 'growth']
+
+/** @type {(name: string, help: string, read?: AxisOption['read']) => AxisOption} */
+export const list = (name, help, read) => ({ flags: `${name} <list>`, help, read })
 
 /** @param {number} bytes */
 export function showMebibytes(bytes) {
@@ -40,20 +40,13 @@ export function showCount(count, noun) {
   return `${count} ${count === 1 ? noun : `${noun}s`}`
 }
 
-/**
- * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
- * @template {string} Name
- * @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
- */
+/** Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
+ * @template {string} Name @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes */
 export function createConditions(axes) {
   const made = Object.entries(axes).map(([name, own]) => {
-    /** @type {Pick<Axis, 'isOfSidecars' | 'values' | 'of'>} */
-    const shared = {
-      isOfSidecars: true,
-      values: [null],
-      of: ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null,
-    }
-    return [name, { ...shared, .../** @type {Partial<Axis>} */ (own) }]
+    /** @type {Axis['of']} */
+    const of = ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null
+    return [name, { isOfSidecars: true, values: [null], of, .../** @type {Partial<Axis>} */ (own) }]
   })
   return /** @type {Record<Name, Axis>} */ (Object.fromEntries(made))
 }

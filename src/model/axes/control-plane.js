@@ -1,29 +1,21 @@
 import { z } from 'zod'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { capCores, count, memoryBytes } from '../bounds.js'
-import { createConditions, OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
+import { createConditions, list, OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
 import { orNone, readCores, readCount, readSize } from './read.js'
 
 /** The axes of a control plane of many sidecars; a condition is absent where the axis is null. Pure. */
 export const CONTROL_PLANE_AXES = createConditions({
   sidecars: {
     kinds: OF_CONTROL_PLANE,
-    option: {
-      flags: '--sidecars <list>',
-      help: 'how many sidecars the control plane configures; on Kubernetes, a pod each',
-      read: readCount,
-    },
+    option: list('--sidecars', 'how many sidecars the control plane configures; on Kubernetes, a pod each', readCount),
     schema: count(5000, 'the kit has not been tried with more of one control plane'),
     show: v => (v === null ? 'no control plane' : showCount(v, 'sidecar')),
     label: 'sidecars',
   },
   controlCapCores: {
     kinds: OF_CONTROL_PLANE,
-    option: {
-      flags: '--control-cpu <list>',
-      help: 'CPU limit of the control plane, such as 0.5,none',
-      read: orNone(readCores),
-    },
+    option: list('--control-cpu', 'CPU limit of the control plane, such as 0.5,none', orNone(readCores)),
     schema: capCores.nullable(),
     show: v => (v === null ? 'control plane without a cap' : `control plane at ${v} cores`),
     label: 'control plane cap',
@@ -31,11 +23,7 @@ export const CONTROL_PLANE_AXES = createConditions({
   },
   controlMemoryBytes: {
     kinds: OF_CONTROL_PLANE,
-    option: {
-      flags: '--control-memory <list>',
-      help: 'memory limit of the control plane, such as 256MiB',
-      read: orNone(readSize),
-    },
+    option: list('--control-memory', 'memory limit of the control plane, such as 256MiB', orNone(readSize)),
     schema: memoryBytes.nullable(),
     show: v => (v === null ? 'control plane without a memory limit' : `control plane with ${showMebibytes(v)}`),
     label: 'control plane memory limit',
@@ -43,7 +31,7 @@ export const CONTROL_PLANE_AXES = createConditions({
   },
   shards: {
     kinds: ['rollout'],
-    option: { flags: '--shards <list>', help: 'how many control planes share the sidecars', read: readCount },
+    option: list('--shards', 'how many control planes share the sidecars', readCount),
     needsRealSidecars: true,
     schema: count(100, 'balance has no more'),
     show: v => (v === null ? 'not in shards' : showCount(v, 'shard')),
@@ -51,17 +39,14 @@ export const CONTROL_PLANE_AXES = createConditions({
   },
   assignment: {
     kinds: ['rollout'],
-    option: {
-      flags: '--assignment <list>',
-      help: `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`,
-    },
+    option: list('--assignment', `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`),
     schema: z.enum(ALGORITHM_NAMES),
     show: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
     label: 'assignment',
   },
   sizes: {
     kinds: ['rollout'],
-    option: { flags: '--sizes <list>', help: 'services known to each sidecar: equal, random' },
+    option: list('--sizes', 'services known to each sidecar: equal, random'),
     schema: z.enum(SIZES),
     show: v => `${v ?? 'equal'} sizes`,
     label: 'sizes',
@@ -75,7 +60,7 @@ export const CONTROL_PLANE_AXES = createConditions({
   },
   commitsPerSecond: {
     kinds: ['rollout'],
-    option: { flags: '--commit-rate <list>', help: 'the most commits of a change a second', read: readCount },
+    option: list('--commit-rate', 'the most commits of a change a second', readCount),
     needsRealSidecars: true,
     schema: z
       .number()
@@ -86,7 +71,7 @@ export const CONTROL_PLANE_AXES = createConditions({
   },
   commitsAtOnce: {
     kinds: ['rollout'],
-    option: { flags: '--concurrency <list>', help: 'commits of a change at once; default: 4', read: readCount },
+    option: list('--concurrency', 'commits of a change at once; default: 4', readCount),
     needsRealSidecars: true,
     schema: count(256, 'each is a connection to the control plane'),
     show: v => (v === null ? 'commits at once by default' : `${showCount(v, 'commit')} at once`),

@@ -25,6 +25,20 @@ export const LOAD_AXES = {
     show: v => showCount(v, 'service'),
     label: 'services',
   },
+  interception: {
+    kinds: UNDER_LOAD,
+    option: {
+      flags: '--interception <list>',
+      help: 'how connections come to sidecars: none (at their addresses), redirect (by rules in network namespaces); beside redirect, none has namespaces, too',
+    },
+    schema: z.enum(['none', 'redirect']),
+    values: [null],
+    of: arm => arm.conditions.interception ?? null,
+    show: v => (v === 'redirect' ? 'redirection' : v === null ? 'no namespaces' : 'no redirection'),
+    label: 'interception',
+    isCostOfAll: true,
+    isUnsaidWhenNull: true,
+  },
   ratePerSecond: {
     kinds: UNDER_LOAD,
     option: { flags: '--rate <list>', help: 'open loop: requests per second (this measures latency)', read: readCount },
@@ -73,7 +87,7 @@ export const LOAD_AXES = {
     option: {
       flags: '--idle-connections <list>',
       help: 'side by side: connections that each user keeps beside the one that it uses',
-      read: readCount,
+      read: text => (text === '0' ? 0 : readCount(text)),
     },
     schema: z.int().min(0).max(100, 'at most 100: k6 makes them with as many requests at a time'),
     values: [0],

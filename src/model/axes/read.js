@@ -27,10 +27,7 @@ export function readCores(text) {
   return cores
 }
 
-/**
- * A reader that takes `none`, too.
- * @template T @param {(text: string) => T} read @returns {(text: string) => T | null}
- */
+/** Reads `none`, too. @template T @param {(text: string) => T} read @returns {(text: string) => T | null} */
 export function orNone(read) {
   return text => (text === 'none' ? null : read(text))
 }

@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import { capCores, count, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures } from '../features.js'
-import { createConditions, OF_CONTROL_PLANE, showCount, showMebibytes, UNDER_LOAD } from './axis.js'
+import { createConditions, list, OF_CONTROL_PLANE, showCount, showMebibytes, UNDER_LOAD } from './axis.js'
 import { readCores, readCount, readSize } from './read.js'
 
 /** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
 
-/** Each is a condition of an arm, under the same name. */
 export const SIDECAR_AXES = createConditions({
   tls: {
     kinds: UNDER_LOAD,
-    option: { flags: '--tls <list>', help: 'between sidecars: plaintext, ecdsa-p256, rsa-2048' },
+    option: list('--tls', 'between sidecars: plaintext, ecdsa-p256, rsa-2048'),
     schema: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']),
     values: ['ecdsa-p256'],
     show: v => (v === 'plaintext' ? v : `mTLS ${v}`),
@@ -18,7 +17,7 @@ export const SIDECAR_AXES = createConditions({
   },
   protocol: {
     kinds: UNDER_LOAD,
-    option: { flags: '--protocol <list>', help: 'between sidecars: http/1.1, http/2' },
+    option: list('--protocol', 'between sidecars: http/1.1, http/2'),
     schema: z.enum(['http/1.1', 'http/2']),
     values: ['http/1.1'],
     show: v => v.toUpperCase(),
@@ -26,11 +25,7 @@ export const SIDECAR_AXES = createConditions({
   },
   workers: {
     kinds: [...UNDER_LOAD, ...OF_CONTROL_PLANE],
-    option: {
-      flags: '--workers <list>',
-      help: 'worker threads of each sidecar; default: its cap, rounded up',
-      read: readCount,
-    },
+    option: list('--workers', 'worker threads of each sidecar; default: its cap, rounded up', readCount),
     schema: count(1024, 'each is a thread, and no machine has as many CPUs'),
     show: v => (v === null ? 'workers by cap' : showCount(v, 'worker')),
     label: 'workers',
@@ -44,7 +39,7 @@ export const SIDECAR_AXES = createConditions({
   },
   memoryLimitBytes: {
     kinds: UNDER_LOAD,
-    option: { flags: '--memory <list>', help: 'memory limit of each sidecar, such as 64MiB', read: readSize },
+    option: list('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),
     schema: memoryBytes,
     show: v => (v === null ? 'no memory limit' : showMebibytes(v)),
     label: 'memory limit',
@@ -57,10 +52,10 @@ export const SIDECAR_AXES = createConditions({
   },
   features: {
     kinds: UNDER_LOAD,
-    option: {
-      flags: '--features <list>',
-      help: `of each sidecar: lean, all, or names joined by +, such as lean,access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
-    },
+    option: list(
+      '--features',
+      `of each sidecar: lean, all, or names joined by +, such as lean,access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
+    ),
     schema: featureSet,
     values: [LEAN],
     of: arm => orderFeatures(arm.conditions.features ?? LEAN),

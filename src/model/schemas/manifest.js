@@ -1,20 +1,10 @@
 import { z } from 'zod'
 import * as bounds from '../bounds.js'
-import {
-  arm,
-  boundBy,
-  missing,
-  nullable,
-  parityRow,
-  placement,
-  relaxation,
-  run,
-  schemaVersion,
-  shows,
-  tool,
-} from './parts.js'
+import * as parts from './parts.js'
 
 /** manifest.json. */
+
+const { arm, boundBy, missing, nullable, parityRow, placement, relaxation, run, schemaVersion, shows, tool } = parts
 
 export const trafficPolicy = z.enum(['listed', 'open'])
 
@@ -65,9 +55,16 @@ export const scriptFolder = z
     role: z.enum(['sidecar', 'application', 'generator']),
     plane: z.string().nullable().describe('of sidecars'),
     variant: z.string().nullable(),
+    profile: z.string().optional().describe('whose scripts they are'),
     sha256: z.string(),
   })
   .describe('a folder of scripts that the run used, by what is in it')
+
+export const deployedProfile = z.object({
+  plane: z.string(),
+  from: z.string().describe('whose configuration it is'),
+  deviations: z.array(z.string()).describe('what it does otherwise than there'),
+})
 
 export const kit = z.object({ version: z.string(), git: z.string().nullable(), sha256: z.string().describe('of src/') })
 
@@ -114,6 +111,7 @@ export const manifestSchema = z.object({
   machine,
   tools: z.record(z.string(), tool),
   scripts: z.array(scriptFolder),
+  deployed: z.array(deployedProfile).optional().describe('planes that are as a mesh deploys them'),
   settings,
   thresholds: z.array(z.string()),
   rounds: bounds.rounds.describe('with a precision: those that were begun'),

@@ -64,6 +64,10 @@ export const observationSchema = z
     before: z.array(look).describe('before any load'),
     after: z.array(look).describe('just after the window, under load still'),
     overflows: z.array(overflows),
+    received: z
+      .array(nullable)
+      .optional()
+      .describe('bytes at the sockets of each sidecar over the window; absent: nobody counted'),
     onHost: z.array(count).nullable().describe('the processes on the host of the edges, by their place; null: all'),
     loadHost: loadHostSeen.optional().describe('absent: the load was made on no other machine'),
     cpus: count,
@@ -71,7 +75,7 @@ export const observationSchema = z
     clockOffsetMs: z.number().describe("how far the clock of what observes is from the generator's"),
   })
   .refine(
-    ({ processes, start, end, before, after, overflows }) =>
-      [start.states, end.states, before, after, overflows].every(list => list.length === processes.length),
+    ({ processes, start, end, before, after, overflows, received = overflows }) =>
+      [start.states, end.states, before, after, overflows, received].every(list => list.length === processes.length),
     'its lists are not as long as its list of processes',
   )

@@ -53,6 +53,12 @@ export const protocol = z.enum(['http/1.1', 'http/2']).describe('between sidecar
 export const conditions = z
   .object({
     services: z.int().positive().describe('copies of the last service of the link'),
+    interception: z
+      .enum(['none', 'redirect'])
+      .optional()
+      .describe(
+        'each service has a network namespace, in which rules redirect connections to its sidecar, or there are none; absent: services are at addresses of one namespace',
+      ),
     tls,
     protocol,
     workers: z.int().positive().nullable().describe('null: as many as the cap can use'),
@@ -185,4 +191,7 @@ export const parityRow = z.object({
   found: z.string().describe('in words that are equal where the behaviour is'),
   expected: z.string().nullable().describe('null: whatever it is, it must be equal'),
   differences: z.array(z.string()),
+  links: z.array(z.string()).optional().describe('that do this work; absent: every link does'),
+  lacks: z.array(z.string()).optional().describe('why it falls short, where the plane declares all that differs'),
+  isDeployed: z.literal(true).optional().describe('the plane is as a mesh deploys it: a difference is a finding'),
 })

@@ -1,25 +1,12 @@
 import { z } from 'zod'
 import { failureReason } from './growth.js'
-import { askedPrecision, calibration, machine } from './manifest.js'
-import {
-  arm,
-  axisName,
-  boundBy,
-  conditions,
-  count,
-  load,
-  missing,
-  nullable,
-  parityRow,
-  planeChoice,
-  relaxation,
-  run,
-  schemaVersion,
-  shows,
-  tool,
-} from './parts.js'
+import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
+import * as parts from './parts.js'
 
 /** summary.json. */
+
+const { arm, axisName, boundBy, conditions, count, load, missing, nullable, parityRow, planeChoice } = parts
+const { relaxation, run, schemaVersion, shows, tool } = parts
 
 export const quantity = z
   .object({ median: nullable, low: nullable, high: nullable, values: z.array(nullable) })
@@ -191,6 +178,9 @@ export const summaryArm = arm.extend({
     .describe('what spoiled something, and in how many trials'),
   throughputPerSecond: quantity,
   cpuPerRequestMicros: quantity.describe('the sum over its sidecars'),
+  servicesCpuPerRequestMicros: quantity
+    .optional()
+    .describe('the sum over its sidecars and applications; absent: services had no network namespaces'),
   capacityPerSecond: quantity.describe('where the sidecar bound the run'),
   responseTimeMs: quantiles.nullable().describe('of a closed loop: at saturation, no latency'),
   latencyMs: quantiles.nullable().describe('of an open loop'),
@@ -261,6 +251,7 @@ export const summarySchema = z.object({
   relaxes: z.array(relaxation),
   arms: z.array(summaryArm),
   parity: z.array(parityRow),
+  deployed: z.array(deployedProfile).optional(),
   comparisons: z.array(comparison),
   thresholds: z.array(thresholdResult),
   precision: summaryPrecision.optional(),

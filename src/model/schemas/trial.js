@@ -20,6 +20,9 @@ export const processFacts = z.object({
     .optional()
     .describe('of the arms that stood at the same time; absent: there is one, or they share it'),
   files: z.array(z.object({ name: z.string(), sha256: z.string() })),
+  passages: count
+    .optional()
+    .describe('how often each request passes this sidecar on its way to the application; absent: nobody knows'),
 })
 
 export const workers = count.nullable().describe('listening sockets an address; null where nobody could count them')
@@ -34,6 +37,9 @@ export const processRecord = processFacts.extend({
   capReadBackCores: nullable.describe('the quota in force: the least of its own and its ancestors'),
   workers,
   connections: connections.optional(),
+  receivedBytes: nullable
+    .optional()
+    .describe('by open connections, over the window and up to a second; absent, or null: they were not counted'),
   cpuSet,
   isReplaced: z.boolean().describe('it is another process, or more of them, than was started'),
   overflows,

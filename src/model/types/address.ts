@@ -8,12 +8,12 @@ export interface Endpoint {
   port: number
 }
 
-/** Where a service is. */
+/** The addresses of a service. */
 export interface Place {
   /** The address at which others reach it. */
   reach: string
-  /** Where it listens for them. */
+  /** The address at which it listens for them. */
   listen: string
-  /** Where it listens for itself: its application and its sidecar share this address. */
+  /** The address that its application and its sidecar share. */
   inside: string
 }

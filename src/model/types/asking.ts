@@ -1,10 +1,10 @@
-// What asks the sidecars of a rollout for their configuration, from where they can be reached.
+// Asks the sidecars of a rollout for their configuration, from a place that reaches them.
 import type { Endpoint } from './address.ts'
 import type { HostCpu, Told } from './documents.ts'
 import type { ReloadAction } from './plane.ts'
 import type { Handle } from './process.ts'
 
-/** What is to be answered, and by whom. */
+/** The answer that is waited for, and its sidecar. */
 export interface Expected {
   name: string
   /** Its listener. */
@@ -19,7 +19,7 @@ export interface Expected {
   backends?: number
 }
 
-/** What asking has cost so far, by the clock that all its times are of. */
+/** The cost of asking so far, by the clock of all its times. */
 export interface Costs {
   nowMs: number
   host: HostCpu

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type * as S from '../schemas.js'
 
 export type Protocol = z.infer<typeof S.protocol>
-/** What is spoken between sidecars: nothing but HTTP, or mTLS with certificates of a key type. */
+/** The protocol between sidecars: plain HTTP, or mTLS with certificates of a key type. */
 export type Tls = z.infer<typeof S.tls>
 export type TrafficPolicy = z.infer<typeof S.trafficPolicy>
 /** control: hands out configurations to sidecars. */
@@ -23,10 +23,7 @@ export type Placement = z.infer<typeof S.placement>
 export type Trial = z.infer<typeof S.trial>
 export type SearchSpec = z.infer<typeof S.searchSpec>
 export type RunSettings = z.infer<typeof S.settings>
-/** What an experiment wants to be seen. */
 export type Shows = z.infer<typeof S.shows>
-/** A gate that an experiment sets aside, and why. */
-export type Relaxation = z.infer<typeof S.relaxation>
 export type Tool = z.infer<typeof S.tool>
 export type Kit = z.infer<typeof S.kit>
 export type ScriptFolder = z.infer<typeof S.scriptFolder>
@@ -61,8 +58,6 @@ export type Change = z.infer<typeof S.change>
 export type TrialRecord = z.infer<typeof S.trialSchema>
 
 export type Quantity = z.infer<typeof S.quantity>
-export type Quantiles = z.infer<typeof S.quantiles>
-export type SummarySidecar = z.infer<typeof S.summarySidecar>
 export type SummaryArm = z.infer<typeof S.summaryArm>
 export type Verdict = z.infer<typeof S.verdict>
 export type Comparison = z.infer<typeof S.comparison>

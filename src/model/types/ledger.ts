@@ -1,10 +1,11 @@
-// What a run holds beside its processes, and which process owns it.
+// Holdings of a run beside its processes, and the process that owns them.
 
 /**
  * addresses: the first two bytes of a block of loopback addresses, or the address at which a load from another machine
- * arrives; results: the folder; namespace: its name and the cluster's address.
+ * arrives; results: the folder; namespace: its name and the cluster's address; netns: the network namespace of the bridge,
+ * after which the others are named.
  */
-export type HoldingKind = 'cgroup' | 'addresses' | 'namespace' | 'results'
+export type HoldingKind = 'cgroup' | 'addresses' | 'namespace' | 'netns' | 'results'
 
 export interface Holding {
   kind: HoldingKind

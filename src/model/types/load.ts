@@ -1,4 +1,4 @@
-// What makes the load.
+// Load generators.
 import type { Endpoint } from './address.ts'
 import type { Arm, Load, LoadResult, Tool, Window } from './documents.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
@@ -8,14 +8,14 @@ export interface LoadOptions {
   urls: string[]
   /** With which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
-  /** Of arms that stand side by side: the urls and the load of each; absent: there is one. */
+  /** The urls and the load of each arm that stands side by side; absent: there is one. */
   arms?: { urls: string[]; load: Load }[]
-  /** Of the order of their turns. */
+  /** The seed of the order of their turns. */
   seed?: number
   host: string
   load: Load
   tailMs: number
-  /** Where it may be asked how far it is; null: nowhere. */
+  /** The address at which it tells its progress; null: none. */
   admin: Endpoint | null
   /** CPUs the generator may use. */
   cpus: number

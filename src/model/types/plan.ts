@@ -15,9 +15,9 @@ export interface Plan {
   seed: number
   /** With a precision: the most. */
   rounds: number
-  /** What the rounds go on for; absent: their number is fixed. */
+  /** The precision that rounds go on for; absent: their number is fixed. */
   precision?: { width: number; maxMinutes: number }
-  /** Of a search: what it starts from. */
+  /** A search starts from these. */
   arms: Arm[]
   /** Closed loops that are run first: rates above a share of what they reach are left out. */
   calibrations: Arm[]
@@ -29,5 +29,5 @@ export interface Plan {
   settings: RunSettings
 }
 
-/** What an experiment can vary, beside the plane. */
+/** The axes that an experiment can vary, beside the plane. */
 export type AxisName = keyof typeof LOAD_AXES | keyof typeof SIDECAR_AXES | keyof typeof CONTROL_PLANE_AXES | 'capCores'

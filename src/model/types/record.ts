@@ -1,4 +1,4 @@
-// What is observed of a trial while it runs.
+// Observations of a trial while it runs.
 import type { z } from 'zod'
 import type * as S from '../schemas.js'
 import type { Look, Reading } from './documents.ts'
@@ -15,13 +15,15 @@ export interface Edge extends z.infer<typeof S.edge> {
   sample: Sample
 }
 
-/** What was seen of a window; edges are null when it was cut short. */
+/** The observation of a window; edges are null when it was cut short. */
 export interface Observation {
   samples: Sample[]
   start: Edge | null
   end: Edge | null
   /** Just after the window, under load still. */
   after: Look[] | null
+  /** Bytes that each process received at its own sockets over the window and some tenths of a second; null: not counted. */
+  received?: (number | null)[]
   /** How far the clock of what observes is from the generator's. */
   clockOffsetMs: number
   /** The processes that ran on the host of the edges, by their place; absent: all. */

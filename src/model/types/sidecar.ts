@@ -1,4 +1,4 @@
-// What a sidecar does: the neutral model that every data plane renders.
+// The neutral model of a sidecar that every data plane renders.
 import type { Endpoint, MtlsMode } from './address.ts'
 import type { Protocol } from './documents.ts'
 
@@ -11,7 +11,7 @@ export interface Route {
   split: { cluster: string; weight: number }[]
   /** Whose requests it takes, where peers are authorised; absent: anybody's. */
   allowedIdentities?: string[]
-  /** Where rates are limited, instead of the limit of all routes (limits.js has what it may be). */
+  /** Its own limit, instead of that of all routes (limits.js has the bounds). */
   limitPerSecond?: number
 }
 
@@ -22,17 +22,22 @@ export interface Cluster {
   /** null: plaintext. acceptedIdentities null: any that the authority signed. */
   mtls: { serverName: string; acceptedIdentities: string[] | null } | null
   protocol: Protocol
-  /** Where circuits are broken, instead of the limit of all clusters. */
+  /** Its own circuit, instead of that of all clusters. */
   maxRequests?: number
-  /** Where retries have a budget, instead of that of all clusters. */
+  /** Its own budget, instead of that of all clusters. */
   retryBudget?: Features['retry-budget']
-  /** Where outliers are ejected, instead of the settings of all clusters. */
+  /** Its own ejection, instead of that of all clusters. */
   ejection?: Features['outlier-ejection']
+}
+
+/** The ports that clients mean where rules redirect their connections to this listener; those that mean another port are
+ * closed. Absent: clients connect to the listener itself. */
+interface Redirected {
+  redirectedPorts?: number[]
 }
 
 export interface SidecarModel {
   service: string
-  /** SPIFFE URI. */
   identity: string
   workers: number
   /** For a plane that counts what it refuses; the others open no such port. */
@@ -44,20 +49,25 @@ export interface SidecarModel {
   /** combinedPath: certificate and key in one file, for a plane that wants them so. */
   trust: { caPath: string; certificatePath: string; keyPath: string; combinedPath: string }
   inbound:
-    | (Endpoint & { mtls: MtlsMode; protocol: Protocol; acceptedIdentities: string[] | null; routes: Route[] })
+    | (Endpoint & {
+        mtls: MtlsMode
+        protocol: Protocol
+        acceptedIdentities: string[] | null
+        routes: Route[]
+      } & Redirected)
     | null
-  outbound: (Endpoint & { routes: Route[] }) | null
+  outbound: (Endpoint & { routes: Route[] } & Redirected) | null
   clusters: Cluster[]
   features: Features
 }
 
-/** What a sidecar does for a request beyond routing and mTLS; what is absent, it does not do (features.js). */
+/** The work of a sidecar for a request beyond routing and mTLS; absent: it does not do it (features.js). */
 export interface Features {
   /** A line of JSON on stdout for each request. */
   'access-log'?: { fields: string[] }
-  /** Of routes that list identities; others are answered 403. */
+  /** Routes that list identities answer others 403. */
   authorization?: Record<string, never>
-  /** Of each route; those beyond are answered 429. */
+  /** Each route answers requests beyond it 429. */
   'rate-limit'?: { perSecond: number }
   /** A counter and a histogram of durations for each route, at the administration port. */
   metrics?: { bucketsMs: number[] }

@@ -1,4 +1,4 @@
-// Where services run.
+// Targets, on which services run.
 import type { Place } from './address.ts'
 import type { Asking } from './asking.ts'
 import type * as D from './documents.ts'
@@ -8,11 +8,11 @@ import type { DataPlane } from './plane.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 import type { Observation, Sample } from './record.ts'
 
-/** What can be done from beside the services. src/node/procedures.ts says what that is: the procedures of its prober. */
+/** The procedures that run beside the services; src/node/procedures.ts adds them. */
 // biome-ignore lint/suspicious/noEmptyInterface: its members are added there
 export interface Prober {}
 
-/** What can be read of one process and what belongs to it, where it runs. */
+/** Reads one process and those that belong to it, on their machine. */
 export interface Probe {
   read(): D.Reading
   readCapCores(): number | null
@@ -34,15 +34,20 @@ export interface Deployment {
   remove(): Promise<void>
 }
 
-/** Where services run. A start is a number that only processes deployed together share. */
+/** A target runs services. A start is a number that only processes deployed together share. */
 export interface Target {
   /** As in `--target` and in the records. */
   name: string
-  /** Where a process sees a folder of this machine; the generator may run elsewhere than the services. */
+  /** The path of a folder of this machine for a process; the generator may run elsewhere than the services. */
   locate(folder: string, role?: 'generator'): string
   /** The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
-   * goes to the entry: it may have the address of another start. */
-  placesFor(start: number, services: string[], entry?: string): Promise<Record<string, Place>>
+   * goes to the entry: it may have the address of another start. hasNamespaces: each service of this start has a network
+   * namespace. */
+  placesFor(
+    start: number,
+    services: string[],
+    options?: { entry?: string; hasNamespaces?: boolean },
+  ): Promise<Record<string, Place>>
   /** Starts processes, one after the other; their logs go to the folder. Returns before they are ready. On one machine,
    * pace is awaited before each. onStart is told each; on a cluster, each is then a pod that no controller makes. */
   deploy(
@@ -62,29 +67,29 @@ export interface Target {
     processes: Handle[],
     options: { window: D.Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
   ): Promise<Observation>
-  /** Where each sidecar of a rollout is a pod: where it listens, and who asks it. Absent: they run in batches on the machine
+  /** If each sidecar of a rollout is a pod: its place, and what asks it. Absent: they run in batches on the machine
    * of this program, which asks them itself. */
   pods?: { place: Place; openAsking(): Promise<Asking> }
   /** Removes everything; to retain, leaves what runs now. Returns what was left. */
   close(options?: { retain: boolean }): Promise<string[]>
 }
 
-/** What a machine still has for a run. */
+/** The room that a machine has for a run. */
 export interface Limits {
   memoryBytes: number
-  /** Of what limits them most: in all, and of them those in use. */
+  /** By their tightest limit: all, and those in use. */
   threads: number
   threadsUsed: number
   /** Open files of one process. */
   files: number
   /** For connections from one address to another. */
   ports: number
-  /** Of a user: in all, and of them those in use. */
+  /** By user: all, and those in use. */
   inotifyInstances: number
   inotifyInstancesUsed: number
 }
 
-/** What a node of a cluster offers to pods, and what of it those that run there have requested. */
+/** A node's offer to pods, and what its pods have requested of it. */
 export interface NodeLimits {
   node: string
   pods: number
@@ -99,7 +104,7 @@ export interface NodeLimits {
 export interface Site {
   target: Target
   runId: string
-  /** What the run holds on this machine; its folder is where only this user reads. */
+  /** The ledger of what the run holds on this machine; only this user reads its folder. */
   ledger: Ledger
   /** CPUs of a machine that services run on. */
   cpus: number
@@ -116,17 +121,21 @@ export interface Site {
     /** Has the generator make a moment of load from there, at each port; throws where none comes through. */
     rehearse(ports: number[]): Promise<void>
   }
+  /** Throws where connections cannot be redirected to sidecars here. */
+  assertInterception(): Promise<void>
   findTool(spec: ToolSpec): Promise<D.Tool | { missing: string }>
 }
 
-/** What is run, as it was found. */
+/** The programs of a run, as they were found. */
 export interface Programs {
   planes: Record<string, DataPlane>
   load: LoadGenerator
   /** By name: of the planes and of the load. */
   tools: Record<string, D.Tool>
-  /** What serves the applications. */
+  /** The program that serves the applications. */
   appRuntime: D.Tool
+  /** The folders of scripts that profiles run, by `plane:profile`. */
+  scripts?: Record<string, string>
 }
 
 /** The services of each link, and the CPUs of each arm's processes. */

@@ -26,8 +26,21 @@ export function listPeers({ address, port }) {
 export function countConnections(pids) {
   if (pids.length === 0) return 0
   const inodes = listSocketInodes(pids)
-  const held = ['tcp', 'tcp6'].flatMap(file => parse(readSafely(`/proc/${pids[0]}/net/${file}`), ESTABLISHED))
-  return held.filter(({ inode }) => inodes.has(inode)).length
+  return listEstablished(pids[0]).filter(inode => inodes.has(inode)).length
+}
+
+// Many processes of a network namespace are asked at one moment, and its table is long.
+const KEPT_MS = 100
+let established = { network: '', at: Number.NEGATIVE_INFINITY, inodes: /** @type {string[]} */ ([]) }
+
+/** @param {number} pid */
+function listEstablished(pid) {
+  const network = readLinkSafely(`/proc/${pid}/ns/net`) ?? ''
+  const at = performance.now()
+  if (established.network === network && at - established.at < KEPT_MS) return established.inodes
+  const held = ['tcp', 'tcp6'].flatMap(file => parse(readSafely(`/proc/${pid}/net/${file}`), ESTABLISHED))
+  established = { network, at, inodes: held.map(({ inode }) => inode) }
+  return established.inodes
 }
 
 /** The socket inodes that processes hold. @param {number[]} pids */

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { countResets } from '../../node/kernel/sockets.js'
 import { send } from '../../node/send.js'
-import { CASES, EARLY_PATH, IGNORED_HEADERS } from './corpus.js'
+import { CASES, EARLY_PATH, IGNORED_HEADERS, PASSED_ON } from './corpus.js'
 
 /** Requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */
@@ -20,19 +20,29 @@ const NO_HOST = [400, 404]
 const CONNECT_SHARE_MOST = 0.9
 const LONE = { tries: 2, times: 3, timesMost: 10 }
 
-/** @typedef {{ name: string, run: (rig: Probed) => Promise<string> }} Check run: the difference found, or empty */
+/** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences */
 
 /** @type {Check[]} */
 export const ANSWERS = [
   ...CASES.map(row => ({
     name: row.name,
-    run: async (/** @type {Probed} */ rig) => findDifference(await ask(rig, row.request), row.expected),
+    run: async (/** @type {Probed} */ rig) => listDifferences(await ask(rig, row.request), row.expected),
   })),
   {
     name: 'no host, which is no name of a route',
     run: async rig => {
       const { status, upstream } = await ask(rig, { host: null })
-      return NO_HOST.includes(status) && upstream === undefined ? '' : `${status} from ${upstream ?? 'no upstream'}`
+      return NO_HOST.includes(status) && upstream === undefined ? [] : [`${status} from ${upstream ?? 'no upstream'}`]
+    },
+  },
+  {
+    name: 'headers that another proxy has set, passed on in both directions',
+    run: async rig => {
+      const { body, headers } = await send(rig.sidecars.client, { host: 'echo', path: '/headers', headers: PASSED_ON })
+      return [
+        ...listRemoved(PASSED_ON, JSON.parse(body)).map(lost => `${lost} of the request`),
+        ...listRemoved({ via: PASSED_ON.via }, headers).map(lost => `${lost} of the answer`),
+      ]
     },
   },
   {
@@ -41,13 +51,14 @@ export const ANSWERS = [
       const answers = []
       for (let i = 0; i < 20; i++) answers.push(await ask(rig, { host: 'half', method: 'POST', body: `${i}` }))
       const wrong = answers.filter((a, i) => a.status !== 200 || a.upstream !== 'a' || a.body !== `${i}`)
-      return wrong.length > 0 ? `${wrong.length} of 20 failed` : ''
+      return wrong.length > 0 ? [`${wrong.length} of 20 failed`] : []
     },
   },
   {
     name: 'a split by weight',
     // Tested again before it is called wrong: one honest sample in 200 is as far off.
-    run: async rig => ((await isSplitRight(rig)) || (await isSplitRight(rig)) ? '' : 'not 80 : 20 (chi-square, 0.5 %)'),
+    run: async rig =>
+      (await isSplitRight(rig)) || (await isSplitRight(rig)) ? [] : ['not 80 : 20 (chi-square, 0.5 %)'],
   },
 ]
 
@@ -56,7 +67,7 @@ export const EARLY_ANSWER = {
   name: 'an answer that begins before its request has ended',
   run: async rig => {
     const body = 'e'.repeat(10 * 1024 * 1024)
-    return findDifference(await ask(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body }), {
+    return listDifferences(await ask(rig, { host: 'echo', method: 'POST', path: EARLY_PATH, body }), {
       status: 200,
       body,
     })
@@ -72,13 +83,13 @@ export const CONNECT_TIMEOUT = {
   name: 'an upstream that cannot be connected in time',
   run: async rig => {
     const [full, slow] = await Promise.all(['full', 'slow'].map(host => time(() => ask(rig, { host }))))
-    const [difference] = [slow, full]
-      .map(({ answer }) => findDifference(answer, { status: 504, upstream: undefined }))
-      .filter(Boolean)
-    if (difference) return difference
-    if (full.seconds < CONNECT_SHARE_MOST * slow.seconds) return ''
+    const differences = [slow, full].flatMap(({ answer }) =>
+      listDifferences(answer, { status: 504, upstream: undefined }),
+    )
+    if (differences.length > 0) return [...new Set(differences)]
+    if (full.seconds < CONNECT_SHARE_MOST * slow.seconds) return []
     const [late, request] = [full, slow].map(({ seconds }) => seconds.toFixed(1))
-    return `504 after ${late} s, where a request has ${request} s`
+    return [`504 after ${late} s, where a request has ${request} s`]
   },
 }
 
@@ -96,7 +107,7 @@ export const LONE_RETRY = {
       await send(sidecars.permissive, { host: 'gone' })
       fewest = Math.min(fewest, countResets() - before)
     }
-    return fewest === LONE.tries ? '' : `${fewest} tries, expected ${LONE.tries}`
+    return fewest === LONE.tries ? [] : [`${fewest} tries, expected ${LONE.tries}`]
   },
 }
 
@@ -145,18 +156,30 @@ async function isSplitRight(rig) {
 }
 
 /** @param {Seen & { extraHeaders: string[] }} answer @param {Partial<Seen>} expected */
-function findDifference(answer, expected) {
-  if (answer.extraHeaders.length > 0) return `headers of its own: ${answer.extraHeaders.join(', ')}`
-  if (answer.status === 503 && answer.upstream === undefined && answer.body === '') return 'a 503 without a reason'
-  for (const [name, value] of Object.entries(expected)) {
-    const found = answer[/** @type {keyof Seen} */ (name)]
-    if (found === value) continue
-    // An answer to a failure says why.
-    const why =
-      name === 'status' && answer.upstream === undefined && answer.body ? ` (${answer.body.slice(0, 100)})` : ''
-    return `${name} ${show(found)}${why}, expected ${show(value)}`
-  }
-  return ''
+function listDifferences(answer, expected) {
+  const wrong = Object.entries(expected).filter(([name, value]) => answer[/** @type {keyof Seen} */ (name)] !== value)
+  const isMute = answer.status === 503 && answer.upstream === undefined && answer.body === ''
+  return [
+    ...wrong.map(([name, value]) => {
+      // An answer to a failure says why.
+      const why = name === 'status' && answer.upstream === undefined && answer.body
+      const found = show(answer[/** @type {keyof Seen} */ (name)])
+      return `${name} ${found}${why ? ` (${why.slice(0, 100)})` : ''}, expected ${show(value)}`
+    }),
+    ...(isMute ? ['a 503 without a reason'] : []),
+    ...(answer.extraHeaders.length > 0 ? [`headers of its own: ${answer.extraHeaders.join(', ')}`] : []),
+  ]
+}
+
+/**
+ * Headers that did not arrive; a proxy may have added itself behind a value.
+ * @param {Record<string, string>} sent @param {Record<string, unknown>} got
+ */
+function listRemoved(sent, got) {
+  const isThere = (/** @type {string} */ name) => `${got[name]}`.split(', ').includes(sent[name])
+  return Object.keys(sent)
+    .filter(name => !isThere(name))
+    .map(name => `${name} ${got[name] ?? 'removed'}, expected ${sent[name]}`)
 }
 
 /** @param {unknown} value */

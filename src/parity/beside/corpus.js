@@ -9,11 +9,20 @@ export const LEFT_OUT = [
   'malformed requests (Pipy closes the connection, Envoy answers 400)',
   'framing of large bodies (Pipy sends them chunked)',
   'responses cut short by the application (Pipy passes them on as complete)',
-  'hop-by-hop headers, and server, date, x-envoy-*, x-forwarded-*, x-request-id, which Envoy adds',
+  'hop-by-hop headers, and server, date, via, x-envoy-*, x-forwarded-*, x-request-id where a plane adds them',
 ]
 
 export const IGNORED_HEADERS =
-  /^(connection|keep-alive|transfer-encoding|content-length|server|date|x-envoy-.*|x-forwarded-.*|x-request-id)$/
+  /^(connection|keep-alive|transfer-encoding|content-length|server|date|via|x-envoy-.*|x-forwarded-.*|x-request-id)$/
+
+/** Headers of a proxy before the caller; the upstream answers with such a `via`, too. A sidecar removes none. */
+export const PASSED_ON = {
+  'x-forwarded-for': '192.0.2.1',
+  'x-forwarded-proto': 'https',
+  'x-forwarded-host': 'example.com',
+  forwarded: 'for=192.0.2.1',
+  via: '1.1 another',
+}
 
 /** The limit of the route `limited`. */
 export const LIMIT_PER_SECOND = 10

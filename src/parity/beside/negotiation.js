@@ -11,6 +11,8 @@ const HANDSHAKE_MS = 5000
 // client's to order: Envoy cannot name its own for TLS 1.3, and as a client puts the pinned one first.
 const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384' }
 
+// No weak one, and yet not the one that sidecars are pinned to.
+const OTHER_SUITE = 'TLS_AES_256_GCM_SHA384'
 export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
@@ -27,6 +29,18 @@ export async function negotiateAsServer({ endpoint, credentials }) {
   const found = await handshake(endpoint, { ...PREFERENCES, ...credentials })
   const other = await handshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
   return other === NO_TLS ? found : TAKES_OTHERS
+}
+
+/**
+ * Tells whether the server's sidecar takes another strong suite than the one that it is pinned to.
+ * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, suite: string }} peer
+ * @returns {Promise<import('./probe.js').Row>}
+ */
+export async function trySuites({ endpoint, credentials, suite }) {
+  const another = await handshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
+  const expected = `no suite but ${suite}`
+  const found = another === NO_TLS ? expected : `${OTHER_SUITE} too`
+  return { name: 'parity-suites', found, expected, differences: [] }
 }
 
 /** Tells what the client's sidecar negotiates, whether it takes another group, and its HTTP. @param {Probed} rig */

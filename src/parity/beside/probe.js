@@ -1,13 +1,13 @@
 import http from 'node:http'
 import { send } from '../../node/send.js'
-import { describeAccess, listDifferences, probeAccess } from './access.js'
+import { tryHandshakes, tryPeers } from './access.js'
 import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
-import { describeNegotiation, negotiateAsClient, negotiateAsServer } from './negotiation.js'
+import { describeNegotiation, negotiateAsClient, negotiateAsServer, trySuites } from './negotiation.js'
 
 /** Whether a plane does what every plane must, in the configuration that is measured. */
 /** @import { Credentials, Upstreams } from './upstreams.js' */
 /** @import { Check } from './answers.js' */
-/** @import { Endpoint, Protocol, Tls, TrafficPolicy } from '../../model/types.ts' */
+/** @import { Endpoint, MtlsMode, Protocol, Tls, TrafficPolicy } from '../../model/types.ts' */
 
 const GIVEN_UP = 'given up by the connect timeout'
 const POOL_CLIENTS = 8
@@ -22,11 +22,15 @@ const POOL_ENTRIES = ['client', 'permissive']
 
 /**
  * The rig as a check needs it.
- * @typedef {Pick<Upstreams, 'countConnections' | 'observed'> & { sidecars: Record<string, Endpoint>,
+ * @typedef {Pick<Upstreams, 'countConnections' | 'observed' | 'hasGot'> & { sidecars: Record<string, Endpoint>,
  *   credentials: Record<string, Credentials>, configuration: Configuration }} Probed sidecars: where each listens, by service
  */
 
-/** A row of the table, without the arm that it is for. @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
+/**
+ * A row of the table, without the arm that it is for. mode: of a listener, where only links that have one do this work;
+ * differences: each `what was tried: what is different`
+ * @typedef {{ name: string, mode?: MtlsMode, found: string, expected: string | null, differences: string[] }} Row
+ */
 
 /** Tells what is answered, refused and negotiated. @param {Probed} rig @returns {Promise<Row[]>} */
 export async function probeAnswers(rig) {
@@ -35,17 +39,19 @@ export async function probeAnswers(rig) {
   const [connects, many] = await Promise.all([[CONNECT_TIMEOUT], ANSWERS].map(checks => runChecks(rig, checks)))
   const answers = [...many, ...(await runChecks(rig, [LONE_RETRY]))]
   const early = await runChecks(rig, [EARLY_ANSWER])
-  const access = listDifferences(await probeAccess(rig))
+  const access = await tryPeers(rig)
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
   const asClient = await negotiateAsClient(rig)
   const tried = ANSWERS.length + 1
   const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
-  const words = describeAccess(configuration)
+  const namesOf = (/** @type {string[]} */ differences) => new Set(differences.map(line => line.split(': ')[0]))
+  const ofTls = { endpoint: sidecars.server, credentials: credentials.client, suite: configuration.suite }
   return [
-    createRow('parity-answers', answers, { right: count(0), wrong: count(answers.length) }),
+    createRow('parity-answers', answers, { right: count(0), wrong: count(namesOf(answers).size) }),
     createRow('parity-connect-timeout', connects, { right: GIVEN_UP, wrong: `not ${GIVEN_UP}` }),
     createRow('parity-early-answers', early, { right: 'passed on whole', wrong: 'cut off' }),
-    createRow('parity-refusals', access, { right: words, wrong: `${access.length} peers treated otherwise` }),
+    ...access,
+    ...(configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]),
     {
       name: 'parity-tls',
       found: asServer === asClient.tls ? asServer : `as a server ${asServer}, as a client ${asClient.tls}`,
@@ -107,6 +113,6 @@ async function countOpened(rig, entry) {
 
 /** @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} what differs */
 async function runChecks(rig, checks) {
-  const found = await Promise.all(checks.map(check => check.run(rig).catch(error => `failed: ${error.message}`)))
-  return checks.flatMap(({ name }, i) => (found[i] === '' ? [] : [`${name}: ${found[i]}`]))
+  const found = await Promise.all(checks.map(check => check.run(rig).catch(error => [`failed: ${error.message}`])))
+  return checks.flatMap(({ name }, i) => found[i].map(difference => `${name}: ${difference}`))
 }

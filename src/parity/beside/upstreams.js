@@ -3,12 +3,15 @@ import http from 'node:http'
 import net from 'node:net'
 import tls from 'node:tls'
 import { isInTime } from '../../lib/wait.js'
-import { EARLY_PATH, FAILS_PATH } from './corpus.js'
+import { EARLY_PATH, FAILS_PATH, PASSED_ON } from './corpus.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
 /** Upstreams that answer, refuse, reset, hang, and note what was negotiated with them. */
-/** @import { Endpoint, Tls } from '../../model/types.ts' */
+/** @import { Endpoint, Protocol, Tls } from '../../model/types.ts' */
+
+/** Below it, a path that only peers ask for: whether it came is noted. */
+export const PEER_PATH = '/peer'
 
 const FULL_SECONDS = 60
 // Node would close a connection that is idle for 5 s, as a sidecar takes it for a request: on a slow machine, between two checks.
@@ -35,15 +38,18 @@ export const UPSTREAMS = Object.fromEntries(
  * @typedef {object} Upstreams
  * @property {() => number} countConnections to upstream a, so far
  * @property {Observed[]} observed
+ * @property {(path: string) => boolean} hasGot whether a request of a peer came to upstream a
  * @property {() => void} close
  */
 
 /**
- * @param {{ address: string, ca: string, credentials: Record<string, Credentials>, tls: Tls, group: string }} options
+ * @param {{ address: string, ca: string, credentials: Record<string, Credentials>, tls: Tls, protocol: Protocol, group: string }} options
  *   address: to listen at; group: that sidecars are pinned to
  * @returns {Promise<Upstreams>}
  */
-export async function startUpstreams({ address, ca, credentials, group, ...options }) {
+export async function startUpstreams({ address, ca, credentials, group, protocol, ...options }) {
+  // A client of Go speaks HTTP/2 only where the server has chosen it.
+  const ALPNProtocols = protocol === 'http/2' ? ['h2', 'http/1.1'] : ['http/1.1']
   /** @type {(() => unknown)[]} */
   const closers = []
   const close = () => {
@@ -63,8 +69,14 @@ export async function startUpstreams({ address, ca, credentials, group, ...optio
   }
   try {
     let connections = 0
+    /** @type {Set<string | undefined>} */
+    const got = new Set()
+    const note = (/** @type {http.IncomingMessage} */ { url }) => url?.startsWith(PEER_PATH) && got.add(url)
     const servers = {
-      a: http.createServer(KEEPING, echoAs('a')).on('connection', () => connections++),
+      a: http
+        .createServer(KEEPING, echoAs('a'))
+        .on('connection', () => connections++)
+        .on('request', note),
       b: http.createServer(KEEPING, echoAs('b')),
       slow: http.createServer(() => {}),
       rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
@@ -74,7 +86,7 @@ export async function startUpstreams({ address, ca, credentials, group, ...optio
     /** @type {Observed[]} */
     const observed = []
     const observe = (/** @type {string} */ name, /** @type {tls.TlsOptions | null} */ own) => {
-      const pinned = own && { ca, ecdhCurve: group, ...own }
+      const pinned = own && { ca, ecdhCurve: group, ALPNProtocols, ...own }
       const server = pinned ? createTlsServer(pinned) : net.createServer()
       const note = (/** @type {Omit<Observed, 'observer'>} */ first) => observed.push({ observer: name, ...first })
       server.on(pinned ? 'secureConnection' : 'connection', socket =>
@@ -94,7 +106,7 @@ export async function startUpstreams({ address, ca, credentials, group, ...optio
     closers.push(() => full.kill('SIGKILL'))
     const at = { address: address === '0.0.0.0' ? '127.0.0.1' : address, port: UPSTREAMS.full }
     closers.push(await fillBacklog(at, awaitEnd(full)))
-    return { countConnections: () => connections, observed, close }
+    return { countConnections: () => connections, observed, hasGot: path => got.has(path), close }
   } catch (error) {
     close()
     throw error
@@ -122,7 +134,7 @@ function echoAs(name) {
       'x-method': request.method,
       ...(nonce ? { 'x-nonce': nonce } : {}),
       ...(long ? { 'x-long': long } : {}),
-      ...(request.url === '/headers' ? { 'x-debug': 'yes' } : {}),
+      ...(request.url === '/headers' ? { 'x-debug': 'yes', via: PASSED_ON.via } : {}),
     })
     if (request.url === '/headers') response.end(JSON.stringify(request.headers))
     else if (isEarly) request.pipe(response)

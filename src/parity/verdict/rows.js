@@ -8,6 +8,8 @@ export const PARITY_NAMES = [
   'parity-answers',
   'parity-connect-timeout',
   'parity-refusals',
+  'parity-permissive',
+  'parity-upstreams',
   'parity-tls',
   'parity-protocol',
   'parity-workers',
@@ -37,17 +39,31 @@ export function isWrong({ found, expected }) {
 
 /** @typedef {{ arm: Arm, rows: ParityRow[], name?: string }} Judged an arm, and what was found in its run; name: what it is called, else by its plane */
 
-/**
- * Why two arms did not do equal work, but for what the experiment sets aside.
- * @param {{ a: Judged, b: Judged, relaxed: string[] }} options
- */
-export function findDisparities({ a, b, relaxed }) {
-  return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
-    const [x, y] = [a, b].map(judged => findRow(judged, check))
-    if (!x || !y) return []
+/** @typedef {{ a: Judged, b: Judged, relaxed: string[] }} JudgedPair relaxed: what the experiment sets aside */
+
+/** Why two arms did not do equal work, where neither is as a mesh deploys it. @param {JudgedPair} pair */
+export function findDisparities(pair) {
+  return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
+    if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
     const wrong = [x, y].filter(isWrong)
     if (wrong.length > 0) return wrong.map(tellWrong)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
+  })
+}
+
+/** The rows in which an arm that is as a mesh deploys it does other work than another, in one line. @param {JudgedPair} pair */
+export function findUnequal(pair) {
+  const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
+    (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],
+  )
+  return names.length > 0 ? [`unequal work: ${names.join(', ')}`] : []
+}
+
+/** @param {JudgedPair} pair */
+function listPairs({ a, b, relaxed }) {
+  return PARITY_NAMES.filter(name => !relaxed.includes(name)).flatMap(check => {
+    const [x, y] = [a, b].map(judged => findRow(judged, check))
+    return x && y ? [{ check, rows: [x, y] }] : []
   })
 }
 
@@ -57,8 +73,11 @@ export function findDisparities({ a, b, relaxed }) {
  */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
-  const rows = names.flatMap(check => judged.flatMap(one => findRow(one, check) ?? []))
-  return [...new Set(rows.filter(isWrong).map(tellWrong))]
+  const rows = names.flatMap(check => {
+    const own = judged.flatMap(one => findRow(one, check) ?? [])
+    return areAlike(own) ? [] : own
+  })
+  return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed).map(tellWrong))]
 }
 
 /** @param {Judged} judged @param {string} check */
@@ -67,14 +86,21 @@ function findRow({ arm, rows, name }, check) {
   return row && { ...row, plane: name ?? row.plane }
 }
 
+/** Whether planes fall short in the same things, and each declares so: their work is equal. @param {ParityRow[]} rows */
+function areAlike(rows) {
+  const shortfalls = new Set(rows.map(({ found, differences }) => JSON.stringify([found, differences])))
+  return rows.length > 1 && shortfalls.size === 1 && rows.every(({ lacks = [] }) => lacks.length > 0)
+}
+
 /** @param {ParityRow} row */
-function tellWrong({ name, plane, found, expected }) {
-  return `${name}: ${plane}: ${found}, ${expected} is expected`
+function tellWrong({ name, plane, found, expected, lacks = [] }) {
+  return `${name}: ${plane}: ${lacks.length > 0 ? lacks.join('; ') : `${found}, ${expected} is expected`}`
 }
 
 /** @param {ParityRow} row @param {Arm} arm */
-function isOf({ plane, tls, protocol, features = LEAN, size }, arm) {
+function isOf({ plane, tls, protocol, features = LEAN, size, links }, arm) {
   const own = configurationOf(arm)
+  if (links && !links.includes(arm.link)) return false
   if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
   const { link, capCores, workers } = sizeOf(arm)
   return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)

@@ -1,5 +1,6 @@
 import { AXES } from '../../model/axes.js'
-import { PARITY_NAMES } from './rows.js'
+import { joinAlike } from './lacks.js'
+import { isWrong, PARITY_NAMES } from './rows.js'
 
 /** Whether planes do equal work, as a table. Pure. */
 /** @import { ParityRow, Summary } from '../../model/types.ts' */
@@ -29,9 +30,24 @@ export function tabulateParity({ parity }) {
   }
 }
 
-/** Lists what differs, plane by plane. @param {Pick<Summary, 'parity'>} summary */
+/** Lists what differs, plane by plane, or why it does where the plane declares that. @param {Pick<Summary, 'parity'>} summary */
 export function listDisparities({ parity }) {
-  return [...new Set(parity.flatMap(row => row.differences.map(difference => `${row.plane}: ${difference}`)))]
+  const lines = parity.flatMap(({ plane, differences, lacks }) =>
+    (lacks ?? joinAlike(differences)).map(difference => `${plane}: ${difference}`),
+  )
+  return [...new Set(lines)]
+}
+
+/**
+ * Tells of each plane that is as a mesh deploys it in which rows it does other work than is asked of planes.
+ * @param {Pick<Summary, 'parity'>} summary
+ */
+export function tellOwnWork({ parity }) {
+  const found = parity.filter(row => row.isDeployed && isWrong(row))
+  return [...new Set(found.map(({ plane }) => plane))].map(plane => {
+    const rows = new Set(found.filter(row => row.plane === plane).map(({ name }) => name.replace('parity-', '')))
+    return `${plane} does its own work, as deployed: ${[...rows].join(', ')} ${rows.size === 1 ? 'differs' : 'differ'}.`
+  })
 }
 
 /** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary */

@@ -1,17 +1,11 @@
 import { nameOf } from '../../model/arms.js'
 
 /**
- * The colours of arms. Pure.
- * @import { Arm } from '../../model/types.ts'
+ * The colours of arms. Pure. @import { Arm } from '../../model/types.ts'
+ * @typedef {Pick<Arm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>} Colourable
  */
 
-/** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>} Colourable */
-
-/**
- * Gives arms their colours: 0 for no mesh; from 1, names in the order in which they appear, without their repetitions.
- * @param {Colourable[]} [arms] that appear first
- * @returns {(arm: Colourable) => number}
- */
+/** Colours arms by name: 0 without sidecars, else from 1 in their order. @param {Colourable[]} [arms] the first */
 export function createColours(arms = []) {
   /** @type {Map<string, number>} */
   const colours = new Map()

@@ -1,9 +1,10 @@
 import { GRID, MUTED } from './palette.js'
 import { createAxis, createAxisBelow, createSeries, dashOf, drawLines, shorten } from './style.js'
 
-/** Draws latency by percentile; each step to the right, towards the tail, is ten times as rare. Pure. */
-
-/** @typedef {{ label: string, colour: number, grid: [number, number][] }} TimesLine grid: [quantile, ms], rising */
+/**
+ * Draws latency by percentile; each step to the right, towards the tail, is ten times as rare. Pure.
+ * @typedef {{ label: string, colour: number, grid: [number, number][] }} TimesLine grid: [quantile, ms], rising
+ */
 
 const PERCENTILES = [0.5, 0.9, 0.99, 0.999]
 const LOGARITHMIC_FROM = 20

@@ -6,11 +6,7 @@ import { WIDTH } from './style.js'
 
 /** @import { Chart } from './style.js' */
 
-/**
- * Draws a chart as an SVG document, in light colours.
- * @param {Chart} given
- * @param {{ isStandalone?: boolean, width?: number }} [options] isStandalone: with title and background; width: pixels
- */
+/** Draws an SVG in light colours. @param {Chart} given @param {{ isStandalone?: boolean, width?: number }} [options] */
 export function drawSvg({ title, description, height, option }, { isStandalone = false, width = WIDTH } = {}) {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })
   try {

@@ -5,10 +5,6 @@ import { createAxisBelow, createAxisBeside, createSeries, drawLines, shorten } f
 /**
  * Draws one quantity over many runs: each run's median with its interval, the levels between steps, and marks where
  * something changed. Pure.
- * @import { Chart } from './style.js'
- */
-
-/**
  * @typedef {{ label: string, colour: number, isControl: boolean, points: ({ median: number, low: number | null, high: number | null } | null)[],
  *   levels: { from: number, to: number, median: number }[] }} DrawnLine points: of each run; levels: from and to are runs
  */
@@ -17,9 +13,8 @@ import { createAxisBelow, createAxisBeside, createSeries, drawLines, shorten } f
 const LABELS_MOST = 12
 
 /**
- * Draws the chart.
- * @param {{ title: string, unit: string, digits: number, runs: string[], lines: DrawnLine[], marks: { run: number, label: string }[] }} given
- * @returns {Chart}
+ * Draws the chart. @param {{ title: string, unit: string, digits: number, runs: string[], lines: DrawnLine[],
+ *   marks: { run: number, label: string }[] }} given
  */
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   const axis = { type: 'category', min: undefined, data: runs, boundaryGap: true, splitLine: { show: false } }

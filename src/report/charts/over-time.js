@@ -5,8 +5,7 @@ import { createAxis, createLegend, createOption, createSeries, dashOf, shorten }
 /**
  * Draws CPU and memory of each sidecar over one trial, with the cap and the times when the quota was used up. Runs in
  * browsers, too. Pure.
- * @import { SidecarSeries } from '../../judge/sidecars.js'
- * @import { Chart } from './style.js'
+ * @import { SidecarSeries } from '../../judge/sidecars.js' @import { Chart } from './style.js'
  */
 
 // The ends of the axis are no round numbers.

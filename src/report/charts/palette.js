@@ -25,13 +25,7 @@ export function colourOf(index) {
   return COLOURS[name].light
 }
 
-/**
- * Puts a chart's option into the colours of a theme.
- * @template T
- * @param {T} option
- * @param {boolean} isDark
- * @returns {T}
- */
+/** Puts an option into the colours of a theme. @template T @param {T} option @param {boolean} isDark @returns {T} */
 export function withPalette(option, isDark) {
   return isDark ? JSON.parse(replaceColours(JSON.stringify(option), name => COLOURS[name].dark)) : option
 }

@@ -4,11 +4,9 @@ import { createAxis, createAxisBelow, createOption, shorten } from './style.js'
 /**
  * Draws one quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
  * @import { Quantity } from '../../model/types.ts'
- * @import { Chart } from './style.js'
+ * @typedef {{ label: string, colour: number, isControl?: boolean, quantity: Quantity }} Row
+ * @typedef {{ title: string, unit: string, digits: number, rows: Row[] }} Rounds digits: of the numbers shown
  */
-
-/** @typedef {{ label: string, colour: number, isControl?: boolean, quantity: Quantity }} Row */
-/** @typedef {{ title: string, unit: string, digits: number, rows: Row[] }} Rounds digits: of the numbers shown */
 
 const ROW_PIXELS = 34
 const ROW_PIXELS_OF_MANY = 22
@@ -18,7 +16,7 @@ const LETTER_PIXELS = 8
 // Letters of two lines.
 const LABEL_MOST = 40
 
-/** Draws the chart. @param {Rounds} given @returns {Chart} */
+/** Draws the chart. @param {Rounds} given @returns {import('./style.js').Chart} */
 export function drawRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))

@@ -22,12 +22,10 @@ export function createOption(own) {
 }
 
 /**
- * Draws a chart of labelled lines with a legend above them; a mark says its name.
+ * Draws a chart of labelled lines with a legend above them. about: begins the description; top, bottom: pixels.
  * @template {{ label: string }} Line
  * @param {{ title: string, about?: string, lines: Line[], say: (line: Line) => string, height?: number }} given
- *   about: begins the description
- * @param {{ top?: number, bottom?: number } & Record<string, any>} option top, bottom: room beside the axes, in pixels
- * @returns {Chart}
+ * @param {{ top?: number, bottom?: number } & Record<string, any>} option @returns {Chart}
  */
 export function drawLines({ title, about = title, lines, say, height = 340 }, { top = 34, bottom = 30, ...option }) {
   return {
@@ -43,18 +41,9 @@ export function drawLines({ title, about = title, lines, say, height = 340 }, { 
   }
 }
 
-/**
- * Makes the series of a labelled line.
- * @param {'line' | 'scatter'} type
- * @param {{ label: string, colour: number } & Record<string, any>} line
- */
+/** @param {'line' | 'scatter'} type @param {{ label: string, colour: number } & Record<string, any>} line */
 export function createSeries(type, { label, colour, ...own }) {
   return { type, name: label, color: colourOf(colour), ...own }
-}
-
-/** Makes the line that was fitted through points. @param {{ label: string, colour: number, data: number[][] }} line */
-export function createFittedLine(line) {
-  return createSeries('line', { ...line, symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } })
 }
 
 /** Chooses the dashes of a line. @param {number} index of the line */

@@ -1,28 +1,20 @@
 import { QUANTILES } from '../../judge/measures.js'
+import { left, right } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
-import { left, right } from '../columns.js'
 import { findMs } from './distributions.js'
 import { sumSeconds } from './over-time.js'
 import { shorten } from './style.js'
 
 /**
  * The values of each chart as a table. Pure.
- * @import { Table } from '../../lib/text-table.js'
- * @import { SidecarSeries } from '../../judge/sidecars.js'
- * @import { TimesLine } from './distributions.js'
- * @import { LimitLine } from './over-limit.js'
- * @import { RateLine } from './over-rate.js'
- * @import { ShareLine } from './over-share.js'
- * @import { MemoryLine } from './over-sidecars.js'
- * @import { Rounds } from './rounds.js'
- * @import { Chart } from './style.js'
+ * @import { Table } from '../../lib/text-table.js' @import { SidecarSeries } from '../../judge/sidecars.js'
+ * @import { TimesLine } from './distributions.js' @import { LimitLine, MemoryLine, ShareLine } from './forms.js'
+ * @typedef {import('./style.js').Chart & { id: string, table: Table }} ReportChart a chart with the table of its values
  */
-
-/** @typedef {Chart & { id: string, table: Table }} ReportChart a chart with the table of its values */
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
-/** Lists medians, intervals and rounds. @param {Rounds} given @returns {Table} */
+/** Lists medians, intervals and rounds. @param {import('./rounds.js').Rounds} given @returns {Table} */
 export function tabulateRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
   return {
@@ -63,7 +55,7 @@ export function tabulateSeries({ title, sidecars }) {
   }
 }
 
-/** Lists CPU by rate. @param {{ title: string, lines: RateLine[] }} given */
+/** Lists CPU by rate. @param {{ title: string, lines: import('./forms.js').RateLine[] }} given */
 export function tabulateRates({ title, lines }) {
   const points = lines.map(({ label, points }) => ({
     label,
@@ -84,8 +76,7 @@ export function tabulateMemory({ title, lines }) {
 /**
  * Makes a row of each place and a column of each line.
  * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} given
- *   name: of the places
- * @returns {Table}
+ *   name: of the places @returns {Table}
  */
 function tabulatePoints({ caption, name, lines }) {
   const places = [...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))].sort((a, b) => a - b)

@@ -21,7 +21,7 @@ function draw(at, { option, height }) {
   entry.instance.setOption(withPalette(option, dark.matches), true)
 }
 
-// Only what is looked at is drawn again: a report may hold a hundred charts.
+// A chart becomes interactive when it is scrolled into view: a report may hold a hundred.
 const watcher = new IntersectionObserver(entries => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue

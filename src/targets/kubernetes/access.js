@@ -8,7 +8,10 @@
 
 /** The least that a run needs. No single namespace bounds it: every run makes its own. */
 export const ACCESS = table({
-  namespaces: ['create get list delete', 'every run makes two and removes them; cleanup looks for those left behind'],
+  namespaces: [
+    'create get list patch delete',
+    'every run makes two and removes them; cleanup looks for those left behind; rules of redirected connections need another level',
+  ],
   nodes: ['list', 'choosing the node, and recording what it is'],
   // Server-side apply is a patch that also needs `create` where the object is not there yet.
   'deployments.apps': ['create patch delete', 'services with their sidecars, and the prober'],

@@ -1,8 +1,10 @@
 import { BenchError } from '../../lib/errors.js'
 import { readNowMs } from '../../node/convergence.js'
+import { rulesOf } from '../rules.js'
 import { awaitPods } from './await-pods.js'
 import { createHandle } from './container.js'
 import { LABELS, renderDeployment, renderJob, renderSidecarPod } from './manifests.js'
+import { RULES } from './pod.js'
 import { findContainerId } from './pod-status.js'
 
 /** Processes as pods: a service in one of a Deployment, the load in one of a Job, a sidecar of a rollout in one alone. */
@@ -14,9 +16,10 @@ const GONE = { seconds: 60, perProcessSeconds: 1 }
 
 /**
  * @param {import('./index.js').ClusterOptions & { labels: Record<string, string>, files: ReturnType<typeof
- * import('./files.js').createFiles>, openPods: () => Promise<PodWatch> }} options @returns {Target['deploy']}
+ * import('./files.js').createFiles>, openPods: () => Promise<PodWatch>, rulesImage: () => string | undefined }} options
+ * @returns {Target['deploy']}
  */
-export function createDeploy({ api, namespace, labels, files, openPods, signal, ...options }) {
+export function createDeploy({ api, namespace, labels, files, openPods, rulesImage, signal, ...options }) {
   const { where, loadWhere, nodeLabel, hasNativeSidecars } = options
 
   /** @param {string} service @param {number} start */
@@ -58,12 +61,15 @@ export function createDeploy({ api, namespace, labels, files, openPods, signal, 
 
   /** @param {ProcessSpec[]} specs of one service @param {{ start: number, folder: string }} at */
   async function applyService(specs, at) {
-    const containers = await Promise.all(specs.map(spec => applyFiles(spec, at)))
+    const rules = rulesOf(specs)
+    const withRules = (/** @type {ProcessSpec} */ spec) =>
+      spec.redirects && rules ? { ...spec, files: [...spec.files, { name: RULES, content: rules }] } : spec
+    const containers = await Promise.all(specs.map(spec => applyFiles(withRules(spec), at)))
     const [container] = containers
     const meta = metaOf(container.spec.service, at.start)
     return container.spec.role === 'generator'
       ? api.apply(renderJob({ ...meta, container, where: loadWhere }))
-      : api.apply(renderDeployment({ ...meta, containers, where, hasNativeSidecars }))
+      : api.apply(renderDeployment({ ...meta, containers, where, hasNativeSidecars, rulesImage: rulesImage() }))
   }
 
   /** @param {Handle} process @param {{ start: number, folder: string }} at @returns {Promise<NonNullable<Handle['pod']>>} */

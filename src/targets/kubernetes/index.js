@@ -5,7 +5,7 @@ import { openAsking } from './asking.js'
 import { createDeploy } from './deploy.js'
 import { createFiles } from './files.js'
 import { lookByKubelet, observeByKubelet, readSummary } from './kubelet.js'
-import { LABELS, MANAGER, renderService } from './manifests.js'
+import { LABELS, MANAGER, renderNamespace, renderService } from './manifests.js'
 import { createNamespace, removeNamespaces } from './namespaces.js'
 import { lookByReaders, observeByReaders } from './observations.js'
 import { watchPods } from './pod-watch.js'
@@ -27,7 +27,8 @@ import { watchPods } from './pod-watch.js'
 
 /**
  * Runs every service in a pod. Its namespaces are made when they are first needed, and `close` removes them.
- * @param {ClusterOptions} options @returns {Target & { open: () => Promise<Opened>, namespace: string }}
+ * @param {ClusterOptions} options @returns {Target & { open: () => Promise<Opened>, namespace: string,
+ *   allowRules: (image: string) => Promise<void> }} allowRules: the image sets rules in pods from now on
  */
 export function createKubernetesTarget(options) {
   const { api, ledger, namespace, sampleSource, cpus, node } = options
@@ -41,6 +42,8 @@ export function createKubernetesTarget(options) {
     opening ??= openNamespaces({ ...options, labels, created })
     return opening
   }
+  /** @type {string | undefined} */
+  let rulesImage
   /** @type {(reach: string) => Place} */
   const placeAt = reach => ({ reach, listen: '0.0.0.0', inside: '127.0.0.1' })
 
@@ -50,7 +53,13 @@ export function createKubernetesTarget(options) {
     open,
     locate: files.locate,
     pods: { place: placeAt(''), openAsking: async () => openAsking({ agents: (await open()).agents, node }) },
-    deploy: createDeploy({ ...options, labels, files, openPods: async () => (await open()).pods }),
+    deploy: createDeploy({
+      ...options,
+      labels,
+      files,
+      openPods: async () => (await open()).pods,
+      rulesImage: () => rulesImage,
+    }),
 
     async placesFor(start, services) {
       const { agents } = await open()
@@ -62,6 +71,12 @@ export function createKubernetesTarget(options) {
         return [service, placeAt(/** @type {any} */ (made).spec.clusterIP)]
       })
       return { ...Object.fromEntries(await Promise.all(places)), [PROBER]: placeAt(agents.proberAddress()) }
+    },
+
+    async allowRules(image) {
+      rulesImage = image
+      await open()
+      await api.apply(renderNamespace({ name: namespace, runId: ledger.runId, level: 'privileged' }))
     },
 
     async call(procedure, args) {

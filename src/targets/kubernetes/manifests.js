@@ -69,17 +69,18 @@ export function renderService({ service, name, namespace, labels, ports }) {
 
 /**
  * A service: its application and, before it, its sidecar.
- * @param {OfService & { containers: Container[], where: Where, hasNativeSidecars: boolean }} options
+ * @param {OfService & { containers: Container[], where: Where, hasNativeSidecars: boolean, rulesImage?: string }} options
  *   hasNativeSidecars: the cluster has init containers that go on running (Kubernetes 1.29)
  */
-export function renderDeployment({ containers, where, hasNativeSidecars, ...at }) {
+export function renderDeployment({ containers, where, hasNativeSidecars, rulesImage, ...at }) {
   const spec = {
     replicas: 1,
     revisionHistoryLimit: 0,
     strategy: { type: 'Recreate' },
     selector: { matchLabels: { [LABELS.service]: at.service, [LABELS.start]: at.labels[LABELS.start] } },
   }
-  return renderController({ type: DEPLOYMENT, at, spec, pod: renderPod({ containers, where, hasNativeSidecars }) })
+  const pod = renderPod({ containers, where, hasNativeSidecars, rulesImage })
+  return renderController({ type: DEPLOYMENT, at, spec, pod })
 }
 
 /**

@@ -1,4 +1,6 @@
 /** The pods of a run, as plain objects. Pure. */
+import { SIDECAR_USER } from '../../model/sidecar-contract.js'
+
 /** @import { ProcessSpec } from '../../model/types.ts' */
 
 /** Where pods may go: a node's name, or `label=value`; null anywhere. @typedef {string | null} Where */
@@ -11,6 +13,9 @@
 
 /** The label by which a node carries its name. */
 export const HOST_LABEL = 'kubernetes.io/hostname'
+
+/** The file of rules in the folder of the process that connections are redirected to. */
+export const RULES = 'iptables.rules'
 
 const USER = 65532
 // Pipy as PID 1 ignores SIGTERM: nothing is gained by waiting.
@@ -40,8 +45,11 @@ const POD_DEFAULTS = {
 // The kit's own pods hold nothing that could be lost.
 export const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
 
-/** @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean, isProbed?: boolean }} options */
-export function renderPod({ containers, where, hasNativeSidecars, isProbed = true }) {
+/**
+ * @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean, isProbed?: boolean, rulesImage?: string }} options
+ *   rulesImage: has iptables-restore
+ */
+export function renderPod({ containers, where, hasNativeSidecars, isProbed = true, rulesImage = '' }) {
   const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
   const isNative = (/** @type {Container} */ { spec }) =>
     hasNativeSidecars && spec.role === 'sidecar' && containers.length > 1
@@ -49,13 +57,17 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     ...renderContainer(container, { mounts, isProbed }),
     ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
   })
-  const first = containers.filter(isNative)
+  const ruled = containers.filter(({ spec }) => spec.redirects)
+  const first = [
+    ...ruled.map(c => renderRulesContainer(c, mounts, rulesImage)),
+    ...containers.filter(isNative).map(render),
+  ]
   return {
     ...POD_DEFAULTS,
     ...renderWhere(where),
     securityContext: POD_SECURITY,
     volumes: [...volumes, TMP_VOLUME],
-    ...(first.length > 0 ? { initContainers: first.map(render) } : {}),
+    ...(first.length > 0 ? { initContainers: first } : {}),
     containers: containers.filter(c => !isNative(c)).map(render),
   }
 }
@@ -78,7 +90,31 @@ function renderContainer({ spec, folders }, { mounts, isProbed }) {
     ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
     ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
     resources: renderResources(spec),
-    securityContext: RESTRICTED,
+    securityContext:
+      spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
+    volumeMounts: [...own, TMP_MOUNT],
+  }
+}
+
+/**
+ * Sets the rules of a pod before anything runs in it: a capability that the Pod Security Standards baseline and restricted do
+ * not allow.
+ * @param {Container} container @param {{ name: string, mountPath: string, readOnly: boolean }[]} mounts @param {string} image
+ */
+function renderRulesContainer({ spec }, mounts, image) {
+  const own = mounts.filter(({ mountPath }) => mountPath === spec.folder)
+  return {
+    name: 'rules',
+    image,
+    command: ['iptables-restore', `${spec.folder}/${RULES}`],
+    env: [{ name: 'XTABLES_LOCKFILE', value: `${TMP_MOUNT.mountPath}/xtables.lock` }],
+    resources: SMALL,
+    securityContext: {
+      ...RESTRICTED,
+      runAsNonRoot: false,
+      runAsUser: 0,
+      capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] },
+    },
     volumeMounts: [...own, TMP_MOUNT],
   }
 }

@@ -1,5 +1,6 @@
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { openLedger } from '../../node/ledger.js'
+import { iptablesTool } from '../../tools/iptables.js'
 import { nodeTool } from '../../tools/node.js'
 import { readNode, readPod } from './answers.js'
 import { connect } from './api.js'
@@ -54,6 +55,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     nodeLabel: where.node.metadata.labels?.[HOST_LABEL] ?? machine.node,
   })
   const whereOf = (/** @type {string} */ name) => (name === loadTool ? loadWhere : where.where)
+  const findTool = createImageTools({ api, target, images, whereOf, signal })
   return {
     target,
     runId,
@@ -63,7 +65,12 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     sampleSource,
     limits: findLimits({ node: readNode(where.node), pods: (await api.list('v1', 'Pod')).map(readPod) }),
     cores: [],
-    findTool: createImageTools({ api, target, images, whereOf, signal }),
+    async assertInterception() {
+      const found = await findTool(iptablesTool)
+      if ('missing' in found) throw new BenchError(`--interception redirect: ${found.missing}`)
+      await target.allowRules(`${found.image}`)
+    },
+    findTool,
   }
 }
 

@@ -18,8 +18,9 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
 
     locate: (folder, role) => (role === 'generator' ? loadHost.locate(folder) : target.locate(folder)),
 
-    async placesFor(start, services, entry) {
-      const { [GENERATOR]: _, ...places } = await target.placesFor(start, services, entry)
+    async placesFor(start, services, options) {
+      const { [GENERATOR]: _, ...places } = await target.placesFor(start, services, options)
+      const entry = options?.entry
       if (!entry || !places[entry]) return places
       return { ...places, [entry]: { ...placeAt(address), inside: places[entry].inside } }
     },
@@ -68,6 +69,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         after: seen.after && merge(processes, { here: seen.after, far: lookAt }),
         // What is left of it: the window was moved by how far the clock there was ahead.
         clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
+        ...(seen.received && { received: merge(processes, { here: seen.received, far: () => null }) }),
         onHost: processes.flatMap((p, i) => (isFar(p) ? [] : [i])),
       }
       if (generator.samples.length === 0) return observation

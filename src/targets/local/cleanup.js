@@ -5,6 +5,7 @@ import { readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/led
 import { removeCgroup } from './cgroup-folders.js'
 import { runIdOf, treeParents } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
+import { listNetworkRuns, removeNamespaces } from './networks.js'
 
 /** @import { LedgerEntry } from '../../node/ledger.js' */
 /** @import { CapWay } from './cgroups.js' */
@@ -27,7 +28,8 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
   const processes = groupBy(listMarked(), ({ runId }) => runId)
   const trees = groupBy(listTrees(way, [...ledgers.values()]), ({ runId }) => runId)
-  for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...trees.keys()])) {
+  const networks = listNetworkRuns()
+  for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...trees.keys(), ...networks])) {
     if (run !== null && runId !== run) continue
     const ledger = ledgers.get(runId) ?? null
     const reason = whyLeft({ ledger, runId, isNamed: run !== null, hasRetained })
@@ -41,6 +43,9 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
         take: () => kill(pid),
       })),
       ...(trees.get(runId) ?? []).map(({ folder }) => ({ what: `cgroup ${folder}`, take: () => removeCgroup(folder) })),
+      ...(networks.includes(runId)
+        ? [{ what: `network namespaces of run ${runId}`, take: () => removeNamespaces(runId) }]
+        : []),
     ]
     const hasFailed = await takeSteps(steps, cleaned)
     if (ledger === null || hasFailed) continue

@@ -4,22 +4,25 @@ import { look, observe } from '../../node/observer.js'
 import { assertPortsFree, createAddresses, holdBlock } from './addresses.js'
 import { createTree } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
+import { createNetworks } from './networks.js'
 import { createLocalProber } from './prober.js'
 import { BOUND_MS, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
+import { countReceived } from './received.js'
 
 /** @import { Deployment, Target } from '../../model/types.ts' */
 /** @import { Ledger } from '../../node/ledger.js' */
 /** @import { CapWay, CgroupTree } from './cgroups.js' */
+/** @import { Networks } from './networks.js' */
 /** @import { RunningProcess } from './process.js' */
 
 /**
  * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of
  * its own that the trials before it did not have.
- * @param {{ ledger: Ledger, way: CapWay }} options ledger: of the run; closing the target closes it
+ * @param {{ ledger: Ledger, way: CapWay, networks?: Networks }} options ledger: of the run; closing the target closes it
  * @returns {Promise<Target>}
  */
-export async function createLocalTarget({ ledger, way }) {
+export async function createLocalTarget({ ledger, way, networks = createNetworks({ ledger }) }) {
   const { runId } = ledger
   const isCapped = way.how === 'v1' || way.how === 'v2'
   const block = holdBlock(ledger)
@@ -39,6 +42,7 @@ export async function createLocalTarget({ ledger, way }) {
     for (const marked of listMarked()) if (marked.runId === runId) kill(marked.pid)
   }
   const leaveAll = atExit(killAll)
+  const { call, close: closeProber } = createLocalProber({ runId, enter: networks.enterProber })
   // Those of generators are results.
   const bounding = setInterval(() => {
     for (const process of running) if (process.spec.role === 'sidecar') process.boundLog()
@@ -49,12 +53,14 @@ export async function createLocalTarget({ ledger, way }) {
 
     locate: folder => folder,
 
-    async placesFor(_start, services) {
+    async placesFor(start, services, { hasNamespaces = false } = {}) {
+      if (hasNamespaces) return networks.placesFor(start, services)
       return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, placeAt(nextAddress())]))
     },
 
     async deploy(specs, { start, folder, pace, onStart }) {
-      assertPortsFree(specs)
+      const hasNamespaces = networks.has(start, specs)
+      if (!hasNamespaces) assertPortsFree(specs)
       /** @type {RunningProcess[]} */
       const processes = []
       /** @type {Deployment} */
@@ -63,12 +69,18 @@ export async function createLocalTarget({ ledger, way }) {
         async remove() {
           await Promise.all(processes.map(p => p.stop()))
           for (const p of processes) running.delete(p)
+          await networks.remove(
+            start,
+            specs.map(({ service }) => service),
+          )
         },
       }
       try {
+        if (hasNamespaces) await networks.prepare(start, specs)
         for (const spec of specs) {
           await pace?.()
-          const process = await startProcess({ spec, folder, tree, start, runId })
+          const inside = hasNamespaces ? { enter: networks.enter(start, spec), call } : {}
+          const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
           processes.push(process)
           running.add(process)
           onStart?.(process)
@@ -80,17 +92,29 @@ export async function createLocalTarget({ ledger, way }) {
       }
     },
 
-    call: createLocalProber({ runId }),
+    call,
     look: async processes => look(probesOf(processes)),
-    observe: async (processes, options) => ({ ...(await observe(probesOf(processes), options)), clockOffsetMs: 0 }),
+    async observe(processes, options) {
+      const pids = processes.map(p => (p.spec.role === 'sidecar' ? /** @type {RunningProcess} */ (p).pids : null))
+      const count = countReceived(pids, options)
+      /** @type {ReturnType<typeof count> | null} */
+      let received = null
+      const onEnd = () => {
+        received = count()
+      }
+      const seen = await observe(probesOf(processes), { ...options, onEnd })
+      return { ...seen, received: (await received) ?? processes.map(() => null), clockOffsetMs: 0 }
+    },
 
     async close({ retain } = { retain: false }) {
       leaveAll()
       clearInterval(bounding)
+      closeProber()
       if (!retain) {
         await tree.remove()
         // Without a ledger, nobody would look for what is left.
         killAll()
+        await networks.close()
         ledger.release('addresses', block)
         ledger.close()
         return []

@@ -17,11 +17,16 @@ const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.
 
 /**
  * The prober of this machine. From `open` to `close` the procedures of the parity corpus run in a process of their own:
- * its bodies leave a hundred MiB behind, which would be the kit's in every window.
- * @param {{ runId: string }} options @returns {import('../../model/types.ts').Target['call']}
+ * its bodies leave a hundred MiB behind, which would be the kit's in every window. Where services have network namespaces,
+ * a process in one of them runs the other procedures, too.
+ * @param {{ runId: string, enter?: () => string[] | null }} options enter: the command that brings a process there; null: services
+ *   are reached from here
+ * @returns {{ call: import('../../model/types.ts').Target['call'], close: () => void }} close: ends the process in a namespace
  */
-export function createLocalProber({ runId }) {
+export function createLocalProber({ runId, enter = () => null }) {
   const prober = createProber()
+  /** @type {Session | null} */
+  let inside = null
   /** @type {(Session & { ended: Promise<string> }) | null} */
   let session = null
   const end = async () => {
@@ -29,12 +34,18 @@ export function createLocalProber({ runId }) {
     await session?.ended
     session = null
   }
-  return async (procedure, args) => {
-    if (procedure === 'open') session = startAgent({ runId })
-    if (session === null || !isOfCorpus(procedure)) return /** @type {any} */ (prober)[procedure](args)
+  /** @type {import('../../model/types.ts').Target['call']} */
+  const call = async (procedure, args) => {
+    const entering = enter()
+    if (procedure === 'open') session = startAgent({ runId, enter: entering ?? [] })
+    if (session === null || !isOfCorpus(procedure)) {
+      if (entering === null) return /** @type {any} */ (prober)[procedure](args)
+      if (!inside?.isOpen()) inside = startAgent({ runId, enter: entering })
+      return /** @type {any} */ (inside.call(procedure, args))
+    }
     // Another call may close it meanwhile.
-    const { call, isOpen } = session
-    const asked = call(procedure, args)
+    const { call: ask, isOpen } = session
+    const asked = ask(procedure, args)
     if (procedure === 'close') {
       // A stopped agent never answers; what became of one that failed has been told.
       const answered = asked.catch(() => {})
@@ -50,11 +61,13 @@ export function createLocalProber({ runId }) {
       throw error
     }
   }
+  return { call, close: () => inside?.close() }
 }
 
-/** @param {{ runId: string }} options @returns {Session & { ended: Promise<string> }} ended: with what it said last */
-function startAgent({ runId }) {
-  const agent = spawn(process.execPath, [AGENT], {
+/** @param {{ runId: string, enter: string[] }} options @returns {Session & { ended: Promise<string> }} ended: with what it said last */
+function startAgent({ runId, enter }) {
+  const [program, ...argv] = [...enter, process.execPath, AGENT]
+  const agent = spawn(program, argv, {
     env: { PATH: process.env.PATH, ...renderMarks({ runId }) },
     stdio: ['pipe', 'pipe', 'pipe'],
     // A process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.

@@ -12,10 +12,10 @@ import { isStopped } from '../../node/kernel/proc-files.js'
 import { send } from '../../node/send.js'
 import { renderMarks } from './marks.js'
 
-/** @import { Handle, Probe, ProcessSpec } from '../../model/types.ts' */
+/** @import { Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { CgroupTree } from './cgroups.js' */
 
-/** @typedef {Handle & { probe: Probe, boundLog: () => void, stop: () => Promise<void>, unref: () => void }} RunningProcess */
+/** @typedef {Handle & { probe: Probe, pids: () => number[], boundLog: () => void, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 // As in a cluster: it only guards against hanging.
 const READY_SECONDS = 120
@@ -29,10 +29,11 @@ const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126
 
 /**
  * Starts a process in a cgroup of its own, in a folder of its own with its files and its log.
- * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, start: number, runId: string }} options
+ * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, start: number, runId: string, enter?: string[],
+ *   call?: Target['call'] }} options enter: the command that brings it into its network namespace; call: reaches it there
  * @returns {Promise<RunningProcess>}
  */
-export async function startProcess({ spec, folder, tree, start, runId }) {
+export async function startProcess({ spec, folder, tree, start, runId, enter = [], call }) {
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
@@ -45,7 +46,8 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
 
   const group = await tree.create(`${start}-${name}`, spec)
   const log = openLog(logFile)
-  const command = [...(spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []), spec.program, ...spec.argv]
+  const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
+  const command = [...pinned, ...enter, spec.program, ...spec.argv]
   const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
   const startedMs = readNowMs()
   const child = spawn('/bin/sh', argv, {
@@ -87,8 +89,12 @@ export async function startProcess({ spec, folder, tree, start, runId }) {
     isOutOfMemory,
     isStopped: () => findStopped() !== undefined,
     probe,
-    readAdmin: async (path = spec.admin?.path) =>
-      spec.admin ? (await send(spec.admin, { host: spec.service, path })).body : null,
+    pids: group.pids,
+    async readAdmin(path = spec.admin?.path) {
+      if (!spec.admin) return null
+      const ask = { host: spec.service, path }
+      return (await (call ? call('send', { endpoint: spec.admin, ask }) : send(spec.admin, ask))).body
+    },
 
     async waitUntilReady(signal) {
       if (spec.listens.length === 0) return

@@ -6,7 +6,7 @@ import { createSummary } from '../../fakes/fake-summary.js'
 const EXPERIMENTS = [
   ...['cap', 'cap-ladder', 'rate-ladder', 'connections', 'hops', 'payload', 'protocol', 'mtls-tax', 'churn'],
   ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles', 'rollout', 'balance'],
-  ...['shards', 'commit-rate', 'concurrency', 'items', 'grow'],
+  ...['shards', 'commit-rate', 'concurrency', 'items', 'grow', 'as-deployed'],
 ]
 
 const text = `source:
@@ -169,6 +169,29 @@ describe('readClaims', () => {
 })
 
 describe('evaluateClaims', () => {
+  it('says what came out with lean planes, and with those that were published, as they are deployed', () => {
+    const six = (/** @type {number} */ value) => Array(6).fill(value)
+    const redirected = { interception: /** @type {const} */ ('redirect') }
+    const published = [
+      { plane: 'pipy', fields: { id: 'a', profile: 'fsm' }, conditions: redirected, capacity: six(80) },
+      { plane: 'envoy', fields: { id: 'b', profile: 'osm-1.1' }, conditions: redirected, capacity: six(100) },
+    ]
+    const lean = [
+      { plane: 'pipy', capacity: six(200) },
+      { plane: 'envoy', capacity: six(100) },
+    ]
+    const own = text.replace('claims:', 'deployed: { pipy: pipy:fsm, envoy: envoy:osm-1.1 }\nclaims:')
+    const answer = (/** @type {Parameters<typeof createSummary>[0]} */ arms, from = own) =>
+      evaluateClaims({ files: [parseClaims(from, 'a.yaml')], summaries: [createSummary(arms)] }).map(
+        ({ status, isDeployed = false }) => ({ status, isDeployed }),
+      )
+    const [reproduced, contradicted] = ['reproduced', 'contradicted'].map(status => ({ status, isDeployed: false }))
+    expect(answer([...lean, ...published])).toEqual([reproduced, { ...contradicted, isDeployed: true }])
+    expect(answer(lean)).toEqual([reproduced])
+    expect(answer([...lean, ...published], text)).toEqual([reproduced])
+    expect(answer(published)[0].status).toBe('not testable here')
+  })
+
   const files = [parseClaims(text, 'a.yaml')]
   const run = (/** @type {string} */ id, /** @type {number[]} */ pipy, experiment = 'cap') => {
     const arms = [

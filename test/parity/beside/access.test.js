@@ -8,7 +8,13 @@ import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
 import { identityOf } from '../../../src/model/sidecar-contract.js'
-import { describeAccess, listAttempts, listDifferences, probeAccess } from '../../../src/parity/beside/access.js'
+import {
+  describeAccess,
+  listAttempts,
+  listDifferences,
+  probeAccess,
+  tryHandshakes,
+} from '../../../src/parity/beside/access.js'
 import { negotiateAsServer } from '../../../src/parity/beside/negotiation.js'
 import { PEERS } from '../../../src/parity/beside/peers.js'
 import { startUpstreams, UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
@@ -81,7 +87,7 @@ const LENIENT = /** @type {const} */ ({
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  */
 async function enter(server, configuration) {
-  const rig = /** @type {any} */ ({ sidecars: { server: await listen(server) }, credentials })
+  const rig = /** @type {any} */ ({ sidecars: { server: await listen(server) }, credentials, hasGot: () => false })
   const attempts = listAttempts(configuration).filter(({ direction }) => direction === 'in strict mode')
   return listDifferences(
     await Promise.all(attempts.map(async ({ run, ...attempt }) => ({ ...attempt, found: await run(rig) }))),
@@ -111,7 +117,7 @@ async function leave(isAccepted, options, configuration) {
     socket.on('close', hadError => hadError || end())
   })
   const { close, ...upstreams } = await startUpstreams({
-    ...{ address: ADDRESS, ca, credentials, tls: configuration.tls, group: 'X25519' },
+    ...{ address: ADDRESS, ca, credentials, tls: configuration.tls, protocol: 'http/1.1', group: 'X25519' },
   })
   try {
     const sidecars = { client: await listen(sidecar), server: { address: ADDRESS, port: 1 } }
@@ -176,6 +182,52 @@ describe('the attempts at a listener', () => {
   })
 })
 
+describe('a refusal', () => {
+  const [refused] = ['plaintext, in strict mode']
+  const found = async (/** @type {http.Server | net.Server} */ server, hasGot = () => false) => {
+    const attempt = listAttempts(listed).find(({ peer, direction }) => `${peer}, ${direction}` === refused)
+    const rig = { sidecars: { server: await listen(/** @type {http.Server} */ (server)) }, credentials, hasGot }
+    return attempt?.run(/** @type {any} */ (rig))
+  }
+
+  it('is the same for each method', async () => {
+    const onlyGet = net.createServer(socket =>
+      socket
+        .on('error', () => {})
+        .once('data', data => {
+          if (`${data}`.startsWith('GET')) socket.destroy()
+          else socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n')
+        }),
+    )
+    expect(await found(onlyGet)).toBe('GET refused, DELETE answered 400, PATCH answered 400')
+  })
+
+  it('is none where nobody listens, or the request came to the application', async () => {
+    const createClosing = () =>
+      net.createServer(socket => socket.on('error', () => {}).once('data', () => socket.destroy()))
+    expect(await found(createClosing())).toBe('refused')
+    expect(await found(createClosing(), () => true)).toBe('refused, and yet its request came to the application')
+    const rig = { sidecars: { server: { address: '127.0.0.1', port: 1 } }, credentials, hasGot: () => false }
+    const [attempt] = listAttempts(listed)
+    expect(await attempt.run(/** @type {any} */ (rig))).toMatch(/^failed: .*ECONNREFUSED/)
+  })
+
+  it('is told by an alert in the handshake, or later', async () => {
+    const differing = async (/** @type {http.Server} */ server) => {
+      const sidecars = { server: await listen(server) }
+      return (await tryHandshakes(/** @type {any} */ ({ sidecars, credentials, configuration: open }))).differences
+    }
+    // Node looks at a certificate when the handshake is over.
+    const late = ['self-signed', 'another CA', 'expired', 'not yet valid', 'without clientAuth']
+    expect(await differing(createStrict(null))).toEqual(
+      late.map(name => `${name}: closed without an alert, expected an alert in the handshake`),
+    )
+    expect(await differing(createStrict(null, LENIENT))).toContain(
+      'expired: kept open, expected an alert in the handshake',
+    )
+  })
+})
+
 describe('the attempts as an upstream', () => {
   const checkName = (/** @type {string} */ _, /** @type {tls.TLSSocket} */ socket) =>
     own.includes(`${socket.getPeerCertificate().subject.CN}`)
@@ -200,11 +252,15 @@ describe('the attempts as an upstream', () => {
 
 describe('describeAccess', () => {
   it('says what the configuration accepts', () => {
-    const always =
-      'plaintext (in strict mode), no certificate, self-signed, another CA, expired, not yet valid, without clientAuth, without serverAuth, TLS 1.2, a weak suite'
-    expect(describeAccess(listed)).toBe(`${always}, ${identities.map(({ name }) => name).join(', ')} refused`)
-    expect(describeAccess(open)).toBe(`${always} refused; any identity of the mesh's CA accepted (open policy)`)
-    expect(describeAccess(plaintext)).toBe('nobody refused: there is no TLS')
+    const always = 'self-signed, another CA, expired, not yet valid'
+    const asClient = `no certificate, ${always}, without clientAuth, TLS 1.2, a weak suite`
+    const others = identities.map(({ name }) => name).join(', ')
+    expect(describeAccess(listed, 'in strict mode')).toBe(`plaintext, ${asClient}, ${others} refused`)
+    expect(describeAccess(listed, 'in permissive mode')).toBe(`${asClient}, ${others} refused; plaintext accepted`)
+    expect(describeAccess(open, 'as an upstream')).toBe(
+      `plaintext, ${always}, without serverAuth, TLS 1.2, a weak suite refused; any identity of the mesh's CA accepted (open policy)`,
+    )
+    expect(describeAccess(plaintext, 'in strict mode')).toBe('nobody refused: there is no TLS')
   })
 })
 

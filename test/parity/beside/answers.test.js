@@ -1,7 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { CONNECT_TIMEOUT, LONE_RETRY } from '../../../src/parity/beside/answers.js'
+import { ANSWERS, CONNECT_TIMEOUT, LONE_RETRY } from '../../../src/parity/beside/answers.js'
 import { probePooling } from '../../../src/parity/beside/probe.js'
 
 /**
@@ -29,7 +29,7 @@ async function createRig(sidecar) {
   const sidecars = { client: await serve((_, response) => response.end()), permissive: await serve(sidecar) }
   const configuration = /** @type {const} */ ({ tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' })
   const own = { ...configuration, suite: '', group: '' }
-  return { sidecars, configuration: own, credentials: {}, observed: [], countConnections: () => 1 }
+  return { sidecars, configuration: own, credentials: {}, observed: [], countConnections: () => 1, hasGot: () => false }
 }
 
 /** Connects to a port where nothing listens, one time after the other. @param {number} times */
@@ -46,9 +46,9 @@ describe('a refused connection at the only endpoint', () => {
     }).then(LONE_RETRY.run)
 
   it('is tried once more, and neither less nor more often', async () => {
-    expect(await tryTimes(1)).toBe('1 tries, expected 2')
-    expect(await tryTimes(2)).toBe('')
-    expect(await tryTimes(3)).toBe('3 tries, expected 2')
+    expect(await tryTimes(1)).toEqual(['1 tries, expected 2'])
+    expect(await tryTimes(2)).toEqual([])
+    expect(await tryTimes(3)).toEqual(['3 tries, expected 2'])
   })
 })
 
@@ -64,16 +64,18 @@ describe('an upstream that cannot be connected in time', () => {
   }
 
   it('is given up by the connect timeout, and not only by that of a request', async () => {
-    expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 504 })).toBe('')
-    expect(await tryPlane({ connectMs: REQUEST_MS, status: 504 })).toMatch(
-      /^504 after 1\.\d s, where a request has 1\.\d s$/,
-    )
-    expect(await tryPlane({ connectMs: 2 * REQUEST_MS, status: 504 })).toMatch(/^504 after 2\.\d s/)
+    expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 504 })).toEqual([])
+    expect(await tryPlane({ connectMs: REQUEST_MS, status: 504 })).toEqual([
+      expect.stringMatching(/^504 after 1\.\d s, where a request has 1\.\d s$/),
+    ])
+    expect(await tryPlane({ connectMs: 2 * REQUEST_MS, status: 504 })).toEqual([
+      expect.stringMatching(/^504 after 2\.\d s/),
+    ])
   })
 
   it('is answered 504', async () => {
     const wrong = 'status 503 (late), expected 504'
-    expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 503 })).toBe(wrong)
+    expect(await tryPlane({ connectMs: REQUEST_MS / 2, status: 503 })).toEqual([wrong])
   })
 })
 
@@ -83,5 +85,39 @@ describe('connections', () => {
     expect([row.found, requests]).toEqual(['kept and used again', 160])
     const closing = await createRig((_, response) => response.writeHead(200, { connection: 'close' }).end())
     expect((await probePooling(closing)).row.found).toBe("80 connections for 80 requests at permissive's sidecar")
+  })
+})
+
+describe('a request', () => {
+  /** @param {string} name @param {http.RequestListener} listener of the client's sidecar */
+  const run = async (name, listener) => {
+    const rig = await createRig(listener)
+    const client = await serve(listener)
+    return ANSWERS.find(check => check.name === name)?.run({ ...rig, sidecars: { ...rig.sidecars, client } })
+  }
+
+  it('has all that differs, and not the first thing only', async () => {
+    const notFound = (/** @type {unknown} */ _, /** @type {http.ServerResponse} */ response) =>
+      void response.writeHead(404, { powered: 'x' }).end()
+    expect(await run('a plain GET', notFound)).toEqual([
+      'status 404, expected 200',
+      'upstream none, expected a',
+      'headers of its own: powered',
+    ])
+  })
+
+  it('keeps the headers of a proxy before, and its answer does, too', async () => {
+    const name = 'headers that another proxy has set, passed on in both directions'
+    /** @param {(headers: http.IncomingHttpHeaders) => object} change @param {object} answered @returns {http.RequestListener} */
+    const passOn = (change, answered) => (request, response) =>
+      void response.writeHead(200, { ...answered }).end(JSON.stringify(change(request.headers)))
+    const whole = passOn(headers => ({ ...headers, via: `${headers.via}, 1.1 own` }), { via: '1.1 own, 1.1 another' })
+    expect(await run(name, whole)).toEqual([])
+    const cut = passOn(({ via, ...headers }) => ({ ...headers, 'x-forwarded-for': '127.0.0.1' }), {})
+    expect(await run(name, cut)).toEqual([
+      'x-forwarded-for 127.0.0.1, expected 192.0.2.1 of the request',
+      'via removed, expected 1.1 another of the request',
+      'via removed, expected 1.1 another of the answer',
+    ])
   })
 })

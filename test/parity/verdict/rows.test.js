@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findDisparities, findWrong } from '../../../src/parity/verdict/rows.js'
+import { findDisparities, findUnequal, findWrong } from '../../../src/parity/verdict/rows.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 /** @import { Arm, ParityRow } from '../../../src/model/types.ts' */
@@ -29,6 +29,24 @@ describe('findDisparities', () => {
     expect(find([pipy({ found: 'x', expected: null }), envoy({ found: 'y', expected: null })])).toEqual([
       'parity-tls: pipy: x; envoy: y',
     ])
+  })
+
+  it('finds nothing where both fall short in the same things, and each declares it', () => {
+    const short = { found: 'no TLS', expected: 'TLS', lacks: ['it has no TLS'] }
+    expect(find([pipy(short), envoy({ ...short, lacks: ['nor has this'] })])).toEqual([])
+    const another = 'parity-tls: pipy: it has no TLS'
+    expect(find([pipy(short), envoy({})])).toEqual([another])
+    expect(find([pipy(short), envoy({ ...short, lacks: undefined })])).toEqual([
+      another,
+      'parity-tls: envoy: no TLS, TLS is expected',
+    ])
+    expect(find([pipy(short), envoy({ ...short, differences: ['a peer: accepted'] })])).toHaveLength(2)
+  })
+
+  it('judges an arm by the rows of links that do the work', () => {
+    const rows = [pipy({ found: 'no TLS', expected: 'TLS', links: ['another'] }), envoy({ links: ['another'] })]
+    expect(find(rows)).toEqual([])
+    expect(find(rows, { fields: { link: 'another' } })).toEqual(['parity-tls: pipy: no TLS, TLS is expected'])
   })
 
   it('sets aside what the experiment varies', () => {
@@ -84,4 +102,27 @@ describe('findWrong', () => {
     expect(judge([pipy({}), pipy({ ...logged, found: '1 differences of access-log' })])).toEqual([
       'parity-features: pipy: 1 differences of access-log, access-log is expected',
     ]))
+})
+
+describe('findUnequal', () => {
+  const rows = [
+    ...[pipy({ found: 'no TLS', expected: 'TLS', isDeployed: true }), envoy({})],
+    ...[pipy({ name: 'parity-pooling', isDeployed: true }), envoy({ name: 'parity-pooling' })],
+    ...[pipy({ name: 'parity-logging', found: '9 bytes', isDeployed: true }), envoy({ name: 'parity-logging' })],
+  ]
+  const [a, b] = ['pipy', 'envoy'].map(plane => ({ arm: createArm({ plane }), rows }))
+
+  it('names the rows of a plane as deployed that differ, which then are no disparities', () => {
+    expect(findUnequal({ a, b, relaxed: [] })).toEqual(['unequal work: tls, logging'])
+    expect(findUnequal({ a: b, b: a, relaxed: ['parity-tls'] })).toEqual(['unequal work: logging'])
+    expect(findDisparities({ a, b, relaxed: [] })).toEqual([])
+    expect(findWrong({ judged: [a, b], relaxed: [] })).toEqual([])
+  })
+
+  it('finds nothing between planes that are not', () => {
+    const equal = rows.map(({ isDeployed: _, ...row }) => row)
+    const [x, y] = [a, b].map(judged => ({ ...judged, rows: equal }))
+    expect(findUnequal({ a: x, b: y, relaxed: [] })).toEqual([])
+    expect(findDisparities({ a: x, b: y, relaxed: [] })).not.toEqual([])
+  })
 })

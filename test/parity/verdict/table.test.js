@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tabulateParity, tellPolicy } from '../../../src/parity/verdict/table.js'
+import { listDisparities, tabulateParity, tellPolicy } from '../../../src/parity/verdict/table.js'
 import { createParityRow as row } from '../../fakes/fake-records.js'
 
 describe('tabulateParity', () => {
@@ -31,6 +31,17 @@ describe('tabulateParity', () => {
     expect(rows).toEqual([
       ['tls', 'mTLS ecdsa-p256', 'pipy', 'TLS'],
       ['tls', 'plaintext', 'pipy', 'no TLS'],
+    ])
+  })
+})
+
+describe('listDisparities', () => {
+  it('has what differs alike in one line, and the reason where the plane declares one', () => {
+    const differences = ['a GET: headers of its own: via', 'a HEAD: headers of its own: via']
+    const parity = [row({ differences }), row({ plane: 'caddy', differences, lacks: ['it adds itself'] })]
+    expect(listDisparities({ parity })).toEqual([
+      'pipy: a GET and 1 more: headers of its own: via',
+      'caddy: it adds itself',
     ])
   })
 })

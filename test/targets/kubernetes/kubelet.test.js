@@ -104,6 +104,7 @@ describe('observeByKubelet', () => {
       start: at(start, { memory: null, identity: ['id-sidecar', '0 restarts'], workers: null }),
       end: at(end, after?.[0]),
       overflows: null,
+      received: null,
     })
     expect(record).toMatchObject({
       ...{ capCores: 0.25, capReadBackCores: null, workers: null, busiestThreadCores: null, throttledFraction: null },

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { PORTS } from '../../../src/model/sidecar-contract.js'
 import { renderDeployment } from '../../../src/targets/kubernetes/manifests.js'
+import { rulesOf } from '../../../src/targets/rules.js'
 import { createContainers, gateway, objects, pipyGateway, ratings } from '../../fakes/cluster-objects.js'
 
 const isReader = (/** @type {string} */ name) => name.startsWith('reader')
@@ -120,6 +121,35 @@ describe('a sidecar', () => {
       '/tmp',
     ])
     expect(mountsOf(native.containers[0])).toEqual(['/bench/echo', '/tmp'])
+  })
+})
+
+describe('a pod to whose sidecar connections are redirected', () => {
+  const containers = createContainers({ service: 'gateway', plane: 'pipy', cpuCores: null, isRedirected: true })
+  const [application, sidecar] = containers
+  const rulesImage = 'rules:1'
+  const pod = renderDeployment({ ...gateway, containers, where: null, hasNativeSidecars: true, rulesImage }).spec
+    .template.spec
+  const [rules, own] = pod.initContainers ?? []
+
+  it('sets rules before anything else runs, as root with the capability for it', () => {
+    expect(rules).toMatchObject({ name: 'rules', image: rulesImage })
+    expect(rules.command).toEqual(['iptables-restore', '/bench/gateway/iptables.rules'])
+    expect(rules.securityContext).toEqual({
+      ...{ ...RESTRICTED, runAsNonRoot: false, runAsUser: 0 },
+      capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] },
+    })
+    expect(rules.volumeMounts).toContainEqual(expect.objectContaining({ mountPath: '/bench/gateway' }))
+  })
+
+  it('runs the sidecar as a user of its own, and the application as ever', () => {
+    expect(own).toMatchObject({ name: 'sidecar', securityContext: { ...RESTRICTED, runAsUser: 1500 } })
+    expect(pod.containers[0].securityContext).toEqual(RESTRICTED)
+  })
+
+  it('has rules for its ports', () => {
+    expect(rulesOf([application.spec, sidecar.spec])).toContain('-A PREROUTING -p tcp --dport 15003 -j RETURN')
+    expect(rulesOf([application.spec])).toBeNull()
   })
 })
 

@@ -21,7 +21,7 @@ afterEach(() => {
 
 describe('the prober of this machine', () => {
   it('serves the upstreams of the corpus from processes of their own, which end with it', async () => {
-    const call = createLocalProber({ runId })
+    const { call } = createLocalProber({ runId })
     await call('open', rig)
     // The agent, and the upstream that takes no connections.
     expect(listOwn()).toHaveLength(2)
@@ -40,7 +40,7 @@ describe('the prober of this machine', () => {
   it('asks from this process while no rig is open', async () => {
     const server = http.createServer((_, response) => response.end('here'))
     await new Promise(resolve => server.listen(8080, address, () => resolve(null)))
-    const call = createLocalProber({ runId })
+    const { call } = createLocalProber({ runId })
     await call('close', undefined)
     const answer = await call('send', { endpoint: { address, port: 8080 }, ask: { host: 'a' } })
     expect(answer.body).toBe('here')
@@ -57,7 +57,7 @@ describe('the prober of this machine', () => {
       response.end('here')
     })
     await new Promise(resolve => server.listen(8080, address, () => resolve(null)))
-    const call = createLocalProber({ runId })
+    const { call } = createLocalProber({ runId })
     await call('open', rig)
     close = () => void call('close', undefined)
     const answer = await call('send', { endpoint: { address, port: 8080 }, ask: { host: 'a' } })
@@ -66,7 +66,7 @@ describe('the prober of this machine', () => {
   })
 
   it('leaves nothing behind where the upstreams cannot start, and says why', async () => {
-    const call = createLocalProber({ runId })
+    const { call } = createLocalProber({ runId })
     await expect(call('open', { ...rig, address: '192.0.2.1' })).rejects.toThrow('EADDRNOTAVAIL')
     expect(listOwn()).toEqual([])
     await expect(call('probeAnswers', undefined)).rejects.toThrow('the rig is not open')
@@ -76,7 +76,7 @@ describe('the prober of this machine', () => {
     const holder = net.createServer()
     await new Promise(resolve => holder.listen(UPSTREAMS.full, address, () => resolve(null)))
     try {
-      await expect(createLocalProber({ runId })('open', rig)).rejects.toThrow(
+      await expect(createLocalProber({ runId }).call('open', rig)).rejects.toThrow(
         /the upstream that takes no connections ended: .*EADDRINUSE/,
       )
     } finally {
@@ -85,7 +85,7 @@ describe('the prober of this machine', () => {
   })
 
   it('says that it is lost where its process is killed', async () => {
-    const call = createLocalProber({ runId })
+    const { call } = createLocalProber({ runId })
     await call('open', rig)
     // It answers nothing before it is killed.
     for (const { pid } of listOwn()) process.kill(pid, 'SIGSTOP')
@@ -98,7 +98,7 @@ describe('the prober of this machine', () => {
   })
 
   it('closes a stopped agent, of which a pending call says that it is lost', async () => {
-    const call = createLocalProber({ runId })
+    const { call } = createLocalProber({ runId })
     await call('open', rig)
     for (const { pid } of listOwn()) process.kill(pid, 'SIGSTOP')
     const lost = expect(call('probePooling', undefined)).rejects.toThrow(SiteLostError)

@@ -1,0 +1,115 @@
+import { dataPlanes } from '../src/dataplanes/registry.js'
+import { FEATURE_NAMES } from '../src/model/features.js'
+import { CONFIGURATIONS, findUntried, listLacks } from '../src/parity/try-plane.js'
+import { PARITY_NAMES } from '../src/parity/verdict/rows.js'
+
+/** The tables of what each plane can and cannot, from what the planes declare of themselves. */
+/** @import { DataPlane } from '../src/model/types.ts' */
+
+/** What else a plane may not have, beside the configurations of the corpus. */
+const MORE = /** @type {const} */ ([
+  { where: '`--interception redirect`', interception: 'redirect' },
+  { where: 'a load that speaks mTLS, not on `pair`', hasCertificate: true },
+])
+
+const sidecarPlanes = dataPlanes.filter(({ createSidecar }) => createSidecar !== null)
+
+/** @returns {string[][]} a header, and a row for each plane */
+export function tabulatePlanes() {
+  const rows = sidecarPlanes.map(plane => [
+    `\`${plane.name}\``,
+    tellProgram(plane),
+    listContenders(plane).join(', '),
+    tellFeatures(plane),
+    tellControls(plane),
+    plane.parseOverflows ? 'yes' : 'no',
+  ])
+  const header = [
+    'plane',
+    'program',
+    'in `--planes`',
+    'features',
+    'takes another configuration by',
+    'tells what its limits refused',
+  ]
+  return [header, ...rows]
+}
+
+/** @returns {string[][]} a header, and a row for each thing that a plane cannot do */
+export function tabulateLacks() {
+  const rows = sidecarPlanes.flatMap(plane => {
+    /** @type {Map<string, { what: string, why: string, where: string[] }>} */
+    const found = new Map()
+    for (const [name, measured] of Object.entries(CONFIGURATIONS).filter(([, { features }]) => features === undefined))
+      for (const { what, why } of listShortcomings(plane, measured)) {
+        const key = JSON.stringify([what, why])
+        const { where } = found.get(key) ?? { where: [] }
+        found.set(key, { what, why, where: [...where, name] })
+      }
+    const refused = MORE.flatMap(({ where, ...more }) =>
+      listRefusals(plane, CONFIGURATIONS.mtls, more).map(({ what, why }) => ({ where: [where], what, why })),
+    )
+    return [...found.values(), ...refused].map(({ what, why, where }) => [
+      `\`${plane.name}\``,
+      where.join(', '),
+      what,
+      why,
+    ])
+  })
+  return [['plane', 'configuration', 'falls short in', 'why'], ...rows]
+}
+
+/** @param {DataPlane} plane @param {import('../src/parity/rig.js').Measured} measured */
+function listShortcomings(plane, measured) {
+  const refused = listRefusals(plane, measured)
+  if (refused.length === listVersions(plane).length) return refused
+  const lacks = listLacks(plane, measured).map(({ row, why }) => ({
+    what: PARITY_NAMES.includes(row) ? `\`${row}\`` : `\`${row}\`, and is compared`,
+    why,
+  }))
+  return [...refused, ...lacks]
+}
+
+/**
+ * @param {DataPlane} plane @param {import('../src/parity/rig.js').Measured} measured
+ * @param {{ interception?: 'redirect', hasCertificate?: boolean }} [more]
+ */
+function listRefusals(plane, measured, more) {
+  const reasons = listVersions(plane).map(version => findUntried(measured, { plane, tool: { version }, ...more }))
+  return [...new Set(reasons)].flatMap(why => (why === null ? [] : [{ what: 'everything: it is not measured', why }]))
+}
+
+/** The versions that a plane may have as far as its declarations go. @param {DataPlane} plane */
+function listVersions({ tool }) {
+  return (tool?.wanted.match(/\d+\.\d+/g) ?? []).map(version => `${version}.0`)
+}
+
+/** @param {DataPlane} plane */
+function tellProgram({ tool }) {
+  if (!tool) return ''
+  const how = tool.package ? `Debian: \`${tool.package}\`` : 'fetched where it is missing'
+  return `${tool.name} ${tool.wanted} (${how})`
+}
+
+/** @param {DataPlane} plane */
+function listContenders({ name, profiles, hasVariants }) {
+  const others = [
+    ...profiles.slice(1).map(profile => `${name}:${profile}`),
+    ...(hasVariants ? [`${name}=./folder`] : []),
+  ]
+  return [name, ...others].map(text => `\`${text}\``)
+}
+
+/** @param {DataPlane} plane */
+function tellFeatures({ features = [] }) {
+  if (features.length === FEATURE_NAMES.length) return 'all'
+  return features.length === 0 ? 'none' : features.join(', ')
+}
+
+/** @param {DataPlane} plane */
+function tellControls({ controls = [] }) {
+  return (
+    controls.map(({ name, needsOf }) => (needsOf ? `\`${name}\` (one, or many)` : `\`${name}\` (one)`)).join(', ') ||
+    'nothing'
+  )
+}

@@ -1,0 +1,24 @@
+import { createFileControl } from '../../model/file-control.js'
+import { createSidecar } from './launch.js'
+
+/** @import { SidecarOptions } from '../../model/types.ts' */
+
+/** Caddy takes a whole configuration at its administration port, and ends the servers of the one before. */
+export const apiControl = createFileControl({
+  name: 'api',
+  createSidecar: createOpen,
+  commit: options => [
+    {
+      kind: 'request',
+      endpoint: options.model.admin,
+      method: 'POST',
+      path: '/load',
+      body: createOpen(options).files[0].content,
+    },
+  ],
+})
+
+/** A sidecar that takes configurations. @param {SidecarOptions} options */
+function createOpen(options) {
+  return createSidecar(options, { hasAdmin: true })
+}

@@ -1,0 +1,133 @@
+// The sidecar model as a configuration of Caddy, in JSON.
+import { nanoseconds, renderProxy } from './proxy.js'
+import { ABORT, renderRoutes } from './routes.js'
+
+/** @import { SidecarModel } from '../../model/types.ts' */
+
+const MOST_HEADER_BYTES = 64 * 1024
+
+/**
+ * @param {SidecarModel} model
+ * @param {{ hasAdmin?: boolean }} [options] hasAdmin: it takes another configuration while it serves
+ */
+export function renderConfig(model, { hasAdmin = false } = {}) {
+  const { inbound, outbound, admin, trust } = model
+  return {
+    admin: {
+      // It is asked under its address alone.
+      ...(hasAdmin ? { listen: `${admin.address}:${admin.port}`, origins: [admin.address] } : { disabled: true }),
+      config: { persist: false },
+    },
+    // An error of a request has its answer; only what Caddy says of itself is logged.
+    logging: { logs: { default: { level: 'ERROR', exclude: ['http.log.error'] } } },
+    apps: {
+      http: {
+        servers: {
+          ...(inbound && { inbound: renderServer('inbound', { model, listener: inbound }) }),
+          ...(outbound && { outbound: renderServer('outbound', { model, listener: outbound }) }),
+        },
+      },
+      tls: {
+        certificates: { load_files: [{ certificate: trust.certificatePath, key: trust.keyPath }] },
+        session_tickets: { disabled: true },
+        disable_ocsp_stapling: true,
+        disable_storage_check: true,
+        disable_storage_clean: true,
+      },
+    },
+  }
+}
+
+/**
+ * @param {'inbound' | 'outbound'} name
+ * @param {{ model: SidecarModel, listener: NonNullable<SidecarModel['inbound' | 'outbound']> }} options
+ */
+function renderServer(name, { model, listener: { address, port, routes } }) {
+  const { timeouts, clusters } = model
+  const inbound = name === 'inbound' ? model.inbound : null
+  const called = new Set(routes.flatMap(route => route.split.map(({ cluster }) => cluster)))
+  const own = clusters.filter(cluster => called.has(cluster.name))
+  return {
+    listen: [`${address}:${port}`],
+    protocols: listProtocols(inbound),
+    // No certificates of its own, and no port for plaintext beside.
+    automatic_https: { disable: true },
+    ...(inbound?.mtls === 'strict' && renderTls(model)),
+    idle_timeout: nanoseconds(timeouts.idleSeconds),
+    read_header_timeout: nanoseconds(timeouts.idleSeconds),
+    max_header_bytes: MOST_HEADER_BYTES,
+    enable_full_duplex: true,
+    // One pool of connections for each cluster, however many routes go there.
+    named_routes: Object.fromEntries(own.map(cluster => [cluster.name, { handle: [renderProxy(cluster, model)] }])),
+    routes: [
+      ...(inbound?.mtls === 'strict' ? renderAccepted(inbound.acceptedIdentities) : []),
+      ...renderRoutes(routes),
+    ],
+    errors: { routes: ERRORS },
+  }
+}
+
+/** @param {SidecarModel['inbound']} inbound null: its listener is the outbound one */
+function listProtocols(inbound) {
+  if (inbound?.protocol !== 'http/2') return ['h1']
+  return ['h1', inbound.mtls === 'strict' ? 'h2' : 'h2c']
+}
+
+/** @param {SidecarModel} model */
+function renderTls({ trust, tls, inbound, identity }) {
+  const name = identity.slice(identity.lastIndexOf('/') + 1)
+  return {
+    // Go would answer plaintext with 400. This one looks for it, to send it elsewhere, and closes it where its head is too long.
+    listener_wrappers: [{ wrapper: 'http_redirect', max_header_bytes: 1 }, { wrapper: 'tls' }],
+    strict_sni_host: false,
+    tls_connection_policies: [
+      {
+        alpn: inbound?.protocol === 'http/2' ? ['h2', 'http/1.1'] : ['http/1.1'],
+        protocol_min: 'tls1.3',
+        curves: [tls.group.toLowerCase()],
+        client_authentication: { mode: 'require_and_verify', ca: { provider: 'file', pem_files: [trust.caPath] } },
+        // Its one certificate, also where a caller names no server or another.
+        default_sni: name,
+        fallback_sni: name,
+      },
+    ],
+  }
+}
+
+/**
+ * Closes the connection of another identity at its first request: Caddy has no check of names in the handshake.
+ * @param {string[] | null} identities null: any of the authority
+ */
+function renderAccepted(identities) {
+  if (identities === null) return []
+  return [
+    {
+      match: [{ not: [{ vars: { '{http.request.tls.client.san.uris.0}': identities } }] }],
+      handle: [ABORT],
+      terminal: true,
+    },
+  ]
+}
+
+/** Answers for an upstream that failed: Caddy says 502 where it cannot connect, in time or not, and where a connection broke. */
+const ERRORS = [
+  {
+    match: [
+      { vars_regexp: { '{http.error.message}': { pattern: '^dial .*i/o timeout$' } } },
+      { vars: { '{http.error.status_code}': ['504'] } },
+    ],
+    handle: [{ handler: 'static_response', status_code: 504, body: 'no answer from the upstream in time' }],
+    terminal: true,
+  },
+  {
+    match: [{ vars: { '{http.error.status_code}': ['502'] } }],
+    handle: [
+      {
+        handler: 'static_response',
+        status_code: 503,
+        body: 'the upstream cannot be connected, or closed without an answer',
+      },
+    ],
+    terminal: true,
+  },
+]

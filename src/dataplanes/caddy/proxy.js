@@ -1,0 +1,52 @@
+/** How Caddy calls the endpoints of a cluster. */
+/** @import { Cluster, SidecarModel } from '../../model/types.ts' */
+
+const MOST_IDLE = 65_536
+// A name that no certificate has.
+const NOBODY = 'nobody.invalid'
+
+/** @param {Cluster} cluster @param {SidecarModel} model */
+export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
+  const { endpoints, balancing, mtls, protocol } = cluster
+  const [connect, request] = [timeouts.connectSeconds, timeouts.requestSeconds].map(nanoseconds)
+  return {
+    handler: 'reverse_proxy',
+    upstreams: endpoints.map(({ address, port }) => ({ dial: `${address}:${port}` })),
+    load_balancing: {
+      selection_policy: { policy: balancing === 'least-requests' ? 'least_conn' : 'round_robin' },
+      retries,
+      // A request is sent again only where the connection was refused: no method is so called.
+      retry_match: [{ method: ['NONE'] }],
+    },
+    // Caddy adds itself to what a proxy before it has set, and removes nothing.
+    trusted_proxies: ['0.0.0.0/0'],
+    // Over TLS, Caddy would name the endpoint.
+    ...(mtls && { headers: { request: { set: { Host: ['{http.request.hostport}'] } } } }),
+    transport: {
+      protocol: 'http',
+      versions: protocol === 'http/2' ? [mtls ? '2' : 'h2c'] : ['1.1'],
+      compression: false,
+      dial_timeout: connect,
+      response_header_timeout: request,
+      keep_alive: { max_idle_conns_per_host: MOST_IDLE, idle_timeout: request },
+      // Not of the environment.
+      network_proxy: { from: 'none' },
+      ...(mtls && {
+        tls: {
+          ca: { provider: 'file', pem_files: [trust.caPath] },
+          client_certificate_file: trust.certificatePath,
+          client_certificate_key_file: trust.keyPath,
+          // It compares this name and no identity: of those that are listed, it can heed only that there are none.
+          server_name: mtls.acceptedIdentities?.length === 0 ? NOBODY : mtls.serverName,
+          curves: [tls.group.toLowerCase()],
+          handshake_timeout: connect,
+        },
+      }),
+    },
+  }
+}
+
+/** @param {number} seconds */
+export function nanoseconds(seconds) {
+  return Math.round(seconds * 1e9)
+}

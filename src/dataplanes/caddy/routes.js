@@ -1,0 +1,58 @@
+/** Routes in their order: the first whose host, path and headers match takes the request. */
+/** @import { Route } from '../../model/types.ts' */
+
+/** Closes the connection without an answer. */
+export const ABORT = { handler: 'static_response', abort: true }
+
+const NO_ROUTE = { handle: [{ handler: 'static_response', status_code: 404, body: 'no route matches' }] }
+const SHARES = 256
+
+/** @param {Route[]} routes @returns {object[]} of a server whose named routes are the clusters */
+export function renderRoutes(routes) {
+  return [...routes.flatMap(renderRoute), NO_ROUTE]
+}
+
+/** @param {Route} route @returns as many as it has clusters: the first by their shares, the last what is left */
+function renderRoute({ host, pathPrefix, headers, split }) {
+  const match = {
+    ...(host === null ? {} : { host: [host] }),
+    // Caddy's own matcher of paths ignores the case.
+    ...(pathPrefix === '/' ? {} : { path_regexp: { pattern: `^${escapePattern(pathPrefix)}` } }),
+    ...(Object.keys(headers).length === 0
+      ? {}
+      : { header_regexp: mapValues(headers, value => ({ pattern: `^${escapePattern(value)}$` })) }),
+  }
+  const sum = split.reduce((total, { weight }) => total + weight, 0)
+  let before = 0
+  return split.map(({ cluster, weight }, i) => {
+    before += weight
+    const own = i === split.length - 1 ? match : { ...match, vars_regexp: renderShare(before / sum) }
+    return {
+      ...(Object.keys(own).length > 0 && { match: [own] }),
+      handle: [{ handler: 'invoke', name: cluster }],
+      terminal: true,
+    }
+  })
+}
+
+/** By the first two digits of the request's id, which is made once where it is asked for. @param {number} share */
+function renderShare(share) {
+  const end = Math.round(share * SHARES)
+  const [high, low] = [Math.floor(end / 16), end % 16]
+  const below = (/** @type {number} */ digit) => '0123456789abcdef'.slice(0, digit)
+  const parts = [
+    ...(high > 0 ? [`[${below(high)}].`] : []),
+    ...(low > 0 ? [`${high.toString(16)}[${below(low)}]`] : []),
+  ]
+  return { '{http.request.uuid}': { pattern: `^(${parts.join('|') || 'none'})` } }
+}
+
+/** @param {string} text */
+function escapePattern(text) {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+/** @template T @template U @param {Record<string, T>} record @param {(value: T) => U} map */
+function mapValues(record, map) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
+}

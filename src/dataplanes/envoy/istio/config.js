@@ -1,0 +1,104 @@
+import { renderCluster } from '../clusters.js'
+import { extension, renderUpstreamHttp, socketAddress } from '../shared.js'
+import { renderTransport } from '../tls.js'
+import { renderListeners } from './listeners.js'
+import { describePeer, nameSni } from './names.js'
+import { renderContext, TLS_VERSIONS } from './tls.js'
+
+/** The sidecar model as Istio's control plane and agent render it (pilot/pkg/networking/core, tools/packaging/common). */
+/** @import { Cluster, SidecarModel } from '../../../model/types.ts' */
+
+const MOST = 4_294_967_295
+// From this address a proxy calls its own application, or its rules would redirect the connection back to it.
+const OWN_SOURCE = '127.0.0.6'
+
+/** @param {SidecarModel} model @param {{ isIstios: boolean }} options isIstios: the build has Istio's own filters */
+export function renderIstioBootstrap(model, { isIstios }) {
+  const { service, clusters, admin } = model
+  return {
+    node: { id: describePeer(service).id, cluster: `${service}.bench` },
+    admin: { address: socketAddress(admin) },
+    layered_runtime: {
+      layers: [
+        {
+          name: 'global config',
+          static_layer: {
+            're2.max_program_size.error_level': 32768,
+            'envoy.reloadable_features.http_reject_path_with_fragment': false,
+            'envoy.reloadable_features.fixed_heap_use_allocated': true,
+            'envoy.reloadable_features.coalesce_lb_rebuilds_on_batch_update': false,
+          },
+        },
+        { name: 'admin', admin_layer: {} },
+      ],
+    },
+    bootstrap_extensions: [
+      extension(
+        'envoy.bootstrap.internal_listener',
+        'envoy.extensions.bootstrap.internal_listener.v3.InternalListener',
+        { buffer_size_kb: 64 },
+      ),
+    ],
+    stats_config: { use_all_default_tags: false, stats_matcher: { inclusion_list: { patterns: listIncluded() } } },
+    deferred_stat_options: { enable_deferred_creation_stats: true },
+    overload_manager: {
+      resource_monitors: [
+        extension(
+          'envoy.resource_monitors.global_downstream_max_connections',
+          'envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
+          { max_active_downstream_connections: 2_147_483_647 },
+        ),
+      ],
+    },
+    static_resources: {
+      listeners: renderListeners(model, isIstios),
+      clusters: clusters.map(cluster => renderIstioCluster(model, cluster)),
+    },
+  }
+}
+
+/** The statistics that the agent lets its proxy keep (pkg/bootstrap/config.go). */
+function listIncluded() {
+  const prefixes = ['reporter=', 'cluster_manager', 'listener_manager', 'server', 'cluster.xds-grpc', 'wasm']
+  const suffixes = ['rbac.allowed', 'rbac.denied', 'shadow_allowed', 'shadow_denied']
+  return [
+    ...[...prefixes, 'component', 'istio'].map(prefix => ({ prefix })),
+    ...suffixes.map(suffix => ({ suffix })),
+    { safe_regex: { regex: 'vhost\\..*\\.route\\..*' } },
+  ]
+}
+
+/** @param {SidecarModel} model @param {Cluster} cluster */
+function renderIstioCluster(model, cluster) {
+  const { name, type, connect_timeout, load_assignment } = renderCluster(model, cluster)
+  const limit = { max_connections: MOST, max_pending_requests: MOST, max_requests: MOST, max_retries: MOST }
+  const { address, redirectedPorts = [] } = model.inbound ?? {}
+  // A proxy calls its application at the address that the client meant.
+  const meansDestination = cluster.endpoints.every(own => own.address === address && redirectedPorts.includes(own.port))
+  return {
+    name,
+    connect_timeout,
+    ...(meansDestination
+      ? {
+          type: 'ORIGINAL_DST',
+          lb_policy: 'CLUSTER_PROVIDED',
+          cleanup_interval: '9223372035s',
+          upstream_bind_config: { source_address: { address: OWN_SOURCE, port_value: 0 } },
+        }
+      : { type, lb_policy: 'LEAST_REQUEST', load_assignment }),
+    circuit_breakers: { thresholds: [{ ...limit, track_remaining: true }] },
+    common_lb_config: {},
+    ...(cluster.protocol === 'http/2' && renderUpstreamHttp({ explicit_http_config: { http2_protocol_options: {} } })),
+    ...(cluster.mtls && {
+      transport_socket: renderTransport('Upstream', {
+        sni: nameSni(cluster.mtls.serverName),
+        common_tls_context: renderContext(model, {
+          tls_params: TLS_VERSIONS,
+          alpn_protocols:
+            cluster.protocol === 'http/2' ? ['istio-h2', 'istio', 'h2'] : ['istio-http/1.1', 'istio', 'http/1.1'],
+          sans: cluster.mtls.acceptedIdentities?.map(exact => ({ san_type: 'URI', matcher: { exact } })),
+        }),
+      }),
+    }),
+  }
+}

@@ -1,0 +1,147 @@
+import { extension } from '../shared.js'
+import { describePeer, nameHost } from './names.js'
+
+/** The HTTP filters of Istio's proxy, in its order (pilot/pkg/networking/core/listener_builder.go). */
+/** @import { SidecarModel } from '../../../model/types.ts' */
+/** @typedef {'inbound' | 'outbound'} Direction */
+
+const HTTP = 'envoy.extensions.filters.http'
+const PEER = ['x-envoy-peer-metadata-id', 'x-envoy-peer-metadata']
+const ALPN = { HTTP11: ['istio-http/1.1', 'istio', 'http/1.1'], HTTP2: ['istio-h2', 'istio', 'h2'] }
+
+/**
+ * The part of a proxy that handles requests. isIstios: the build has Istio's own filters; isFromProxy: a proxy is at the
+ * other end, in a mesh; allowed: identities, where a policy lists them.
+ * @typedef {{ direction: Direction, isIstios: boolean, isFromProxy: boolean, allowed: string[] | null }} Part
+ */
+
+/** @param {SidecarModel} model @param {Part} part */
+export function renderFilters({ service }, { direction, isIstios, isFromProxy, allowed }) {
+  const isOutbound = direction === 'outbound'
+  return [
+    ...(isIstios ? [renderMetadataExchange(direction)] : []),
+    ...(!isIstios && isFromProxy ? renderPeerHeaders(service, direction) : []),
+    ...(allowed ? [renderPolicy(allowed)] : []),
+    extension('envoy.filters.http.grpc_stats', `${HTTP}.grpc_stats.v3.FilterConfig`, {
+      emit_filter_state: true,
+      stats_for_all_methods: false,
+    }),
+    ...(isIstios && isOutbound ? [renderAlpn()] : []),
+    extension('envoy.filters.http.fault', `${HTTP}.fault.v3.HTTPFault`),
+    extension('envoy.filters.http.cors', `${HTTP}.cors.v3.Cors`),
+    ...(isIstios
+      ? [typed('istio.stats', 'stats.PluginConfig', isOutbound ? {} : { disable_host_header_fallback: true })]
+      : []),
+    extension('envoy.filters.http.router', `${HTTP}.router.v3.Router`),
+  ]
+}
+
+/** @param {Direction} direction */
+function renderMetadataExchange(direction) {
+  const how = direction === 'inbound' ? 'downstream' : 'upstream'
+  return typed('istio.metadata_exchange', 'io.istio.http.peer_metadata.Config', {
+    [`${how}_discovery`]: [{ istio_headers: {} }, { workload_discovery: {} }],
+    [`${how}_propagation`]: [{ istio_headers: {} }],
+  })
+}
+
+function renderAlpn() {
+  return extension('istio.alpn', 'istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig', {
+    alpn_override: Object.entries(ALPN).map(([upstream_protocol, alpn_override]) => ({
+      upstream_protocol,
+      alpn_override,
+    })),
+  })
+}
+
+/**
+ * Stands for the metadata exchange: adds the headers of this pod, and takes those of the peer off.
+ * @param {string} service @param {Direction} direction
+ */
+function renderPeerHeaders(service, direction) {
+  const { id, encoded } = describePeer(service)
+  const [own, peers] = direction === 'inbound' ? ['response', 'request'] : ['request', 'response']
+  const adds = PEER.map((key, i) => ({ append: { header: { key, value: [id, encoded][i] } } }))
+  const takes = PEER.map(header => ({
+    header,
+    on_header_present: { metadata_namespace: 'istio', key: header, type: 'STRING' },
+    remove: true,
+  }))
+  return [
+    extension('envoy.filters.http.header_to_metadata', `${HTTP}.header_to_metadata.v3.Config`, {
+      [`${peers}_rules`]: takes,
+    }),
+    extension('envoy.filters.http.header_mutation', `${HTTP}.header_mutation.v3.HeaderMutation`, {
+      mutations: { [`${own}_mutations`]: adds },
+    }),
+  ]
+}
+
+/** An AuthorizationPolicy. @param {string[]} identities */
+function renderPolicy(identities) {
+  const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
+  const policies = principals.length > 0 ? { listed: { permissions: [{ any: true }], principals } } : {}
+  return extension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: { action: 'ALLOW', policies } })
+}
+
+/** A filter whose configuration the API of Envoy does not have. @param {string} name @param {string} type @param {object} value */
+function typed(name, type, value) {
+  return extension(name, 'udpa.type.v1.TypedStruct', { type_url: `type.googleapis.com/${type}`, value })
+}
+
+/**
+ * Stands for istio.stats: its four statistics of a request, with its labels.
+ * @param {SidecarModel} model @param {Part} part
+ */
+export function renderRequestStats({ service, clusters }, { direction, isFromProxy }) {
+  const isOutbound = direction === 'outbound'
+  const callee = isOutbound ? (clusters.find(({ mtls }) => mtls)?.name ?? service) : service
+  const peer = `%DYNAMIC_METADATA(istio:${PEER[0]})%`
+  const tags = {
+    reporter: isOutbound ? 'source' : 'destination',
+    ...labelEnd(
+      'source',
+      isOutbound ? service : peer,
+      isOutbound ? '%DOWNSTREAM_LOCAL_URI_SAN%' : '%DOWNSTREAM_PEER_URI_SAN%',
+    ),
+    ...labelEnd(
+      'destination',
+      isOutbound ? peer : service,
+      isOutbound ? '%UPSTREAM_PEER_URI_SAN%' : '%DOWNSTREAM_LOCAL_URI_SAN%',
+    ),
+    destination_service: nameHost(callee),
+    destination_service_name: callee,
+    destination_service_namespace: 'bench',
+    request_protocol: 'http',
+    response_code: '%RESPONSE_CODE%',
+    grpc_response_status: '%GRPC_STATUS_NUMBER%',
+    response_flags: '%RESPONSE_FLAGS%',
+    connection_security_policy: isOutbound ? 'unknown' : isFromProxy ? 'mutual_tls' : 'none',
+  }
+  const stat = (/** @type {string} */ name) => ({
+    name: `istio_${name}`,
+    tags: Object.entries(tags).map(([name, value_format]) => ({ name, value_format })),
+  })
+  return extension('envoy.access_loggers.stats', 'envoy.extensions.access_loggers.stats.v3.Config', {
+    stat_prefix: 'istiocustom',
+    counters: [{ stat: stat('requests_total'), value_fixed: 1 }],
+    histograms: [
+      { stat: stat('request_duration_milliseconds'), unit: 'Milliseconds', value_format: '%DURATION%' },
+      { stat: stat('request_bytes'), unit: 'Bytes', value_format: '%BYTES_RECEIVED%' },
+      { stat: stat('response_bytes'), unit: 'Bytes', value_format: '%BYTES_SENT%' },
+    ],
+  })
+}
+
+/** @param {string} end @param {string} workload @param {string} principal */
+function labelEnd(end, workload, principal) {
+  const names = ['workload', 'canonical_service', 'app']
+  return {
+    ...Object.fromEntries(names.map(name => [`${end}_${name}`, workload])),
+    [`${end}_workload_namespace`]: 'bench',
+    [`${end}_principal`]: principal,
+    [`${end}_canonical_revision`]: 'latest',
+    [`${end}_version`]: 'unknown',
+    [`${end}_cluster`]: 'Kubernetes',
+  }
+}

@@ -1,0 +1,189 @@
+import { renderRouteConfig } from '../routes.js'
+import { extension, socketAddress } from '../shared.js'
+import { renderTransport } from '../tls.js'
+import { renderFilters, renderRequestStats } from './filters.js'
+import { nameHost } from './names.js'
+import { renderContext, TLS_VERSIONS } from './tls.js'
+
+/** The listeners of Istio's proxy (pilot/pkg/networking/core: listener_inbound.go, listener.go, listener_builder.go). */
+/** @import { SidecarModel } from '../../../model/types.ts' */
+/** @import { Direction, Part } from './filters.js' */
+
+const MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'
+const LISTENER = 'envoy.extensions.filters.listener'
+const CIPHERS = [
+  ...['ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ...['ECDHE-RSA-AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'AES128-GCM-SHA256'],
+]
+const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http/1.1', 'istio-h2']
+
+/** @param {SidecarModel} model @param {boolean} isIstios the build has Istio's own filters */
+export function renderListeners(model, isIstios) {
+  const { inbound, outbound } = model
+  return [
+    ...(inbound ? [renderInbound(model, inbound, isIstios)] : []),
+    ...(outbound ? renderOutbound(model, outbound, isIstios) : []),
+  ]
+}
+
+/** @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {boolean} isIstios */
+function renderInbound(model, inbound, isIstios) {
+  const { mtls, acceptedIdentities, redirectedPorts } = inbound
+  const allowed = mtls === 'strict' ? acceptedIdentities : null
+  const part = { direction: /** @type {const} */ ('inbound'), isIstios, allowed }
+  const tls = {
+    filters: [renderManager(model, { ...part, isFromProxy: true })],
+    transport_socket: renderTransport('Downstream', {
+      require_client_certificate: true,
+      common_tls_context: renderContext(model, {
+        tls_params: { ...TLS_VERSIONS, cipher_suites: CIPHERS },
+        alpn_protocols: ['h2', 'http/1.1'],
+        // Any workload of the trust domain: who may call is a policy's matter.
+        sans: [{ san_type: 'URI', matcher: { prefix: `${/^spiffe:\/\/[^/]+\//.exec(model.identity)?.[0]}` } }],
+      }),
+    }),
+  }
+  const ofTls = { transport_protocol: 'tls' }
+  const plain = {
+    filter_chain_match: { transport_protocol: 'raw_buffer' },
+    filters: [renderManager(model, { ...part, isFromProxy: mtls === 'disabled' })],
+  }
+  const chains = {
+    strict: [{ filter_chain_match: ofTls, ...tls }],
+    permissive: [{ filter_chain_match: { ...ofTls, application_protocols: MTLS_ALPN }, ...tls }, plain],
+    disabled: [plain],
+  }
+  const ports = redirectedPorts ?? [inbound.port]
+  return {
+    name: 'virtualInbound',
+    traffic_direction: 'INBOUND',
+    address: socketAddress(inbound),
+    continue_on_listener_filters_timeout: true,
+    listener_filters_timeout: '0s',
+    listener_filters: [
+      ...(redirectedPorts
+        ? [extension('envoy.filters.listener.original_dst', `${LISTENER}.original_dst.v3.OriginalDst`)]
+        : []),
+      extension('envoy.filters.listener.tls_inspector', `${LISTENER}.tls_inspector.v3.TlsInspector`, {
+        initial_read_buffer_size: 512,
+      }),
+      {
+        ...extension('envoy.filters.listener.http_inspector', `${LISTENER}.http_inspector.v3.HttpInspector`),
+        // Ports that are declared http are not sniffed.
+        filter_disabled: renderPorts(ports),
+      },
+    ],
+    filter_chains: redirectedPorts
+      ? redirectedPorts.flatMap(destination_port =>
+          chains[mtls].map(chain => ({
+            ...chain,
+            filter_chain_match: { ...chain.filter_chain_match, destination_port },
+          })),
+        )
+      : chains[mtls],
+  }
+}
+
+/** @param {number[]} ports */
+function renderPorts(ports) {
+  const rules = ports.map(port => ({ destination_port_range: { start: port, end: port + 1 } }))
+  return rules.length === 1 ? rules[0] : { or_match: { rules } }
+}
+
+/**
+ * A listener for a port; where connections are redirected, it has them from the one to which they come.
+ * @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {boolean} isIstios
+ */
+function renderOutbound(model, outbound, isIstios) {
+  const { redirectedPorts } = outbound
+  const own = {
+    traffic_direction: 'OUTBOUND',
+    filter_chains: [
+      { filters: [renderManager(model, { direction: 'outbound', isIstios, isFromProxy: true, allowed: null })] },
+    ],
+  }
+  if (!redirectedPorts) return [{ name: 'outbound', address: socketAddress(outbound), ...own }]
+  const tcp = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy'
+  return [
+    {
+      name: 'virtualOutbound',
+      traffic_direction: 'OUTBOUND',
+      address: socketAddress(outbound),
+      use_original_dst: true,
+      filter_chains: [
+        {
+          filters: [
+            extension('envoy.filters.network.tcp_proxy', tcp, {
+              stat_prefix: 'BlackHoleCluster',
+              cluster: 'BlackHoleCluster',
+            }),
+          ],
+        },
+      ],
+    },
+    ...redirectedPorts.map(port => ({
+      name: `0.0.0.0_${port}`,
+      address: socketAddress({ address: '0.0.0.0', port }),
+      bind_to_port: false,
+      ...own,
+    })),
+  ]
+}
+
+/** @param {SidecarModel} model @param {Part} part */
+function renderManager(model, part) {
+  const { direction, isIstios } = part
+  const percent = (/** @type {number} */ value) => ({ value })
+  return extension('envoy.filters.network.http_connection_manager', MANAGER, {
+    stat_prefix: `${direction}_0.0.0.0_8080;`,
+    codec_type: 'AUTO',
+    server_name: 'istio-envoy',
+    use_remote_address: false,
+    normalize_path: true,
+    stream_idle_timeout: '0s',
+    upgrade_configs: [{ upgrade_type: 'websocket' }],
+    ...(direction === 'inbound' && {
+      forward_client_cert_details: 'APPEND_FORWARD',
+      set_current_client_cert_details: { subject: true, uri: true, dns: true },
+    }),
+    // No tracer is named: requests are chosen to be traced, and no span is made.
+    tracing: { client_sampling: percent(100), random_sampling: percent(1), overall_sampling: percent(100) },
+    route_config: renderRoutes(model, direction),
+    ...(isIstios ? {} : { access_log: [renderRequestStats(model, part)] }),
+    http_filters: renderFilters(model, part),
+  })
+}
+
+/** @param {SidecarModel} model @param {Direction} direction */
+function renderRoutes(model, direction) {
+  const { virtual_hosts, ...config } = renderRouteConfig(model, direction)
+  const isOutbound = direction === 'outbound'
+  const retry_policy = isOutbound
+    ? {
+        retry_on: 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes',
+        num_retries: 2,
+        host_selection_retry_max_attempts: 5,
+        retry_host_predicate: [
+          extension(
+            'envoy.retry_host_predicates.previous_hosts',
+            'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
+          ),
+        ],
+      }
+    : { retry_on: 'reset-before-request', num_retries: 2 }
+  return {
+    ...config,
+    validate_clusters: false,
+    virtual_hosts: virtual_hosts.map(({ name, domains, routes }) => ({
+      name,
+      domains,
+      include_request_attempt_count: isOutbound,
+      routes: routes.map(({ match, route }) => ({
+        name: 'default',
+        match,
+        decorator: { operation: `${nameHost(isOutbound ? name : model.service)}:8080/*` },
+        route: { ...route, max_grpc_timeout: '0s', retry_policy },
+      })),
+    })),
+  }
+}

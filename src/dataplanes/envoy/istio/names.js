@@ -1,0 +1,32 @@
+import { PORTS } from '../../../model/sidecar-contract.js'
+
+/** Names of services as Istio writes them. */
+
+const NAMESPACE = 'bench'
+
+/** The host name of a service in its cluster. @param {string} service */
+export function nameHost(service) {
+  return `${service}.${NAMESPACE}.svc.cluster.local`
+}
+
+/** The server name by which a client's proxy calls a service. @param {string} service */
+export function nameSni(service) {
+  return `outbound_.${PORTS.application}_._.${nameHost(service)}`
+}
+
+/** What proxies tell each other of their pods, in the size and encoding of Istio's headers. @param {string} service */
+export function describePeer(service) {
+  const workload = {
+    NAME: `${service}-7d4f8b9c6d-x2x4z`,
+    NAMESPACE,
+    OWNER: `kubernetes://apis/apps/v1/namespaces/${NAMESPACE}/deployments/${service}`,
+    WORKLOAD_NAME: service,
+    CLUSTER_ID: 'Kubernetes',
+    LABELS: {
+      app: service,
+      'service.istio.io/canonical-name': service,
+      'service.istio.io/canonical-revision': 'latest',
+    },
+  }
+  return { id: `sidecar~${service}~${workload.NAME}.${NAMESPACE}`, encoded: btoa(JSON.stringify(workload)) }
+}

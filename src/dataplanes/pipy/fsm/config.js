@@ -1,0 +1,187 @@
+import { groupByHost, isUnconditional } from '../../../model/routes.js'
+import { PORTS } from '../../../model/sidecar-contract.js'
+
+/**
+ * The sidecar model as FSM's control plane hands it to its Pipy: `PipyConf` of flomesh-io/fsm v1.5.1
+ * (pkg/sidecar/v1/providers/pipy/repo/types.go), with the defaults of its Helm chart.
+ * @import { Cluster, Endpoint, Route, SidecarModel } from '../../../model/types.ts'
+ */
+
+// The chart's pluginChains, by falling priority.
+const CHAINS = {
+  'inbound-tcp': listModules('inbound', ['tls-termination', 'tcp-routing', 'tcp-load-balancing', 'tcp-default']),
+  'inbound-http': listModules('inbound', [
+    ...['tls-termination', 'http-routing', 'metrics-http', 'tracing-http', 'logging-http'],
+    ...['throttle-service', 'throttle-route', 'http-load-balancing', 'http-default'],
+  ]),
+  'outbound-tcp': listModules('outbound', ['tcp-routing', 'tcp-load-balancing', 'tcp-default']),
+  'outbound-http': listModules('outbound', [
+    ...['http-routing', 'metrics-http', 'tracing-http', 'logging-http', 'circuit-breaker'],
+    ...['http-load-balancing', 'http-default'],
+  ]),
+}
+const ANYWHERE = '0.0.0.0/0'
+const ANY_HOST = '*'
+const WEIGHT = 100
+
+/** isForebear: the scripts are those of osm-edge, which read some members in another form. @typedef {{ isForebear: boolean }} Dialect */
+
+/** @param {SidecarModel} model @param {Dialect} dialect */
+export function renderFsmConfig(model, dialect) {
+  const { identity, timeouts, inbound, outbound } = model
+  return {
+    Spec: {
+      ...(dialect.isForebear ? {} : { ServiceIdentity: renderIdentity(identity) }),
+      SidecarLogLevel: 'error',
+      // Of connecting, reading, writing and idling alike: 60 s with the limit that requests have in a run, as in the chart.
+      SidecarTimeout: 4 * timeouts.requestSeconds,
+      Traffic: { EnableEgress: true, HTTP1PerRequestLoadBalancing: false, HTTP2PerRequestLoadBalancing: true },
+      FeatureFlags: { EnableSidecarActiveHealthChecks: false, EnableAutoDefaultRoute: false },
+      Probes: {},
+      Observability: {},
+    },
+    Certificate: speaksTls(model) ? renderCertificate(model) : null,
+    Inbound: inbound && renderInbound(model, inbound, dialect),
+    Outbound: outbound && renderOutbound(model, outbound, dialect),
+    // FSM lists the address of each pod; the model does not know who calls.
+    AllowedEndpoints: { [ANYWHERE]: '' },
+    Chains: CHAINS,
+  }
+}
+
+/** @param {string} direction @param {string[]} names */
+function listModules(direction, names) {
+  return names.map(name => `modules/${direction}-${name}.js`)
+}
+
+/** @param {SidecarModel} model */
+function speaksTls({ inbound, clusters }) {
+  return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
+}
+
+/** Names the PEM files: FSM has their text here, and no key may be in a result. @param {SidecarModel} model */
+function renderCertificate({ identity, trust: { caPath, certificatePath, keyPath } }) {
+  return {
+    CommonName: `${renderIdentity(identity)}.cluster.local`,
+    CertChain: certificatePath,
+    PrivateKey: keyPath,
+    IssuingCA: caPath,
+  }
+}
+
+/** @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {Dialect} dialect */
+function renderInbound(
+  { identity, clusters },
+  { port, redirectedPorts = [], mtls, acceptedIdentities, routes },
+  dialect,
+) {
+  const isIngress = mtls === 'permissive'
+  const allowed = acceptedIdentities && !isIngress ? { AllowedServices: acceptedIdentities.map(renderIdentity) } : {}
+  const render = (/** @type {Route} */ route) => ({ ...renderRoute(route), ...allowed })
+  const own = splitIdentity(identity).name
+  const match = {
+    Protocol: 'http',
+    // It tells callers without mTLS by their address, and has one set of routes for all of them.
+    ...(isIngress
+      ? {
+          SourceIPRanges: { [ANYWHERE]: null },
+          ...renderServices([{ name: ANY_HOST, hosts: [ANY_HOST], rules: routes.map(render) }], dialect),
+        }
+      : renderServices(
+          groupByHost(routes)
+            .filter(group => group.routes.length > 0)
+            .map(group => ({ ...nameService(group.host ?? own, identity), rules: group.routes.map(render) })),
+          dialect,
+        )),
+  }
+  return {
+    TrafficMatches: byPort([...redirectedPorts, port], Port => ({ Port, ...match })),
+    ClustersConfigs: byName(listTargets(routes, clusters), ({ endpoints }) => weigh(endpoints, WEIGHT)),
+  }
+}
+
+/** @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {Dialect} dialect */
+function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
+  const caller = dialect.isForebear ? { ServiceIdentity: renderIdentity(identity) } : {}
+  // A host that no route names is refused.
+  const services = groupByHost(routes).flatMap(group =>
+    group.host === null ? [] : [{ ...nameService(group.host, identity), rules: group.routes.map(renderRoute), caller }],
+  )
+  const targets = listTargets(routes, clusters)
+  const endpoints = targets.flatMap(cluster => cluster.endpoints)
+  const rangesAt = (/** @type {number} */ at) =>
+    at === port ? [ANYWHERE] : endpoints.flatMap(own => (own.port === at ? [`${own.address}/32`] : []))
+  return {
+    TrafficMatches: byPort([...endpoints.map(endpoint => endpoint.port), port], Port => [
+      {
+        Port,
+        Protocol: 'http',
+        DestinationIPRanges: Object.fromEntries(rangesAt(Port).map(range => [range, null])),
+        ...renderServices(services, dialect),
+      },
+    ]),
+    ClustersConfigs: byName(targets, cluster => ({ Endpoints: weigh(cluster.endpoints, { Weight: WEIGHT }) })),
+  }
+}
+
+/**
+ * @param {{ name: string, hosts: string[], rules: object[], caller?: object }[]} services caller: what the forebear says of it
+ * @param {Dialect} dialect
+ */
+function renderServices(services, { isForebear }) {
+  return {
+    HttpHostPort2Service: Object.fromEntries(
+      services.flatMap(({ name, hosts }) => hosts.map(host => [host, isForebear ? name : { RuleName: name }])),
+    ),
+    HttpServiceRouteRules: byName(services, ({ rules, caller }) => ({ RouteRules: rules, ...caller })),
+  }
+}
+
+/** @param {Route} route */
+function renderRoute(route) {
+  const { pathPrefix, headers, split } = route
+  const exact = Object.entries(headers).map(([name, value]) => [name, `^${value.replaceAll(/[^\w-]/g, '\\$&')}$`])
+  return {
+    ...(pathPrefix === '/' ? { Path: '.*', Type: 'Regex' } : { Path: pathPrefix, Type: 'Prefix' }),
+    ...(isUnconditional({ ...route, pathPrefix: '/' }) ? {} : { Headers: Object.fromEntries(exact) }),
+    TargetClusters: Object.fromEntries(split.map(({ cluster, weight }) => [cluster, weight])),
+  }
+}
+
+/** The names by which the pods of its namespace call a service. @param {string} name @param {string} identity of a caller */
+function nameService(name, identity) {
+  const full = `${name}.${splitIdentity(identity).namespace}`
+  return { name: full, hosts: [name, full].flatMap(host => [host, `${host}:${PORTS.application}`]) }
+}
+
+/** The clusters that routes lead to. @param {Route[]} routes @param {Cluster[]} clusters */
+function listTargets(routes, clusters) {
+  return clusters.filter(({ name }) => routes.some(({ split }) => split.some(({ cluster }) => cluster === name)))
+}
+
+/** @param {Endpoint[]} endpoints @param {unknown} weight of each */
+function weigh(endpoints, weight) {
+  return Object.fromEntries(endpoints.map(({ address, port }) => [`${address}:${port}`, weight]))
+}
+
+/** `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI. @param {string} identity */
+export function renderIdentity(identity) {
+  const { namespace, name } = splitIdentity(identity)
+  return `${name}.${namespace}`
+}
+
+/** @param {string} identity a SPIFFE URI as Kubernetes has them */
+export function splitIdentity(identity) {
+  const [, namespace, name] = /** @type {RegExpExecArray} */ (/\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity))
+  return { namespace, name }
+}
+
+/** @template T @param {number[]} ports @param {(port: number) => T} render */
+function byPort(ports, render) {
+  return Object.fromEntries(ports.map(port => [port, render(port)]))
+}
+
+/** @template {{ name: string }} T @template R @param {T[]} items @param {(item: T) => R} render */
+function byName(items, render) {
+  return Object.fromEntries(items.map(item => [item.name, render(item)]))
+}

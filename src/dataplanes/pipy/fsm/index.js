@@ -1,0 +1,97 @@
+import { listFeatures } from '../../../model/features.js'
+import { createSidecarProcess } from '../../../model/processes.js'
+import { renderFsmConfig, splitIdentity } from './config.js'
+
+/** The profile fsm: the sidecar scripts of FSM (Flomesh Service Mesh), or of osm-edge, which came before it. */
+/** @import { Conditions, DeployedProfile, Entrance, ProcessSpec, SidecarOptions } from '../../../model/types.ts' */
+
+export const FSM = 'fsm'
+// Where FSM's Prometheus listener asks for the metrics of Pipy itself.
+const ADMIN_PORT = 6060
+
+/** @type {DeployedProfile} */
+export const FSM_DEPLOYED = {
+  isRedirected: true,
+  from: 'the sidecar of FSM v1.5.1, or of osm-edge, with the scripts that FSM names and the defaults of its Helm chart',
+  deviations: [
+    'Its scripts and its configuration are in a folder: no repository sends changes, and none is told of its status',
+    'Its keys are read from files at the start, where FSM has their text in the configuration',
+    'It admits clients of every address, where FSM lists that of each pod',
+    'At the entry, where FSM has the addresses of clients without mTLS, all clients are without',
+    'The application listens at the address of its pod (localProxyMode PodIP), where the default is 127.0.0.1',
+    'Certificates are ECDSA P-256 unless --tls rsa-2048 asks for those of FSM',
+  ],
+  scripts: {
+    variable: 'FSM',
+    folders: ['', 'pkg/sidecar/v1/providers/pipy/repo/codebase', 'pkg/sidecar/providers/pipy/repo/codebase'],
+    file: 'modules/inbound-main.js',
+    what: 'a checkout of flomesh-io/fsm or flomesh-io/osm-edge, or its folder codebase',
+  },
+}
+
+// It reads the PEM files that the configuration names. FSM's own config.js, which reads the configuration, is beside it.
+const CONFIG_SCRIPT = `((
+  config = pipy.solve('fsm-config.js'),
+) => (
+  config.Certificate && ['CertChain', 'PrivateKey', 'IssuingCA'].forEach(
+    name => config.Certificate[name] = os.readFile(config.Certificate[name]).toString()
+  ),
+  config
+))()
+`
+
+/**
+ * @param {{ conditions: Conditions, entrance: Entrance, version: string }} options
+ * @returns {string | null} why FSM's sidecar cannot be given these conditions
+ */
+export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertificate }, version }) {
+  const { features, interception, changesPerMinute, sidecars } = conditions
+  if (version.startsWith('2.')) return `the scripts of FSM need Pipy 1.5: this is ${version}`
+  if (interception !== 'redirect')
+    return 'the scripts of FSM take redirected connections only, at ports of all addresses: --interception redirect'
+  if (changesPerMinute !== null || sidecars !== undefined)
+    return "its configuration changes by FSM's own control plane, which the kit does not have"
+  if (hasCertificate && modes.includes('permissive'))
+    return 'its entry takes no mTLS: it tells clients without by their address, and takes all for such'
+  const asked = listFeatures(features)
+  if (asked.includes('access-log'))
+    return 'its log goes to a collector over HTTP (remoteLogging) and nowhere else: without one it logs nothing'
+  return asked.length > 0 ? `the profile ${FSM} has features of its own: give features to pipy alone` : null
+}
+
+/**
+ * A sidecar as FSM starts it, with a folder instead of its repository.
+ * @param {SidecarOptions} options @returns {ProcessSpec}
+ */
+export function createFsmSidecar(options) {
+  const { model, folder, scriptFiles = {} } = options
+  const { inbound, outbound, workers } = model
+  const { 'config.js': configScript, 'config.json': _, ...scripts } = scriptFiles
+  const { namespace, name } = splitIdentity(model.identity)
+  const config = renderFsmConfig(model, { isForebear: scripts['main.js'].includes("'osm-stats'") })
+  return createSidecarProcess(options, {
+    argv: [
+      ...['--log-level=error', `--admin-port=${ADMIN_PORT}`],
+      // The entry point of its image adds them where the limit is 2 CPUs or more.
+      ...(workers > 1 ? [`--threads=${workers}`, '--reuse-port'] : []),
+      `${folder}/main.js`,
+    ],
+    env: {
+      MESH_NAME: 'fsm',
+      POD_NAMESPACE: namespace,
+      POD_CONTROLLER_KIND: 'Deployment',
+      SERVICE_ACCOUNT: name,
+      POD_NAME: model.service,
+    },
+    files: [
+      { name: 'config.json', content: `${JSON.stringify(config, null, 2)}\n` },
+      { name: 'config.js', content: CONFIG_SCRIPT },
+      { name: 'fsm-config.js', content: configScript },
+      ...Object.entries(scripts).map(([name, content]) => ({ name, content })),
+    ],
+    listens: [inbound, outbound].flatMap(own => (own ? [{ address: '0.0.0.0', port: own.port }] : [])),
+    // Also where clients connect to the listener itself: the kernel tells the port that they meant only where a rule redirects.
+    redirects: { inbound: inbound?.port ?? null, outbound: outbound?.port ?? null },
+    admin: null,
+  })
+}

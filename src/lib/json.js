@@ -1,0 +1,8 @@
+/** Parses a text. @param {string} text @returns {any} undefined: it is no JSON */
+export function parseJson(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,123 @@
+import { MIB } from '../../lib/units.js'
+import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, drawLines, shorten } from './style.js'
+
+/**
+ * Draws lines of planes over something else than rounds or time. LimitLine: points: trials; ShareLine: curve: [seconds,
+ * share]. Pure.
+ * @typedef {{ label: string, colour: number, points: { cores: number, ratePerSecond: number, isHeld: boolean }[],
+ *   answers: { cores: number, ratePerSecond: number, p99Ms: number | null }[] }} LimitLine
+ * @typedef {{ label: string, colour: number, points: { ratePerSecond: number, millicores: number }[],
+ *   fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null }} RateLine
+ * @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine
+ * @typedef {{ label: string, colour: number,
+ *   memory: NonNullable<import('../../model/types.ts').GrowthFit['memory']> }} MemoryLine
+ */
+
+/**
+ * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled where it held; a diamond
+ * is an answer. @param {{ title: string, lines: LimitLine[] }} given
+ */
+export function drawOverLimit({ title, lines }) {
+  const sayAnswer = (/** @type {LimitLine['answers'][0]} */ { cores, ratePerSecond, p99Ms }) =>
+    `${cores} cores hold ${ratePerSecond} requests/s${p99Ms === null ? '' : ` with a p99 of ${p99Ms.toFixed(1)} ms`}`
+  const say = (/** @type {LimitLine} */ { label, points, answers }) =>
+    `${label}: ${points.length} trials, ${answers.map(sayAnswer).join(', ') || 'no answer'}`
+  return drawLines(
+    { title, lines, say },
+    {
+      xAxis: createAxis({ type: 'log', name: 'CPU limit of each sidecar, cores', nameGap: 26 }),
+      yAxis: createAxisBeside('requests/s'),
+      series: lines.flatMap(({ label, colour, points, answers }) => {
+        const trials = points.map(({ cores, ratePerSecond, isHeld }) => ({
+          value: [shorten(cores), shorten(ratePerSecond)],
+          name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
+          ...(isHeld ? {} : { symbol: 'emptyCircle' }),
+        }))
+        const found = answers.map(answer => ({
+          value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
+          name: `${label}: ${sayAnswer(answer)}`,
+        }))
+        return [
+          createSeries('scatter', { label, colour, symbolSize: 9, data: trials }),
+          createSeries('scatter', { label, colour, symbol: 'diamond', symbolSize: 18, data: found }),
+        ]
+      }),
+    },
+  )
+}
+
+/** Draws the CPU of all sidecars over the rate. @param {{ title: string, lines: RateLine[] }} given */
+export function drawOverRate({ title, lines }) {
+  const fitted = lines.map(({ label, colour, points, fit }) => ({
+    label,
+    colour,
+    said: points.map(p => `${p.millicores.toFixed(0)} millicores at ${p.ratePerSecond}/s`).join(', '),
+    points: points.map(({ ratePerSecond: at, millicores: value }) => {
+      return { at, value, name: `${label} at ${at}/s: ${value.toFixed(0)} millicores` }
+    }),
+    heightAt: fit && ((/** @type {number} */ at) => fit.baseMillicores + fit.slopeMillicoresPerRequestPerSecond * at),
+  }))
+  return drawFitted({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
+}
+
+/** Draws the memory of a control plane over its sidecars. @param {{ title: string, lines: MemoryLine[] }} given */
+export function drawOverSidecars({ title, lines }) {
+  const fitted = lines.map(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => {
+    const last = points[points.length - 1]
+    const slope = `${(baseBytes / MIB).toFixed(1)} MiB and ${(bytesPerSidecar / 1000).toFixed(1)} kB a sidecar`
+    return {
+      label,
+      colour,
+      said: `${slope}, ${(last.bytes / MIB).toFixed(1)} MiB at ${last.sidecars}`,
+      points: points.map(({ sidecars: at, bytes }) => {
+        return { at, value: bytes / MIB, name: `${label}, ${at} sidecars: ${(bytes / MIB).toFixed(1)} MiB` }
+      }),
+      heightAt: (/** @type {number} */ at) => (baseBytes + bytesPerSidecar * at) / MIB,
+    }
+  })
+  return drawFitted({ title, axes: ['sidecars', 'MiB of the control plane'], symbolSize: 7, lines: fitted })
+}
+
+/**
+ * Draws points, and the line through them where there is one.
+ * @param {{ title: string, axes: [string, string], symbolSize: number, lines: { label: string, colour: number, said: string,
+ *   points: { at: number, value: number, name: string }[], heightAt: ((at: number) => number) | null }[] }} given
+ */
+function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
+  const style = { symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } }
+  return drawLines(
+    { title, lines, say: ({ label, said }) => `${label}: ${said}` },
+    {
+      xAxis: createAxisBelow(below),
+      yAxis: createAxisBeside(beside),
+      series: lines.flatMap(({ label, colour, points, heightAt }) => {
+        const data = points.map(({ at, value, name }) => ({ value: [at, shorten(value)], name }))
+        const measured = createSeries('scatter', { label, colour, symbolSize, data })
+        if (heightAt === null) return [measured]
+        const places = points.map(({ at }) => at)
+        const ends = [Math.min(...places), Math.max(...places)].map(at => [at, shorten(heightAt(at))])
+        return [measured, createSeries('line', { label, colour, data: ends, ...style })]
+      }),
+    },
+  )
+}
+
+/** Draws the share of the real sidecars that have a configuration. @param {{ title: string, lines: ShareLine[] }} given */
+export function drawOverShare({ title, lines }) {
+  const say = (/** @type {ShareLine} */ { label, curve }) => {
+    const last = curve.at(-1)
+    return `${label}: ${last ? `${shorten(100 * last[1])} % after ${shorten(last[0])} s` : 'none'}`
+  }
+  return drawLines(
+    { title, lines, say },
+    {
+      xAxis: createAxisBelow('seconds'),
+      yAxis: createAxisBeside('% of the real sidecars', { max: 100 }),
+      series: lines.map(({ label, colour, curve }, i) => {
+        const data = [[0, 0], ...curve.map(([seconds, share]) => [shorten(seconds), shorten(100 * share)])]
+        const lineStyle = { width: 1.5, type: dashOf(i) }
+        return createSeries('line', { label, colour, symbol: 'none', step: 'end', lineStyle, data })
+      }),
+    },
+  )
+}

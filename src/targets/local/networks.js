@@ -1,0 +1,202 @@
+import path from 'node:path'
+import { execa } from 'execa'
+import { BenchError } from '../../lib/errors.js'
+import { GENERATOR, PROBER, placeAt, SIDECAR_USER } from '../../model/sidecar-contract.js'
+import { listSafely } from '../../node/kernel/proc-files.js'
+import { findOnPath } from '../../tools/find.js'
+import { renderRules, rulesOf } from '../rules.js'
+import { createAddresses } from './addresses.js'
+
+/**
+ * Network namespaces of a run, each at an address of its own on a bridge. The bridge is in a namespace, too, so the
+ * machine's own interfaces, routes and rules stay as they are, and all is gone with the namespaces.
+ * @import { Place, ProcessSpec } from '../../model/types.ts'
+ * @import { Ledger } from '../../node/ledger.js'
+ */
+
+/** @typedef {ReturnType<typeof createNetworks>} Networks */
+/** Runs a command with text as its stdin. @typedef {(argv: string[], input?: string) => Promise<string>} Run */
+
+const PREFIX = 'sidecar-bench.'
+// Where `ip netns` has its names.
+const FOLDER = '/run/netns'
+const BRIDGE = 'bench'
+const BLOCK = '10.77'
+const PROGRAMS = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
+// It reads what the run's own user alone may read, and writes its log.
+const CAPABILITIES = '+dac_override,+dac_read_search'
+
+/**
+ * @param {{ ledger: Ledger, run?: Run, iptables?: string }} options iptables: the command whose `-restore` sets rules
+ */
+export function createNetworks({ ledger, run = runCommand, iptables = process.env.IPTABLES ?? 'iptables' }) {
+  const hub = `${PREFIX}${ledger.runId}`
+  const nextAddress = createAddresses(BLOCK)
+  const common = { [PROBER]: nextAddress(), [GENERATOR]: nextAddress() }
+  /** By the namespace's name. @type {Map<string, string>} */
+  const addresses = new Map()
+  /** @type {Map<string, Promise<void>>} */
+  const made = new Map()
+  let links = 0
+  /** @type {Promise<void> | null} */
+  let opening = null
+
+  const ip = (/** @type {string} */ namespace, /** @type {string[]} */ lines) =>
+    run(['ip', '-n', namespace, '-batch', '-'], `${lines.join('\n')}\n`)
+  const nameOf = (/** @type {number} */ start, /** @type {string} */ service) => `${hub}.${start}.${service}`
+
+  /** @param {string} name @param {string} address @param {string | null} rules */
+  async function make(name, address, rules) {
+    const link = `v${++links}`
+    await run(['ip', 'netns', 'add', name])
+    await ip(hub, [`link add ${link} type veth peer name eth0 netns ${name}`, `link set ${link} master ${BRIDGE} up`])
+    await ip(name, ['link set lo up', `address add ${address}/16 dev eth0`, 'link set eth0 up'])
+    if (rules !== null) await run([...enter(name), `${iptables}-restore`, '-w'], rules)
+  }
+
+  async function makeCommon() {
+    ledger.hold('netns', hub)
+    await run(['ip', 'netns', 'add', hub])
+    await ip(hub, [`link add ${BRIDGE} type bridge`, `link set ${BRIDGE} up`])
+    for (const [service, address] of Object.entries(common)) await make(`${hub}.${service}`, address, null)
+  }
+
+  const open = () => (opening ??= makeCommon())
+
+  /** Reserves addresses for the services of a start. @param {number} start @param {string[]} services */
+  async function placesFor(start, services) {
+    await open()
+    const own = services.map(service => {
+      const address = nextAddress()
+      addresses.set(nameOf(start, service), address)
+      return [service, address]
+    })
+    /** @type {[string, Place][]} */
+    const places = [...own, ...Object.entries(common)].map(([service, address]) => [service, placeAt(address)])
+    return Object.fromEntries(places)
+  }
+
+  /** Removes all. */
+  async function close() {
+    await opening?.catch(() => {})
+    if (opening === null) return
+    await removeNamespaces(ledger.runId, run)
+    opening = null
+    ledger.release('netns', hub)
+  }
+
+  return {
+    placesFor,
+
+    /** Whether processes of a start have namespaces; the generator is in one where any service of the run is.
+     * @param {number} start @param {ProcessSpec[]} specs */
+    has: (start, specs) =>
+      specs.some(({ role, service }) =>
+        role === 'generator' ? opening !== null : addresses.has(nameOf(start, service)),
+      ),
+
+    /**
+     * Makes the namespaces of processes that are about to start.
+     * @param {number} start @param {ProcessSpec[]} specs
+     */
+    async prepare(start, specs) {
+      const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
+      const making = [...services].map(service => {
+        const name = nameOf(start, service)
+        const rules = rulesOf(specs.filter(spec => spec.service === service))
+        const making = made.get(name) ?? make(name, addresses.get(name) ?? '', rules)
+        made.set(name, making)
+        return making
+      })
+      await Promise.all(making)
+    },
+
+    /** What stands before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
+    enter: (start, { service, role }) => [
+      ...enter(role === 'generator' ? `${hub}.${GENERATOR}` : nameOf(start, service)),
+      ...(role === 'sidecar' ? asSidecar() : []),
+    ],
+
+    /** What stands before the command of a process that tries the services; nothing without namespaces. */
+    enterProber: () => (opening === null ? null : enter(`${hub}.${PROBER}`)),
+
+    /** Removes the namespaces of services of a start. @param {number} start @param {string[]} services */
+    async remove(start, services) {
+      for (const name of services.map(service => nameOf(start, service))) {
+        await made.get(name)?.catch(() => {})
+        if (made.delete(name)) await removeNamespace(name, run)
+        addresses.delete(name)
+      }
+    },
+
+    /**
+     * Tries all that a run needs.
+     * @throws {BenchError} where a program is missing, or this user may not
+     */
+    async assertPossible() {
+      for (const [program, needed] of Object.entries(PROGRAMS)) {
+        const name = program === 'iptables' ? iptables : program
+        const folders = name.includes('/') ? path.dirname(name) : `${process.env.PATH}`
+        if ((await findOnPath(path.basename(name), folders)) === null)
+          throw new BenchError(`--interception redirect needs ${name}, which is not here: apt-get install ${needed}`)
+      }
+      try {
+        await open()
+        const { rehearsal } = await placesFor(0, ['rehearsal'])
+        await make(nameOf(0, 'rehearsal'), rehearsal.reach, renderRules({ inbound: 1, outbound: 2 }, [3]))
+        await run([...enter(nameOf(0, 'rehearsal')), ...asSidecar(), 'true'])
+        await removeNamespace(nameOf(0, 'rehearsal'), run)
+        addresses.delete(nameOf(0, 'rehearsal'))
+      } catch (error) {
+        await close()
+        const why = /** @type {Error} */ (error).message
+        throw new BenchError(
+          `--interception redirect needs root, or CAP_NET_ADMIN in a user namespace that has the user ${SIDECAR_USER}: ${why}`,
+          { cause: error },
+        )
+      }
+    },
+
+    /** The command that sets rules, with its version and kind. */
+    describeRules: () => run([iptables, '-V']),
+
+    close,
+  }
+}
+
+/** The runs that have namespaces on this machine, for `cleanup`. */
+export function listNetworkRuns(folder = FOLDER) {
+  const names = listSafely(folder).filter(name => name.startsWith(PREFIX))
+  return [...new Set(names.map(name => name.slice(PREFIX.length).split('.')[0]))]
+}
+
+/** Removes every namespace of a run, whose processes have ended. @param {string} runId @param {Run} [run] */
+export async function removeNamespaces(runId, run = runCommand, folder = FOLDER) {
+  const hub = `${PREFIX}${runId}`
+  const names = listSafely(folder).filter(name => name === hub || name.startsWith(`${hub}.`))
+  for (const name of names) await removeNamespace(name, run)
+}
+
+/** Removes a namespace; nothing happens where it is not there. @param {string} name @param {Run} run */
+async function removeNamespace(name, run) {
+  await run(['ip', 'netns', 'delete', name]).catch(error => {
+    if (!error.message.includes('No such file or directory')) throw error
+  })
+}
+
+/** @param {string} namespace */
+function enter(namespace) {
+  return ['nsenter', `--net=${FOLDER}/${namespace}`, '--']
+}
+
+/** A sidecar has a user of its own, by which rules tell its connections from the application's. */
+function asSidecar() {
+  return ['setpriv', `--reuid=${SIDECAR_USER}`, `--inh-caps=${CAPABILITIES}`, `--ambient-caps=${CAPABILITIES}`, '--']
+}
+
+/** @type {Run} */
+async function runCommand([program, ...argv], input = '') {
+  const { failed, stdout, stderr, shortMessage } = await execa(program, argv, { input, reject: false })
+  if (failed) throw new BenchError([shortMessage, stderr].join(' ').trim().replaceAll(/\s+/g, ' '))
+  return stdout
+}

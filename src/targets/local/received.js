@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
+import { groupBy } from '../../lib/group-by.js'
+import { readLinkSafely } from '../../node/kernel/proc-files.js'
+import { listSocketInodes } from '../../node/kernel/sockets.js'
+
+/** Counts the bytes that processes receive over a window, at their own sockets: what went past a sidecar is not among them. */
+
+// Its programs take some milliseconds: their CPU belongs to the warm-up.
+const BEFORE_MS = 500
+
+/** The pids of a process and its children; null: it is not counted. @typedef {(() => number[]) | null} Pids */
+/** Bytes received so far by connections that are open, by the socket's inode. @typedef {Map<string, number>} Received */
+
+/**
+ * @param {Pids[]} processes
+ * @param {{ window: { startMs: number }, signal: AbortSignal }} options
+ * @returns {() => Promise<(number | null)[]>} to be called just after the window: bytes of each process; null: they could not be
+ *   counted
+ */
+export function countReceived(processes, { window, signal }) {
+  const before = delay(window.startMs - BEFORE_MS - Date.now(), undefined, { signal })
+    .then(() => readReceived(processes))
+    // On a machine that is too busy, some of the window would be missing.
+    .then(read => (Date.now() <= window.startMs ? read : null))
+    .catch(() => null)
+  return async () => {
+    const after = readReceived(processes).catch(() => null)
+    const [first, last] = [await before, await after]
+    return processes.map((pids, i) => (pids && first && last ? sumGrowth(first[i], last[i]) : null))
+  }
+}
+
+/** @param {Pids[]} processes @returns {Promise<Received[]>} */
+async function readReceived(processes) {
+  const found = processes.map(list => {
+    const pids = list?.() ?? []
+    return { pids, inodes: listSocketInodes(pids), network: readLinkSafely(`/proc/${pids[0]}/ns/net`) }
+  })
+  const networks = groupBy(
+    found.filter(({ pids }) => pids.length > 0),
+    ({ network }) => network,
+  )
+  const texts = new Map()
+  await Promise.all(
+    [...networks].map(async ([network, [{ pids }]]) => texts.set(network, await readSockets(network, pids[0]))),
+  )
+  return found.map(({ inodes, network }) => parseReceived(texts.get(network) ?? '', inodes))
+}
+
+/** @param {string} network @param {number} pid one in it */
+async function readSockets(network, pid) {
+  const isHere = network === readLinkSafely('/proc/self/ns/net')
+  const [program, ...argv] = [
+    ...(isHere ? [] : ['nsenter', `--net=/proc/${pid}/ns/net`]),
+    ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header', 'state', 'established'],
+  ]
+  const { stdout } = await execa(program, argv)
+  // Without inet_diag `ss` reads /proc, which has no such counter.
+  if (stdout.includes(' ino:') && !stdout.includes(' bytes_received:')) throw new Error('no counter of received bytes')
+  return stdout
+}
+
+/** @param {string} text of `ss --info --extended --oneline` (ss(8)) @param {Set<string>} inodes @returns {Received} */
+export function parseReceived(text, inodes) {
+  const lines = text.split('\n').map(line => [/ ino:(\d+)/.exec(line)?.[1] ?? '', line])
+  return new Map(
+    lines.flatMap(([inode, line]) =>
+      inodes.has(inode) ? [[inode, Number(/ bytes_received:(\d+)/.exec(line)?.[1] ?? 0)]] : [],
+    ),
+  )
+}
+
+/** @param {Received} before @param {Received} after */
+export function sumGrowth(before, after) {
+  return [...after].reduce((sum, [inode, bytes]) => sum + bytes - (before.get(inode) ?? 0), 0)
+}

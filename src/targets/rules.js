@@ -1,0 +1,39 @@
+import { SIDECAR_USER } from '../model/sidecar-contract.js'
+
+/** @import { ProcessSpec } from '../model/types.ts' */
+
+/**
+ * The rules of a service's network namespace, as OSM, FSM and Istio set them: connections that come in go to the sidecar's
+ * inbound port, those that the application opens to its outbound port. Without a port they pass, and are tracked alike.
+ * @param {{ inbound: number | null, outbound: number | null }} redirects
+ * @param {number[]} own ports of the sidecar, which others reach as they are
+ * @returns {string} for iptables-restore
+ */
+export function renderRules({ inbound, outbound }, own) {
+  const target = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
+  const ports = [...new Set(own)].map(port => `-A PREROUTING -p tcp --dport ${port} -j RETURN`)
+  return [
+    '*nat',
+    ...ports,
+    `-A PREROUTING -p tcp -j ${target(inbound)}`,
+    `-A OUTPUT -p tcp -m owner --uid-owner ${SIDECAR_USER} -j RETURN`,
+    '-A OUTPUT -p tcp -d 127.0.0.0/8 -j RETURN',
+    `-A OUTPUT -p tcp -j ${target(outbound)}`,
+    'COMMIT',
+    '',
+  ].join('\n')
+}
+
+/**
+ * The rules of a service's processes; null: it has none.
+ * @param {ProcessSpec[]} specs
+ */
+export function rulesOf(specs) {
+  const redirects = specs.find(spec => spec.redirects)?.redirects
+  if (!redirects) return null
+  const own = specs.filter(({ role }) => role === 'sidecar').flatMap(s => [...s.listens, ...(s.admin ? [s.admin] : [])])
+  return renderRules(
+    redirects,
+    own.map(({ port }) => port),
+  )
+}

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+
+/**
+ * Finds the scripts of a mesh, in the folder that the user names.
+ * @param {NonNullable<import('../model/types.ts').DeployedProfile['scripts']>} spec
+ * @param {NodeJS.ProcessEnv} [environment]
+ * @returns {{ folder: string } | { missing: string }} missing: why they cannot be had
+ */
+export function findScripts({ variable, folders, file, what }, environment = process.env) {
+  const named = environment[variable]
+  if (!named) return { missing: `its scripts are no part of the kit: set ${variable} to ${what}` }
+  const folder = folders.map(own => path.resolve(named, own)).find(own => existsSync(path.join(own, file)))
+  if (folder) return { folder }
+  return { missing: `no ${file} in ${variable}=${named}, nor below it where it belongs: set ${variable} to ${what}` }
+}

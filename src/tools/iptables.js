@@ -1,0 +1,15 @@
+/**
+ * What sets the rules that redirect connections to sidecars: here, or on a cluster in an init container.
+ * @import { ToolSpec } from '../model/types.ts'
+ * @type {ToolSpec}
+ */
+export const iptablesTool = {
+  name: 'iptables',
+  variable: 'IPTABLES',
+  image: 'openservicemesh/init:v1.2.4',
+  package: 'iptables',
+  versionArgv: ['--version'],
+  parseVersion: text => /^iptables v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  wanted: '>= 1.8',
+  isAccepted: version => /^1\.(?:[89]|\d\d)\./.test(version),
+}

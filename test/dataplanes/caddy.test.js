@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { renderConfig } from '../../src/dataplanes/caddy/config.js'
+import { caddy } from '../../src/dataplanes/caddy/index.js'
+import { renderProxy } from '../../src/dataplanes/caddy/proxy.js'
+import { renderRoutes } from '../../src/dataplanes/caddy/routes.js'
+
+/** @import { Cluster, Entrance, Route, SidecarModel } from '../../src/model/types.ts' */
+
+/** @param {Partial<Route>} fields @returns {Route} */
+const route = fields => ({ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }], ...fields })
+/** @param {Partial<Cluster>} fields @returns {Cluster} */
+const cluster = fields => ({
+  ...{ name: 'a', endpoints: [{ address: '127.0.0.1', port: 1 }], balancing: 'round-robin', mtls: null },
+  ...{ protocol: 'http/1.1', ...fields },
+})
+/** @type {SidecarModel} */
+const model = {
+  ...{
+    service: 'server-2',
+    identity: 'spiffe://sidecar-bench/ns/bench/sa/server',
+    workers: 2,
+    retries: 1,
+    features: {},
+  },
+  admin: { address: '127.0.0.1', port: 15000 },
+  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
+  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
+  trust: { caPath: '/c/ca', certificatePath: '/c/server', keyPath: '/c/key', combinedPath: '/c/both' },
+  inbound: {
+    ...{ address: '127.0.0.1', port: 15003, mtls: 'strict', protocol: 'http/1.1', acceptedIdentities: [] },
+    routes: [route({})],
+  },
+  outbound: null,
+  clusters: [cluster({})],
+}
+
+describe('the routes of Caddy', () => {
+  it('are taken in order, and the last answers that there is none', () => {
+    expect(renderRoutes([route({ host: 'x' })])).toEqual([
+      { match: [{ host: ['x'] }], handle: [{ handler: 'invoke', name: 'a' }], terminal: true },
+      { handle: [{ handler: 'static_response', status_code: 404, body: 'no route matches' }] },
+    ])
+  })
+
+  it('compare paths and headers as they are written, and heed the case', () => {
+    const [{ match }] = /** @type {any[]} */ (renderRoutes([route({ pathPrefix: '/a.b', headers: { 'x-c': 'd*' } })]))
+    expect(match).toEqual([
+      { path_regexp: { pattern: String.raw`^/a\.b` }, header_regexp: { 'x-c': { pattern: String.raw`^d\*$` } } },
+    ])
+  })
+
+  it('share by the first two digits of a random id, and the last takes what is left', () => {
+    const share = (/** @type {number[]} */ ...weights) => {
+      const split = weights.map((weight, i) => ({ cluster: `c${i}`, weight }))
+      const routes = /** @type {any[]} */ (renderRoutes([route({ split })])).slice(0, -1)
+      return routes.map(({ match }) => match && new RegExp(match[0].vars_regexp['{http.request.uuid}'].pattern))
+    }
+    const ids = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
+    const countTaken = (/** @type {RegExp[]} */ patterns) =>
+      ids.reduce((counts, id) => {
+        const first = patterns.findIndex(pattern => !pattern || pattern.test(id))
+        return counts.with(first, counts[first] + 1)
+      }, Array(patterns.length).fill(0))
+    expect(countTaken(share(80, 20))).toEqual([205, 51])
+    expect(countTaken(share(1, 1, 2))).toEqual([64, 64, 128])
+    expect(countTaken(share(1, 9999))).toEqual([0, 256])
+  })
+})
+
+describe('who may call and be called through Caddy', () => {
+  it('is nobody where nobody is named: an empty list would let in everybody', () => {
+    const { routes } = /** @type {any} */ (renderConfig(model).apps.http.servers.inbound)
+    expect(routes[0]).toEqual({
+      match: [{ not: [{ vars: { '{http.request.tls.client.san.uris.0}': [] } }] }],
+      handle: [{ handler: 'static_response', abort: true }],
+      terminal: true,
+    })
+    const mtls = { serverName: 'a', acceptedIdentities: [] }
+    expect(renderProxy(cluster({ mtls }), model).transport).toMatchObject({ tls: { server_name: 'nobody.invalid' } })
+  })
+
+  it('has the certificate of its service, whatever a caller names', () => {
+    const { tls_connection_policies: policies } = /** @type {any} */ (renderConfig(model).apps.http.servers.inbound)
+    expect(policies[0]).toMatchObject({ default_sni: 'server', fallback_sni: 'server', curves: ['x25519'] })
+  })
+})
+
+describe('a port for plaintext and TLS', () => {
+  it('takes plaintext only, which is declared, and refused for a load that speaks TLS', () => {
+    const inbound = { .../** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound) }
+    const config = renderConfig({ ...model, inbound: { ...inbound, mtls: 'permissive' } })
+    expect(JSON.stringify(config.apps.http)).not.toContain('tls_connection_policies')
+    const refuse = (/** @type {Entrance} */ entrance) =>
+      caddy.findUnsupported(/** @type {any} */ ({ conditions: {}, entrance }))
+    expect(refuse({ modes: ['permissive', 'strict'], hasCertificate: true })).toMatch('cannot tell them apart')
+    expect(refuse({ modes: ['permissive'], hasCertificate: false })).toBeNull()
+    const rowsOf = (/** @type {Entrance['modes']} */ modes) =>
+      caddy.findLacks?.({ tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open', modes }).map(({ row }) => row)
+    expect(rowsOf(['permissive'])).toContain('parity-permissive')
+    expect(rowsOf(['strict'])).not.toContain('parity-permissive')
+  })
+})
+
+describe('the version of Caddy', () => {
+  it('is what it prints', () => {
+    const { parseVersion, isAccepted } = /** @type {NonNullable<typeof caddy.tool>} */ (caddy.tool)
+    expect(parseVersion('v2.11.7 h1:yj0Y4fYZGPkSvibBJ1sTWE33xC0fxztVyXEW5iIdUT4=\n')).toBe('2.11.7')
+    expect(['2.10.2', '2.11.0', '2.12.1'].map(isAccepted)).toEqual([false, true, true])
+  })
+})

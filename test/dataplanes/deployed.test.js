@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { envoy } from '../../src/dataplanes/envoy/index.js'
+import { renderIstioBootstrap } from '../../src/dataplanes/envoy/istio/config.js'
+import { renderFsmConfig } from '../../src/dataplanes/pipy/fsm/config.js'
+import { pipy } from '../../src/dataplanes/pipy/index.js'
+import { placeAt } from '../../src/model/sidecar-contract.js'
+import { createModel, parseTopology } from '../../src/services/topology.js'
+
+/** @import { Conditions, SidecarModel, TrafficPolicy } from '../../src/model/types.ts' */
+
+const topology = parseTopology(readFileSync('bench/topologies/gateway-ratings.yaml', 'utf8'), 'gateway-ratings.yaml')
+const places = { gateway: placeAt('10.77.0.10'), ratings: placeAt('10.77.0.11') }
+const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
+
+/**
+ * @param {'gateway' | 'ratings'} name @param {{ trafficPolicy?: TrafficPolicy, isRedirected?: boolean }} [options]
+ * @returns {SidecarModel}
+ */
+function modelOf(name, { trafficPolicy = 'open', isRedirected = true } = {}) {
+  const service = topology.services.find(own => own.name === name) ?? topology.services[0]
+  return createModel(topology, { service, places, trafficPolicy, workers: 2, certificates: '/c', isRedirected })
+}
+
+// Stands for FSM's scripts, of which none is in the repository.
+const scriptFiles = {
+  'main.js': "pipy().listen(15000).use('stats.js', 'fsm-stats')",
+  'config.js': 'JSON.decode(pipy.load("config.json"))',
+  'config.json': '{}',
+  'modules/inbound-main.js': 'pipy()',
+}
+const specOf = (/** @type {SidecarModel} */ model, scripts = scriptFiles) => {
+  const tool = { name: 'pipy', path: '/bin/pipy', version: '1.5.18', sha256: '', source: '' }
+  const options = { model, folder: '/f', scripts: '/s', scriptFiles: scripts, profile: 'fsm', cpuCores: null, tool }
+  return /** @type {import('../../src/model/types.ts').ProcessSpec} */ (pipy.createSidecar?.(options))
+}
+
+/** @type {Conditions} */
+const conditions = {
+  ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null, features: 'lean' },
+  ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null, interception: 'redirect' },
+}
+const entrance = { modes: [/** @type {const} */ ('strict')], hasCertificate: false }
+const refused = (/** @type {Partial<Conditions>} */ own, version = '1.5.18') =>
+  pipy.findUnsupported({ conditions: { ...conditions, ...own }, entrance, profile: 'fsm', version, cpus: 2 })
+
+describe("the configuration of FSM's sidecar", () => {
+  it.each(
+    /** @type {const} */ ([
+      ['fsm-entry', 'gateway', 'open', false],
+      ['fsm-strict', 'ratings', 'open', false],
+      ['fsm-listed', 'ratings', 'listed', false],
+      ['osm-edge-listed', 'gateway', 'listed', true],
+    ]),
+  )('is, as %s, the golden one', (file, name, trafficPolicy, isForebear) =>
+    expect(text(renderFsmConfig(modelOf(name, { trafficPolicy }), { isForebear }))).toMatchFileSnapshot(
+      `../golden/${file}.json`,
+    ))
+
+  it('has no certificate where nothing speaks TLS', () => {
+    const { inbound, ...model } = modelOf('ratings')
+    const plain = { ...model, inbound: inbound && { ...inbound, mtls: /** @type {const} */ ('disabled') } }
+    expect(renderFsmConfig(plain, { isForebear: false }).Certificate).toBeNull()
+  })
+
+  it('matches headers exactly, and paths by their prefix', () => {
+    const { inbound, ...model } = modelOf('ratings')
+    const [route] = inbound?.routes ?? []
+    const routes = [{ ...route, host: 'a', pathPrefix: '/v2', headers: { 'x-canary': 'a.b' } }]
+    const { Inbound } = renderFsmConfig({ ...model, inbound: inbound && { ...inbound, routes } }, { isForebear: false })
+    expect(Inbound?.TrafficMatches[8080].HttpServiceRouteRules['a.bench']).toEqual({
+      RouteRules: [
+        { Path: '/v2', Type: 'Prefix', Headers: { 'x-canary': '^a\\.b$' }, TargetClusters: { application: 1 } },
+      ],
+    })
+  })
+})
+
+describe('a sidecar of FSM', () => {
+  it('runs the scripts that were given, and reads its keys where they are', () => {
+    const { files, argv, listens, redirects } = specOf(modelOf('gateway'))
+    const contents = Object.fromEntries(files.map(({ name, content }) => [name, content]))
+    expect(Object.keys(contents).sort()).toEqual(
+      ['config.js', 'config.json', 'fsm-config.js', 'main.js', 'modules/inbound-main.js'].sort(),
+    )
+    expect(contents['fsm-config.js']).toBe(scriptFiles['config.js'])
+    expect(contents['config.json']).toContain('"PrivateKey": "/c/gateway-key.pem"')
+    expect(argv).toEqual(['--log-level=error', '--admin-port=6060', '--threads=2', '--reuse-port', '/f/main.js'])
+    expect(listens.map(({ address, port }) => `${address}:${port}`)).toEqual(['0.0.0.0:15003', '0.0.0.0:15001'])
+    expect(redirects).toEqual({ inbound: 15003, outbound: 15001 })
+  })
+
+  it('reads the configuration of osm-edge where the scripts are its', () => {
+    const edge = { ...scriptFiles, 'main.js': scriptFiles['main.js'].replace('fsm-stats', 'osm-stats') }
+    const config = specOf(modelOf('gateway'), edge).files.find(({ name }) => name === 'config.json')?.content
+    expect(JSON.parse(`${config}`).Outbound.TrafficMatches[8080][0].HttpHostPort2Service.ratings).toBe('ratings.bench')
+  })
+
+  it.each(
+    /** @type {const} */ ([
+      [/take redirected connections only/, { interception: undefined }, '1.5.18'],
+      [/take redirected connections only/, { interception: 'none' }, '1.5.18'],
+      [/without one it logs nothing/, { features: 'access-log' }, '1.5.18'],
+      [/give features to pipy alone/, { features: 'metrics' }, '1.5.18'],
+      [/FSM's own control plane/, { changesPerMinute: 6 }, '1.5.18'],
+      [/need Pipy 1.5/, {}, '2.0.2'],
+    ]),
+  )('is refused: %s', (reason, own, version) => expect(refused(own, version)).toMatch(reason))
+
+  it('is not refused otherwise', () => expect(refused({})).toBeNull())
+})
+
+describe("the configuration of Istio's proxy", () => {
+  it.each(
+    /** @type {const} */ ([
+      ['istio-entry', 'gateway', {}, false],
+      ['istio-listed', 'ratings', { trafficPolicy: 'listed' }, false],
+      ['istio-filters', 'gateway', {}, true],
+      ['istio-direct', 'ratings', { isRedirected: false }, false],
+    ]),
+  )('is, as %s, the golden one', (file, name, options, isIstios) =>
+    expect(text(renderIstioBootstrap(modelOf(name, options), { isIstios }))).toMatchFileSnapshot(
+      `../golden/${file}.json`,
+    ))
+
+  it("has Istio's own filters where a developers' build of Envoy may have them", () => {
+    const bootstrapOf = (/** @type {string} */ version) => {
+      const tool = { name: 'envoy', path: '/bin/envoy', version, sha256: '', source: '' }
+      const options = { model: modelOf('ratings'), folder: '/f', scripts: '/s', profile: 'istio', cpuCores: null, tool }
+      return envoy.createSidecar?.(options).files[0].content
+    }
+    expect(bootstrapOf('1.40.0')).not.toContain('"istio.stats"')
+    expect(bootstrapOf('1.38.0-dev')).toContain('"istio.stats"')
+    expect(envoy.tool?.parseVersion('envoy  version: 81864a1c/1.38.0-dev/Clean/RELEASE/BoringSSL')).toBe('1.38.0-dev')
+  })
+
+  it('has two workers, and is refused where its stand-ins cannot be had', () => {
+    expect(envoy.countWorkers({ profile: 'istio', cpus: 16 })).toBe(2)
+    const given = { conditions, entrance, profile: 'istio', cpus: 2 }
+    expect(envoy.findUnsupported({ ...given, version: '1.36.0' })).toMatch(/since 1.37/)
+    expect(envoy.findUnsupported({ ...given, version: '1.40.0' })).toBeNull()
+  })
+})

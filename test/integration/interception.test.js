@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
+import { readLedgers } from '../../src/node/ledger.js'
+import { readRun } from '../../src/records/records.js'
+import { findOnPath } from '../../src/tools/find.js'
+import { expectNothingLeft } from './leftovers.js'
+import { need } from './real-tools.js'
+
+// Connections that rules redirect to sidecars, with the real programs, namespaces and rules.
+const folder = mkdtempSync(path.join(os.tmpdir(), 'interception-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let count = 0
+
+const SMOKE = ['--profile', 'smoke', '--link', 'gateway-ratings', '--users', '5', '--cpu', 'none']
+
+/**
+ * Starts a run of a few seconds in which connections are redirected.
+ * @param {string[]} argv
+ * @param {{ env?: Record<string, string>, before?: string[] }} [options] before: the command
+ */
+function start(argv, { env, before = [] } = {}) {
+  const out = path.join(folder, `run-${++count}`)
+  const [program, ...rest] = [...before, process.execPath, 'src/cli.js', 'bench', ...SMOKE, ...argv, '--out', out]
+  return { out, child: execa(program, rest, { reject: false, env }) }
+}
+
+/** @param {string} out */
+const runIdOf = out => readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId
+/** @param {string} runId */
+const namespacesOf = runId => listSafely('/run/netns').filter(name => name.startsWith(`sidecar-bench.${runId}`))
+
+/** @param {import('vitest').TestContext} context @param {string[]} programs */
+async function needNamespaces(context, ...programs) {
+  need(context, 'pipy', 'envoy', 'k6')
+  if (process.getuid?.() !== 0) context.skip('needs root, to make network namespaces')
+  for (const name of ['ip', 'nsenter', 'setpriv', 'ss', ...programs]) {
+    if ((await findOnPath(name, `${process.env.PATH}`)) === null)
+      context.skip(`needs ${name}, which cannot be had here`)
+  }
+}
+
+/**
+ * Waits until the generator of a run has said when its window is.
+ * @param {string} out
+ */
+async function awaitWarmup(out) {
+  for (let i = 0; i < 2000; i++) {
+    const raw = listSafely(path.join(out, 'raw')).filter(name => /^r1-/.test(name))
+    if (raw.some(name => /window \d+/.test(readSafely(path.join(out, 'raw', name, 'k6-generator.log'))))) return
+    await delay(20)
+  }
+  throw new Error(`no load was begun in ${out}`)
+}
+
+describe('redirected connections', { timeout: 120_000 }, () => {
+  it.for([
+    'iptables-nft',
+    'iptables-legacy',
+  ])('pass both sidecars of every plane, by rules of %s', async (iptables, context) => {
+    await needNamespaces(context, iptables)
+    const planes = ['--planes', 'none,pipy,envoy', '--measure', 'turns']
+    const { child, out } = start([...planes, '--interception', 'none,redirect'], { env: { IPTABLES: iptables } })
+    const { exitCode, stdout, stderr } = await child
+    expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
+    expect(stdout).toContain('link gateway-ratings, with and without redirection of connections')
+    const { manifest, records } = readRun(out)
+    expect(manifest.machine.iptables).toContain(iptables.slice('iptables-'.length).replace('nft', 'nf_tables'))
+    expect(records).toHaveLength(6)
+    for (const { outcome, load, processes, trial } of records) {
+      expect([trial.id, outcome]).toEqual([trial.id, 'completed'])
+      const sidecars = processes.filter(({ role }) => role === 'sidecar')
+      expect(sidecars).toHaveLength(trial.arm.hasSidecars ? 2 : 0)
+      for (const { receivedBytes, passages } of sidecars)
+        expect(receivedBytes).toBeGreaterThan(2048 * Number(passages) * Number(load?.verified))
+    }
+    expectNothingLeft(child.pid)
+  })
+
+  it('are found to go past the sidecars where somebody flushes the rules', async context => {
+    await needNamespaces(context, 'iptables', 'conntrack')
+    const { child, out } = start(['--planes', 'pipy', '--measure', 'load', '--interception', 'redirect'])
+    await awaitWarmup(out)
+    for (const name of namespacesOf(`${runIdOf(out)}`).filter(name => /\.(gateway|ratings)$/.test(name))) {
+      const inside = ['netns', 'exec', name]
+      await execa('ip', [...inside, 'iptables', '-t', 'nat', '-F'])
+      // Connections that are open would go on through the sidecar.
+      await execa('ip', [...inside, 'conntrack', '-F'])
+    }
+    await child
+    const [{ outcome, gates, load }] = readRun(out).records
+    const passage = gates.filter(({ gate }) => gate === 'passage').map(({ reason }) => reason)
+    expect(Number(load?.verified)).toBeGreaterThan(100)
+    expect(passage.join('\n')).toMatch(/^gateway's sidecar received \d+ bytes, and .*went past it\nratings's sidecar /)
+    expect(outcome).toBe('invalid')
+  })
+
+  it('leave nothing after a run that was killed, once it is cleaned up', async context => {
+    await needNamespaces(context, 'iptables')
+    const { child, out } = start(['--planes', 'pipy', '--measure', 'load', '--interception', 'redirect'])
+    await awaitWarmup(out)
+    const runId = `${runIdOf(out)}`
+    child.kill('SIGKILL')
+    await child
+    expect(namespacesOf(runId)).toHaveLength(5)
+    const { stdout } = await execa(process.execPath, ['src/cli.js', 'cleanup', runId])
+    expect(stdout).toContain(`network namespaces of run ${runId}`)
+    expect(namespacesOf(runId)).toEqual([])
+    expectNothingLeft(child.pid)
+  })
+
+  it('are refused in one line before anything starts where the rights are missing', async context => {
+    await needNamespaces(context, 'iptables')
+    const before = ['setpriv', '--bounding-set=-net_admin,-sys_admin', '--inh-caps=-all']
+    const { child, out } = start(['--planes', 'pipy', '--interception', 'redirect'], { before })
+    const { exitCode, stderr } = await child
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/^error: --interception redirect needs root, or CAP_NET_ADMIN in a user namespace .*$/m)
+    expect(listSafely(out)).toEqual([])
+    expectNothingLeft(child.pid)
+  })
+})

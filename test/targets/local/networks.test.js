@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BenchError } from '../../../src/lib/errors.js'
+import { createProcess } from '../../../src/model/processes.js'
+import { openLedger, readLedgers } from '../../../src/node/ledger.js'
+import { createNetworks } from '../../../src/targets/local/networks.js'
+
+/** @import { ProcessSpec } from '../../../src/model/types.ts' */
+
+const runId = 'run-1'
+const HUB = `sidecar-bench.${runId}`
+/** @type {string} */
+let root
+/** @type {string[]} */
+let commands
+beforeEach(() => {
+  root = mkdtempSync(path.join(os.tmpdir(), 'networks-test-'))
+  commands = []
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+/** @param {{ refuses?: RegExp }} [options] refuses: the commands that fail */
+function create({ refuses } = {}) {
+  const ledger = openLedger({ runId, root })
+  const run = async (/** @type {string[]} */ argv, input = '') => {
+    const command = [argv.join(' '), ...input.trim().split('\n')].filter(Boolean).join(' | ')
+    if (refuses?.test(command)) throw new BenchError(`refused: ${argv.join(' ')}`)
+    commands.push(command)
+    return ''
+  }
+  return { ledger, networks: createNetworks({ ledger, run, iptables: 'iptables' }) }
+}
+
+/** @param {Partial<ProcessSpec>} fields @returns {ProcessSpec} */
+const specOf = fields =>
+  createProcess({
+    ...{ service: 'gateway', role: 'sidecar', program: '/bin/p', argv: [], folder: '/f' },
+    listens: [{ address: '10.77.0.3', port: 15003 }],
+    ...fields,
+  })
+
+describe('the network namespaces of a run', () => {
+  it('are held in the ledger before the first is made, and no more once they are gone', async () => {
+    const { ledger, networks } = create()
+    await networks.placesFor(1, ['gateway'])
+    expect(readLedgers(root)[0].holdings).toEqual([{ kind: 'netns', name: HUB }])
+    expect(commands[0]).toBe(`ip netns add ${HUB}`)
+    await networks.close()
+    expect(readLedgers(root)[0].holdings).toEqual([])
+    ledger.close()
+  })
+
+  it('are none where nothing asks for them', async () => {
+    const { networks } = create()
+    expect(networks.has(1, [specOf({})])).toBe(false)
+    expect(networks.has(1, [specOf({ role: 'generator' })])).toBe(false)
+    expect(networks.enterProber()).toBeNull()
+    await networks.close()
+    expect(commands).toEqual([])
+  })
+
+  it('give each service of each start an address and a namespace, with the rules of its sidecar', async () => {
+    const { networks } = create()
+    const [first, second] = [await networks.placesFor(1, ['gateway']), await networks.placesFor(2, ['gateway'])]
+    expect(first.gateway.reach).not.toBe(second.gateway.reach)
+    expect(first.prober).toEqual(second.prober)
+    const sidecar = specOf({ redirects: { inbound: 15003, outbound: 15001 } })
+    expect(networks.has(1, [sidecar])).toBe(true)
+    expect(networks.has(3, [sidecar])).toBe(false)
+    commands.length = 0
+    await networks.prepare(1, [specOf({ role: 'application' }), sidecar])
+    const name = `${HUB}.1.gateway`
+    expect(commands).toEqual([
+      `ip netns add ${name}`,
+      `ip -n ${HUB} -batch - | link add v3 type veth peer name eth0 netns ${name} | link set v3 master bench up`,
+      `ip -n ${name} -batch - | link set lo up | address add ${first.gateway.reach}/16 dev eth0 | link set eth0 up`,
+      expect.stringMatching(
+        `^nsenter --net=/run/netns/${name} -- iptables-restore -w .*dport 15003 -j RETURN .*REDIRECT --to-ports 15001`,
+      ),
+    ])
+    await networks.prepare(1, [sidecar])
+    expect(commands).toHaveLength(4)
+    await networks.remove(1, ['gateway', 'gateway'])
+    expect(commands.at(-1)).toBe(`ip netns delete ${name}`)
+    expect(commands).toHaveLength(5)
+  })
+
+  it('have the sidecar run as a user of its own, and the generator in a namespace of its own', async () => {
+    const { networks } = create()
+    await networks.placesFor(1, ['gateway'])
+    const enter = (/** @type {ProcessSpec['role']} */ role) => networks.enter(1, specOf({ role })).join(' ')
+    expect(enter('sidecar')).toMatch(`nsenter --net=/run/netns/${HUB}.1.gateway -- setpriv --reuid=1500 `)
+    expect(enter('application')).toBe(`nsenter --net=/run/netns/${HUB}.1.gateway --`)
+    expect(enter('generator')).toBe(`nsenter --net=/run/netns/${HUB}.load-generator --`)
+  })
+
+  it('are refused in one line where this user may not make them, and nothing is held', async () => {
+    const { networks } = create({ refuses: /iptables-restore/ })
+    await expect(networks.assertPossible()).rejects.toThrow(
+      /^--interception redirect needs root, or CAP_NET_ADMIN .*: refused: nsenter .* iptables-restore -w$/,
+    )
+    expect(readLedgers(root)[0].holdings).toEqual([])
+  })
+
+  it('are refused with the package of a program that is missing', async () => {
+    const ledger = openLedger({ runId, root })
+    const networks = createNetworks({ ledger, iptables: 'iptables-of-nobody' })
+    await expect(networks.assertPossible()).rejects.toThrow(
+      '--interception redirect needs iptables-of-nobody, which is not here: apt-get install iptables',
+    )
+  })
+})

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { renderRules } from '../../src/targets/rules.js'
+
+const linesOf = (/** @type {Parameters<typeof renderRules>} */ ...given) => renderRules(...given).split('\n')
+
+it('redirect what comes in and what the application opens, but for the ports and the user of the sidecar', () => {
+  expect(linesOf({ inbound: 15003, outbound: 15001 }, [15003, 15000])).toEqual([
+    '*nat',
+    '-A PREROUTING -p tcp --dport 15003 -j RETURN',
+    '-A PREROUTING -p tcp --dport 15000 -j RETURN',
+    '-A PREROUTING -p tcp -j REDIRECT --to-ports 15003',
+    '-A OUTPUT -p tcp -m owner --uid-owner 1500 -j RETURN',
+    '-A OUTPUT -p tcp -d 127.0.0.0/8 -j RETURN',
+    '-A OUTPUT -p tcp -j REDIRECT --to-ports 15001',
+    'COMMIT',
+    '',
+  ])
+})
+
+it('let all connections pass without a sidecar, which the kernel then tracks', () => {
+  const lines = linesOf({ inbound: null, outbound: null }, [])
+  expect(lines).toContain('-A PREROUTING -p tcp -j RETURN')
+  expect(lines).toContain('-A OUTPUT -p tcp -j RETURN')
+  expect(lines.join()).not.toContain('REDIRECT')
+})
