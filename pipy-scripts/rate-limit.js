@@ -7,13 +7,11 @@ import { refuse } from './upstream.js'
 var refused = refuse(429, 'the rate limit of the route is reached')
 var quotas = new Map()
 
-// Pipy's own filter takes the token; the script only looks whether there is one. Of two threads that see the last one,
-// one waits for the next.
 export function wrap(next, { route }) {
   if (!route) return next
-  var tokens = findTokens(route)
-  var allowed = pipeline($ => next($.throttleMessageRate(tokens)))
-  return $ => $.pipe(() => tokens.current > 0 ? allowed : refused)
+  var take = findTokens(route).consume
+  var allowed = pipeline(next)
+  return $ => $.pipe(() => take(1) > 0 ? allowed : refused)
 }
 
 // Those of a route, whatever cluster its requests take. Threads share them by its name.
