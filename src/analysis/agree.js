@@ -7,13 +7,16 @@ import { GAP_LEAST, judge } from './verdict.js'
 /** Whether the same experiment gives the same on two targets of one machine. Pure. */
 /** @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
 /** @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side */
-/** local, other: microseconds per request; ratio: other over local, round by round.
+/**
+ * local, other: microseconds per request; ratio: other over local, round by round.
  * @typedef {Record<'local' | 'other' | 'ratio', Quantity> & { name: string, floor: number, verdict: Verdict }} Agreement
  */
 
-/** Compares CPU per request of every arm; without sidecars it is the applications', and its difference the other
+/**
+ * Compares CPU per request of every arm; without sidecars it is the applications', and its difference the other
  * network's. pairs: the ratio of two planes on each side.
- * @param {{ local: Side, other: Side }} sides */
+ * @param {{ local: Side, other: Side }} sides
+ */
 export function compareTargets({ local, other }) {
   const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))
   const sidecars = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, sidecarsOf(r))

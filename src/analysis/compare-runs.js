@@ -16,15 +16,18 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 /** @import { QuantityRow } from '../judge/quantities.js' */
 /** @import { Threshold } from './thresholds.js' */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
-/** arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.
+/**
+ * arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.
  * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }} HeldThreshold
  */
-/** @typedef {object} RunComparison
+/**
+ * @typedef {object} RunComparison
  * @property {Comparison[]} comparisons of the same arm in both runs: new over old
  * @property {Comparison[]} controls of the applications' CPU per request without sidecars
  * @property {Refusal[]} refused
  * @property {string[]} warnings what differs, and was compared nevertheless
- * @property {HeldThreshold[]} thresholds */
+ * @property {HeldThreshold[]} thresholds
+ */
 
 // Arms without sidecars have, in a closed loop, the users of the largest cap, which can be more than those of an arm.
 export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
@@ -35,9 +38,11 @@ export const CONTROL = {
   measure: ({ record }) => cpuPerRequestMicros(record, applicationsOf(record)),
 }
 
-/** Compares every arm that two runs share, new over old; throws UsageError for a threshold that no two runs have.
+/**
+ * Compares every arm that two runs share, new over old; throws UsageError for a threshold that no two runs have.
  * @param {{ old: ComparedRun, new: ComparedRun }} runs
- * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05` @returns {RunComparison} */
+ * @param {{ thresholds?: string[] }} [options] such as `new/old cpuPerRequest <= 1.05` @returns {RunComparison}
+ */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
   const arms = runs.flatMap(listArms)
@@ -91,8 +96,10 @@ export function findCompareStatus({ comparisons, thresholds }) {
   })
 }
 
-/** @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }}
- *   options controls: without sidecars */
+/**
+ * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }}
+ *   options controls: without sidecars
+ */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
@@ -120,7 +127,8 @@ function compareMatch({ old, next, match, controls }) {
   })
 }
 
-/** Holds each threshold at every match that has its quantity.
+/**
+ * Holds each threshold at every match that has its quantity.
  * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
  */
 function holdThresholds({ thresholds, compared, varied }) {

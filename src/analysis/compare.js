@@ -11,7 +11,8 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
 /** @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
 
-/** @typedef {object} Compared
+/**
+ * @typedef {object} Compared
  * @property {Arm[]} arms
  * @property {TrialRecord[]} records
  * @property {number} rounds
@@ -86,10 +87,12 @@ function stoodTogether(records, a, b) {
   return deploymentsOf(b).some(deployment => own.has(deployment))
 }
 
-/** How far an arm was from itself, as a share; null without such a pair, or where it has no value.
+/**
+ * How far an arm was from itself, as a share; null without such a pair, or where it has no value.
  * @param {Comparison[]} controls A/A pairs
  * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }}
- *   options */
+ *   options
+ */
 export function findSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => groupOf(arm))
   const same = controls.filter(c => c.quantity === quantity && c.service === service)
@@ -99,7 +102,8 @@ export function findSpread(controls, { quantity, service, arms }) {
   return own === undefined || own.ratio.median === null ? null : Math.abs(own.ratio.median - 1)
 }
 
-/** @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two that are compared; records: of the arm
+/**
+ * @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two that are compared; records: of the arm
  * @typedef {object} Pair
  * @property {Side} a
  * @property {Side} b
@@ -109,10 +113,13 @@ export function findSpread(controls, { quantity, service, arms }) {
  * @property {boolean} [isSequence] what the rounds showed decided how many there are
  * @property {number} [gapLeast] a smaller gap is no difference, where an A/A pair shows the noise
  * @property {string[]} disparities why the two did not do equal work
- * @property {string[]} [unequal] the same, where one is as a mesh deploys it: told, and no reason against a verdict */
+ * @property {string[]} [unequal] the same, where one is as a mesh deploys it: told, and no reason against a verdict
+ */
 
-/** Compares two arms in every quantity, for all sidecars and each service; findNoise: as a share.
- * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair */
+/**
+ * Compares two arms in every quantity, for all sidecars and each service; findNoise: as a share.
+ * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair
+ */
 export function compareSides({ findNoise, ...pair }) {
   const { arm, records } = pair.a
   const services = new Set(records.flatMap(r => sidecarsOf(r).map(p => p.service)))
@@ -135,7 +142,8 @@ function findUnlikeSums(a, b) {
   return isUnlike ? [`simulated sidecars are in no sum: ${tell(a)} and ${tell(b)}`] : []
 }
 
-/** Compares two arms in one quantity; service: whose sidecar, null: all; aaSpread: the share that is no difference.
+/**
+ * Compares two arms in one quantity; service: whose sidecar, null: all; aaSpread: the share that is no difference.
  * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options @returns {Comparison}
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
@@ -192,9 +200,11 @@ function pairUp(ofA, ofB) {
   return shared.length > 0 ? shared : [[ofA, ofB]]
 }
 
-/** Says why rounds have no ratio: `generator bound in 4 of 6 rounds`.
+/**
+ * Says why rounds have no ratio: `generator bound in 4 of 6 rounds`.
  * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
- * @param {QuantityRow} row */
+ * @param {QuantityRow} row
+ */
 function findSpoiled(rounds, row) {
   const found = rounds.flatMap(({ sides }, round) =>
     sides

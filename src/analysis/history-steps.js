@@ -8,11 +8,14 @@ import { GAP_LEAST } from './verdict.js'
 /** @import { Quantity } from '../model/types.ts' */
 /** @import { Change, HistoryRun, TestedLine } from './history.js' */
 
-/** machine: the applications have the step without sidecars, too; undecided: they changed alike, but not provably, or
+/**
+ * machine: the applications have the step without sidecars, too; undecided: they changed alike, but not provably, or
  * what serves them was exchanged; sidecars: they did not change alike; unknown: they were not measured.
- * @typedef {'machine' | 'undecided' | 'sidecars' | 'unknown'} Cause */
+ * @typedef {'machine' | 'undecided' | 'sidecars' | 'unknown'} Cause
+ */
 
-/** @typedef {object} HistoryStep
+/**
+ * @typedef {object} HistoryStep
  * @property {string} line the label of its arm
  * @property {string} quantity
  * @property {string} group
@@ -25,12 +28,14 @@ import { GAP_LEAST } from './verdict.js'
  * @property {number} p
  * @property {Cause | null} cause null: of quantities that the speed of a machine does not change, and of the applications
  * @property {number | null} control what the applications use without sidecars, as a ratio over the same runs
- * @property {(Change & { run: number })[]} changes at that run, or one before or behind it */
+ * @property {(Change & { run: number })[]} changes at that run, or one before or behind it
+ */
 
 /** A run whose noise hides a step is one of its neighbours. */
 const NEAR = 1
 
-/** The steps of lines that are large enough to be a difference, in the order of time; server: of the applications.
+/**
+ * The steps of lines that are large enough to be a difference, in the order of time; server: of the applications.
  * @param {TestedLine[]} lines @param {{ runs: HistoryRun[], server: string | null }} history @returns {HistoryStep[]}
  */
 export function tellSteps(lines, { runs, server }) {
@@ -41,9 +46,11 @@ export function tellSteps(lines, { runs, server }) {
   return steps.filter(({ ratio }) => Math.abs(ratio - 1) >= GAP_LEAST).sort((a, b) => a.run - b.run)
 }
 
-/** @param {{ line: TestedLine, i: number, control: TestedLine | undefined, runs: HistoryRun[], server: string | null }}
+/**
+ * @param {{ line: TestedLine, i: number, control: TestedLine | undefined, runs: HistoryRun[], server: string | null }}
  *   options
- * @returns {HistoryStep} */
+ * @returns {HistoryStep}
+ */
 function tellStep({ line, i, control, runs, server }) {
   const ends = [0, ...line.found.map(step => step.at), line.at.length]
   const sides = [line.at.slice(ends[i], ends[i + 1]), line.at.slice(ends[i + 1], ends[i + 2])]
@@ -73,9 +80,11 @@ function levelOf({ values }, runs) {
   return summariseValues(runs.map(run => values[run].median))
 }
 
-/** @param {TestedLine} line
+/**
+ * @param {TestedLine} line
  * @param {{ step: Pick<HistoryStep, 'run' | 'ratio' | 'control'>, control: TestedLine | undefined, changes: Change[],
- *   server: string | null }} options */
+ *   server: string | null }} options
+ */
 function findCause({ quantity, isControl }, { step, control, changes, server }) {
   if (isControl || ![PRIMARY, QUANTITIES.capacity].some(row => row.name === quantity)) return null
   if (!control || step.control === null) return 'unknown'

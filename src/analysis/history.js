@@ -21,7 +21,8 @@ import { findIncomparable, findOtherMachine, listChanging } from './match-runs.j
 const FALSE_ALARMS = 0.02
 const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
 
-/** @typedef {RecordedRun & { folder: string }} ReadRun
+/**
+ * @typedef {RecordedRun & { folder: string }} ReadRun
  * @typedef {{ label: string, old: string, next: string }} Change
  * @typedef {Record<'folder' | 'startedAt' | 'experiment', string> & { changes: Change[] }} HistoryRun since the run before
  * @typedef {object} Line one quantity of one arm, run by run
@@ -40,7 +41,8 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * @property {{ folder: string, reasons: string[] }[]} left runs that are not comparable
  * @property {{ arm: string, runs: number }[]} unmatched arms of comparable runs that the reference does not have
  * @property {{ falseAlarms: number, lines: number, runsNeeded: number }} test runsNeeded: to show any step
- * @property {string[]} nodes */
+ * @property {string[]} nodes
+ */
 
 /** folder: by default the last comparable run. @param {ReadRun[]} runs @param {string} [folder] @returns {History} */
 export function createHistory(runs, folder) {
@@ -149,8 +151,10 @@ function followLines(runs, reference) {
   return [...ofArms, ...ofBaselines]
 }
 
-/** Finds a run's arm that matches one of the reference.
- * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options */
+/**
+ * Finds a run's arm that matches one of the reference.
+ * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
+ */
 function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
 }

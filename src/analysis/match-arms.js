@@ -4,8 +4,10 @@ import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
 /** The pairs of arms of two runs, and why others have no partner. Pure. */
 /** @import { Arm, AxisName, Load } from '../model/types.ts' */
 
-/** @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
- * @typedef {{ old: Arm, next: Arm }} Match */
+/**
+ * @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
+ * @typedef {{ old: Arm, next: Arm }} Match
+ */
 
 /** Facts that two arms must share. @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]} */
 const PLACE = [

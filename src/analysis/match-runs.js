@@ -6,9 +6,11 @@ import { sayBoth, sayDifference } from './match-arms.js'
 /** Facts that two runs must share to be compared, and others. Pure. @import { Match } from './match-arms.js' */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
 
-/** @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun
+/**
+ * @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun
  * @typedef {{ label: string, of: (manifest: Manifest) => unknown, show?: (manifest: Manifest) => unknown }} Fact
- *   show: for reading, where that is more than what is compared */
+ *   show: for reading, where that is more than what is compared
+ */
 
 /** Facts that two runs must share for any of their numbers to be comparable. @type {Fact[]} */
 const SHARED = [
@@ -81,8 +83,10 @@ export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => sayFact(fact, manifests))
 }
 
-/** Lists the kernel, the kit, the tools, and the scripts of some arms; shown: the value for reading.
- * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
+/**
+ * Lists the kernel, the kit, the tools, and the scripts of some arms; shown: the value for reading.
+ * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
+ */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
   return [

@@ -5,9 +5,11 @@ import { GIB, MIB } from '../lib/units.js'
 /** Nodes to fill with sidecars. Pure. @import { Limits } from '../model/container-limits.js' */
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
-/** Published by their makers: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
+/**
+ * Published by their makers: https://www.raspberrypi.com/documentation/computers/raspberry-pi.html and
  * https://aws.amazon.com/ec2/instance-types/t3/ and /t4/, read in 2025.
- * @type {Record<string, { cores: number, gibibytes: number, cpu: string }>} */
+ * @type {Record<string, { cores: number, gibibytes: number, cpu: string }>}
+ */
 const KNOWN = {
   pizero2: { cores: 4, gibibytes: 0.5, cpu: 'Cortex-A53, 1.0 GHz, arm64' },
   pi3: { cores: 4, gibibytes: 1, cpu: 'Cortex-A53, 1.2 to 1.4 GHz, arm64' },
@@ -73,9 +75,11 @@ export function readNode(text, reserved) {
   )
 }
 
-/** Counts how many times limits fit into what is left of a node; byCpu, byMemory: by that alone.
+/**
+ * Counts how many times limits fit into what is left of a node; byCpu, byMemory: by that alone.
  * @param {Limits} limits of one sidecar, or of several together @param {{ cores: number, bytes: number }} left
- * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }} */
+ * @returns {{ count: number, limit: 'CPU' | 'memory', byCpu: number, byMemory: number }}
+ */
 export function fitOnNode({ millicores, mebibytes }, left) {
   const byCpu = (1000 * left.cores) / millicores
   const byMemory = left.bytes / MIB / mebibytes

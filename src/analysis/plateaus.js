@@ -10,7 +10,8 @@ import { AXES, groupOf } from '../model/axes.js'
 /** The plateau begins at the smallest value whose quantity is at most this times the least of all values. */
 export const WITHIN = 1.1
 
-/** @typedef {object} Plateau of one plane, where all else is equal
+/**
+ * @typedef {object} Plateau of one plane, where all else is equal
  * @property {SummaryArm} arm at the largest value, where most sidecars are simulated if any are
  * @property {string} quantity less of it is better
  * @property {{ at: number, median: number }} best the value with the least
@@ -19,10 +20,13 @@ export const WITHIN = 1.1
  * @property {Quantity} ratio there, of the quantity to that of the best, round by round
  * @property {{ at: number, ratio: Quantity } | null} nearest of the smaller values, the one with the least ratio; null: none has one
  * @property {boolean} isSure its interval and that of the value before are on either side of the limit
- * @property {number[]} missing values of the axis without a value of the quantity */
+ * @property {number[]} missing values of the axis without a value of the quantity
+ */
 
-/** Finds plateaus where an experiment asks for them and at least three values were measured.
- * @param {Pick<Summary, 'arms' | 'shows'> & { run: Pick<Summary['run'], 'seed'> }} summary @returns {Plateau[]} */
+/**
+ * Finds plateaus where an experiment asks for them and at least three values were measured.
+ * @param {Pick<Summary, 'arms' | 'shows'> & { run: Pick<Summary['run'], 'seed'> }} summary @returns {Plateau[]}
+ */
 export function findPlateaus({ arms, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
   const own = arms.filter(arm => arm.repeatOf === null)
@@ -30,8 +34,10 @@ export function findPlateaus({ arms, shows: { across, plateaus = [] }, run }) {
   return plateaus.flatMap(quantity => groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed })))
 }
 
-/** Finds one, or none; group: alike but for the axis.
- * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options @returns {Plateau[]} */
+/**
+ * Finds one, or none; group: alike but for the axis.
+ * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options @returns {Plateau[]}
+ */
 export function findPlateau({ group, across, quantity, seed }) {
   const all = group.map(arm => ({ arm, at: Number(AXES[across].of(arm)), ...quantityOf(arm, quantity) }))
   const points = all.flatMap(({ median, ...p }) => (median === null ? [] : [{ ...p, median }]))

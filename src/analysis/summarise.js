@@ -69,8 +69,10 @@ function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
 
-/** @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
- * @returns {SummaryArm} */
+/**
+ * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
+ * @returns {SummaryArm}
+ */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
@@ -108,13 +110,16 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   })
 }
 
-/** Whether an arm is another without a condition.
- * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm */
+/**
+ * Whether an arm is another without a condition.
+ * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
+ */
 function isWithout(axis, other, arm) {
   return nameOf(other) === nameOf(arm) && other.conditions[axis] === 0 && groupOf(other, axis) === groupOf(arm, axis)
 }
 
-/** The rounds of an arm, and of the arms that it is held against.
+/**
+ * The rounds of an arm, and of the arms that it is held against.
  * @typedef {Record<'own' | 'baseline' | 'unchanged' | 'unconfigured', TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
 /** By header. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */

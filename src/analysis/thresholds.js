@@ -14,8 +14,10 @@ const OPERATORS = {
   '<': (value, limit) => value < limit,
   '>': (value, limit) => value > limit,
 }
-/** The sides that thresholds compare, and the words for them.
- * @typedef {Record<'one' | 'many' | 'example' | 'wantsOpen' | 'wantsClosed', string> & { names: string[] }} Sides */
+/**
+ * The sides that thresholds compare, and the words for them.
+ * @typedef {Record<'one' | 'many' | 'example' | 'wantsOpen' | 'wantsClosed', string> & { names: string[] }} Sides
+ */
 const PLANES = {
   one: 'a plane',
   many: 'planes of this run',
@@ -33,19 +35,24 @@ const RUNS = {
   wantsClosed: 'give runs that were made without --rate',
 }
 
-/** @typedef {Record<'expression' | 'a' | 'b' | 'quantity' | 'operator', string> & { service: string | null,
- *   limit: number }} Threshold */
+/**
+ * @typedef {Record<'expression' | 'a' | 'b' | 'quantity' | 'operator', string> & { service: string | null,
+ *   limit: number }} Threshold
+ */
 
-/** Reads `a/b quantity[@service] <= number`, with a variant by its folder: `pipy=my-scripts`. Throws UsageError.
+/**
+ * Reads `a/b quantity[@service] <= number`, with a variant by its folder: `pipy=my-scripts`. Throws UsageError.
  * @param {string} expression
  * @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'repeatOf' | 'hasSidecars' | 'load'>[]} arms of the run
- * @param {string[]} [services] absent: not checked */
+ * @param {string[]} [services] absent: not checked
+ */
 export function parseThreshold(expression, arms, services) {
   const planes = arms.filter(arm => arm.hasSidecars && !arm.repeatOf).map(nameOf)
   return parseExpression(expression, { sides: { ...PLANES, names: [...new Set(planes)] }, arms, services })
 }
 
-/** Reads `new/old quantity[@service] <= number`, or `old/new`, for the same arm of two runs. Throws UsageError.
+/**
+ * Reads `new/old quantity[@service] <= number`, or `old/new`, for the same arm of two runs. Throws UsageError.
  * @param {string} expression @param {Pick<Arm, 'load'>[]} arms of both @param {string[]} [services] absent: not checked
  */
 export function parseRunThreshold(expression, arms, services) {

@@ -33,9 +33,11 @@ export function countUncured(values, isSequence) {
   return isSequence ? Math.max(0, Math.ceil(missing / SPOILED_MOST) - values.length) : Infinity
 }
 
-/** Judges the ratios of rounds; seed: of the resampling; gapLeast: with an A/A pair; aaSpread: null without one.
+/**
+ * Judges the ratios of rounds; seed: of the resampling; gapLeast: with an A/A pair; aaSpread: null without one.
  * @param {{ values: (number | null)[], seed: number, isSequence: boolean, gapLeast?: number, aaSpread: number | null,
- *   isSpoiled: boolean }} options */
+ *   isSpoiled: boolean }} options
+ */
 export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aaSpread, isSpoiled }) {
   const ratio = isSequence ? summariseSequence(values) : summariseRatios(values, seed)
   const least = aaSpread === null ? GAP_LEAST : gapLeast
@@ -43,8 +45,10 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
   return { ratio, verdict: judge({ ratio, floor, isSpoiled }), gapLeast: least }
 }
 
-/** Names no side without an interval, across 1, below the floor, or where rounds were spoiled.
- * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict} */
+/**
+ * Names no side without an interval, across 1, below the floor, or where rounds were spoiled.
+ * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
+ */
 export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
   if (median === null || isSpoiled) return 'invalid'
   if (low === null || high === null) return 'indicative'

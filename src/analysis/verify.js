@@ -19,10 +19,12 @@ const OTHER_KIT =
 // A number of JSON is read as it was written; sums may come out in another order.
 const ROUNDING = 1e-9
 
-/** Computes a run again, from raw files and records; lines: what was compared, what could not be, and what differs.
+/**
+ * Computes a run again, from raw files and records; lines: what was compared, what could not be, and what differs.
  * kitSha256: of this kit's code, where the run may be another's. Throws BenchError for a folder without a run.
  * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>,
- *   kitSha256?: string }} options */
+ *   kitSha256?: string }} options
+ */
 export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { manifest, records, warnings } = readRun(folder)
   const load = findLoad(generatorOf(manifest))
@@ -62,8 +64,10 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   }
 }
 
-/** @param {string} folder @param {boolean} isOfOtherKit its schema may differ
- * @returns {{ written: Summary | null, differences: string[] }} */
+/**
+ * @param {string} folder @param {boolean} isOfOtherKit its schema may differ
+ * @returns {{ written: Summary | null, differences: string[] }}
+ */
 function readWritten(folder, isOfOtherKit) {
   try {
     const written = readSummary(folder)
@@ -92,7 +96,8 @@ function compareCalibrations({ calibrations }, records) {
   })
 }
 
-/** Computes the parts of a record that follow from its raw files, or says why they cannot be computed.
+/**
+ * Computes the parts of a record that follow from its raw files, or says why they cannot be computed.
  * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
  */
 function recompute({ folder, record, load, relaxed }) {
@@ -129,8 +134,10 @@ function placeOf({ beside = [], trial }) {
   )
 }
 
-/** Reads a result; null: there is none; place: among the arms that took turns. Throws BenchError with the file.
- * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options */
+/**
+ * Reads a result; null: there is none; place: among the arms that took turns. Throws BenchError with the file.
+ * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options
+ */
 function readResult({ folder, raw, place, load }) {
   const read = readLoadLog(folder, raw)
   if (read === null) return null

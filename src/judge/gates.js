@@ -30,9 +30,11 @@ export const GATE_FINDS = Object.fromEntries(GATES.map(({ name, finds }) => [nam
 
 export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [name, spoils]))
 
-/** Judges a trial from its record alone; relaxed: gates that the experiment sets aside.
+/**
+ * Judges a trial from its record alone; relaxed: gates that the experiment sets aside.
  * @param {Measured} record @param {string[]} relaxed
- * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>} */
+ * @returns {Pick<TrialRecord, 'boundBy' | 'isSteady' | 'gates' | 'outcome' | 'reasons'>}
+ */
 export function judgeTrial(record, relaxed) {
   const { generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load

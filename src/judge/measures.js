@@ -26,8 +26,10 @@ export function splitRounds(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
 
-/** The value of the first trial of a round that is good for a use.
- * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure */
+/**
+ * The value of the first trial of a round that is good for a use.
+ * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure
+ */
 export function valueOfRound(trials, use, measure) {
   const values = trials
     .filter(r => r.outcome !== 'failed' && !isSpoiled(r, use))

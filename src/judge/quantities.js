@@ -20,14 +20,17 @@ import {
 /** The one table of quantities, which reports, charts, metrics and claims read. Long, since it is a table. Pure. */
 /** @import { Arm, Load, TrialRecord, Use } from '../model/types.ts' */
 
-/** @typedef {object} Seen
+/**
+ * @typedef {object} Seen
  * @property {TrialRecord} record
  * @property {string | null} [service] whose sidecar; null: over all
  * @property {TrialRecord[] | null} [baseline] the same round of the arm without sidecars
  * @property {TrialRecord[] | null} [unchanged] the same round of the arm without changes of configuration
- * @property {TrialRecord[] | null} [unconfigured] the same round of the arm that knows no services beside its own */
+ * @property {TrialRecord[] | null} [unconfigured] the same round of the arm that knows no services beside its own
+ */
 
-/** @typedef {object} Compared
+/**
+ * @typedef {object} Compared
  * @property {Load['kind'][]} kinds the loads under which it is compared
  * @property {string} label
  * @property {string} less the predicate of an arm that has less, with a gap for the share
@@ -37,7 +40,8 @@ import {
  * @property {(arm: Pick<Arm, 'conditions'>) => boolean} [isOf] arms that can have it; absent: all
  */
 
-/** @typedef {object} QuantityRow
+/**
+ * @typedef {object} QuantityRow
  * @property {string} name in experiments, claims and thresholds
  * @property {string} header name and unit in summary.json and CSV
  * @property {string | Partial<Record<Load['kind'], string>>} [group] in summary.json it stands in this object, by the kind of load
@@ -60,7 +64,8 @@ import {
  * @property {{ kinds: Load['kind'][], title: string, digits?: number }} [chart] drawn round by round under these loads
  * @property {boolean} [isFollowed] its slope over the time of the run is fitted
  * @property {{ name: string, scale?: number, percentile?: string, definition?: string }} [metric] of the live endpoint;
- *   scale: one of its unit in that of the header; percentile: a label, beside that of the loop */
+ *   scale: one of its unit in that of the header; percentile: a label, beside that of the loop
+ */
 
 /** @type {Load['kind'][]} */
 const EVERY_LOAD = ['turns', 'closed', 'open', 'idle']
@@ -324,10 +329,12 @@ function addedTime(of) {
   }
 }
 
-/** @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
+/**
+ * @param {'rss' | 'anon' | 'peak' | 'workingSet' | 'pss'} name
  * @param {Pick<QuantityRow, 'label' | 'short' | 'definition' | 'chart'> & { words?: string, isHeadline?: boolean }} options
  *   words: its name in a comparison
- * @returns {QuantityRow} */
+ * @returns {QuantityRow}
+ */
 function memory(name, { words, isHeadline, ...row }) {
   const header = /** @type {const} */ (`${name}Bytes`)
   return {

@@ -17,16 +17,20 @@ export function useOf({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
 
-/** The value of a round, from the first good trial of an arm.
- * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<Seen, 'record'>} [beside] */
+/**
+ * The value of a round, from the first good trial of an arm.
+ * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<Seen, 'record'>} [beside]
+ */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null
   const use = useOf(row, trials[0].trial.arm.load)
   return valueOfRound(trials, use, record => row.measure({ record, ...beside }))
 }
 
-/** A quantity of an arm, or of one service's sidecar, in a summary; no values where there are none.
- * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity} */
+/**
+ * A quantity of an arm, or of one service's sidecar, in a summary; no values where there are none.
+ * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity}
+ */
 export function quantityOf(arm, name, service = null) {
   const row = QUANTITIES[name]
   /** @type {any} */

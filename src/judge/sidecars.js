@@ -7,18 +7,24 @@ import { finiteOrNull, subtract } from './describe-process.js'
 // An edge of the window is read at its own time, at times right after a sample: over so little, CPU time says nothing.
 const APART_LEAST_SECONDS = 0.05
 
-/** A sidecar now; null: not known, or no cap. cores, isThrottled: between the last two readings; ofCap: a fraction;
+/**
+ * A sidecar now; null: not known, or no cap. cores, isThrottled: between the last two readings; ofCap: a fraction;
  * throttledFraction: of the periods since the first sample of the trial.
  * @typedef {{ service: string, isThrottled: boolean | null } & Record<'cores' | 'capCores' | 'ofCap' | 'throttledFraction' |
- *   'anonBytes' | 'workingSetBytes', number | null>} SidecarNow */
+ *   'anonBytes' | 'workingSetBytes', number | null>} SidecarNow
+ */
 
-/** One sidecar over a trial: [seconds from the start of the window, value]; throttled: [from, to] in seconds.
+/**
+ * One sidecar over a trial: [seconds from the start of the window, value]; throttled: [from, to] in seconds.
  * @typedef {{ service: string, capCores: number | null, cores: [number, number][], anonBytes: [number, number][],
- *   throttled: [number, number][] }} SidecarSeries */
+ *   throttled: [number, number][] }} SidecarSeries
+ */
 
-/** place: in the readings of a sample; first: reading with periods; last: reading with CPU time.
+/**
+ * place: in the readings of a sample; first: reading with periods; last: reading with CPU time.
  * @typedef {{ place: number, now: SidecarNow, series: SidecarSeries, first: Reading | null,
- *   last: { reading: Reading, seconds: number } | null }} Tracked */
+ *   last: { reading: Reading, seconds: number } | null }} Tracked
+ */
 
 /** @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned */
 export function createSidecars({ most = POINTS_MOST } = {}) {
@@ -28,8 +34,10 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
     clear() {
       tracked = []
     },
-    /** @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuCores'>[], windowStartMs: number,
-     *   sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] } }} sampled */
+    /**
+     * @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuCores'>[], windowStartMs: number,
+     *   sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] } }} sampled
+     */
     sample({ specs, sample, windowStartMs }) {
       if (tracked.length === 0) {
         tracked = specs.flatMap((spec, place) => (spec.role === 'sidecar' ? [startTracking(spec, place)] : []))
@@ -55,8 +63,10 @@ function startTracking({ service, cpuCores: capCores }, place) {
   }
 }
 
-/** Changes the tracked sidecar; a reading that is undefined, or has NaN, could not be read.
- * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options */
+/**
+ * Changes the tracked sidecar; a reading that is undefined, or has NaN, could not be read.
+ * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options
+ */
 function addReading({ sidecar, reading, seconds, most }) {
   const { now, series, last } = sidecar
   const isRead = reading !== undefined && Number.isFinite(reading.atSeconds) && Number.isFinite(reading.cpuSeconds)

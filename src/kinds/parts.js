@@ -3,19 +3,23 @@ import { rolloutPart } from './rollout/numbers.js'
 
 /** The parts of a record that one kind of trial alone has. Pure. @import { TrialRecord } from '../model/types.ts' */
 
-/** A part of a record, from what a file of its name in raw/ says was seen.
+/**
+ * A part of a record, from what a file of its name in raw/ says was seen.
  * @template Seen, Judged
  * @typedef {object} OwnPart
  * @property {import('zod').ZodType} schema of the file
  * @property {(seen: Seen) => Judged} judge
  * @property {boolean} hasWindow a window follows
- * @property {(judged: Judged) => string} tell in a line of progress */
+ * @property {(judged: Judged) => string} tell in a line of progress
+ */
 
 const PARTS = /** @type {const} */ ({ rollout: rolloutPart, growth: growthPart })
 
-/** The part of a record that one kind alone has; undefined: it has none.
+/**
+ * The part of a record that one kind alone has; undefined: it has none.
  * @param {Pick<TrialRecord, 'rollout' | 'growth'>} record
- * @returns {{ name: keyof typeof PARTS, part: OwnPart<any, any>, judged: object } | undefined} */
+ * @returns {{ name: keyof typeof PARTS, part: OwnPart<any, any>, judged: object } | undefined}
+ */
 export function findOwnPart(record) {
   const names = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS))
   return names.flatMap(name => {

@@ -6,12 +6,14 @@ import { growthPlan } from './growth/plan.js'
 /** @import { Arm, PlaneChoice } from '../model/types.ts' */
 /** @import { Asked, Chosen } from '../model/asked.js' */
 
-/** @typedef {object} KindPlan
+/**
+ * @typedef {object} KindPlan
  * @property {(asked: Asked, chosen: Chosen) => void} assertAskable throws UsageError for what its trials cannot be
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [hasControlPlane] many sidecars have one, whose name is part of an arm's
  * @property {true} [hasUncontrolled] an arm without a control plane has no conditions of one
- * @property {true} [isAllReal] no sidecar is simulated */
+ * @property {true} [isAllReal] no sidecar is simulated
+ */
 
 /** @type {Record<TrialKind, KindPlan>} */
 export const PLANS = {

@@ -10,11 +10,13 @@ import { turnsSections } from './turns/sections.js'
 /** @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { TrialKind } from '../model/kinds.js' */
 
-/** @typedef {object} Told
+/**
+ * @typedef {object} Told
  * @property {Summary} summary with the arms and comparisons of the kind alone
  * @property {SummaryArm[]} measured its arms of which a trial was completed
  * @property {string[]} cost its planes in the primary quantity, in words: verdicts, or without two planes their values
- * @property {boolean} isAlone the run has no trials of another kind */
+ * @property {boolean} isAlone the run has no trials of another kind
+ */
 
 /**
  * @typedef {{ summary: Summary, arms: SummaryArm[], records: TrialRecord[], colourFor: ColourFor }} Drawn arms: that were tried
@@ -24,7 +26,8 @@ import { turnsSections } from './turns/sections.js'
 /** form: one of the report's; lines: as that form takes them. */
 /** @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart */
 
-/** @typedef {object} Sections
+/**
+ * @typedef {object} Sections
  * @property {(summary: Summary) => string} [heading] where an experiment measures several kinds
  * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) => Partial<Summary>} [summarise] what of a
  *   summary is its own
@@ -34,7 +37,8 @@ import { turnsSections } from './turns/sections.js'
  * @property {(arm: SummaryArm) => string | null} [boundOf] what bound an arm beside its sidecars
  * @property {false} [hasRounds] absent: rounds are compared, drawn and noted
  * @property {false} [hasWindows] absent: a trial has a window
- * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time */
+ * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time
+ */
 
 /** @type {Record<TrialKind, Sections>} */
 const SECTIONS = {

@@ -2,9 +2,11 @@ import { AXES, describeAxes } from './axes.js'
 
 /** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
-/** The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how
+/**
+ * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how
  * many of its sidecars are simulated.
- * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm */
+ * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
+ */
 export function nameOf({ plane, profile, control, variant, repeatOf, conditions }) {
   const contender = `${plane}${profile ? `:${profile}` : ''}${control ? `@${control}` : ''}`
   const name = variant ? `${contender}=${variant.split('/').filter(Boolean).at(-1)}` : contender
@@ -17,8 +19,10 @@ export function nameOfContender(arm) {
   return nameOf({ ...arm, conditions: undefined })
 }
 
-/** The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
- * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied */
+/**
+ * The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
+ * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
+ */
 export function describeVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {
     if (AXES[name].isUnsaidWhenNull) return AXES[name].of(arm) !== null
@@ -27,9 +31,11 @@ export function describeVaried(arm, varied) {
   return describeAxes(arm, varied.filter(has))
 }
 
-/** An arm's name with what varies.
+/**
+ * An arm's name with what varies.
  * @param {Parameters<typeof describeVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
- * @param {AxisName[]} varied */
+ * @param {AxisName[]} varied
+ */
 export function labelOf(arm, varied) {
   return [nameOf(arm), describeVaried(arm, varied)].filter(Boolean).join(', ')
 }

@@ -7,12 +7,14 @@ import { AXES, AXIS_NAMES } from './axes.js'
 /** @import { AxisName, PlaneChoice } from './types.ts' */
 /** Values of axes. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
 
-/** The parts of a question that kinds of trials look at.
+/**
+ * The parts of a question that kinds of trials look at.
  * @typedef {object} Asked
  * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
  *   search: { kind: string } | null }} experiment
  * @property {{ axes: Values, caps: number[] | 'none' | null, controls?: string[] | null }} overrides
- * @property {Values & { capCores: number[] | 'none' }} axes of the experiment */
+ * @property {Values & { capCores: number[] | 'none' }} axes of the experiment
+ */
 
 /** @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} Chosen the planes that were chosen */
 
@@ -22,7 +24,8 @@ const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
 /** @type {string[]} */
 const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout'))
 
-/** @param {Asked} asked @param {Chosen} chosen @throws {UsageError} for what only a control plane of many sidecars has
+/**
+ * @param {Asked} asked @param {Chosen} chosen @throws {UsageError} for what only a control plane of many sidecars has
  */
 export function assertAlone({ experiment: { name }, overrides, axes }, { planes }) {
   // A sidecar that is changed while it serves has a control, too.
@@ -41,8 +44,10 @@ export function assertAlone({ experiment: { name }, overrides, axes }, { planes 
   if (alone) throw new UsageError(`${name} has the axis ${alone}, and no axis sidecars: give it that, too`)
 }
 
-/** @param {Asked} asked @param {Chosen} chosen
- * @throws {UsageError} for what many sidecars without a load cannot be asked */
+/**
+ * @param {Asked} asked @param {Chosen} chosen
+ * @throws {UsageError} for what many sidecars without a load cannot be asked
+ */
 export function assertManySidecars({ experiment, overrides, axes }, { planes, hasSidecars }) {
   const { name, load, keepsServices } = experiment
   const isPlaintext = axes.tls?.every(tls => tls === 'plaintext')
@@ -61,7 +66,8 @@ export function assertManySidecars({ experiment, overrides, axes }, { planes, ha
   if (given) throw new UsageError(`${name} varies sidecars, and says nothing of ${given[0]}: leave that out`)
 }
 
-/** @param {Asked} asked
+/**
+ * @param {Asked} asked
  * @throws {UsageError} for what makes no difference, for shards without a sidecar, and for a shard to be removed that is the only one
  */
 export function assertSharded({ experiment: { name }, overrides, axes }) {

@@ -27,14 +27,18 @@ export function describeAxes(arm, names) {
   return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
 }
 
-/** Whether an arm is what another is without sidecars: under the same load, and equal in all that it can have.
- * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none @param {Parameters<Axis['of']>[0]} arm */
+/**
+ * Whether an arm is what another is without sidecars: under the same load, and equal in all that it can have.
+ * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none @param {Parameters<Axis['of']>[0]} arm
+ */
 export function isBaselineOf(none, arm) {
   return none !== arm && !none.hasSidecars && isAlike(none, arm, BASELINE_AXES)
 }
 
-/** Whether two arms have the same kind of load and the same on some axes.
- * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names */
+/**
+ * Whether two arms have the same kind of load and the same on some axes.
+ * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names
+ */
 export function isAlike(a, b, names) {
   return kindOfLoad(a.load) === kindOfLoad(b.load) && describeAxes(a, names) === describeAxes(b, names)
 }

@@ -61,8 +61,10 @@ export function orderFeatures(text) {
   return featureSet.safeParse(text).data ?? text
 }
 
-/** The names in a value of the axis; throws BenchError for another, whose arm would be lean under a wrong label.
- * @param {string} [features] */
+/**
+ * The names in a value of the axis; throws BenchError for another, whose arm would be lean under a wrong label.
+ * @param {string} [features]
+ */
 export function listFeatures(features = LEAN) {
   if (features === LEAN) return []
   if (features === ALL) return FEATURE_NAMES
@@ -91,8 +93,10 @@ export function featuresOf(features) {
   return /** @type {Features} */ (Object.fromEntries(given))
 }
 
-/** Says why a plane cannot be given the features of an arm; null where it can.
- * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions */
+/**
+ * Says why a plane cannot be given the features of an arm; null where it can.
+ * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions
+ */
 export function findLackingFeatures({ features = [] }, conditions) {
   const asked = listFeatures(conditions.features)
   if (asked.includes('authorization') && conditions.tls === 'plaintext')

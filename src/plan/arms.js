@@ -19,9 +19,11 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(S
 
 /** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
 
-/** The planes of a plan, and facts about them; countSimulated says how many of so many sidecars are simulated.
+/**
+ * The planes of a plan, and facts about them; countSimulated says how many of so many sidecars are simulated.
  * @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean, runsControl: (choice: PlaneChoice) => boolean,
- *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders */
+ *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders
+ */
 
 /** The values of each axis, the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
 export function listValues({ overrides, axes, kind }) {
@@ -41,8 +43,10 @@ function takeEnds(list, profile) {
   return profile === 'smoke' && list.length > 2 ? [list[0], /** @type {T} */ (list.at(-1))] : list
 }
 
-/** Makes an arm for every combination; throws UsageError for two variants of one name.
- * @param {Question} question @param {{ lists: Lists, caps: (number | null)[], contenders: Contenders }} options */
+/**
+ * Makes an arm for every combination; throws UsageError for two variants of one name.
+ * @param {Question} question @param {{ lists: Lists, caps: (number | null)[], contenders: Contenders }} options
+ */
 export function createArms(question, { lists, caps, contenders }) {
   const { planes, hasSidecars, runsControl, countSimulated } = contenders
   const capsOf = (/** @type {PlaneChoice} */ { plane }) =>
@@ -84,7 +88,8 @@ function product(lists) {
   )
 }
 
-/** @param {Record<string, any>} cell a place on the axes
+/**
+ * @param {Record<string, any>} cell a place on the axes
  * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: has a control plane
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
@@ -141,8 +146,10 @@ function distinct(arms) {
   return [...byId.values()]
 }
 
-/** Splits arms into those that planes can run, and each reason once why others cannot; throws UsageError if none can.
- * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported */
+/**
+ * Splits arms into those that planes can run, and each reason once why others cannot; throws UsageError if none can.
+ * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported
+ */
 export function refuseUnsupported(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
   const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
@@ -175,8 +182,10 @@ export function calibrate(arms, lists) {
   return { calibrations: [...calibrations.values()], calibrated }
 }
 
-/** Keeps the arms whose rate is at most a share of the capacity found, and says why the others are left out.
- * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options */
+/**
+ * Keeps the arms whose rate is at most a share of the capacity found, and says why the others are left out.
+ * @param {{ plan: Pick<Plan, 'arms' | 'mostOfCapacity'>, calibrations: Calibration[] }} options
+ */
 export function leaveOutUnreachable({ plan, calibrations }) {
   const share = plan.mostOfCapacity ?? 1
   const judged = plan.arms.map(arm => {
@@ -199,8 +208,10 @@ export function leaveOutUnreachable({ plan, calibrations }) {
   }
 }
 
-/** Repeats the first arm of each comparison (A/A), which shows the noise; areTogether: once for each shared generator.
- * @param {Arm[]} arms @param {boolean} areTogether */
+/**
+ * Repeats the first arm of each comparison (A/A), which shows the noise; areTogether: once for each shared generator.
+ * @param {Arm[]} arms @param {boolean} areTogether
+ */
 export function repeatFirst(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const compared = [...groupBy(withSidecars, arm => groupOf(arm)).values()].filter(group => group.length > 1)

@@ -7,8 +7,10 @@ const FALLBACK_CAP = 0.25
 
 /** @typedef {{ caps: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
 
-/** Chooses the caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
- * @param {Question} question @param {number} cpus @returns {Chosen} @throws {UsageError} for a cap that does not fit */
+/**
+ * Chooses the caps asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
+ * @param {Question} question @param {number} cpus @returns {Chosen} @throws {UsageError} for a cap that does not fit
+ */
 export function chooseCaps(question, cpus) {
   const { caps, isLoadElsewhere } = question.overrides
   const own = question.axes.capCores

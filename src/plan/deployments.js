@@ -66,9 +66,11 @@ export function groupAlike(arms) {
   return [...groupBy(arms, keyOf).values()]
 }
 
-/** Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together; each part
+/**
+ * Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together; each part
  * has those under the first conditions and, where there is room, the repetition of an arm (A/A).
- * @param {Arm[]} arms */
+ * @param {Arm[]} arms
+ */
 function splitGroup(arms) {
   if (arms.length <= TOGETHER_MOST) return [arms]
   const controls = arms.filter(arm => arm.repeatOf !== null)

@@ -19,7 +19,8 @@ const CONNECTIONS = 3
 // The control plane's own and the kit's.
 const OWN_FILES = 200
 
-/** A resource: each sidecar's need, what is used beside, and what is offered; more: how to get more.
+/**
+ * A resource: each sidecar's need, what is used beside, and what is offered; more: how to get more.
  * @typedef {{ what: string, each: number, fixed: number, offered: number, show: (value: number) => string, more?: string }} Row
  */
 
@@ -27,9 +28,11 @@ const OWN_FILES = 200
 /** @typedef {ReturnType<NonNullable<Control['needsOf']>>} Needs */
 /** Simulated sidecars. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
 
-/** Says what is short, with the arithmetic; null where nothing is.
+/**
+ * Says what is short, with the arithmetic; null where nothing is.
  * @param {{ sidecars: number, needs: Needs, limits: Limits | NodeLimits, simulated?: Simulated, conditions?: Controlled }} options
- *   sidecars: the real ones; limits: of the machine that runs all, or of a node with a pod each; conditions: there */
+ *   sidecars: the real ones; limits: of the machine that runs all, or of a node with a pod each; conditions: there
+ */
 export function findShortage({ sidecars, needs, limits, simulated = { count: 0, bytes: 0 }, conditions = {} }) {
   const isNode = 'node' in limits
   if (!isNode && sidecars + simulated.count <= FEW) return null
@@ -64,8 +67,10 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
   ]
 }
 
-/** Counts as the scheduler does, or by what a sidecar takes where that is more than its pod requests.
- * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options @returns {Row[]} */
+/**
+ * Counts as the scheduler does, or by what a sidecar takes where that is more than its pod requests.
+ * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options @returns {Row[]}
+ */
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits
   const { shards = 1, controlCapCores, controlMemoryBytes } = conditions

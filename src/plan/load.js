@@ -12,7 +12,8 @@ const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Before a burst, to know how requests are answered without one; and after it, as many times its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
-/** An arm and its cell, its place on the axes; caps: of all arms.
+/**
+ * An arm and its cell, its place on the axes; caps: of all arms.
  * @typedef {{ hasSidecars: boolean, cap: number | null, conditions: Conditions, cell: Record<string, any>, caps: (number | null)[] }} Placed
  */
 

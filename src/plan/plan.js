@@ -19,13 +19,15 @@ export { countSearchTrials, estimatePlanSeconds, estimateSeconds } from './time.
 
 const PRECISION = { default: 0.05, smoke: 0.5 }
 
-/** Makes every trial of a run, in order: within each round, arms in random order. Throws UsageError.
+/**
+ * Makes every trial of a run, in order: within each round, arms in random order. Throws UsageError.
  * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
  *   hasSidecars: (plane: string) => boolean, controlsOf?: (plane: string) => string[],
  *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
  *   findUnsupported?: (arm: Arm) => string | null }} options missing: planes without a program; runsControl: whether a
  *   process hands out configurations; realMostOf: real sidecars by default, null: none can be simulated
- * @returns {Plan & { notes: string[] }} */
+ * @returns {Plan & { notes: string[] }}
+ */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const planes = choosePlanes(experiment, overrides)
   // Planes without sidecars have no cost to measure in turns.
@@ -103,9 +105,11 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   }
 }
 
-/** Repeats each plane for each of its controls that was asked for, else takes its first; a control in its name stays.
+/**
+ * Repeats each plane for each of its controls that was asked for, else takes its first; a control in its name stays.
  * An arm of one sidecar names its control only where one was asked for, so that it is called as in older runs.
- * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf */
+ * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf
+ */
 function nameControls({ kind, overrides, axes }, planes, controlsOf) {
   const given = overrides.controls ?? null
   if (!PLANS[kind].hasControlPlane && given === null && axes.control === undefined) return planes
@@ -124,7 +128,8 @@ function nameControls({ kind, overrides, axes }, planes, controlsOf) {
   })
 }
 
-/** Returns a function that says how many of so many sidecars of a plane are simulated.
+/**
+ * Returns a function that says how many of so many sidecars of a plane are simulated.
  * @param {Question} question
  * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[], realMostOf: (choice: PlaneChoice) => number | null }} options
  */

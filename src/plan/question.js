@@ -9,7 +9,8 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
 /** @import { TrialKind } from '../model/kinds.js' */
 /** @import { Experiment, Profile } from './experiment.js' */
 
-/** Wishes beside the experiment; null or absent: none.
+/**
+ * Wishes beside the experiment; null or absent: none.
  * @typedef {object} Overrides
  * @property {PlaneChoice[] | null} planes
  * @property {string[] | null} [controls] of those planes that have them
@@ -26,11 +27,13 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
  * @property {boolean} [isLoadElsewhere] the generator takes no CPU of this machine
  * @property {number} [sliceMs] in turns: for how long the load goes to one arm
  * @property {number} [windowLeastSeconds] where counters come seldom
- * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window */
+ * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
+ */
 
 /** @typedef {{ plane: string, reason: string }} Missing what is not measured, and why */
 
-/** The question to one kind of trials; profile, axes: of the experiment in the profile that was asked for.
+/**
+ * The question to one kind of trials; profile, axes: of the experiment in the profile that was asked for.
  * @typedef {{ experiment: Experiment, overrides: Overrides, kind: TrialKind, profile: Profile, axes: Experiment['axes'] }} Question
  */
 
@@ -53,8 +56,10 @@ export function resolveQuestions(experiment, overrides) {
   }))
 }
 
-/** The kinds of trials asked for, else the experiment's; throws UsageError for an experiment of other kinds.
- * @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question */
+/**
+ * The kinds of trials asked for, else the experiment's; throws UsageError for an experiment of other kinds.
+ * @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question
+ */
 function askKinds(own, { experiment, overrides: { measure } }) {
   if (measure === undefined) return own
   const isUnderLoad = own.every(kind => kind === 'turns' || kind === 'load') && experiment.load.kind !== 'idle'
@@ -64,8 +69,10 @@ function askKinds(own, { experiment, overrides: { measure } }) {
   throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
 }
 
-/** A precision is about the cost. A load from another machine goes to one address, so arms cannot stand side by side.
- * @param {TrialKind[]} kinds @param {Overrides} overrides */
+/**
+ * A precision is about the cost. A load from another machine goes to one address, so arms cannot stand side by side.
+ * @param {TrialKind[]} kinds @param {Overrides} overrides
+ */
 function chooseKinds(kinds, { precision, isLoadElsewhere }) {
   if (kinds.length === 1) return kinds
   if (precision && !isLoadElsewhere) return kinds.slice(0, 1)
@@ -85,8 +92,10 @@ export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }
 
-/** @param {Experiment} experiment @param {Overrides} overrides
- * @returns {Profile & { axes?: Partial<Experiment['axes']> }} */
+/**
+ * @param {Experiment} experiment @param {Overrides} overrides
+ * @returns {Profile & { axes?: Partial<Experiment['axes']> }}
+ */
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)

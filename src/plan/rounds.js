@@ -17,8 +17,10 @@ export function assertFew(trials, { name }) {
   throw new UsageError(`${name} would be ${trials} trials, at most ${TRIALS_MOST}: ask for fewer values or rounds`)
 }
 
-/** The rounds asked for; with a precision, as many as there is time for. Throws UsageError where that shows nothing.
- * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured */
+/**
+ * The rounds asked for; with a precision, as many as there is time for. Throws UsageError where that shows nothing.
+ * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
+ */
 export function chooseRounds(question, { arms, calibrations, order }) {
   const { precision } = question.overrides
   if (!precision) return question.profile.rounds
@@ -57,7 +59,8 @@ function explainImprecise({ name, search, load, keepsServices, shows }, arms) {
   return hasPair ? null : 'no two planes are compared: name two with --planes'
 }
 
-/** Counts the rounds that there is time for; throws where they are too few for an interval.
+/**
+ * Counts the rounds that there is time for; throws where they are too few for an interval.
  * @param {{ arms: Arm[], calibrations: Arm[], precision: NonNullable<Plan['precision']>, roundSeconds: number }} options
  */
 function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSeconds }) {

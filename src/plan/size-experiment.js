@@ -50,7 +50,8 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
   })
 }
 
-/** The experiment of a file of services; throws UsageError for a service without a p99.
+/**
+ * The experiment of a file of services; throws UsageError for a service without a p99.
  * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...asked }) {

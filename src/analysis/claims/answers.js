@@ -57,8 +57,10 @@ export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
 }
 
-/** Judges the ratios of two arms' rounds by the rule of verdicts; why: where the verdict names no side.
- * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options */
+/**
+ * Judges the ratios of two arms' rounds by the rule of verdicts; why: where the verdict names no side.
+ * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options
+ */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const isSequence = summary.precision !== undefined
   const disparities = nameOf(a) === nameOf(b) ? [] : disparitiesOf(summary, a, b)
@@ -90,8 +92,10 @@ export function formatRatio({ median, low, high }) {
   return `${digits(median)}${low === null || high === null ? '' : ` [${digits(low)}, ${digits(high)}]`}`
 }
 
-/** Lists caveats of arms.
- * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options */
+/**
+ * Lists caveats of arms.
+ * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options
+ */
 export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
   const cap = Math.max(...arms.map(arm => arm.capCores ?? 0))
   const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []

@@ -8,11 +8,13 @@ import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
 /** @type {AxisName[]} */
 const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
 
-/** Finds two arms that are alike but for what the selectors tell apart: first by values in every round, then by the
+/**
+ * Finds two arms that are alike but for what the selectors tell apart: first by values in every round, then by the
  * published cap, then by the larger cap.
  * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'], valuesOf: (a: SummaryArm,
  *   b: SummaryArm) => (number | null)[] }} options
- * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }} */
+ * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }}
+ */
 export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   const [as, bs] = [of, to].map(selector => arms.filter(arm => isMeant(arm, selector)))
   if (as.length === 0 || bs.length === 0)
@@ -31,10 +33,12 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   return best(allowed, ({ pair: { a, b }, isAtCap }) => [completeness(valuesOf(a, b)), Number(isAtCap), capOf(a, b)])
 }
 
-/** Finds arms that differ in one axis alone, by its value; of several such series, first the one with the most points.
+/**
+ * Finds arms that differ in one axis alone, by its value; of several such series, first the one with the most points.
  * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane', valuesOf: (arm: SummaryArm) => (number |
  *   null)[] }} options
- * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }} */
+ * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }}
+ */
 export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
   if (meant.length === 0) return { why: `no arm here is ${describeSelector(among)}` }
@@ -77,8 +81,10 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
-/** Whether a selector means an arm, not a variant, at any cap. Its plane is `name`, which is lean, or `name:profile`.
- * @param {SummaryArm} arm @param {Selector} selector */
+/**
+ * Whether a selector means an arm, not a variant, at any cap. Its plane is `name`, which is lean, or `name:profile`.
+ * @param {SummaryArm} arm @param {Selector} selector
+ */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&

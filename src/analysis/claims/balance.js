@@ -7,8 +7,10 @@ import { formatRatio, untested } from './answers.js'
 /** @import { Answer } from './answers.js' */
 /** @import { BalanceRatio } from './schema.js' */
 
-/** Judges by the median of the differences of seeds; the ratio is of medians, since either may be 0 in a seed.
- * @param {BalanceRatio} relation @param {BalanceSummary} summary @returns {Answer} */
+/**
+ * Judges by the median of the differences of seeds; the ratio is of medians, since either may be 0 in a seed.
+ * @param {BalanceRatio} relation @param {BalanceSummary} summary @returns {Answer}
+ */
 export function testBalance({ quantity, of, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {
   if (form.items !== items || form.shards !== shards)
     return untested(`of ${items} items on ${shards} shards, here ${form.items} on ${form.shards}`)

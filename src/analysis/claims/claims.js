@@ -14,21 +14,27 @@ import { testShape } from './shape.js'
 /** @typedef {Required<WrittenClaims['claims'][string]> & { id: string }} Claim */
 /** @typedef {{ file: string, source: WrittenClaims['source'], deployed?: WrittenClaims['deployed'], claims: Claim[] }} ClaimsFile */
 
-/** A claim and what runs here say to it; ours: our number, null where there is none; isDeployed: by the contenders that were
+/**
+ * A claim and what runs here say to it; ours: our number, null where there is none; isDeployed: by the contenders that were
  * published, else by lean ones.
  * @typedef {Omit<Claim, 'relation'> & Answer & { file: string, source: WrittenClaims['source'], theirs: string | null,
- *   runId: string | null, isDeployed?: true }} ClaimResult */
+ *   runId: string | null, isDeployed?: true }} ClaimResult
+ */
 
-/** Reads a file of claims in YAML; known experiments are checked. Throws UsageError.
- * @param {string} text @param {string} file @param {{ experiments?: string[] }} [known] @returns {ClaimsFile} */
+/**
+ * Reads a file of claims in YAML; known experiments are checked. Throws UsageError.
+ * @param {string} text @param {string} file @param {{ experiments?: string[] }} [known] @returns {ClaimsFile}
+ */
 export function parseClaims(text, file, { experiments } = {}) {
   const { source, experiment, deployed, claims } = parseYaml({ text, file, schema: createClaimsSchema(experiments) })
   const usual = { read: source.read, experiment }
   return { file, source, deployed, claims: Object.entries(claims).map(([id, claim]) => ({ id, ...usual, ...claim })) }
 }
 
-/** Answers each claim by the last run that can test it, else by the last; the reason says where runs differ.
- * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time @returns {ClaimResult[]} */
+/**
+ * Answers each claim by the last run that can test it, else by the last; the reason says where runs differ.
+ * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time @returns {ClaimResult[]}
+ */
 export function evaluateClaims({ files, summaries }) {
   return files.flatMap(({ file, source, deployed, claims }) =>
     claims.flatMap(({ relation, ...claim }) => {

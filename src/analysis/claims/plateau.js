@@ -7,8 +7,10 @@ import { describeConditions, findSeries, valueOn } from './arms.js'
 /** @import { Answer } from './answers.js' */
 /** @import { Plateau } from './schema.js' */
 
-/** Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls to the end.
- * @param {Plateau} relation @param {Summary} summary @returns {Answer} */
+/**
+ * Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls to the end.
+ * @param {Plateau} relation @param {Summary} summary @returns {Answer}
+ */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const valuesOfArm = (/** @type {Summary['arms'][number]} */ arm) => valuesOf(arm, quantity, among.service)
   const found = findSeries({ arms: summary.arms, among, over, valuesOf: valuesOfArm })

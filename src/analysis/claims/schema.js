@@ -133,11 +133,13 @@ function oneOf(kind, names) {
   return /** @type {z.ZodType<Name, string>} */ (/** @type {unknown} */ (schema))
 }
 
-/** @typedef {z.infer<ReturnType<typeof createClaimsSchema>>} WrittenClaims
+/**
+ * @typedef {z.infer<ReturnType<typeof createClaimsSchema>>} WrittenClaims
  * @typedef {z.infer<typeof relation>} Relation
  * @typedef {Partial<z.infer<typeof selector>>} Selector what an arm must have
  * @typedef {z.infer<typeof ratio>} Ratio
  * @typedef {z.infer<typeof shape>} Shape
  * @typedef {z.infer<typeof plateau>} Plateau
  * @typedef {z.infer<typeof balance>} BalanceRatio
- * @typedef {z.infer<typeof growth>} GrowthClaim */
+ * @typedef {z.infer<typeof growth>} GrowthClaim
+ */

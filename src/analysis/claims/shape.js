@@ -19,10 +19,12 @@ import { describeConditions, findSeries, valueOn } from './arms.js'
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
 /** @import { Shape } from './schema.js' */
 
-/** @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
+/**
+ * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
  * @typedef {{ status: Answer['status'], why: string }} Finding
  * @typedef {{ points: Point[], tolerance: number, summarise: typeof summariseValues,
- *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series */
+ *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
+ */
 
 /** least: points needed. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
 const KINDS = {
@@ -110,7 +112,8 @@ function findFlat({ points, tolerance, judgePoints }) {
   return { status: NOT_TESTABLE, why: `not clear: ${factor}` }
 }
 
-/** Finds how far rising points are off a straight line.
+/**
+ * Finds how far rising points are off a straight line.
  * @param {Series} series at numbers
  * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge @returns {Finding}
  */

@@ -10,9 +10,11 @@ const APPLICATION_BOUND = 0.9
 export const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
 
-/** Finds the first that holds.
+/**
+ * Finds the first that holds.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
- *   'open' }} trial */
+ *   'open' }} trial
+ */
 export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind }) {
   const sidecars = withRole(processes, 'sidecar')
   if (sidecars.some(p => p.capCores !== null && p.cpuCores >= SIDECAR_BOUND * p.capCores)) return 'sidecar'

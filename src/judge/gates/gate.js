@@ -7,13 +7,15 @@ import { groupBy } from '../../lib/group-by.js'
 /** @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured */
 /** A finding about one part of a trial. @typedef {{ part: string, reason: string }} Found */
 
-/** @typedef {object} Gate
+/**
+ * @typedef {object} Gate
  * @property {string} name
  * @property {string} finds in the dictionary of a report
  * @property {string} words of a verdict
  * @property {true} [isOfLoad] an idle trial is not asked
  * @property {Use[]} [spoils] absent: every use
- * @property {(record: Measured) => (string | Found | false | undefined)[]} find */
+ * @property {(record: Measured) => (string | Found | false | undefined)[]} find
+ */
 
 /** @type {Use[]} */
 export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']

@@ -30,10 +30,12 @@ const CAP_TOLERANCE = 0.001
 /** @typedef {{ reason: FailureReason, why: string }} Failure */
 /** @typedef {GrowthRecord['steps'][number]} Step */
 
-/** control: one, or none where nothing has to run; stopping: the run is stopped; signal: or the control plane has ended.
+/**
+ * control: one, or none where nothing has to run; stopping: the run is stopped; signal: or the control plane has ended.
  * @typedef {{ asking: Asking, deploy: ReturnType<typeof createDeployer>['deploy'], listProcesses: () => Handle[],
  *   control: Handle[], readControl: () => ReturnType<typeof readControl>, deadlineSeconds: number, stopping: AbortSignal,
- *   signal: AbortSignal }} Given */
+ *   signal: AbortSignal }} Given
+ */
 
 /** @type {Kind} */
 export const growth = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
@@ -135,8 +137,10 @@ async function assertCapped(target, control) {
   }
 }
 
-/** @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {Given} given
- * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>} */
+/**
+ * @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {Given} given
+ * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
+ */
 async function takeSteps(setUp, steps, given) {
   /** @type {Step[]} */
   const taken = []
@@ -158,8 +162,10 @@ async function takeSteps(setUp, steps, given) {
   return { taken, ended: null }
 }
 
-/** Starts the sidecars of a step and asks until each serves and each client has seen every backend.
- * @param {Growth['steps'][number]} step @param {Given} given */
+/**
+ * Starts the sidecars of a step and asks until each serves and each client has seen every backend.
+ * @param {Growth['steps'][number]} step @param {Given} given
+ */
 async function takeStep({ sidecars, spec, members }, given) {
   const { asking, deploy, deadlineSeconds, signal } = given
   /** @type {Promise<[string, Told | null]>[]} */

@@ -6,8 +6,10 @@ import { createControlPlane, locateControl } from '../../services/control.js'
 import { describeSidecar } from '../../services/specs.js'
 import { trustOf } from '../../services/topology.js'
 
-/** The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
- * one split. The servers of all steps share five applications, each of which says its name. Pure. */
+/**
+ * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
+ * one split. The servers of all steps share five applications, each of which says its name. Pure.
+ */
 /** @import { Endpoint, ProcessSpec, ReloadAction, Service } from '../../model/types.ts' */
 /** @import { SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
 /** @import { Chosen } from '../../services/control.js' */
@@ -19,13 +21,16 @@ export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers *
 const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
 const SPLIT_HOST = 'split.test'
 
-/** A sidecar, which serves when so many backends answer through it; enrolment: before it starts.
+/**
+ * A sidecar, which serves when so many backends answer through it; enrolment: before it starts.
  * @typedef {{ name: string, endpoint: Endpoint, host: string, backends: number, enrolment: ReloadAction[] }} GrownMember
  */
 
-/** control: null where nothing has to run; sidecars: of all steps so far.
+/**
+ * control: null where nothing has to run; sidecars: of all steps so far.
  * @typedef {{ applications: ProcessSpec[], control: ProcessSpec | null, setUp: ReloadAction[],
- *   steps: { sidecars: number, spec: ProcessSpec, members: GrownMember[] }[] }} Growth */
+ *   steps: { sidecars: number, spec: ProcessSpec, members: GrownMember[] }[] }} Growth
+ */
 
 /** The names that need an address. @param {number} sidecars a multiple of those of a step */
 export function listGrowthNames(sidecars) {
@@ -33,8 +38,10 @@ export function listGrowthNames(sidecars) {
   return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
 }
 
-/** Makes the processes of all steps; link: the one whose entry's certificates all have, which they read without TLS too.
- * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services @returns {Growth} */
+/**
+ * Makes the processes of all steps; link: the one whose entry's certificates all have, which they read without TLS too.
+ * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services @returns {Growth}
+ */
 export function createGrowth({ link, sidecars, ...given }) {
   const { arm, control, places, programs, folders, locate } = given
   const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))

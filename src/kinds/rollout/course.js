@@ -66,9 +66,11 @@ export const rollout = {
   measure: measureRounds,
 }
 
-/** Before simulated sidecars, two rollouts of as many as are real come first: all real, and all but one simulated.
+/**
+ * Before simulated sidecars, two rollouts of as many as are real come first: all real, and all but one simulated.
  * Throws where a process ended or was stopped; the record says which sidecars have no configuration.
- * @param {Asked} asked @returns {Promise<RolledOut>} */
+ * @param {Asked} asked @returns {Promise<RolledOut>}
+ */
 async function startRollout(asked) {
   const { sidecars = 0, simulated = 0 } = asked.arm.conditions
   if (simulated === 0) return passRollout(asked)
@@ -168,8 +170,10 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
   }
 }
 
-/** Throws BenchError with the sidecars that did not have a configuration by the deadline.
- * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds */
+/**
+ * Throws BenchError with the sidecars that did not have a configuration by the deadline.
+ * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds
+ */
 export function assertConverged({ sidecars, simulated, first, change, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
@@ -189,8 +193,10 @@ export function assertConverged({ sidecars, simulated, first, change, removal },
   }
 }
 
-/** Ends a rollout in which a sidecar refuses its configuration, before the deadline.
- * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], dying: AbortController }} options */
+/**
+ * Ends a rollout in which a sidecar refuses its configuration, before the deadline.
+ * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], dying: AbortController }} options
+ */
 function watchRefusals(control, { parse, dying }) {
   const read = async () => {
     const logs = parse ? await Promise.all(control.map(process => process.readLog())) : []
@@ -228,7 +234,8 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   })
 }
 
-/** Starts the sidecars until each has its first configuration, and is ready where it is a pod.
+/**
+ * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
  * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
  */
 async function startAll({ batches, deploy, arePods, fail, ...given }) {
@@ -256,8 +263,10 @@ async function changeAll({ members, conditions, ...given }) {
   return passPhase(given, () => commitChanges({ ...given, changes, conditions }))
 }
 
-/** @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
- *   conditions: Conditions }} options */
+/**
+ * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
+ *   conditions: Conditions }} options
+ */
 async function commitChanges({ asking, signal, changes, conditions }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
   /** @type {Promise<[string, Told]>[]} */
@@ -276,16 +285,20 @@ async function commitChanges({ asking, signal, changes, conditions }) {
   return asked
 }
 
-/** How long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
- * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked */
+/**
+ * How long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
+ * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked
+ */
 export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']
   return DEADLINE_SECONDS + perSidecar * sidecars + (simulated * everyMs) / 1000
 }
 
-/** @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
+/**
+ * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
  *   first: Phase, change: Phase | null, removal: Removal | null }} seen
- * @returns {RolloutRecord} */
+ * @returns {RolloutRecord}
+ */
 function describe({ cpus, members, first, pods, change, removal, control }) {
   const describeMember = (/** @type {RolloutMember} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),

@@ -24,8 +24,10 @@ export function findControlNeeds({ records, sidecars }) {
   }))
 }
 
-/** @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
- * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>} */
+/**
+ * @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
+ * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>}
+ */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)
@@ -54,8 +56,10 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   return baseBytes + bytesPerSidecar * sidecars + beyond + above
 }
 
-/** @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of
- * @returns {[number, number][]} sidecars, value */
+/**
+ * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of
+ * @returns {[number, number][]} sidecars, value
+ */
 function listPoints(rollouts, of) {
   return rollouts.flatMap(rollout => {
     const value = of(rollout)

@@ -99,7 +99,8 @@ export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
   const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
-  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]}
+  /**
+   * @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]}
    */
   const rows = [
     { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
@@ -143,8 +144,10 @@ function judgeFidelity(fidelity) {
   }
 }
 
-/** @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
- * @returns {RolloutNumbers['removal']} */
+/**
+ * @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
+ * @returns {RolloutNumbers['removal']}
+ */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
@@ -158,10 +161,12 @@ function judgeRemoval(members, phase) {
   }
 }
 
-/** fromMs: when the times of all begin; absent: each has its own.
+/**
+ * fromMs: when the times of all begin; absent: each has its own.
  * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved',
  *   phase: RolloutRecord['first'], fromMs?: number }} seen
- * @returns {RolloutNumbers['first']} */
+ * @returns {RolloutNumbers['first']}
+ */
 function judgePhase({ members, simulated, of, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds } = phase
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
@@ -205,9 +210,11 @@ function spreadOf(sorted) {
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1) ?? null }
 }
 
-/** Measures each shard's CPU time, and for how much of the phase the busiest was at its limit: stopped by its cap (for
+/**
+ * Measures each shard's CPU time, and for how much of the phase the busiest was at its limit: stopped by its cap (for
  * whole periods, where that time is not known), or with all its threads running.
- * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options */
+ * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
+ */
 function judgeShards({ before, after, phaseSeconds }) {
   if (!before?.each || !after?.each) return {}
   const starts = before.each

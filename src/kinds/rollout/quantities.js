@@ -222,8 +222,10 @@ function timeOf(part, name) {
   })
 }
 
-/** @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
- *   'max') => QuantityRow['measure'] }} time */
+/**
+ * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
+ *   'max') => QuantityRow['measure'] }} time
+ */
 function timesOfEach({ name, label, definition, timeAt }) {
   return /** @type {const} */ (['p50', 'p99', 'max']).map(at => {
     const own = `${name}${at[0].toUpperCase()}${at.slice(1)}`

@@ -20,7 +20,8 @@ const MOVED_VERSION = 2
 
 /** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} Sharded */
 
-/** @typedef {object} Rollout
+/**
+ * @typedef {object} Rollout
  * @property {ProcessSpec} application
  * @property {ProcessSpec[]} controls the control planes; none: nothing has to run
  * @property {ReloadAction[][]} setUps of each
@@ -30,8 +31,10 @@ const MOVED_VERSION = 2
  * @property {Batch[] | null} moves those sidecars at their new shards, when the last shard is removed; null: it is not
  */
 
-/** Lists the names that need an address.
- * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} asked */
+/**
+ * Lists the names that need an address.
+ * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} asked
+ */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   const { client, server } = findEnds(topology)
   const number = (/** @type {string} */ name, /** @type {number | undefined} */ length) =>
@@ -45,10 +48,12 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   }
 }
 
-/** Makes the processes; isBatched: sidecars start in batches on one machine; everyMs: between simulated sidecars.
+/**
+ * Makes the processes; isBatched: sidecars start in batches on one machine; everyMs: between simulated sidecars.
  * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
  *   everyMs?: number }} services
- * @returns {Rollout} */
+ * @returns {Rollout}
+ */
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, programs, folders, locate } = services
   const { client, server } = findEnds(topology)
@@ -118,9 +123,11 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   }
 }
 
-/** Assigns sidecars to shards; movesTo: the new shard of a sidecar that moves when the last shard is removed.
+/**
+ * Assigns sidecars to shards; movesTo: the new shard of a sidecar that moves when the last shard is removed.
  * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options
- * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]} */
+ * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]}
+ */
 export function assignMoving(names, { conditions, seed }) {
   const assigned = assignSidecars(names, { conditions, seed })
   if (!conditions.isShardRemoved) return assigned

@@ -12,9 +12,11 @@ import { startSidecars } from '../../run/start-sidecars.js'
 /** @import { Given } from '../../run/phase.js' */
 /** @import { Deploy } from '../../run/start-sidecars.js' */
 
-/** Ends a shard and moves its sidecars; batches: all; moves: at their new shards; readControl: of the shards left.
+/**
+ * Ends a shard and moves its sidecars; batches: all; moves: at their new shards; readControl: of the shards left.
  * @param {Given & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
- *   end: (specs: ProcessSpec[]) => Promise<void> }} options */
+ *   end: (specs: ProcessSpec[]) => Promise<void> }} options
+ */
 export async function removeShard({ shard, batches, moves, deploy, end, ...given }) {
   const { asking, signal } = given
   const leaving = batches.filter(({ members }) => members.some(({ moved }) => moved))

@@ -18,8 +18,10 @@ export async function measureSearches({ plan, cpus, reusable, run, adopt, turns,
   turns.pass()
 }
 
-/** A search, trial after trial; trials of an earlier run are taken. findFirst goes on until it can say a first answer.
- * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'>} options */
+/**
+ * A search, trial after trial; trials of an earlier run are taken. findFirst goes on until it can say a first answer.
+ * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'>} options
+ */
 function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {
   const search = startSearch({ template, spec, cpus })
   const first = startFirst({ template, spec, cpus })

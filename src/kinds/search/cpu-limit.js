@@ -6,9 +6,11 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes } from './step.js'
 /** Each CPU limit of the grid is 15 % above the one before. */
 const CPU_GRID = { least: 0.02, factor: 1.15 }
 
-/** Finds the smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
+/**
+ * Finds the smallest CPU limit of the grid that holds: from what the sidecar uses when it has all, in growing steps to
  * both sides, then by halves. known: steps by their place on the grid, at first all of the machine; filled.
- * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options @returns {Search<SearchResult>} */
+ * @param {{ template: Arm, cpus: number, known: Map<number, TriedStep> }} options @returns {Search<SearchResult>}
+ */
 export function* findCpu({ template, cpus, known }) {
   // The last place is all of the machine.
   const last = indexOf(cpus)

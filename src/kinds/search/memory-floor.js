@@ -9,9 +9,11 @@ import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 const MEMORY_STEP_BYTES = 256 * 1024
 const UNLIMITED_TIMES = 4
 
-/** Finds the smallest memory limit under which sidecars survive the load: without one first, then by halves below what
+/**
+ * Finds the smallest memory limit under which sidecars survive the load: without one first, then by halves below what
  * that took. unlimited: outcomes without a limit, where they are known.
- * @param {SearchOptions & { unlimited?: Outcome[] }} options @returns {Search<SearchResult>} */
+ * @param {SearchOptions & { unlimited?: Outcome[] }} options @returns {Search<SearchResult>}
+ */
 export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   const first =
     unlimited.length > 0
@@ -31,10 +33,12 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
   }
 }
 
-/** Goes on below a limit that turned out to be enough: what failed above it, failed by chance.
+/**
+ * Goes on below a limit that turned out to be enough: what failed above it, failed by chance.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
  *   options memory: found before
- * @returns {Search<SearchResult>} */
+ * @returns {Search<SearchResult>}
+ */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
   const steps = [...memory.steps, survived]
   const found = yield* bisect({
@@ -48,10 +52,12 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
   return { ...found, unchargedBytes: memory.unchargedBytes }
 }
 
-/** most: above this limit memory is not what it lacks; held: the least that is known to hold.
+/**
+ * most: above this limit memory is not what it lacks; held: the least that is known to hold.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number |
  *   null }} options
- * @returns {Search<SearchResult>} */
+ * @returns {Search<SearchResult>}
+ */
 function* bisect({ template, spec, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) =>
     describeSearch({ template, looksFor: 'memory', steps, ...found })

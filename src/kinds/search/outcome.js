@@ -8,7 +8,8 @@ const CLEARLY_LESS = 0.9
 // The doing of the sidecar and the load on it.
 const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops', 'steady', 'restart']
 
-/** @typedef {object} Outcome
+/**
+ * @typedef {object} Outcome
  * @property {string} trial its id
  * @property {boolean | null} held null: something else than the sidecar spoiled it
  * @property {boolean | null} survived nothing was killed for memory; null: not known
@@ -19,12 +20,15 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {number} coresMost CPU of the busiest sidecar
  * @property {number} peakBytesMost of the sidecar with the most
  * @property {number} rssBytesMost likewise
- * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for */
+ * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
+ */
 
-/** Whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
+/**
+ * Whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
  * memory. Trials beside other programs do not count, or limits would come out too small; but a sidecar that used up its
  * own cap far below the rate has failed there, too.
- * @param {TrialRecord} record @param {number | null} p99Ms null: only survival is asked @returns {Outcome} */
+ * @param {TrialRecord} record @param {number | null} p99Ms null: only survival is asked @returns {Outcome}
+ */
 export function judgeOutcome(record, p99Ms) {
   const sidecars = sidecarsOf(record)
   const most = (/** @type {(p: typeof sidecars[0]) => number | null} */ of) =>

@@ -30,9 +30,11 @@ export function judgeTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
 }
 
-/** Computes the answer of a search from its records in order; null: it was cut short. Throws BenchError for records of
+/**
+ * Computes the answer of a search from its records in order; null: it was cut short. Throws BenchError for records of
  * other arms: from trials of another version this search would come to an answer that it never gave.
- * @param {SearchOptions} options @param {TrialRecord[]} records */
+ * @param {SearchOptions} options @param {TrialRecord[]} records
+ */
 export function replaySearch({ template, spec, cpus }, records) {
   const search = startSearch({ template, spec, cpus })
   let step = search.next()
@@ -48,8 +50,10 @@ export function replaySearch({ template, spec, cpus }, records) {
   return step.done ? step.value : null
 }
 
-/** The results of a run's searches, without those that were cut short; throws as replaySearch.
- * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run */
+/**
+ * The results of a run's searches, without those that were cut short; throws as replaySearch.
+ * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
+ */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []
   return arms.flatMap(template => {
@@ -58,8 +62,10 @@ export function replaySearches({ manifest: { search, arms, machine }, records })
   })
 }
 
-/** Finds the highest rate that holds: twice as high while it holds, then by halves down to 5 %.
- * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options @returns {Search<SearchResult>} */
+/**
+ * Finds the highest rate that holds: twice as high while it holds, then by halves down to 5 %.
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'knee' }> }} options @returns {Search<SearchResult>}
+ */
 export function* findKnee({ template, spec }) {
   const steps = []
   let held = null

@@ -12,8 +12,10 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './s
 /** Services with the same load: the strictest p99 is held for all. */
 /** @typedef {{ ratePerSecond: number, p99Ms: number, names: string[] }} Cell */
 
-/** Finds a result for each distinct load; template: of a plane and a payload.
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options @returns {Search<SizeResult[]>} */
+/**
+ * Finds a result for each distinct load; template: of a plane and a payload.
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options @returns {Search<SizeResult[]>}
+ */
 export function* findServices({ template, spec, cpus }) {
   const cells = listCells(spec, template)
   if (cells.length === 0) return []
@@ -63,7 +65,8 @@ function fitNeed(held) {
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
-/** Estimates CPU by the line, or in proportion to one rate; memory is the most seen.
+/**
+ * Estimates CPU by the line, or in proportion to one rate; memory is the most seen.
  * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} options held: at least one @returns {Need}
  */
 function estimateNeed({ held, line, ratePerSecond }) {
@@ -72,9 +75,11 @@ function estimateNeed({ held, line, ratePerSecond }) {
   return { cores: (line.baseMillicores + line.slopeMillicoresPerRequestPerSecond * ratePerSecond) / 1000, bytes }
 }
 
-/** @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
+/**
+ * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
  *   steps: TriedStep[] }} found
- * @returns {SizeResult} */
+ * @returns {SizeResult}
+ */
 function describeCell({ template, cell, line, limits, last, steps }) {
   const { ratePerSecond, p99Ms: p99LimitMs, names: services } = cell
   const { held, why, trials } = last

@@ -16,9 +16,11 @@ const LINE_POINTS = 5
 const LINE_POINTS_LEAST = 3
 const LINE_REACH = 50
 
-/** Finds the smallest CPU and memory limit at which the load holds, and proves them: it holds again there, and not with
+/**
+ * Finds the smallest CPU and memory limit at which the load holds, and proves them: it holds again there, and not with
  * 0.7 of either. A limit that its own proof refutes is looked for again.
- * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>} */
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>}
+ */
 export function* findSize({ template, spec, cpus }) {
   const { known } = yield* startSize({ template, cpus })
   /** @type {SizeResult} */
@@ -79,9 +81,11 @@ export function* findSize({ template, spec, cpus }) {
   return size
 }
 
-/** Tries all the CPU, and where that held, limits with room; known: steps by their place on the grid.
+/**
+ * Tries all the CPU, and where that held, limits with room; known: steps by their place on the grid.
  * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
- * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>} */
+ * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>}
+ */
 export function* startSize({ template, cpus }) {
   const whole = yield* tryStep(withCpu(template, cpus), cpus)
   const known = new Map([[indexOf(cpus), whole]])
@@ -92,10 +96,12 @@ export function* startSize({ template, cpus }) {
   return { known, first }
 }
 
-/** Looks for a floor of which 0.7 does not hold: what failed may have failed by chance, since a sidecar takes more when
+/**
+ * Looks for a floor of which 0.7 does not hold: what failed may have failed by chance, since a sidecar takes more when
  * more waits in it. less: the check; null: no floor was found.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
- * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>} */
+ * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>}
+ */
 function* refuteLess({ template, spec, memory }) {
   let floor = memory
   while (floor.isFound && floor.held !== null) {
@@ -108,8 +114,10 @@ function* refuteLess({ template, spec, memory }) {
   return { memory: floor, less: null }
 }
 
-/** Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
- * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>} */
+/**
+ * Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
+ * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>}
+ */
 function* extrapolate({ template, cpus }) {
   const asked = template.load.ratePerSecond ?? 0
   /** @type {[number, number][]} */

@@ -13,9 +13,11 @@ const SPOILED_MOST = 6
 /** A search yields the arm to try next. @template T @typedef {Generator<Arm, T, Outcome>} Search */
 /** @typedef {{ template: Arm, spec: SearchSpec, cpus: number }} SearchOptions */
 
-/** Tries an arm until it has held or failed `wins` times, or failed clearly; by survived: only memory is asked.
+/**
+ * Tries an arm until it has held or failed `wins` times, or failed clearly; by survived: only memory is asked.
  * @param {Arm} arm @param {number} value @param {{ by?: 'held' | 'survived', wins?: number }} [options]
- * @returns {Search<TriedStep>} */
+ * @returns {Search<TriedStep>}
+ */
 export function* tryStep(arm, value, { by = 'held', wins = WINS } = {}) {
   /** @type {Outcome[]} */
   const outcomes = []
@@ -37,8 +39,10 @@ export function withoutOutcomes({ value, held, why, trials }) {
   return { value, held, why, trials }
 }
 
-/** @param {Pick<SearchResult, 'looksFor' | 'held' | 'failed' | 'steps' | 'why' | 'isFound'> & { template: Arm }} found
- * @returns {SearchResult} */
+/**
+ * @param {Pick<SearchResult, 'looksFor' | 'held' | 'failed' | 'steps' | 'why' | 'isFound'> & { template: Arm }} found
+ * @returns {SearchResult}
+ */
 export function describeSearch({ template, looksFor, held, failed, steps, why, isFound }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
   return {

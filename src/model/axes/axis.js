@@ -2,14 +2,17 @@
 /** @import { Arm, Conditions } from '../types.ts' */
 /** @import { TrialKind } from '../kinds.js' */
 
-/** The words of an axis on the command line.
+/**
+ * The words of an axis on the command line.
  * @typedef {object} AxisOption
  * @property {string} flags as commander reads them: with a placeholder for a list, without one for the value true
  * @property {string} help
  * @property {(text: string) => any} [read] one value; absent: the text is the value
- * @property {string} [all] the word that stands for the whole list */
+ * @property {string} [all] the word that stands for the whole list
+ */
 
-/** @typedef {object} Axis
+/**
+ * @typedef {object} Axis
  * @property {TrialKind[]} kinds of trial that can be asked for values of it
  * @property {AxisOption} [option] absent: only an experiment file can vary it
  * @property {import('zod').ZodType} schema of one value, with its bounds
@@ -20,7 +23,8 @@
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
  * @property {true} [isCostOfAll] arms without sidecars are compared with themselves on it, too
  * @property {true} [isUnsaidWhenNull] the label of an arm with null says nothing of it
- * @property {true} [needsRealSidecars] no sidecar is simulated where it has a value */
+ * @property {true} [needsRealSidecars] no sidecar is simulated where it has a value
+ */
 
 /** @type {TrialKind[]} */
 export const UNDER_LOAD = ['turns', 'load', 'search']
@@ -40,8 +44,10 @@ export function showCount(count, noun) {
   return `${count} ${count === 1 ? noun : `${noun}s`}`
 }
 
-/** Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
- * @template {string} Name @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes */
+/**
+ * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
+ * @template {string} Name @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
+ */
 export function createConditions(axes) {
   const made = Object.entries(axes).map(([name, own]) => {
     /** @type {Axis['of']} */

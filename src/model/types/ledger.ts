@@ -43,8 +43,10 @@ export interface Ledger {
   release(kind: HoldingKind, name: string): void
   /** Other runs, as their ledgers say. */
   others(): LedgerEntry[]
-  /** Holds what one run at a time may hold. Of two that begin at once, neither may. Returns the run that may still use it, in
-   * words; null: it is held now. */
+  /**
+   * Holds what one run at a time may hold. Of two that begin at once, neither may. Returns the run that may still use it, in
+   * words; null: it is held now.
+   */
   claim(kind: HoldingKind, name: string): string | null
   /** retain: all stays, until `cleanup` is asked to remove it. */
   close(options?: { retain?: boolean }): void

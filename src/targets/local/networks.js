@@ -88,8 +88,10 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
   return {
     placesFor,
 
-    /** Whether processes of a start have namespaces; the generator is in one where any service of the run is.
-     * @param {number} start @param {ProcessSpec[]} specs */
+    /**
+     * Whether processes of a start have namespaces; the generator is in one where any service of the run is.
+     * @param {number} start @param {ProcessSpec[]} specs
+     */
     has: (start, specs) =>
       specs.some(({ role, service }) =>
         role === 'generator' ? opening !== null : addresses.has(nameOf(start, service)),
