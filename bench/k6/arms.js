@@ -14,7 +14,7 @@ export const urls = ARM_URLS.split(';').map(text => {
   return own[__VU % own.length]
 })
 export const arms = urls.map((_, i) => i)
-// What is sent to each arm.
+// The bodies that requests to each arm have.
 export const bodies = PAYLOADS.split(',').map(bytes => 'x'.repeat(Number(bytes)))
 
 // Times, and failures that only k6 sees, are its own metrics, cut by the arm whose request it is in the window.

@@ -1,28 +1,21 @@
 // Variants of the kit's Pipy sidecar that burn a known amount more for each request.
-import { bench, writeVariant } from './kit.js'
+import { bench, declareTurns, writeVariant } from './kit.js'
 
 const PROBES = [5, 60]
 
 /**
- * The turns of a variant that is dearer by a share, between two that were measured: one that is too cheap, one too dear.
+ * Finds the turns that cost a share of a request, by the line through two numbers of turns that are measured.
  * @param {number} share
- * @param {{ isOfServer?: boolean }} [where]
+ * @param {(name: string, turns: number) => string} write makes the folder of a variant with so many turns
  */
-export async function findTurns(share, where) {
-  const [few, many] = [await measureBurn(PROBES[0], where), await measureBurn(PROBES[1], where)]
-  const perTurn = (many - few) / (PROBES[1] - PROBES[0])
-  return Math.max(1, Math.round(PROBES[0] + (share - few) / perTurn))
-}
-
-/**
- * What a variant with so many turns costs more, as a share.
- * @param {number} turns
- * @param {{ isOfServer?: boolean }} [where]
- */
-async function measureBurn(turns, where) {
-  const variant = burn(`probe-${turns}`, turns, where)
-  const { summary } = await bench(['cost', '--planes', `pipy,pipy=${variant}`])
-  return 1 / Number(summary.comparisons[0].ratio.median) - 1
+export async function findTurns(share, write) {
+  const [few, many] = PROBES
+  const costs = []
+  for (const turns of PROBES) {
+    const { summary } = await bench(['cost', '--planes', `pipy,pipy=${write(`probe-${turns}`, turns)}`])
+    costs.push(1 / Number(summary.comparisons[0].ratio.median) - 1)
+  }
+  return Math.max(1, Math.round(few + ((share - costs[0]) * (many - few)) / (costs[1] - costs[0])))
 }
 
 /**
@@ -35,7 +28,7 @@ async function measureBurn(turns, where) {
 export function burn(name, turns, where) {
   return writeVariant(name, {
     ...where,
-    before: `var turns = new Array(${turns}).fill(3)\nvar multiply = n => n * n`,
+    before: declareTurns(turns),
     filter: '.handleMessageStart(() => turns.forEach(multiply))',
   })
 }

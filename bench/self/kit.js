@@ -61,19 +61,10 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasC
  *   in the sidecar that takes requests for its application
  */
 export function writeVariant(name, { before = '', filter, isOfServer = false }) {
-  const folder = path.join(scratch, name)
-  cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
-  const file = path.join(folder, 'proxy.js')
-  const text = readFileSync(file, 'utf8')
-  const changed = text.replace('.to(way)', () =>
-    isOfServer ? `.to(config.inbound ? pipeline($=>$${filter}.pipe(way)) : way)` : `.to($=>$${filter}.pipe(way))`,
-  )
-  if (changed === text) throw new Error('proxy.js has no place for the filter')
-  writeFileSync(
-    file,
-    changed.replace('export function', () => `${before}\n\nexport function`),
-  )
-  return folder
+  const to = isOfServer
+    ? `.to(config.inbound ? pipeline($=>$${filter}.pipe(way)) : way)`
+    : `.to($=>$${filter}.pipe(way))`
+  return editProxy(name, { before, from: '.to(way)', to })
 }
 
 /**
@@ -82,15 +73,31 @@ export function writeVariant(name, { before = '', filter, isOfServer = false }) 
  * @param {number} turns
  */
 export function plantTurns(name, turns) {
+  const to = 'start => turns.forEach(multiply) || ways['
+  return editProxy(name, { before: declareTurns(turns), from: 'start => ways[', to })
+}
+
+/** The script's names `turns` and `multiply`, by which a request multiplies so many times. @param {number} turns */
+export function declareTurns(turns) {
+  return `var turns = new Array(${turns}).fill(3)\nvar multiply = n => n * n`
+}
+
+/**
+ * A copy of the kit's Pipy sidecar with another text at one place of proxy.js.
+ * @param {string} name
+ * @param {{ before: string, from: string, to: string }} change before: what stands before the function that the script exports
+ */
+function editProxy(name, { before, from, to }) {
   const folder = path.join(scratch, name)
   cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
   const file = path.join(folder, 'proxy.js')
   const text = readFileSync(file, 'utf8')
-  const changed = text
-    .replace('export function', `var turns = new Array(${turns}).fill(3)\nvar multiply = n => n * n\n\nexport function`)
-    .replace('start => ways[', 'start => turns.forEach(multiply) || ways[')
-  if (!changed.includes('|| ways[')) throw new Error('proxy.js has no place for the turns')
-  writeFileSync(file, changed)
+  const changed = text.replace(from, () => to)
+  if (changed === text) throw new Error(`proxy.js has no ${from}`)
+  writeFileSync(
+    file,
+    changed.replace('export function', () => `${before}\n\nexport function`),
+  )
   return folder
 }
 

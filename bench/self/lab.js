@@ -7,7 +7,7 @@ import { openLab } from '../../src/prepare/open-lab.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { openLocalSite } from '../../src/targets/local/site.js'
 import { findTool } from '../../src/tools/find.js'
-import { bench, finding, writeVariant } from './kit.js'
+import { bench, declareTurns, finding, writeVariant } from './kit.js'
 
 const REQUESTS = 400
 // Beside the base: so many stand side by side.
@@ -16,7 +16,7 @@ const ROUNDS = 12
 let started = 0
 
 const turns = (/** @type {number} */ count) => ({
-  before: `var turns = new Array(${count}).fill(3)\nvar multiply = n => n * n`,
+  before: declareTurns(count),
   filter: '.handleMessageStart(() => turns.forEach(multiply))',
 })
 const onStart = (/** @type {string} */ code) => ({ filter: `.handleMessageStart(start => ${code})` })

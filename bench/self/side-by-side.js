@@ -9,12 +9,12 @@ import { createRandom } from '../../src/lib/random.js'
 import { summariseRatios } from '../../src/lib/stats.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { benchAlternately } from './alternating.js'
+import { findTurns } from './burn.js'
 import { bench, finding, plantTurns, scratch } from './kit.js'
 
 /** @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts' */
 
 const DEARER = 0.02
-const PROBE_TURNS = [10, 80]
 const ROUNDS = 12
 const RUN_SECONDS_MOST = 120
 const SIMULATED = 100
@@ -27,11 +27,13 @@ const CARRY_SECONDS = 8
  * @returns {Promise<import('./kit.js').Finding[]>}
  */
 export async function studySideBySide(runs = 20) {
-  const turns = await findPlantedTurns()
+  const turns = await findTurns(DEARER, plantTurns)
   const short = []
   for (let i = 1; i <= runs; i++) {
     const start = performance.now()
-    const { summary } = await benchCost(plantTurns('planted', turns))
+    const { summary } = await bench([
+      ...['cost', '--planes', `pipy,pipy=${plantTurns('planted', turns)}`, '--rounds', `${ROUNDS}`],
+    ])
     short.push({ ...summary, seconds: (performance.now() - start) / 1000 })
     const { ratio, verdict, aaSpread } = short[short.length - 1].comparisons[0]
     console.log(
@@ -39,23 +41,6 @@ export async function studySideBySide(runs = 20) {
     )
   }
   return [...holdPlanted(short, turns), ...simulateItself(short), ...(await studyCarryOver())]
-}
-
-/** @param {string} variant */
-function benchCost(variant) {
-  return bench(['cost', '--planes', `pipy,pipy=${variant}`, '--rounds', `${ROUNDS}`])
-}
-
-/** The turns that cost 2 % of a request, by the line through two numbers of turns. */
-async function findPlantedTurns() {
-  const [few, many] = PROBE_TURNS
-  const costs = []
-  for (const turns of PROBE_TURNS) {
-    const { summary } = await benchCost(plantTurns(`probe-${turns}`, turns))
-    costs.push(1 / Number(summary.comparisons[0].ratio.median) - 1)
-  }
-  const perTurn = (costs[1] - costs[0]) / (many - few)
-  return Math.max(1, Math.round(few + (DEARER - costs[0]) / perTurn))
 }
 
 /**

@@ -94,7 +94,7 @@ export async function simulateStopping() {
  * @returns {Promise<import('./kit.js').Finding[]>}
  */
 export async function studyPlanted({ turns, maxMinutes = 60 } = {}) {
-  const planted = turns ?? (await findTurns(DEARER, WHERE))
+  const planted = turns ?? (await findTurns(DEARER, (name, count) => burn(name, count, WHERE)))
   const { summary } = await bench([
     ...['--planes', `pipy,pipy=${burn('planted', planted, WHERE)}`, '--cpu', '0.25'],
     ...['--precision', `${100 * DEARER}%`, '--max-minutes', `${maxMinutes}`],

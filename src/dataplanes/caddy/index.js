@@ -45,7 +45,7 @@ function findLacks({ tls, trafficPolicy, modes }) {
   if (tls === 'plaintext') return []
   /** @type {Lack[]} */
   const lacks = [{ row: 'parity-suites', why: 'Go has no setting for the suites of TLS 1.3' }]
-  // Of ECDSA there, Go takes no certificate whose curve is none of the groups that it is given.
+  // With ECDSA, Go takes no certificate in TLS 1.2 whose curve is not among the groups that it is given.
   if (tls === 'rsa-2048')
     lacks.push({
       row: 'parity-upstreams',

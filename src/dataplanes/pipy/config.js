@@ -15,3 +15,8 @@ export function renderConfig(model) {
     outbound: outbound && { ...outbound, routes: outbound.routes.map(r => ({ name: nameRoute('outbound', r), ...r })) },
   }
 }
+
+/** Whether a sidecar speaks TLS, as a server or as a client. @param {SidecarModel} model */
+export function speaksTls({ inbound, clusters }) {
+  return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
+}

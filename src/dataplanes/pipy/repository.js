@@ -1,5 +1,5 @@
 import { createControlProcess } from '../../model/processes.js'
-import { renderConfig } from './config.js'
+import { renderConfig, speaksTls } from './config.js'
 import { createSidecar, isOne, listLogOptions } from './launch.js'
 
 /**
@@ -99,9 +99,4 @@ function commit(options, version) {
  */
 function request({ control }, method, path, body) {
   return { kind: 'request', endpoint: control, method, path: `/api/v1/${path}`, body }
-}
-
-/** @param {SidecarModel} model */
-function speaksTls({ inbound, clusters }) {
-  return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
 }

@@ -6,7 +6,7 @@ export const ISTIO = 'istio'
 /** Workers of a proxy: its chart's limit of 2 CPUs. */
 export const ISTIO_WORKERS = 2
 
-/** What its agent starts Envoy with (pkg/envoy/proxy.go), beside the configuration and the workers. */
+/** The arguments with which Istio's agent starts Envoy (pkg/envoy/proxy.go), beside the configuration and the workers. */
 export const ISTIO_ARGV = [
   ...['--disable-hot-restart', '--allow-unknown-static-fields', '--local-address-ip-version', 'v4'],
   ...['--drain-time-s', '45', '--drain-strategy', 'immediate', '--file-flush-interval-msec', '1000'],

@@ -14,7 +14,7 @@ export function nameSni(service) {
   return `outbound_.${PORTS.application}_._.${nameHost(service)}`
 }
 
-/** What proxies tell each other of their pods, in the size and encoding of Istio's headers. @param {string} service */
+/** The values of the headers that tell another proxy of a pod, as large and encoded as Istio's. @param {string} service */
 export function describePeer(service) {
   const workload = {
     NAME: `${service}-7d4f8b9c6d-x2x4z`,

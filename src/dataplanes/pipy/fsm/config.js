@@ -1,5 +1,6 @@
 import { groupByHost, isUnconditional } from '../../../model/routes.js'
 import { PORTS } from '../../../model/sidecar-contract.js'
+import { speaksTls } from '../config.js'
 
 /**
  * The sidecar model as FSM's control plane hands it to its Pipy: `PipyConf` of flomesh-io/fsm v1.5.1
@@ -52,11 +53,6 @@ export function renderFsmConfig(model, dialect) {
 /** @param {string} direction @param {string[]} names */
 function listModules(direction, names) {
   return names.map(name => `modules/${direction}-${name}.js`)
-}
-
-/** @param {SidecarModel} model */
-function speaksTls({ inbound, clusters }) {
-  return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
 }
 
 /** Names the PEM files: FSM has their text here, and no key may be in a result. @param {SidecarModel} model */
