@@ -26,7 +26,7 @@ export async function buildProgram(name, { work, environment = process.env, sign
   const program = path.join(work, name)
   const source = SOURCES[name]
   const { exitCode, stderr, shortMessage } = await execa(
-    environment.GO ?? 'go',
+    environment.GO || 'go',
     // Without paths of this machine, the same source gives the same program.
     ['build', '-trimpath', '-buildvcs=false', '-o', program, '.'],
     {
