@@ -7,8 +7,7 @@ import { kindsOf } from '../model/kinds.js'
  * @import { Experiment } from '../plan/experiment.js' @import { RunOptions, SiteOptions } from './options.js'
  */
 
-const hasRequests = (/** @type {Experiment} */ { axes, load }) => axes.sidecars === undefined && load.kind !== 'idle'
-const REQUESTS = { isMet: hasRequests, lacks: 'has no load' }
+const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 'idle', lacks: 'has no load' }
 
 /**
  * What an experiment must have for an option to change something.

@@ -5,7 +5,7 @@ import { readKit } from '../lib/kit.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { stampNow } from '../prepare/site.js'
 import { readBalance, writeBalance } from '../records/balance.js'
-import { writeWhole } from '../records/files.js'
+import { assertOut, writeWhole } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 import { renderBalanceCsv, renderBalanceText } from '../report/balance.js'
 import { sayWhere } from './documents.js'
@@ -29,6 +29,7 @@ export async function benchBalance({ experiment, command }, context) {
   const { name, question, items, shards, seeds, sizes, algorithms } = experiment
   assertTaken(name, command)
   const { seed = FIRST_SEED, out, json } = command.opts()
+  if (out) assertOut(out)
   const startedAt = new Date().toISOString()
   const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${name}`))
   /** @type {BalanceManifest} */
