@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
 import { listFeatures } from '../model/features.js'
+import { toolOf } from '../model/variant-tools.js'
 import { assertAllRun } from '../run/alive.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
@@ -152,7 +153,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
       target: testbed.site.target,
       index,
       plane,
-      tool: testbed.programs.tools[/** @type {ToolSpec} */ (plane.tool).name],
+      tool: toolOf(testbed.programs.tools, { tool: /** @type {ToolSpec} */ (plane.tool), variant: arm.variant }),
       certificates: folders.certificates,
       scripts: findScriptFolder(testbed, arm),
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),
