@@ -119,7 +119,7 @@ function compareMatch({ old, next, match, controls }) {
           { quantity, service, arms: [match.next] },
         ),
       )
-      // Between runs at other times there is no A/A: what changed without any sidecar is noise.
+      // Runs at different times have no A/A: changes of arms without sidecars are the noise.
       const changes = quantity === PRIMARY.name ? controls.flatMap(c => c.ratio.median ?? []) : []
       const known = [...spreads, ...changes.map(ratio => Math.abs(ratio - 1))].filter(share => share !== null)
       return known.length > 0 ? Math.max(...known) : null
@@ -154,7 +154,7 @@ function compareBaselines({ old, next }) {
   )
 }
 
-/** Whether CPU per request is a quantity of an arm. @param {Arm} arm */
+/** Says whether an arm has CPU per request. @param {Arm} arm */
 export function isLoaded({ load }) {
   return load.kind !== 'idle'
 }

@@ -1,6 +1,6 @@
 import { AXES, describeAxes } from './axes.js'
 
-/** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
+/** The names of arms. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
 /**
  * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how

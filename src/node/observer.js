@@ -8,7 +8,7 @@ import { readSafely } from './kernel/proc-files.js'
 /** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
 /** @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts' */
 
-/** Before a window that is nearer, garbage is left where it is. */
+/** Garbage is not collected before a window that is nearer. */
 const GARBAGE_MS = 500
 const PERIOD_MS = 100
 

@@ -16,7 +16,7 @@ import { send } from './send.js'
 
 const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
-// Of requests that never reached a sidecar: this machine could not send them.
+// Errors of requests that this machine could not send: they never reached a sidecar.
 const OWN_CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EADDRNOTAVAIL', 'ENOBUFS']
 const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 

@@ -1,6 +1,6 @@
 import { mib } from '../lib/units.js'
 
-/** Whether a machine holds as many sidecars as an arm asks for. Pure: what it offers, and what one takes, are given. */
+/** Judges whether a machine holds as many sidecars as an arm asks for. Pure: supply and need are given. */
 /** @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts' */
 
 // The memory of few sidecars is part of what every run needs, which src/prepare/room.js checks.
@@ -14,7 +14,7 @@ const REQUESTED = { bytes: 16 * 2 ** 20, millicores: 10 }
 const OTHER_PODS = 3
 /** An application beside a sidecar. */
 export const APPLICATION_BYTES = 6e6
-// To the control plane, from it, and to the application.
+// Connections to the control plane, from it, and to the application.
 const CONNECTIONS = 3
 // The control plane's own and the kit's.
 const OWN_FILES = 200

@@ -9,7 +9,7 @@ const SLICE_MS = 20
 const USERS = { turns: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
-// Before a burst, to know how requests are answered without one; and after it, as many times its length.
+// Seconds before a burst, which show answers without one; and after it, as a multiple of its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**

@@ -12,7 +12,7 @@ export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
 export { countSearchTrials, estimatePlanSeconds, estimateSeconds } from './time.js'
 
-/** From a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
+/** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
 /** @import { Experiment } from './experiment.js' */
 /** @import { Missing, Question } from './question.js' */
 /** @typedef {import('./question.js').Overrides} Overrides */
@@ -73,7 +73,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isBesideOthers = kind === 'turns'
   const lists = listValues(question)
-  // Without sidecars there is no cost, but a latency that others add to, and the cost of rules.
+  // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
   const isOfSidecars = isBesideOthers && !isOpenLoop(question) && lists.interception.length === 1
   const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
   PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })

@@ -1,6 +1,6 @@
 import { configurationOf } from '../parity/verdict/rows.js'
 
-/** How long a plan takes: estimates. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
+/** Estimates of a plan's time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 
 // Starting, checking, k6's own start, the tail, stopping: measured.
 const OVERHEAD_SECONDS = 1.4
@@ -14,14 +14,14 @@ const SERVICES_TRIALS = { line: 2, each: 3 }
 // A sidecar of a rollout, with its change: measured.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
-/** How long trials take, in seconds. @param {Trial[]} trials */
+/** Estimates how long trials take, in seconds. @param {Trial[]} trials */
 export function estimateSeconds(trials) {
   // Arms that stand at the same time share a window.
   const apart = new Map(trials.map((trial, i) => [trial.deployment ?? i, trial.arm]))
   return sumSeconds([...apart.values()])
 }
 
-/** How many trials a search takes, of each arm. @param {NonNullable<Plan['search']>} search */
+/** Counts the most trials that a search takes, of each arm. @param {NonNullable<Plan['search']>} search */
 export function countSearchTrials(search) {
   if (search.kind !== 'services') return SEARCH_TRIALS[search.kind]
   return SERVICES_TRIALS.line + SERVICES_TRIALS.each * search.services.length

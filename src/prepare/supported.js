@@ -89,7 +89,7 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   )
 }
 
-/** Whether a control plane of its kind has many sidecars. @param {Arm} arm */
+/** Says whether one control plane has many sidecars in this kind. @param {Arm} arm */
 function hasManySidecars(arm) {
   return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
 }
@@ -131,9 +131,9 @@ function findImmovable({ conditions: { isShardRemoved }, control, hasMany }) {
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
   const { sidecars = 0, simulated = 0, services, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
-  // On a cluster, the scheduler places pods of other experiments, and says which it cannot.
+  // The cluster's scheduler places pods of other experiments, and says which it cannot.
   if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
-  // Without a control plane each sidecar has an application.
+  // Each sidecar has an application where there is no control plane.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
   return findShortage({
     sidecars: hasMany ? sidecars - simulated : services,

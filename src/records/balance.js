@@ -20,7 +20,7 @@ export function writeBalance(folder, { manifest, trials, summary }) {
   writeDocument(folder, 'summary.json', summary)
 }
 
-/** Whether a folder holds a run of `balance`; where it cannot be read, its own readers say why. @param {string} folder */
+/** Says whether a folder holds a run of `balance`; the readers of either kind say why it cannot be read. @param {string} folder */
 export function isBalance(folder) {
   const file = path.join(folder, 'manifest.json')
   if (!existsSync(file)) return false

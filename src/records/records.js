@@ -19,7 +19,7 @@ export function createResultsFolder(folder) {
   }
   if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0)
     throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
-  // From here on, a run without this file has lost its trials.
+  // A run without this file has lost its trials, from here on.
   writeWhole(folder, 'trials.jsonl', '')
 }
 

@@ -46,7 +46,7 @@ function tabulateKind(summary) {
   return hideEmpty({ columns, rows })
 }
 
-/** Without the columns in which no arm has anything. @param {Omit<Table, 'caption'>} table */
+/** Drops the columns in which no arm has anything. @param {Omit<Table, 'caption'>} table */
 function hideEmpty({ columns, rows }) {
   const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) =>
     rows.some(row => row.length === columns.length && !/^[-\n]*$/.test(`${row[i]}`))

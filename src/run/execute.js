@@ -107,7 +107,7 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
       : { rounds: plan.rounds }),
     arms: plan.arms,
     search: plan.search,
-    // Until each has run; a run that is cut short before has records of them.
+    // They are listed until each has run; a run that is cut short before has records of them.
     calibrations: plan.calibrations.map(({ id }) => ({
       armId: id,
       ratePerSecond: null,

@@ -26,7 +26,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
-  // Without sidecars, a service without an application runs nothing.
+  // A service without sidecar and application runs nothing.
   const running = topology.services.filter(s => hasSidecars || s.application)
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null

@@ -56,7 +56,7 @@ export function createSpecs(services) {
   return { specs, controlled }
 }
 
-/** Whether rules redirect the connections of an arm's services. @param {Pick<Arm, 'conditions'>} arm */
+/** Says whether rules redirect the connections of an arm's services. @param {Pick<Arm, 'conditions'>} arm */
 export function isRedirected({ conditions }) {
   return conditions.interception === 'redirect'
 }

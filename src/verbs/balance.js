@@ -51,7 +51,7 @@ export async function benchBalance({ experiment, command }, context) {
   sayWhere(folder, context)
 }
 
-/** How `report` prints a run of balance, by the name of the format. @type {Record<string, (run: BalanceRun, out: string) => string | Promise<string>>} */
+/** Formats of `report` for a run of balance. @type {Record<string, (run: BalanceRun, out: string) => string | Promise<string>>} */
 const FORMATS = {
   text: run => renderText(summariseBalance(run)),
   html: async (run, out) => (await openBalance(run)).writeHtml(out),

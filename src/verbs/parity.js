@@ -74,7 +74,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
     }
     const lines = await tryPlane({ ...given, index, measured })
       .then(rows => listShort(rows, listLacks(plane, measured)))
-      // As a mesh deploys it, its work is its own.
+      // A plane as a mesh deploys it has work of its own.
       .then(lines => (deployed ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()

@@ -22,7 +22,7 @@ const RESULTS = 'results'
 
 /** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported out: for files */
 
-/** What is printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
+/** Formats that are printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
   text: ({ folder, summary, run }) =>
     renderText(summary, { folder, warnings: describeUnfinished({ ...run, summary }) }),

@@ -20,7 +20,7 @@ import { readAssets } from './report-assets.js'
  * @import { Document } from '../report/document.js'
  */
 
-// Of all trials together, so that a run of thousands stays a page that opens.
+// Limits of points of all trials together, so that a run of thousands stays a page that opens.
 const POINTS_MOST = 200_000
 const POINTS_OF_TRIAL_MOST = 400
 const POINTS_OF_TRIAL_LEAST = 20

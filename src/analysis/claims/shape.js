@@ -129,7 +129,7 @@ function findOffLine(series, judge) {
   return { status, why: status === NOT_TESTABLE ? `not clear: ${why}` : why }
 }
 
-/** How far the farthest point is from the line (least squares), by the rise. @param {Series} series */
+/** Measures the largest distance from the least-squares line, as a share of the rise. @param {Series} series */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
     if (points.some(p => p.values[round] === null)) return null

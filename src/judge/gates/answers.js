@@ -81,7 +81,7 @@ export const ANSWER_GATES = [
   },
 ]
 
-/** Whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
+/** Says whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
 function keepsConnections({ users, ratePerSecond, burst }) {
   return burst === null && (ratePerSecond === undefined || users <= SECONDS_IDLE * ratePerSecond)
 }

@@ -78,7 +78,7 @@ export function listMemoryPoints({ steps }) {
   )
 }
 
-/** Whether a late step is the machine's doing. @param {GrowthRecord['steps'][number]['host']} host over the step */
+/** Says whether the machine made a step late. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
   return idleOf(host) < HOST_IDLE_LEAST
 }

@@ -22,7 +22,7 @@ export function listPeers({ address, port }) {
   return accepted.filter(own => own.address === address && own.port === port).map(({ remote }) => remote)
 }
 
-/** How many established connections processes hold. @param {number[]} pids in one network namespace */
+/** Counts the established connections of processes. @param {number[]} pids in one network namespace */
 export function countConnections(pids) {
   if (pids.length === 0) return 0
   const inodes = listSocketInodes(pids)

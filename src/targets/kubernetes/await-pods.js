@@ -40,7 +40,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
       const log = obstacle.container ? await readLastWords({ api, namespace, pod, container: obstacle.container }) : ''
       throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
     }
-    // Without a pod, the reason is in an event of its controller.
+    // The reason that there is no pod is in an event of its controller.
     const why = find().length === 0 ? await findRefusal({ api, namespace, maker }) : null
     if (why !== null) throw new BenchError(`${what} does not start: no pod is made: ${why}`)
   }

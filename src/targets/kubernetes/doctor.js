@@ -37,7 +37,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
       return null
     })
     if (denied !== null) findings.push(...describeAccess(denied))
-    // What is denied would fail again when it is tried.
+    // A check that is denied would fail again when it is tried.
     const may = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
     if (may('namespaces') && may('daemonsets')) findings.push(await examineReader(api, images.node ?? nodeTool.image))
     if (may('nodes')) findings.push(...(await examineNodes(api, { node, loadNode, images, specs, minor })))

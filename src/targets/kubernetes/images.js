@@ -18,7 +18,7 @@ export function chooseImages({ specs, images }) {
   })
 }
 
-/** How a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
+/** Tells how a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
   const distinct = [...new Set(chosen.map(({ image }) => image))]
@@ -36,13 +36,13 @@ export function listImages({ specs, images }) {
   ]
 }
 
-/** Whether a node lists an image. The kubelet lists its 50 largest only. @param {V1Node} node @param {string} image */
+/** Says whether a node lists an image. The kubelet lists its 50 largest only. @param {V1Node} node @param {string} image */
 export function hasImage({ status }, image) {
   const wanted = expandImage(image)
   return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === wanted)) ?? false
 }
 
-/** Whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */
+/** Says whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */
 export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')
 }

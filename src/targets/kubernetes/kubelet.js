@@ -61,7 +61,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
 }
 
-/** What is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
+/** Reads what is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
 export function lookByKubelet(containers) {
   const watched = containers.map(c => c.watched())
   return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))

@@ -39,7 +39,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     const { machine, seenAs } = await readMachineThere(connection)
     const clock = await measureClock(connection)
     assertTogether(clock, host)
-    /** Where folders of this machine are there. @type {Map<string, string>} */
+    /** The paths of this machine's folders there. @type {Map<string, string>} */
     const located = new Map()
     /** @type {Map<string, Promise<void>>} */
     const sent = new Map()

@@ -106,7 +106,7 @@ function ownPath(text, controller) {
   return line?.split(':').slice(2).join(':') ?? '/'
 }
 
-/** In a container the own path may not exist below the mount: then the mount is the own group. @param {string} mount @param {string} own */
+/** The own path may not exist below the mount in a container: then the mount is the own group. @param {string} mount @param {string} own */
 function joinIfThere(mount, own) {
   const folder = path.join(mount, own)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount

@@ -112,7 +112,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       closeProber()
       if (!retain) {
         await tree.remove()
-        // Without a ledger, nobody would look for what is left.
+        // Nobody would look for what is left without a ledger.
         killAll()
         await networks.close()
         ledger.release('addresses', block)
