@@ -1,4 +1,4 @@
-import { P99_REQUESTS } from '../judge/measures.js'
+import { PLANS } from '../kinds/plans.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
 /** @import { Arm, Conditions } from '../model/types.ts' */
@@ -20,7 +20,7 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 /** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
   const { experiment, overrides, profile } = question
-  const { load, search } = experiment
+  const { load } = experiment
   const { hasSidecars, cap, conditions, cell } = placed
   const { burstSeconds } = cell
   const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
@@ -33,6 +33,7 @@ export function chooseLoad(question, placed) {
   const windowSeconds = burstSeconds
     ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
     : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
+  const { chooseWindowSeconds } = PLANS[question.kind]
   return {
     ...(isIdle
       ? { kind: 'idle', users }
@@ -52,7 +53,7 @@ export function chooseLoad(question, placed) {
       overrides.warmupLeastSeconds ?? 0,
       findWarmupLeast({ users, cap, rate }),
     ),
-    windowSeconds: search && rate ? Math.max(profile.windowSeconds, P99_REQUESTS / rate) : windowSeconds,
+    windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
 }
 
