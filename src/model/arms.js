@@ -54,6 +54,11 @@ export function parseChoice(text) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }
 
+/** Says whether rules redirect the connections of an arm's services. @param {Pick<Conditions, 'interception'>} conditions */
+export function isRedirected({ interception }) {
+  return interception === 'redirect'
+}
+
 /** The choice alone, of what has more than that. @param {PlaneChoice} choice @returns {PlaneChoice} */
 export function choiceOf({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }

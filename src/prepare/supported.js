@@ -1,6 +1,7 @@
 import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
+import { isRedirected } from '../model/arms.js'
 import { findLackingFeatures } from '../model/features.js'
 import { kindOfArm } from '../model/kinds.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
@@ -95,10 +96,10 @@ function hasManySidecars(arm) {
 }
 
 /** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
-function findUnchangeable({ conditions: { changesPerMinute, interception }, control, isOnNode }) {
-  if (changesPerMinute === null) return null
+function findUnchangeable({ conditions, control, isOnNode }) {
+  if (conditions.changesPerMinute === null) return null
   if (!control) return 'it takes no other configuration while it serves'
-  if (interception === 'redirect')
+  if (isRedirected(conditions))
     return 'whether a change is in effect is asked at its outbound address, where redirected connections alone are served'
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
 }

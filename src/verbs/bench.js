@@ -25,8 +25,8 @@ export function addBench(verb, context) {
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)
     if ('kind' in experiment) {
-      const { benchBalance } = await import('./balance.js')
-      return benchBalance({ experiment, command }, context)
+      const { benchComputed } = await import('./computed.js')
+      return benchComputed({ experiment, command }, context)
     }
     await runExperiment(
       {

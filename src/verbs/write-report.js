@@ -2,7 +2,6 @@ import { BenchError } from '../lib/errors.js'
 import { PAGE, writeWhole } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
 import { readRun } from '../records/records.js'
-import { createBalanceDocument } from '../report/balance.js'
 import { drawSvg } from '../report/charts/draw-svg.js'
 import { shorten } from '../report/charts/style.js'
 import { listCharts } from '../report/charts.js'
@@ -58,13 +57,8 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   }
 }
 
-/** Opens the documents of a run of `balance`. @param {Parameters<typeof createBalanceDocument>[0]} run */
-export function openBalanceDocuments(run) {
-  return openDocument(createBalanceDocument(run), {})
-}
-
 /** @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id */
-function openDocument(document, series) {
+export function openDocument(document, series) {
   return {
     markdown: () => renderMarkdown(document),
     writeHtml: (/** @type {string} */ out) =>

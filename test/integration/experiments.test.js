@@ -19,7 +19,7 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'experiments-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 afterEach(() => expectNothingLeft())
 const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
-// balance starts nothing: test/verbs/balance.test.js; as-deployed has a test of its own; of the others, shards has the axes,
+// balance starts nothing: test/verbs/computed.test.js; as-deployed has a test of its own; of the others, shards has the axes,
 // and rollout the rest.
 const ELSEWHERE = ['as-deployed', 'balance', 'commit-rate', 'concurrency', 'items']
 const experiments = readdirSync('bench/experiments')

@@ -79,6 +79,11 @@ export function countMoves({ from, to, kept }) {
   return { moves, own }
 }
 
+/** Names a trial, for those who look for its record. @param {BalanceTrial} trial */
+export function nameBalanceTrial({ algorithm, sizes, seed }) {
+  return `the record of ${algorithm}, ${sizes} sizes, seed ${seed}`
+}
+
 /** @param {number[]} values */
 function rangeOf(values) {
   return Math.max(...values) - Math.min(...values)

@@ -21,8 +21,8 @@ export interface Probe {
   readMemory(): D.ProcessMemory | null
   /** The listening sockets that it holds itself, the fewest of its addresses. */
   countListeners(): number
-  /** The established connections that it holds. */
-  countConnections(): number
+  /** The established connections that it holds; listEstablished: the sockets of a process's network namespace. */
+  countConnections(listEstablished: (pid: number) => string[]): number
   /** Its processes, each with when it started. */
   identify(): string[]
   /** The CPUs it may run on. */
