@@ -51,18 +51,28 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
   const { memoryBytes, files, ports } = limits
   return [
     {
-      ...{ what: 'memory', each: sidecarBytes + controlBytes, offered: memoryBytes, show: showBytes },
+      what: 'memory',
+      each: sidecarBytes + controlBytes,
+      offered: memoryBytes,
+      show: showBytes,
       fixed: KIT_BYTES + simulated.count * (simulated.bytes + controlBytes),
     },
     { what: 'threads', each: threads, fixed: limits.threadsUsed, offered: limits.threads, show: String },
     {
-      ...{ what: 'open files of one process', each: CONNECTIONS, fixed: OWN_FILES + simulated.count },
-      ...{ offered: files, show: String },
+      what: 'open files of one process',
+      each: CONNECTIONS,
+      fixed: OWN_FILES + simulated.count,
+      offered: files,
+      show: String,
     },
     { what: 'ports for connections', each: CONNECTIONS, fixed: simulated.count, offered: ports, show: String },
     {
-      ...{ what: 'inotify instances', each: inotifyInstances, fixed: limits.inotifyInstancesUsed },
-      ...{ offered: limits.inotifyInstances, show: String, more: 'sysctl fs.inotify.max_user_instances=N' },
+      what: 'inotify instances',
+      each: inotifyInstances,
+      fixed: limits.inotifyInstancesUsed,
+      offered: limits.inotifyInstances,
+      show: String,
+      more: 'sysctl fs.inotify.max_user_instances=N',
     },
   ]
 }
@@ -80,11 +90,16 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions
   return [
     { what: 'pods', each: 1, fixed: podsUsed + OTHER_PODS + shards, offered: offered.pods, show: String },
     {
-      ...{ what: 'memory', each: bytes, offered: offered.memoryBytes, show: showBytes },
+      what: 'memory',
+      each: bytes,
+      offered: offered.memoryBytes,
+      show: showBytes,
       fixed: memoryRequestedBytes + OTHER_PODS * REQUESTED.bytes + shards * (controlMemoryBytes ?? REQUESTED.bytes),
     },
     {
-      ...{ what: 'CPU requests', each: REQUESTED.millicores, offered: Math.round(1000 * offered.cpus) },
+      what: 'CPU requests',
+      each: REQUESTED.millicores,
+      offered: Math.round(1000 * offered.cpus),
       fixed: Math.round(1000 * cpusRequested) + OTHER_PODS * REQUESTED.millicores + shards * millicoresOfShard,
       show: millicores => `${millicores}m`,
     },

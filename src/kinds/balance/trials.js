@@ -41,7 +41,9 @@ export function runBalance({ form, seed }) {
     form.sizes.flatMap(sizes => {
       const items = drawItems({ count: form.items, sizes, seed: own })
       return form.algorithms.map(algorithm => ({
-        ...{ algorithm, sizes, seed: own },
+        algorithm,
+        sizes,
+        seed: own,
         ...measureAssignment({ algorithm, items, shards: form.shards }),
       }))
     }),

@@ -36,7 +36,10 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   const readings = control ?? []
   const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
-    ...{ cpus, sidecarsMost, backends, ended },
+    cpus,
+    sidecarsMost,
+    backends,
+    ended,
     hasControl: control !== null,
     sidecars: Math.max(0, ...described.filter(hasHeld).map(step => step.sidecars)),
     steps: described,

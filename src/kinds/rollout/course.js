@@ -144,7 +144,12 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       const removal =
         moves && change && haveAll(change)
           ? await removeShard({
-              ...{ ...given, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] },
+              ...given,
+              batches: rollout.batches,
+              moves,
+              deploy,
+              end,
+              shard: controls[keptCount],
               readControl: () => readControl(target, shards.slice(0, keptCount)),
             })
           : null
@@ -313,7 +318,9 @@ function describe({ cpus, members, first, pods, change, removal, control }) {
     members: members
       .filter(member => member !== simulated)
       .map(member => ({
-        ...{ name: member.name, shard: member.shard, ...describeMember(member) },
+        name: member.name,
+        shard: member.shard,
+        ...describeMember(member),
         ...(removal && describeMove(member, removal)),
       })),
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),

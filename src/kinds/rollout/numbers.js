@@ -156,7 +156,8 @@ function judgeRemoval(members, phase) {
   return {
     ...told,
     askedPerSecond: told.askedPerSecond + (1000 * askedOfStayed) / (phase.endMs - phase.startMs),
-    ...{ moved: moved.length, stayed: stayed.length },
+    moved: moved.length,
+    stayed: stayed.length,
     silent: stayed.filter(({ asked, answered }) => answered < asked).map(({ name }) => name),
   }
 }

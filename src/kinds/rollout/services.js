@@ -150,13 +150,16 @@ export function assignSidecars(names, { conditions, seed }) {
 /** Joins simulated sidecars. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
 function joinMembers(members, endpoint) {
   return {
-    ...{ name: SIMULATED, shard: 0, standsFor: members.length },
+    name: SIMULATED,
+    shard: 0,
+    standsFor: members.length,
     enrolment: members.flatMap(({ enrolment }) => enrolment),
     first: { endpoint, host: members[0].first.host },
     changeTo(version) {
       const changes = members.map(({ changeTo }) => changeTo(version))
       return {
-        ...{ endpoint, host: changes[0].host },
+        endpoint,
+        host: changes[0].host,
         stage: changes.flatMap(({ stage }) => stage),
         commit: changes.flatMap(({ commit }) => commit),
       }

@@ -85,13 +85,21 @@ function describeCell({ template, cell, line, limits, last, steps }) {
   const { held, why, trials } = last
   const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
     describeSearch({
-      ...{ template, looksFor, held: value, why, isFound: limits !== null },
+      template,
+      looksFor,
+      held: value,
+      why,
+      isFound: limits !== null,
       failed: steps.findLast(step => looksFor === 'cpu' && step.held === false)?.value ?? null,
       steps: looksFor === 'cpu' ? steps.map(withoutOutcomes) : [],
     })
   return {
     ...choiceOf(template),
-    ...{ ratePerSecond, p99LimitMs, services, line, extrapolated: null },
+    ratePerSecond,
+    p99LimitMs,
+    services,
+    line,
+    extrapolated: null,
     p99Ms: limits && p99Of(last),
     cpu: found('cpu', limits?.cores ?? null),
     memory: limits && found('memory', limits.bytes),
